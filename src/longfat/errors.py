@@ -1,0 +1,101 @@
+"""The errors that a user of longfat can meet, each with its exit code.
+
+Every error that leaves a public function is one of these. A message names
+what was found and what would be right; the command line prints it without a
+traceback. Anything else that escapes is a bug of ours.
+
+* `InputError`: what the user wrote is wrong (exit code 2). It carries the
+  `Place` in the file where one is known.
+* `SurroundingsError`: the host lacks something (exit code 3). It carries the
+  command that mends it where one is known.
+* `MachineError`: a machine failed to boot, stalled or broke (exit code 3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What the `longfat` command ends with."""
+
+    GOOD = 0
+    CLAIM_FAILED = 1
+    BAD_INPUT = 2
+    SURROUNDINGS = 3
+    INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a file something was written.
+
+    Attributes:
+        file: the file as the user named it.
+        line: the line, counted from 1.
+        column: the column, counted from 1.
+        field: the path of keys that leads there, such as `cases.red.setup[0]`;
+            empty for the document itself.
+    """
+
+    file: str
+    line: int
+    column: int
+    field: str = ""
+
+    def __str__(self) -> str:
+        """Return the place as compilers print it: `file:line:column: field`."""
+        where = f"{self.file}:{self.line}:{self.column}"
+        return f"{where}: {self.field}" if self.field else where
+
+
+class LongfatError(Exception):
+    """An error with a message for the person who can mend it."""
+
+    exit_code = ExitCode.SURROUNDINGS
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class InputError(LongfatError):
+    """What the user wrote is wrong.
+
+    Args:
+        message: what was found, and what would be right.
+        place: where it was written, where a file is at fault.
+    """
+
+    exit_code = ExitCode.BAD_INPUT
+
+    def __init__(self, message: str, *, place: Place | None = None) -> None:
+        super().__init__(message)
+        self.place = place
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}" if self.place else self.message
+
+
+class SurroundingsError(LongfatError):
+    """The host lacks something that longfat needs.
+
+    Args:
+        message: what is missing, and what for.
+        mend: the command that mends it, or an empty string.
+    """
+
+    def __init__(self, message: str, *, mend: str = "") -> None:
+        super().__init__(message)
+        self.mend = mend
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  to mend it: {self.mend}" if self.mend else self.message
+
+
+class MachineError(LongfatError):
+    """A machine failed: it did not boot, it stalled, or it ended too early."""
