@@ -1,0 +1,126 @@
+"""The near end of a guard: start a command under it, wait for it, end it."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+from longfat.errors import SurroundingsError
+
+_GUARDIAN = Path(__file__).with_name("guardian.py")
+
+
+class Guarded:
+    """A command that runs under a guard; use it as a context manager.
+
+    Leaving the context kills the command and all that descends from it, and
+    removes `scratch` if it is still there.
+
+    Args:
+        command: the program and its arguments.
+        scratch: a folder that must not outlive us under this name.
+        cpu: the one CPU to run on; any, if None.
+        cwd: the folder to run in.
+        env: the whole environment; ours, if None.
+        stdout: where the command's standard output goes; nowhere, if None.
+        stderr: where its standard error goes; with stdout, if None.
+
+    Raises:
+        SurroundingsError: the command cannot be started.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        scratch: Path | None = None,
+        cpu: int | None = None,
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        stdout: IO[bytes] | int | None = None,
+        stderr: IO[bytes] | int | None = None,
+    ) -> None:
+        self._status: int | None = None
+        self._unread = b""
+        self._status_fd, far_status = os.pipe()
+        argv = [sys.executable, "-I", "-S", str(_GUARDIAN), "--status-fd", str(far_status)]
+        if cpu is not None:
+            argv += ["--cpu", str(cpu)]
+        if scratch is not None:
+            argv += ["--scratch", str(scratch)]
+        try:
+            # A session of its own keeps the terminal's Ctrl-C away: we decide what ends.
+            self._guard = subprocess.Popen(
+                [*argv, "--", *command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL if stdout is None else stdout,
+                stderr=subprocess.STDOUT if stderr is None else stderr,
+                cwd=cwd,
+                env=env,
+                pass_fds=(far_status,),
+                start_new_session=True,
+            )
+        finally:
+            os.close(far_status)
+        line = self._read_line(timeout_s=None)
+        if line is None or not line.startswith("started "):
+            self.close()
+            reason = line.removeprefix("failed ") if line else "its guard ended"
+            raise SurroundingsError(f"cannot start {command[0]}: {reason}")
+        self.pid = int(line.removeprefix("started "))
+
+    def __enter__(self) -> Guarded:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def wait(self, *, timeout_s: float | None = None) -> int | None:
+        """Wait for the command to end.
+
+        Args:
+            timeout_s: how long to wait, in seconds of wall time; for ever, if None.
+
+        Returns:
+            The exit status, 128 + N after signal N; None if it still runs.
+        """
+        if self._status is None:
+            line = self._read_line(timeout_s=timeout_s)
+            if line == "":
+                self._status = 128 + 9  # the guard itself was killed, and took all with it
+            elif line is not None:
+                self._status = int(line.removeprefix("ended "))
+        return self._status
+
+    def close(self) -> None:
+        """Kill what still runs, remove the scratch folder, and wait until both are gone."""
+        if self._guard.stdin is not None and not self._guard.stdin.closed:
+            self._guard.stdin.close()
+            self._guard.wait()
+            os.close(self._status_fd)
+
+    def _read_line(self, *, timeout_s: float | None) -> str | None:
+        """Return the next line, "" at the end of the pipe, None when time is up."""
+        end_s = None if timeout_s is None else time.monotonic() + timeout_s
+        while b"\n" not in self._unread:
+            left_s = None if end_s is None else max(0.0, end_s - time.monotonic())
+            if not select.select([self._status_fd], [], [], left_s)[0]:
+                return None
+            data = os.read(self._status_fd, 4096)
+            if not data:
+                return ""
+            self._unread += data
+        line, _, self._unread = self._unread.partition(b"\n")
+        return line.decode(errors="replace")

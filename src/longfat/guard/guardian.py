@@ -1,0 +1,117 @@
+"""The guard process: runs one command, and ends it when the lifeline closes.
+
+Started by `Guarded` as a script in an isolated interpreter, so it imports the
+standard library only. Its standard input is the lifeline. It tells what
+happens in lines on a status pipe:
+
+    started PID       the command runs
+    failed MESSAGE    the command could not be started
+    ended STATUS      the command ended; 128 + N after signal N
+
+After `ended` it stays until the lifeline closes: the scratch folder must be
+removed if our parent dies before it has moved the folder to its place.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ctypes
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+
+_PR_SET_CHILD_SUBREAPER = 36
+_LIFELINE = 0
+
+
+def main() -> None:
+    """Run the command named by the arguments until it or the lifeline ends."""
+    options = _arguments()
+    # Orphans of the command come to us and not to init, so none is missed.
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    # A kind signal must clean up as the end of the lifeline does.
+    signal.signal(signal.SIGTERM, _end)
+    if options.cpu is not None:
+        os.sched_setaffinity(0, {options.cpu})
+    try:
+        _run(options.command, status_fd=options.status_fd)
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        _kill_descendants()
+        if options.scratch is not None:
+            shutil.rmtree(options.scratch, ignore_errors=True)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cpu", type=int)
+    parser.add_argument("--scratch")
+    parser.add_argument("--status-fd", type=int, required=True)
+    parser.add_argument("command", nargs="+")
+    return parser.parse_args()
+
+
+def _end(signum: int, frame: object) -> None:
+    del frame
+    sys.exit(128 + signum)
+
+
+def _run(command: list[str], *, status_fd: int) -> None:
+    try:
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+    except OSError as error:
+        _tell(status_fd, f"failed {error}")
+        _wait_readable(_LIFELINE)
+        return
+    _tell(status_fd, f"started {child.pid}")
+    pidfd = os.pidfd_open(child.pid)
+    if _LIFELINE in _wait_readable(_LIFELINE, pidfd):
+        return
+    status = child.wait()
+    # What the command left behind may still write into the scratch folder.
+    _kill_descendants()
+    _tell(status_fd, f"ended {status if status >= 0 else 128 - status}")
+    _wait_readable(_LIFELINE)
+
+
+def _tell(status_fd: int, line: str) -> None:
+    with contextlib.suppress(OSError):  # nobody listens any more
+        os.write(status_fd, f"{line}\n".encode())
+
+
+def _wait_readable(*fds: int) -> list[int]:
+    poller = select.poll()
+    for fd in fds:
+        poller.register(fd, select.POLLIN)
+    return [fd for fd, _ in poller.poll()]
+
+
+def _kill_descendants() -> None:
+    while True:
+        for pid in _children():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def _children() -> list[int]:
+    me = os.getpid()
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as stat:
+                # The name in parentheses may hold spaces; the parent is second after it.
+                if int(stat.read().rpartition(b")")[2].split()[1]) == me:
+                    found.append(int(name))
+    return found
+
+
+if __name__ == "__main__":
+    main()
