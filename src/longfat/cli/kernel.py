@@ -1,0 +1,140 @@
+"""`longfat kernel`: build, list and remove kernels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
+from rich.table import Table
+
+from longfat import kernel as kernels
+from longfat.cli.console import stderr, stdout
+from longfat.errors import InputError
+from longfat.kernel import Kernel, Progress, Step
+
+_SAYING = {
+    Step.WAIT: "another process builds it",
+    Step.UNPACK: "unpacking",
+    Step.CONFIGURE: "configuring",
+    Step.COMPILE: "compiling",
+}
+# Where the bar stands when a step begins, and when it ends, in percent of the time.
+_SHARE = {
+    Step.WAIT: (0, 0),
+    Step.UNPACK: (0, 4),
+    Step.CONFIGURE: (4, 7),
+    Step.COMPILE: (7, 100),
+}
+
+_AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+
+
+@click.group()
+def kernel() -> None:
+    """Build, list and remove the kernels that machines boot."""
+
+
+@kernel.command()
+@click.argument("versions", nargs=-1, required=True, metavar="VERSION...")
+@click.option(
+    "--source",
+    type=click.Path(path_type=Path),
+    help="Build this tarball or tree, and not the installed linux-source package.",
+)
+@click.option("--jobs", type=click.IntRange(min=1), help="How many compilers run at once.")
+@_AS_JSON
+def build(versions: tuple[str, ...], source: Path | None, jobs: int | None, as_json: bool) -> None:
+    """Build the kernels of these versions, such as 6.1; about two minutes each."""
+    if source is not None and len(versions) > 1:
+        raise InputError("--source is of one kernel: name one version with it")
+    built = []
+    for version in versions:
+        with _bar() as report:
+            built.append(kernels.build(version, source=source, jobs=jobs, progress=report))
+    for made in built:
+        for answer in kernels.manifest_of(made).refused_answers:
+            stderr().print(f"warning: kernel {made.release} did not accept {answer}")
+    _print(built, as_json=as_json)
+
+
+@kernel.command("list")
+@_AS_JSON
+def list_(as_json: bool) -> None:
+    """List the kernels that are built."""
+    _print(kernels.kernels(), as_json=as_json)
+
+
+@kernel.command()
+@click.argument("names", nargs=-1, required=True, metavar="VERSION|DIGEST...")
+@_AS_JSON
+def remove(names: tuple[str, ...], as_json: bool) -> None:
+    """Remove all built kernels of a version, or the one whose digest begins so."""
+    chosen = {found.digest: found for name in names for found in kernels.named(name)}
+    for found in chosen.values():
+        kernels.remove(found)
+    if as_json:
+        click.echo(
+            json.dumps(
+                [{"release": found.release, "digest": found.digest} for found in chosen.values()],
+                indent=2,
+            )
+        )
+    for found in () if as_json else chosen.values():
+        stdout().print(f"removed {found.release} ({found.digest[:12]})")
+
+
+class _Report:
+    """Moves a bar as a build goes on."""
+
+    def __init__(self, bars: Bars) -> None:
+        self._bars = bars
+        self._task = bars.add_task("", total=100, start=True)
+
+    def __call__(self, progress: Progress) -> None:
+        begin, end = _SHARE[progress.step]
+        part = min(1.0, progress.done / progress.total) if progress.total else 0.0
+        self._bars.update(
+            self._task,
+            completed=begin + part * (end - begin),
+            description=f"kernel {progress.version}: {_SAYING[progress.step]}",
+        )
+
+
+@contextmanager
+def _bar() -> Iterator[_Report]:
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
+    # The speed is taken over a minute: files differ much in how long they take.
+    left = TimeRemainingColumn(elapsed_when_finished=True)
+    console = stderr()
+    with Bars(*columns, left, console=console, transient=True, speed_estimate_period=60) as bars:
+        yield _Report(bars)
+
+
+def _print(found: list[Kernel], *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps([_document(each) for each in found], indent=2))
+        return
+    if not found:
+        stderr().print("no kernel is built; build one with: longfat kernel build 6.1")
+        return
+    table = Table("release", "digest", "state", box=None, pad_edge=False)
+    for each in found:
+        state = "ready" if kernels.fits(each) else "of an older recipe"
+        table.add_row(each.release, each.digest[:12], state)
+    stdout().print(table, soft_wrap=True)
+
+
+def _document(found: Kernel) -> dict[str, str | bool]:
+    return {
+        "release": found.release,
+        "series": found.series,
+        "digest": found.digest,
+        "binary_sha256": found.binary_sha256,
+        "ready": kernels.fits(found),
+        "folder": str(found.folder),
+    }

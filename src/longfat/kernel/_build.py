@@ -1,0 +1,161 @@
+"""Building a kernel, once, however many ask for it at the same time."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from longfat.errors import InputError, SurroundingsError
+from longfat.guard import Guarded
+from longfat.kernel import cache, recipe, toolchain
+from longfat.kernel import source as sources
+from longfat.kernel.job import PRODUCT, Job, check_release
+from longfat.kernel.manifest import Kernel
+from longfat.kernel.progress import Progress, Step
+from longfat.kernel.source import Source
+from longfat.kernel.version import series
+
+_WORKER = "longfat.kernel.worker"
+_LOOK_AGAIN_S = 0.5
+# The unpacked and compiled tree at its largest, measured, and some room.
+_SCRATCH_BYTES = 1_000_000_000
+
+
+class Report(Protocol):
+    """Tells how far a build is."""
+
+    def __call__(self, step: Step, done: int = 0, total: int = 0) -> None:
+        """Tell that `done` of `total` units of a step are done."""
+
+
+def build(
+    version: str,
+    *,
+    source: Path | None = None,
+    jobs: int | None = None,
+    progress: Callable[[Progress], None],
+) -> Kernel:
+    """Build the kernel of a version, if it is not built already.
+
+    Killing this process, even by SIGKILL, ends all that it started and leaves
+    no half-built kernel.
+
+    Args:
+        version: such as `6.1` or `6.1.158`.
+        source: the tarball or tree to build; an installed package, if None.
+        jobs: how many compilers run at once; one for each CPU, if None.
+        progress: told how far the build is.
+
+    Raises:
+        InputError: `version` is not a kernel version, or not that of `source`.
+        SurroundingsError: the host lacks a program, the source or space, or
+            the build failed.
+    """
+    found = sources.locate(version, path=source)
+    toolchain.check()
+    ours = recipe.load(series(version))
+    source_digest, tools = found.digest(), toolchain.lines()
+    digest = recipe.build_digest(ours.digest, source_digest=source_digest, tools=tools)
+    binary_key = recipe.build_digest(ours.binary_digest, source_digest=source_digest, tools=tools)
+
+    def report(step: Step, done: int = 0, total: int = 0) -> None:
+        progress(Progress(version=version, step=step, done=done, total=total))
+
+    if kernel := cache.get(digest):
+        return _asked_for(kernel, version=version, source=found)
+    with cache.lock(digest, on_wait=lambda: report(Step.WAIT)):
+        if kernel := cache.get(digest):  # built while we waited
+            return _asked_for(kernel, version=version, source=found)
+        _check_space(cache.kernels_folder())
+        job = Job(
+            version=version,
+            digest=digest,
+            binary_key=binary_key,
+            twin=_twin(binary_key),
+            recipe_digest=ours.digest,
+            source=str(found.path),
+            source_digest=source_digest,
+            tools=tools,
+            scratch=str(cache.scratch_folder(digest)),
+            log=str(cache.log_file(digest)),
+            jobs=jobs or len(os.sched_getaffinity(0)),
+        )
+        return _run(job, report=report)
+
+
+def _asked_for(kernel: Kernel, *, version: str, source: Source) -> Kernel:
+    check_release(kernel.release, version=version, source=source.path)
+    return kernel
+
+
+def _twin(binary_key: str) -> str:
+    """Return the folder of a built kernel with the same binary; "" if there is none."""
+    return next(
+        (str(folder) for folder, found in cache.manifests() if found.binary_key == binary_key), ""
+    )
+
+
+def _check_space(folder: Path) -> None:
+    free = shutil.disk_usage(folder).free
+    if free < _SCRATCH_BYTES:
+        raise SurroundingsError(
+            f"building a kernel needs {_SCRATCH_BYTES / 1e9:.1f} GB in {folder}, "
+            f"and {free / 1e9:.1f} GB are free; LONGFAT_CACHE names another cache folder"
+        )
+
+
+def _run(job: Job, *, report: Report) -> Kernel:
+    """Run the worker under a guard, and put what it made in its place."""
+    scratch = Path(job.scratch)
+    near, far = os.pipe()
+    with os.fdopen(near, "rb", buffering=0) as pipe:
+        try:
+            # -P: a folder called like one of ours, where the user stands, is not ours.
+            command = [sys.executable, "-P", "-m", _WORKER, job.to_json()]
+            guarded = Guarded(command, scratch=scratch, stdout=far)
+        finally:
+            os.close(far)
+        with guarded:
+            for message in _messages(pipe.fileno(), guarded):
+                match message:
+                    case {"progress": {"step": step, "done": done, "total": total}}:
+                        report(Step(step), done, total)
+                    case {"failed": {"kind": kind, "message": text, "mend": mend}}:
+                        raise (
+                            InputError(text)
+                            if kind == "input"
+                            else SurroundingsError(text, mend=mend)
+                        )
+                    case {"done": _}:
+                        return cache.put(scratch / PRODUCT, digest=job.digest)
+    raise AssertionError("the worker's messages ended without an end")
+
+
+def _messages(fd: int, guarded: Guarded) -> Iterator[dict[str, Any]]:
+    """Yield what the worker says, for as long as it lives.
+
+    Raises:
+        SurroundingsError: it ended without saying how it fared.
+    """
+    unread, stray = b"", []
+    while True:
+        ended = guarded.wait(timeout_s=0)
+        while select.select([fd], [], [], 0 if ended is not None else _LOOK_AGAIN_S)[0]:
+            data = os.read(fd, 65536)
+            if not data:
+                break
+            *lines, unread = (unread + data).split(b"\n")
+            for line in lines:
+                if line.startswith(b"{"):
+                    yield json.loads(line)
+                else:
+                    stray.append(line.decode(errors="replace"))
+        if ended is not None:
+            last = "".join(f"\n    {line}" for line in stray[-12:])
+            raise SurroundingsError(f"the build ended with status {ended}{last}")

@@ -1,0 +1,80 @@
+"""Finding a built kernel by its version: quick, and never a surprise."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from longfat.errors import InputError, SurroundingsError
+from longfat.kernel import cache, recipe
+from longfat.kernel.manifest import Kernel, Manifest
+from longfat.kernel.version import check_version, matches, series, sort_key
+
+_DIGEST = re.compile("[0-9a-f]{6,64}")
+_Entry = tuple[Path, Manifest]
+
+
+def find(version: str) -> Kernel:
+    """Return the built kernel of a version that fits today's recipe.
+
+    Of several, it is the newest release, and of that the one built last.
+
+    Args:
+        version: such as `6.1` or `6.1.158`.
+
+    Raises:
+        InputError: `version` is not a kernel version.
+        SurroundingsError: no such kernel is built, or only from another
+            recipe; the message names those that are.
+    """
+    wanted = recipe.load(series(check_version(version))).digest
+    built = list(cache.manifests())
+    candidates = [entry for entry in built if matches(entry[1].release, version)]
+    fitting = [entry for entry in candidates if entry[1].recipe_digest == wanted]
+    if fitting:
+        folder, found = max(
+            fitting, key=lambda entry: (sort_key(entry[1].release), entry[0].stat().st_mtime_ns)
+        )
+        return found.kernel(folder)
+    raise SurroundingsError(
+        _explanation(version, candidates=candidates, built=built),
+        mend=f"longfat kernel build {version}",
+    )
+
+
+def fits(kernel: Kernel) -> bool:
+    """Whether a built kernel is of today's recipe, so that `find` may return it."""
+    about = cache.manifest_of(kernel)
+    return about.recipe_digest == recipe.load(kernel.series).digest
+
+
+def named(name: str) -> list[Kernel]:
+    """Return the built kernels that a person means by a version or a digest.
+
+    Args:
+        name: a version, for all kernels of it, or at least six digits of a digest.
+
+    Raises:
+        InputError: it is neither, or no such kernel is built.
+    """
+    built = cache.kernels()
+    if _DIGEST.fullmatch(name):
+        found = [kernel for kernel in built if kernel.digest.startswith(name)]
+    else:
+        check_version(name)
+        found = [kernel for kernel in built if matches(kernel.release, name)]
+    if not found:
+        releases = ", ".join(dict.fromkeys(kernel.release for kernel in built))
+        raise InputError(f"no kernel {name} is built; built: {releases or 'none'}")
+    return found
+
+
+def _explanation(version: str, *, candidates: list[_Entry], built: list[_Entry]) -> str:
+    if candidates:
+        release = max((found.release for _, found in candidates), key=sort_key)
+        return (
+            f"kernel {release} was built from other answers, patches or shims than today's, "
+            "and must be built again"
+        )
+    releases = sorted({found.release for _, found in built}, key=sort_key)
+    return f"kernel {version} is not built; built: {', '.join(releases) or 'none'}"

@@ -1,0 +1,154 @@
+"""The built kernels on this host.
+
+    CACHE/kernels/DIGEST/   linux, entropy.so, config, manifest.json
+    CACHE/kernels/.building-DIGEST-RANDOM/   a build at work; its guard removes it
+    CACHE/kernels/.lock     see `lock`
+    CACHE/logs/             logs of builds that failed
+
+A kernel appears by one rename, whole, and disappears by one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import shutil
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import platformdirs
+
+from longfat.errors import SurroundingsError
+from longfat.kernel import manifest
+from longfat.kernel.manifest import Kernel, Manifest
+from longfat.kernel.version import sort_key
+
+
+def root() -> Path:
+    """Return the cache folder: `LONGFAT_CACHE`, or the user's own."""
+    named = os.environ.get("LONGFAT_CACHE")
+    return Path(named).resolve() if named else platformdirs.user_cache_path("longfat")
+
+
+def kernels_folder() -> Path:
+    """Return the folder that holds a folder for each built kernel."""
+    return root() / "kernels"
+
+
+def manifests() -> Iterator[tuple[Path, Manifest]]:
+    """Yield the folder and the manifest of each built kernel."""
+    everything = kernels_folder()
+    for folder in sorted(everything.iterdir()) if everything.is_dir() else []:
+        if not folder.name.startswith(".") and (found := manifest.read(folder)):
+            yield folder, found
+
+
+def kernels() -> list[Kernel]:
+    """Return all built kernels, old releases first."""
+    found = [manifest.kernel(folder) for folder, manifest in manifests()]
+    return sorted(found, key=lambda kernel: (sort_key(kernel.release), kernel.digest))
+
+
+def manifest_of(kernel: Kernel) -> Manifest:
+    """Return what a kernel was built from.
+
+    Raises:
+        SurroundingsError: it has been removed meanwhile.
+    """
+    if found := manifest.read(kernel.folder):
+        return found
+    raise SurroundingsError(f"kernel {kernel.release} is no longer in {kernel.folder}")
+
+
+def get(digest: str) -> Kernel | None:
+    """Return the kernel of this digest, if it is built."""
+    folder = kernels_folder() / digest
+    found = manifest.read(folder)
+    return found.kernel(folder) if found else None
+
+
+def scratch_folder(digest: str) -> Path:
+    """Return a name for a folder to build a kernel in; there is none of this name yet."""
+    return kernels_folder() / f".building-{digest[:12]}-{secrets.token_hex(4)}"
+
+
+def log_file(digest: str) -> Path:
+    """Return where the log of a failed build of this kernel is kept."""
+    return root() / "logs" / f"kernel-{digest[:12]}.log"
+
+
+def put(product: Path, *, digest: str) -> Kernel:
+    """Move a finished kernel to its place.
+
+    Args:
+        product: a folder with all the files of a kernel, in the same file system.
+        digest: the digest that names it.
+
+    Raises:
+        SurroundingsError: the folder holds no kernel, or cannot be moved.
+    """
+    folder = kernels_folder() / digest
+    found = manifest.read(product)
+    if found is None:
+        raise SurroundingsError(f"the build left no kernel in {product}")
+    try:
+        if folder.exists():  # without a manifest of today's format, or we had not built
+            shutil.rmtree(folder)
+        product.rename(folder)
+    except OSError as error:
+        raise SurroundingsError(f"cannot put the kernel into {folder}: {error}") from error
+    return found.kernel(folder)
+
+
+def remove(kernel: Kernel) -> None:
+    """Remove a built kernel.
+
+    Args:
+        kernel: one of `kernels()`; it may be gone already.
+
+    Raises:
+        SurroundingsError: it cannot be removed.
+    """
+    grave = kernel.folder.with_name(f".removed-{kernel.digest[:12]}-{secrets.token_hex(4)}")
+    try:
+        with suppress(FileNotFoundError):
+            kernel.folder.rename(grave)
+            shutil.rmtree(grave)
+    except OSError as error:
+        raise SurroundingsError(f"cannot remove {kernel.folder}: {error}") from error
+
+
+@contextmanager
+def lock(digest: str, *, on_wait: Callable[[], None]) -> Iterator[None]:
+    """Hold the right to build a kernel; others wait until it is released.
+
+    All kernels share one lock file, a byte each, so that a killed build leaves
+    no file behind; the kernel releases the lock of a process that has ended.
+
+    Args:
+        digest: the digest that names the kernel.
+        on_wait: called once if someone else holds the lock.
+
+    Raises:
+        SurroundingsError: the cache folder cannot be written.
+    """
+    try:
+        kernels_folder().mkdir(parents=True, exist_ok=True)
+        fd = os.open(kernels_folder() / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise SurroundingsError(f"cannot write to the kernel cache: {error}") from error
+    # struct flock: the type, from where the start counts, start, length, no pid.
+    byte = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, int(digest[:15], 16), 1, 0)
+    try:
+        # OFD locks, unlike older kinds, also keep two threads of one process apart.
+        try:
+            fcntl.fcntl(fd, fcntl.F_OFD_SETLK, byte)
+        except BlockingIOError:
+            on_wait()
+            fcntl.fcntl(fd, fcntl.F_OFD_SETLKW, byte)
+        yield
+    finally:
+        os.close(fd)

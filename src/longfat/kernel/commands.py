@@ -1,0 +1,87 @@
+"""Commands of a build, and the log that all of them write."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from longfat.errors import SurroundingsError
+
+_LAST_LINES = 12
+
+
+class Log:
+    """The log of one build; it runs the commands that fill it.
+
+    Args:
+        path: the log while the build runs.
+        kept_as: where it goes if the build fails.
+        env: the environment of every command.
+    """
+
+    def __init__(self, path: Path, *, kept_as: Path, env: Mapping[str, str]) -> None:
+        self._path = path
+        self._kept_as = kept_as
+        self._env = env
+
+    def run(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: Path,
+        doing: str,
+        on_line: Callable[[str], None] | None = None,
+        out: IO[bytes] | None = None,
+    ) -> str:
+        """Run a command to its end.
+
+        Args:
+            command: the program and its arguments.
+            cwd: the folder to run in.
+            doing: what the command is for, as an error would say it.
+            on_line: told each line of output as it comes.
+            out: where standard output goes, if not into the log.
+
+        Returns:
+            What it wrote.
+
+        Raises:
+            SurroundingsError: it failed; the message has its last lines and
+                names the log, which is kept.
+        """
+        said = []
+        with (
+            self._path.open("a", encoding="utf-8", errors="replace") as log,
+            subprocess.Popen(
+                command,
+                cwd=cwd,
+                env=self._env,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE if out is None else out,
+                stderr=subprocess.STDOUT if out is None else subprocess.PIPE,
+                text=True,
+                errors="replace",
+            ) as process,
+        ):
+            log.write(f"$ {' '.join(command)}\n")
+            stream = process.stdout if out is None else process.stderr
+            assert stream is not None
+            for line in stream:
+                log.write(line)
+                said.append(line)
+                if on_line is not None:
+                    on_line(line)
+        if process.returncode != 0:
+            raise self._failure(doing, said)
+        return "".join(said)
+
+    def _failure(self, doing: str, said: list[str]) -> SurroundingsError:
+        self._kept_as.parent.mkdir(parents=True, exist_ok=True)
+        last = "".join(f"\n    {line.rstrip()}" for line in said[-_LAST_LINES:])
+        if any("No space left on device" in line for line in said):
+            return SurroundingsError(f"{doing} failed: the disk is full ({self._path.parent})")
+        shutil.copyfile(self._path, self._kept_as)
+        return SurroundingsError(f"{doing} failed:{last}\n  the whole log: {self._kept_as}")

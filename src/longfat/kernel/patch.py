@@ -1,0 +1,33 @@
+"""Applying our kernel patches, which may touch arch/um and nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from longfat.errors import SurroundingsError
+
+_FILE = re.compile(r"^(?:---|\+\+\+) (\S+)", re.MULTILINE)
+
+
+def patch_command(patch: Path) -> list[str]:
+    """Return the command that applies a patch to the tree it runs in."""
+    return ["patch", "-p1", "--batch", "--forward", "--fuzz=0", f"--input={patch}"]
+
+
+def check(patches: Iterable[Path]) -> None:
+    """Check that no patch reaches beyond arch/um.
+
+    Networking code is Linux's own; that is what makes the results worth having.
+
+    Raises:
+        SurroundingsError: one does.
+    """
+    for patch in patches:
+        for name in _FILE.findall(patch.read_text(errors="replace")):
+            inner = name.partition("/")[2]
+            if name != "/dev/null" and (not inner.startswith("arch/um/") or ".." in inner):
+                raise SurroundingsError(
+                    f"{patch}: changes {inner or name}; a kernel patch may change arch/um only"
+                )

@@ -1,0 +1,92 @@
+"""The host's programs that a build needs: are they there, and of which version."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+from longfat.errors import SurroundingsError
+
+# Each program, and the Debian package that has it.
+_PROGRAMS = {
+    "bc": "bc",
+    "bison": "bison",
+    "flex": "flex",
+    "gcc": "gcc",
+    "ld": "binutils",
+    "make": "make",
+    "patch": "patch",
+    "tar": "tar",
+    "xz": "xz-utils",
+}
+
+
+def check() -> None:
+    """Check that a kernel can be built on this host.
+
+    Raises:
+        SurroundingsError: programs are missing, or the processor is another.
+    """
+    if platform.machine() != "x86_64":
+        raise SurroundingsError(
+            f"User-Mode Linux needs an x86-64 processor, and this is {platform.machine()}"
+        )
+    missing = [name for name in _PROGRAMS if shutil.which(name) is None]
+    # The C library's headers come in a package of their own.
+    packages = [_PROGRAMS[name] for name in missing]
+    if not any(
+        Path(folder, "stdio.h").exists() for folder in ("/usr/include", "/usr/local/include")
+    ):
+        missing.append("stdio.h")
+        packages.append("libc6-dev")
+    if missing:
+        raise SurroundingsError(
+            f"building a kernel needs {', '.join(missing)}",
+            mend=f"sudo apt-get install {' '.join(packages)}",
+        )
+
+
+def lines() -> tuple[str, ...]:
+    """Return the version lines of compiler and linker, which decide the binary.
+
+    Raises:
+        SurroundingsError: one of them does not answer.
+    """
+    return tuple(_first_line(name) for name in ("gcc", "ld"))
+
+
+def environment(*, temporary: Path) -> dict[str, str]:
+    """Return the environment that a build runs in.
+
+    It holds nothing of the caller's but the path to programs, so that neither
+    locale nor flags nor the clock reach the binary.
+
+    Args:
+        temporary: the folder for the compiler's temporary files.
+    """
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": str(temporary),
+        "TMPDIR": str(temporary),
+        "LC_ALL": "C",
+        "TZ": "UTC",
+        # These four are printed by `uname -v` and mixed into the random pool.
+        "KBUILD_BUILD_TIMESTAMP": "1970-01-01",
+        "KBUILD_BUILD_VERSION": "1",
+        "KBUILD_BUILD_USER": "longfat",
+        "KBUILD_BUILD_HOST": "longfat",
+    }
+
+
+def _first_line(program: str) -> str:
+    command = [program, "--version"]
+    try:
+        answer = subprocess.run(
+            command, capture_output=True, text=True, check=True, env={**os.environ, "LC_ALL": "C"}
+        )
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise SurroundingsError(f"{program} does not tell its version: {error}") from error
+    return answer.stdout.partition("\n")[0]

@@ -1,0 +1,60 @@
+"""Kernel versions as people write them, and releases as kernels name themselves.
+
+A *version* is what someone asks for: `6.1` (a series) or `6.1.158`. A
+*release* is the whole string that a kernel gives for `uname -r`; its *series*
+is its first two numbers.
+"""
+
+from __future__ import annotations
+
+import re
+
+from longfat.errors import InputError
+
+_VERSION = re.compile(r"\d+\.\d+(\.\d+)*(-[0-9A-Za-z.+~_-]+)?")
+
+
+def check_version(text: str) -> str:
+    """Return `text` if it is a kernel version.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if not _VERSION.fullmatch(text):
+        raise InputError(f"{text!r} is not a kernel version; one looks like 6.1 or 6.1.158")
+    return text
+
+
+def series(version: str) -> str:
+    """Return the series of a version or release: `6.1` of `6.1.158`.
+
+    Raises:
+        InputError: `version` is not a version.
+    """
+    return ".".join(re.split(r"[.-]", check_version(version))[:2])
+
+
+def matches(release: str, version: str) -> bool:
+    """Whether someone who asks for `version` is content with `release`.
+
+    `6.1` is content with 6.1.158, but not with 6.12.
+    """
+    return release == version or (release.startswith(version) and release[len(version)] in ".-+")
+
+
+def sort_key(release: str) -> tuple[tuple[int, ...], bool, str]:
+    """Return a key that sorts releases from old to new: 6.1, 6.12-rc3, 6.12, 6.12.1."""
+    numbers, _, rest = release.partition("-")
+    parts = tuple(int(part) for part in re.findall(r"\d+", numbers))
+    return (parts, not rest.startswith("rc"), rest)
+
+
+def nearest(version: str, among: list[str]) -> str | None:
+    """Return the version in `among` whose series is nearest to that of `version`."""
+
+    def distance(other: str) -> tuple[int, int]:
+        theirs = [int(part) for part in series(other).split(".")]
+        ours = [int(part) for part in series(version).split(".")]
+        return (abs(theirs[0] - ours[0]), abs(theirs[1] - ours[1]))
+
+    return min(among, key=distance, default=None)

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from longfat.kernel import cache, manifest, recipe
+from longfat.kernel.manifest import Kernel, Manifest
+
+
+@pytest.fixture
+def make_manifest() -> Callable[..., Manifest]:
+    """Make manifests that tell what the caller cares about."""
+
+    def make(**told: str) -> Manifest:
+        release = told.get("release", "6.1.5")
+        fields: dict[str, Any] = {
+            "digest": "0" * 64,
+            "release": release,
+            "series": ".".join(release.split(".")[:2]),
+            "binary_sha256": "b" * 64,
+            "binary_key": "c" * 64,
+            "recipe_digest": "today",
+            "source_name": "linux.tar.xz",
+            "source_digest": "d" * 64,
+            "tools": ("gcc 1", "ld 1"),
+            "patches": (),
+            "shims": ("entropy.c",),
+            "unknown_answers": (),
+            "refused_answers": (),
+            "lines": 1,
+        }
+        return Manifest(**{**fields, **told})
+
+    return make
+
+
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("LONGFAT_CACHE", str(folder))
+    return folder
+
+
+@pytest.fixture
+def plant(empty_cache: Path, make_manifest: Callable[..., Manifest]) -> Callable[..., Kernel]:
+    """Put kernels into the cache that are manifests and nothing else."""
+
+    def put(release: str, *, digest: str, old: bool = False) -> Kernel:
+        series = ".".join(release.split(".")[:2])
+        wanted = "an older one" if old else recipe.load(series).digest
+        product = empty_cache / "product"
+        product.mkdir(parents=True)
+        cache.kernels_folder().mkdir(exist_ok=True)
+        made = make_manifest(release=release, digest=digest, recipe_digest=wanted)
+        manifest.write(made, product)
+        return cache.put(product, digest=digest)
+
+    return put

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from longfat.kernel import manifest
+from longfat.kernel.manifest import Manifest
+
+Make = Callable[..., Manifest]
+
+
+def test_what_was_written_is_read(tmp_path: Path, make_manifest: Make) -> None:
+    made = make_manifest(release="6.12.57")
+    manifest.write(made, tmp_path)
+    assert manifest.read(tmp_path) == made
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 2}', '{"format": 2, "odd": 1}'])
+def test_what_is_no_manifest_is_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / manifest.FILE).write_text(text)
+    assert manifest.read(tmp_path) is None
+    assert manifest.read(tmp_path / "none") is None
+
+
+def test_another_format_is_none(tmp_path: Path, make_manifest: Make) -> None:
+    manifest.write(make_manifest(), tmp_path)
+    document = json.loads((tmp_path / manifest.FILE).read_text())
+    (tmp_path / manifest.FILE).write_text(json.dumps({**document, "format": 999}))
+    assert manifest.read(tmp_path) is None
+
+
+def test_a_kernel_knows_its_files(tmp_path: Path, make_manifest: Make) -> None:
+    kernel = make_manifest().kernel(tmp_path)
+    assert kernel.binary == tmp_path / "linux"
+    assert kernel.entropy_shim == tmp_path / "entropy.so"
+
+
+@pytest.mark.parametrize(
+    ("release", "arguments"),
+    [
+        ("6.1.158", ()),
+        ("6.12.57", ()),
+        ("6.15.9", ()),
+        ("6.16.1", ("seccomp=on",)),
+        ("7.2.0", ("seccomp=on",)),
+    ],
+)
+def test_kernels_that_can_use_seccomp(
+    tmp_path: Path, make_manifest: Make, release: str, arguments: tuple[str, ...]
+) -> None:
+    assert make_manifest(release=release).kernel(tmp_path).boot_arguments == arguments
