@@ -1,0 +1,13 @@
+"""A machine: one booted kernel, a virtual computer that knows nothing of networks.
+
+`Machine` boots a kernel as an ordinary process in a sandbox and hands it
+folders: some read-only, such as the guest's program, and one to write into. It
+watches the virtual clock from outside and ends the machine when told, when
+the clock stalls, or when our own process ends for any reason.
+"""
+
+from longfat.machine.cpus import reserve_cpu
+from longfat.machine.machine import START_OF_TIME_S, Machine
+from longfat.machine.sandbox import HANDOVER, check_sandbox
+
+__all__ = ["HANDOVER", "START_OF_TIME_S", "Machine", "check_sandbox", "reserve_cpu"]

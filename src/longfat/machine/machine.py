@@ -1,0 +1,175 @@
+"""Boot a kernel, watch it, and end it."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import TYPE_CHECKING
+
+from longfat.errors import MachineError
+from longfat.guard import Guarded
+from longfat.machine.clock import VirtualClock
+from longfat.machine.process import find_program
+from longfat.machine.sandbox import HANDOVER, sandboxed
+from longfat.machine.watchdog import STALL_CPU_S, Watchdog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+    from types import TracebackType
+
+    from longfat.kernel import Kernel
+
+START_OF_TIME_S = 1_700_000_000
+"""The guest's date at boot, in seconds since 1970: fixed, so that no result knows today's."""
+
+_LOOK_EVERY_S = 0.25
+_CONSOLE_TAIL_CHARACTERS = 3000
+
+
+class Machine:
+    """A booted kernel; use it as a context manager.
+
+    Leaving the context ends the machine with all its processes. The folder
+    `run` is removed with it if our process dies before the context is left;
+    a caller that wants to keep it moves it away inside the context.
+
+    Args:
+        kernel: what to boot.
+        program: PID 1 of the guest and its arguments, without spaces. It must
+            turn the machine off at its end.
+        run: the one folder that the guest can write to; it finds it at
+            `/tmp/longfat/run`. The console is kept in its `console.log`.
+        shown: folders that the guest finds, read-only, under `/tmp/longfat/`.
+        cpu: the CPU to run on, see `reserve_cpu`.
+        seed: decides all of the kernel's randomness, 0 to 2**64 - 1.
+        memory_bytes: the machine's memory.
+        stall_cpu_s: see `longfat.machine.watchdog.STALL_CPU_S`.
+
+    Raises:
+        SurroundingsError: the host lacks what a sandbox needs.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        program: Sequence[str],
+        *,
+        run: Path,
+        shown: Mapping[str, Path],
+        cpu: int,
+        seed: int,
+        memory_bytes: int,
+        stall_cpu_s: float = STALL_CPU_S,
+    ) -> None:
+        self._kernel = kernel
+        self._console = run / "console.log"
+        self._stall_cpu_s = stall_cpu_s
+        command = sandboxed(
+            [
+                f"{HANDOVER}/kernel/{kernel.binary.name}",
+                f"mem={memory_bytes // 1024}K",
+                *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro"),
+                *("time-travel=inf-cpu", f"time-travel-start={START_OF_TIME_S * 10**9}"),
+                *("con=null", "con0=fd:0,fd:1", "ssl=null", "quiet"),
+                *("uml_dir=/tmp/", "umid=machine"),
+                *kernel.boot_arguments,
+                *(f"init={program[0]}", "--", *program[1:]),
+            ],
+            shown={"kernel": kernel.folder, **shown},
+            writable={"run": run},
+            environment={
+                "LD_PRELOAD": f"{HANDOVER}/kernel/{kernel.entropy_shim.name}",
+                "LONGFAT_SEED": str(seed),
+                "TMPDIR": "/dev/shm",
+                "HOME": "/tmp",
+                "PATH": "/usr/bin:/bin",
+            },
+        )
+        self._started_s = time.monotonic()
+        with self._console.open("wb") as console:
+            self._guarded = Guarded(command, scratch=run, cpu=cpu, stdout=console)
+
+    def __enter__(self) -> Machine:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._guarded.close()
+
+    def wait(
+        self, *, limit_s: float, on_progress: Callable[[float], None] = lambda _: None
+    ) -> float:
+        """Wait until the guest has turned the machine off.
+
+        Args:
+            limit_s: the virtual time, in seconds since boot, at which it must be over.
+            on_progress: called a few times a second with the virtual time in seconds.
+
+        Returns:
+            The wall time since boot, in seconds.
+
+        Raises:
+            MachineError: the machine did not boot, stalled, passed the limit or crashed.
+        """
+        with contextlib.closing(_Pulse(self._guarded, self._kernel, self._stall_cpu_s)) as pulse:
+            wait_s = 0.01
+            while (status := self._guarded.wait(timeout_s=wait_s)) is None:
+                wait_s = min(2 * wait_s, _LOOK_EVERY_S)
+                virtual_s = pulse.take()
+                if virtual_s > limit_s:
+                    raise MachineError(f"it is not over after {limit_s:g} s of virtual time")
+                on_progress(virtual_s)
+        if status != 0:
+            raise MachineError(f"the kernel ended with status {status}{self.console_tail()}")
+        return time.monotonic() - self._started_s
+
+    def console_tail(self) -> str:
+        """Return the end of what the console said, ready to be added to a message."""
+        try:
+            text = self._console.read_text(encoding="utf-8", errors="replace").strip()
+        except OSError:
+            text = ""
+        return f"; its console:\n{text[-_CONSOLE_TAIL_CHARACTERS:]}" if text else ""
+
+
+class _Pulse:
+    """The clock and the watchdog of a machine whose kernel process appears after a while."""
+
+    def __init__(self, guarded: Guarded, kernel: Kernel, stall_cpu_s: float) -> None:
+        self._guarded = guarded
+        self._kernel = kernel
+        self._stall_cpu_s = stall_cpu_s
+        self._clock: VirtualClock | None = None
+        self._watchdog: Watchdog | None = None
+
+    def take(self) -> float:
+        """Return the virtual time in seconds, 0 before boot.
+
+        Raises:
+            MachineError: it stands still.
+        """
+        if self._clock is None or self._watchdog is None:
+            pid = find_program(self._guarded.pid, self._kernel.binary)
+            if pid is None:
+                return 0.0
+            try:
+                self._clock = VirtualClock(kernel_pid=pid, binary=self._kernel.binary)
+            except OSError:
+                return 0.0  # it has just ended
+            self._watchdog = Watchdog(kernel_pid=pid, stall_cpu_s=self._stall_cpu_s)
+        virtual_s = self._clock.now_s()
+        if virtual_s is None:
+            return 0.0
+        if stall := self._watchdog.look(virtual_s):
+            raise MachineError(str(stall))
+        return virtual_s
+
+    def close(self) -> None:
+        """Let go of the clock."""
+        if self._clock is not None:
+            self._clock.close()

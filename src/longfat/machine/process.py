@@ -1,0 +1,57 @@
+"""What /proc tells of the processes of a machine."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True, slots=True)
+class Stat:
+    """One line of /proc: a process, its parent, and the CPU time it has used, in seconds."""
+
+    pid: int
+    parent: int
+    cpu_s: float
+
+
+def stat(pid: int) -> Stat | None:
+    """Return what /proc says of a process; None if it is gone. Source: proc(5)."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    return Stat(
+        pid=pid, parent=int(fields[1]), cpu_s=(int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+    )
+
+
+def descendants(root: int) -> list[Stat]:
+    """Return all that descends from a process, parents before their children."""
+    children: dict[int, list[Stat]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and (found := stat(int(entry.name))):
+            children.setdefault(found.parent, []).append(found)
+    tree: list[Stat] = []
+    parents = [root]
+    while parents:
+        below = children.get(parents.pop(0), [])
+        tree += below
+        parents += [child.pid for child in below]
+    return tree
+
+
+def find_program(root: int, program: Path) -> int | None:
+    """Return the first descendant of `root` that runs `program`; None if there is none yet."""
+    wanted = program.stat()
+    for candidate in descendants(root):
+        # A sandbox may show the file under another name, but not as another file.
+        with contextlib.suppress(OSError):
+            found = Path(f"/proc/{candidate.pid}/exe").stat()
+            if (found.st_dev, found.st_ino) == (wanted.st_dev, wanted.st_ino):
+                return candidate.pid
+    return None
