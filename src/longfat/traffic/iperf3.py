@@ -1,0 +1,278 @@
+"""iperf3: bulk TCP or UDP traffic, and what its JSON report says.
+
+Both ends write a report (`-J`), because each end knows things that the other
+cannot: congestion window, RTT and retransmissions stand in the sender's.
+
+Source of the report's fields: the iperf3(1) manual and reports captured from
+3.12, kept under tests/data.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from longfat.errors import InputError, MachineError
+from longfat.metric import Metric, Unit
+from longfat.traffic.flow import Flow, Process
+
+DEFAULT_PORT = 5201
+DEFAULT_TIME_S = 10.0
+
+_IDLE_SHIM = "iperf3_idle"
+
+# A transfer of a given size has no known end; this only scales progress and limits.
+_ASSUMED_BPS = 10e6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Iperf3(Flow):
+    """Traffic by iperf3.
+
+    Attributes:
+        time_s: how long it sends, in seconds; None where `bytes` says how much.
+        bytes: how many bytes it sends; None where `time_s` says how long.
+        parallel: the number of streams.
+        reverse: the target sends and the source receives.
+        udp: UDP instead of TCP.
+        rate_bps: the rate per stream that iperf3 paces itself to, in bit/s;
+            None leaves iperf3's own default (TCP: unlimited, UDP: 1 Mbit/s).
+        congestion: the congestion control of its sockets, such as `bbr`.
+        window_bytes: the socket buffer size it asks for.
+        mss_bytes: the maximum segment size it asks for.
+        omit_s: how long it runs before it counts, in seconds.
+        interval_s: the time between two rows of the report, in seconds.
+    """
+
+    tool: ClassVar[str] = "iperf3"
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric("sender_bps", Unit.BPS, "sender"),
+        Metric("receiver_bps", Unit.BPS, "receiver"),
+        Metric("sent_bytes", Unit.BYTES, "sent"),
+        Metric("received_bytes", Unit.BYTES, "received"),
+        Metric("retransmits", Unit.COUNT, "retransmissions"),
+        Metric("max_cwnd_bytes", Unit.BYTES, "largest cwnd"),
+        Metric("min_rtt_s", Unit.SECONDS, "least RTT"),
+        Metric("mean_rtt_s", Unit.SECONDS, "mean RTT"),
+        Metric("max_rtt_s", Unit.SECONDS, "largest RTT"),
+        Metric("jitter_s", Unit.SECONDS, "jitter"),
+        Metric("loss", Unit.FRACTION, "loss"),
+    )
+
+    time_s: float | None = None
+    bytes: int | None = None
+    parallel: int = 1
+    reverse: bool = False
+    udp: bool = False
+    rate_bps: int | None = None
+    congestion: str | None = None
+    window_bytes: int | None = None
+    mss_bytes: int | None = None
+    omit_s: float = 0.0
+    interval_s: float = 1.0
+
+    def processes(self, *, address: str, port: int) -> tuple[Process, ...]:
+        """Return a server that takes one test, and its client."""
+        which = () if port == DEFAULT_PORT else ("-p", str(port))
+        interval = () if self.interval_s == 1 else ("-i", f"{self.interval_s:g}")
+        server = ("iperf3", "-s", "-1", *which, *interval, "-J")
+        client = ("iperf3", "-c", address, *which, *self._options(), *interval, "-J", *self.args)
+        return (
+            Process(
+                host=self.target,
+                argv=server,
+                output=self._server_file,
+                listens=True,
+                shim=_IDLE_SHIM,
+            ),
+            Process(host=self.source, argv=client, output=self._client_file, shim=_IDLE_SHIM),
+        )
+
+    def _options(self) -> list[str]:
+        options: list[str] = []
+        if self.udp:
+            options += ["-u"]
+        if self.bytes is not None:
+            options += ["-n", str(self.bytes)]
+        else:
+            options += ["-t", f"{DEFAULT_TIME_S if self.time_s is None else self.time_s:g}"]
+        if self.parallel != 1:
+            options += ["-P", str(self.parallel)]
+        if self.reverse:
+            options += ["-R"]
+        if self.rate_bps is not None:
+            options += ["-b", str(self.rate_bps)]
+        if self.congestion is not None:
+            options += ["-C", self.congestion]
+        if self.window_bytes is not None:
+            options += ["-w", str(self.window_bytes)]
+        if self.mss_bytes is not None:
+            options += ["-M", str(self.mss_bytes)]
+        if self.omit_s:
+            options += ["-O", f"{self.omit_s:g}"]
+        return options
+
+    @property
+    def _client_file(self) -> str:
+        return f"{self.name}.client.json"
+
+    @property
+    def _server_file(self) -> str:
+        return f"{self.name}.server.json"
+
+    def duration_s(self) -> float:
+        """Return the sending time, or a guess where only a size is given."""
+        if self.bytes is not None:
+            return self.omit_s + self.bytes * 8 / _ASSUMED_BPS
+        return self.omit_s + (DEFAULT_TIME_S if self.time_s is None else self.time_s)
+
+    def failure(self, words: str) -> str:
+        """Return the error that a report tells of."""
+        try:
+            return str(json.loads(words)["error"])
+        except (ValueError, KeyError, TypeError):
+            return words
+
+    def report(self, raw: Path) -> Iperf3Report:
+        """Read the sending end's report, which knows cwnd and RTT."""
+        return read_report(raw / (self._server_file if self.reverse else self._client_file))
+
+    def measure(self, raw: Path) -> dict[str, float]:
+        """Read the metrics: totals as the client states them, TCP's view as the sender does."""
+        client = read_report(raw / self._client_file)
+        found = dict(client.totals)
+        if self.reverse:
+            found |= read_report(raw / self._server_file).sender_totals
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """One row of a report, of one stream.
+
+    Attributes:
+        start_s: its start, in seconds since the test's start.
+        end_s: its end.
+        bps: the stream's throughput in it, in bit/s.
+        retransmits: segments sent again in it; None where this end does not send TCP.
+        cwnd_bytes: the congestion window at its end; None likewise.
+        rtt_s: the smoothed RTT at its end; None likewise.
+        omitted: it is not counted in the totals.
+    """
+
+    start_s: float
+    end_s: float
+    bps: float
+    retransmits: int | None
+    cwnd_bytes: int | None
+    rtt_s: float | None
+    omitted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Iperf3Report:
+    """What one end of a test reported.
+
+    Attributes:
+        version: iperf3's version, such as `iperf 3.12`.
+        streams: the rows of each stream, in the order of its sockets.
+        totals: metrics by full name, as `Iperf3.metrics` lists them; those
+            that this test does not have are left out.
+        sender_totals: those of `totals` that only the sending end knows.
+    """
+
+    version: str
+    streams: tuple[tuple[Interval, ...], ...]
+    totals: dict[str, float]
+
+    @property
+    def sender_totals(self) -> dict[str, float]:
+        """Return what only the sending end knows."""
+        known = ("retransmits", "max_cwnd_bytes", "min_rtt_s", "mean_rtt_s", "max_rtt_s")
+        return {name: self.totals[name] for name in known if name in self.totals}
+
+
+def read_report(path: Path) -> Iperf3Report:
+    """Read the JSON that iperf3 writes with `-J`.
+
+    Raises:
+        MachineError: the file is missing, or is not iperf3's JSON.
+        InputError: iperf3 reports an error.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise MachineError(f"{path.name}: not a JSON report of iperf3: {error}") from None
+    return parse_report(data, name=path.name)
+
+
+def parse_report(data: Any, *, name: str) -> Iperf3Report:
+    """Read a decoded report.
+
+    Args:
+        data: the decoded JSON.
+        name: what to call it in messages.
+
+    Raises:
+        MachineError: it lacks what iperf3 writes after a good test.
+        InputError: it tells of an error.
+    """
+    if not isinstance(data, dict):
+        raise MachineError(f"{name}: not a JSON report of iperf3: the top level is no object")
+    if "error" in data:
+        raise InputError(f"{name}: iperf3 failed: {data['error']}")
+    try:
+        return Iperf3Report(
+            version=str(data["start"]["version"]),
+            streams=_streams(data["intervals"]),
+            totals=_totals(data["end"]),
+        )
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise MachineError(
+            f"{name}: not a whole report of iperf3: {type(error).__name__} {error}"
+        ) from None
+
+
+def _streams(intervals: list[dict[str, Any]]) -> tuple[tuple[Interval, ...], ...]:
+    rows: dict[int, list[Interval]] = {}
+    for interval in intervals:
+        for row in interval["streams"]:
+            rtt_us = row.get("rtt")
+            rows.setdefault(row["socket"], []).append(
+                Interval(
+                    start_s=row["start"],
+                    end_s=row["end"],
+                    bps=row["bits_per_second"],
+                    retransmits=row.get("retransmits"),
+                    cwnd_bytes=row.get("snd_cwnd"),
+                    rtt_s=None if rtt_us is None else rtt_us / 1e6,
+                    omitted=bool(row.get("omitted", False)),
+                )
+            )
+    return tuple(tuple(stream) for stream in rows.values())
+
+
+def _totals(end: dict[str, Any]) -> dict[str, float]:
+    sent, received = end["sum_sent"], end["sum_received"]
+    totals = {
+        "sender_bps": float(sent["bits_per_second"]),
+        "receiver_bps": float(received["bits_per_second"]),
+        "sent_bytes": float(sent["bytes"]),
+        "received_bytes": float(received["bytes"]),
+    }
+    if "udp" in end["streams"][0]:
+        totals["jitter_s"] = float(end["sum"]["jitter_ms"]) / 1e3
+        totals["loss"] = float(end["sum"]["lost_percent"]) / 100
+        return totals
+    if "retransmits" in sent:
+        totals["retransmits"] = float(sent["retransmits"])
+    # Zeros stand where this end did not send.
+    senders = [stream["sender"] for stream in end["streams"] if stream["sender"].get("mean_rtt")]
+    if senders:
+        totals["max_cwnd_bytes"] = float(max(s["max_snd_cwnd"] for s in senders))
+        totals["min_rtt_s"] = min(s["min_rtt"] for s in senders) / 1e6
+        totals["mean_rtt_s"] = sum(s["mean_rtt"] for s in senders) / len(senders) / 1e6
+        totals["max_rtt_s"] = max(s["max_rtt"] for s in senders) / 1e6
+    return totals
