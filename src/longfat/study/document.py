@@ -1,0 +1,356 @@
+"""A YAML file as nodes that know where they stand.
+
+The first of the three layers of reading a study: this one knows YAML and no
+studies. ruamel.yaml's parser gives events with line and column; they are built
+into a small tree here, rather than by its constructor, because
+
+* the text that the user typed is kept: `kernel: 6.10` is not the float 6.1;
+* a message can point at the key or value it speaks of;
+* nothing in a file can call for a Python object, and limits on size, depth and
+  on what aliases expand to hold before memory is spent.
+
+YAML 1.2 is read without tags and merge keys. `longfat.study.node` reads values
+out of the tree.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+
+from longfat.errors import InputError, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+LARGEST_FILE_BYTES = 256 * 1024
+DEEPEST_NESTING = 16
+MOST_NODES = 20_000
+"""How many values a file may hold, counting what an alias repeats each time.
+
+Every 64 characters of a text count as one more.
+"""
+
+# Tab and newline apart, control characters belong neither in names nor in commands;
+# half a surrogate pair ("\ud800" in quotes) cannot be written to a file.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+
+_COLON_HINT = (
+    "; a text that holds a colon and a space, such as a tc line with 'handle 1: netem', "
+    "must stand in quotes"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A position in the file: line and column, counted from 1."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scalar:
+    """A text.
+
+    Attributes:
+        mark: where it starts.
+        text: what it says.
+        plain: it was written without quotes.
+        text_column: the column of its first character where the text stands in
+            the file as it is, on one line; else None.
+    """
+
+    mark: Mark
+    text: str
+    plain: bool = True
+    text_column: int | None = None
+    weight: int = 1
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sequence:
+    """Values in order."""
+
+    mark: Mark
+    items: tuple[Raw, ...]
+    weight: int = 1
+    depth: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mapping:
+    """Pairs of key and value, in the file's order, with keys that differ."""
+
+    mark: Mark
+    pairs: tuple[tuple[Raw, Raw], ...]
+    weight: int = 1
+    depth: int = 1
+
+
+Raw = Scalar | Sequence | Mapping
+
+
+def label(raw: Raw) -> str:
+    """Return a key as a field path writes it: `h1`, or `[h1, h3]`."""
+    match raw:
+        case Scalar():
+            return raw.text
+        case Sequence():
+            return "[" + ", ".join(label(item) for item in raw.items) + "]"
+        case Mapping():
+            return "{...}"
+
+
+def find_document(path: Path, name: str) -> Path:
+    """Return the file itself, or the file of that name in a folder.
+
+    Raises:
+        InputError: the path cannot be looked at.
+    """
+    try:
+        return path / name if path.is_dir() else path
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def read_document(path: Path) -> Raw:
+    """Read a YAML file.
+
+    Args:
+        path: the file.
+
+    Returns:
+        Its one document.
+
+    Raises:
+        InputError: the file is missing, unreadable, too large, not UTF-8 or not
+            YAML, or uses what study files do without.
+    """
+    try:
+        if not path.is_file():
+            raise InputError(f"{path}: there is no such file")
+        with path.open("rb") as file:
+            data = file.read(LARGEST_FILE_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{path}: cannot be read: {reason}") from None
+    return parse_document(data, file=str(path))
+
+
+def parse_document(data: bytes, *, file: str) -> Raw:
+    """Read YAML.
+
+    Args:
+        data: the file's bytes.
+        file: the file as the user named it, for messages.
+
+    Returns:
+        Its one document.
+
+    Raises:
+        InputError: as `read_document`.
+    """
+    start = Place(file, 1, 1)
+    if len(data) > LARGEST_FILE_BYTES:
+        raise InputError(
+            f"the file is larger than {LARGEST_FILE_BYTES // 1024} KB, too large for a study",
+            place=start,
+        )
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        line = before.count(b"\n") + 1
+        column = len(before[before.rfind(b"\n") + 1 :].decode(errors="replace")) + 1
+        raise InputError(
+            f"the file is not UTF-8: byte 0x{data[error.start]:02x}",
+            place=Place(file, line, column),
+        ) from None
+    builder = _Builder(text=text, file=file)
+    try:
+        for event in _events(text):
+            builder.take(event)
+    except YAMLError as error:
+        raise _yaml_error(error, text=text, file=file) from None
+    except (ValueError, OverflowError):
+        # ruamel converts numbers unchecked: "\U99999999", or a %YAML of thousands of digits.
+        raise InputError("the file is not YAML", place=builder.last_place) from None
+    if builder.root is None:
+        raise InputError("the file is empty: a study needs at least a title", place=start)
+    return builder.root
+
+
+def _events(text: str) -> Iterator[Any]:
+    yaml: Any = YAML(typ="safe", pure=True)
+    return iter(yaml.parse(io.StringIO(text)))
+
+
+def _yaml_error(error: YAMLError, *, text: str, file: str) -> InputError:
+    if not isinstance(error, MarkedYAMLError):
+        # The reader's error: a character that YAML does not allow.
+        position = getattr(error, "position", 0)
+        before = text[:position] if isinstance(position, int) else ""
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        return InputError(
+            "the file holds a character that YAML does not allow",
+            place=Place(file, line, column),
+        )
+    mark = error.problem_mark or error.context_mark
+    place = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file, 1, 1)
+    said = ", ".join(str(part) for part in (error.context, error.problem) if part)
+    colon = "mapping values are not allowed" in said or "but got ':'" in said
+    return InputError(f"not YAML: {said}{_COLON_HINT if colon else ''}", place=place)
+
+
+def _stand_in(key: Raw, value: Raw) -> Raw:
+    # A value that was not written stands where the next thing does; its key says more.
+    if isinstance(value, Scalar) and value.plain and not value.text:
+        return replace(value, mark=key.mark, text_column=None)
+    return value
+
+
+class _Builder:
+    """Builds the tree from events, without recursion."""
+
+    def __init__(self, *, text: str, file: str) -> None:
+        self.root: Raw | None = None
+        self.last_place = Place(file, 1, 1)
+        self._text = text
+        self._file = file
+        self._open: list[_Open] = []
+        self._anchors: dict[str, Raw | None] = {}
+        self._nodes = 0
+
+    def take(self, event: Any) -> None:
+        mark = Mark(line=event.start_mark.line + 1, column=event.start_mark.column + 1)
+        self.last_place = Place(self._file, mark.line, mark.column)
+        if getattr(event, "tag", None) is not None:
+            raise self._error("tags, such as !!python/object, have no use in a study", mark)
+        match event:
+            case DocumentStartEvent() if self.root is not None:
+                raise self._error("a study file holds one document, and here a second starts", mark)
+            case MappingStartEvent() | SequenceStartEvent():
+                self._check_depth(1, mark)
+                if event.anchor is not None:
+                    self._anchors[event.anchor] = None
+                is_mapping = isinstance(event, MappingStartEvent)
+                self._open.append(_Open(mark, event.anchor, is_mapping, []))
+            case MappingEndEvent() | SequenceEndEvent():
+                self._close()
+            case ScalarEvent():
+                self._add(self._scalar(event, mark), event.anchor, mark)
+            case AliasEvent():
+                self._add(self._alias(event.anchor, mark), None, mark)
+
+    def _scalar(self, event: Any, mark: Mark) -> Scalar:
+        if bad := _UNPRINTABLE.search(event.value):
+            raise self._error(f"a text holds the control character U+{ord(bad[0]):04X}", mark)
+        start, end = event.start_mark, event.end_mark
+        written = self._text[start.index : end.index]
+        column = None
+        if event.style in (None, "'", '"'):
+            offset = 1 if event.style else 0
+            unanchored = event.anchor is None and start.line == end.line
+            if unanchored and written[offset : offset + len(event.value)] == event.value:
+                column = mark.column + offset
+        return Scalar(
+            mark=mark,
+            text=event.value,
+            plain=event.style is None,
+            text_column=column,
+            weight=1 + len(event.value) // 64,
+        )
+
+    def _alias(self, anchor: str, mark: Mark) -> Raw:
+        if anchor not in self._anchors:
+            raise self._error(
+                f"the alias *{anchor} stands for nothing: there is no &{anchor}", mark
+            )
+        target = self._anchors[anchor]
+        if target is None:
+            raise self._error(f"the alias *{anchor} stands inside of what it stands for", mark)
+        self._check_depth(target.depth, mark)
+        if isinstance(target, Scalar):
+            return replace(target, mark=mark, text_column=None)
+        return replace(target, mark=mark)
+
+    def _check_depth(self, depth: int, mark: Mark) -> None:
+        if len(self._open) + depth > DEEPEST_NESTING:
+            raise self._error(f"nested more than {DEEPEST_NESTING} deep", mark)
+
+    def _add(self, raw: Raw, anchor: str | None, mark: Mark) -> None:
+        self._nodes += raw.weight
+        if self._nodes > MOST_NODES:
+            raise self._error(f"more than {MOST_NODES} values, counting what aliases repeat", mark)
+        if anchor is not None:
+            self._anchors[anchor] = raw
+        if self._open:
+            self._open[-1].children.append(raw)
+        else:
+            self.root = raw
+
+    def _close(self) -> None:
+        opened = self._open.pop()
+        children = opened.children
+        # What the children weigh was counted with them; only the node itself is new.
+        weight = 1 + sum(child.weight for child in children)
+        depth = 1 + max((child.depth for child in children), default=0)
+        self._nodes -= weight - 1
+        raw: Raw
+        if opened.is_mapping:
+            pairs = tuple(
+                (key, _stand_in(key, value))
+                for key, value in zip(children[::2], children[1::2], strict=True)
+            )
+            self._check_keys(pairs)
+            raw = Mapping(mark=opened.mark, pairs=pairs, weight=weight, depth=depth)
+        else:
+            items = tuple(children)
+            raw = Sequence(mark=opened.mark, items=items, weight=weight, depth=depth)
+        self._add(raw, opened.anchor, opened.mark)
+
+    def _check_keys(self, pairs: tuple[tuple[Raw, Raw], ...]) -> None:
+        seen: dict[str, Mark] = {}
+        for key, _ in pairs:
+            name = label(key)
+            if isinstance(key, Mapping):
+                raise self._error("a mapping cannot be a key; keys are names", key.mark)
+            if name == "<<":
+                raise self._error(
+                    "merge keys (<<) are not used here; cases extend the common fields", key.mark
+                )
+            if name in seen:
+                raise self._error(
+                    f"{name!r} is written twice here, first in line {seen[name].line}", key.mark
+                )
+            seen[name] = key.mark
+
+    def _error(self, message: str, mark: Mark) -> InputError:
+        return InputError(message, place=Place(self._file, mark.line, mark.column))
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A sequence or mapping whose end is still to come."""
+
+    mark: Mark
+    anchor: str | None
+    is_mapping: bool
+    children: list[Raw]

@@ -1,0 +1,185 @@
+"""From the common fields and a case's own to the case that is run.
+
+A case says how it differs from what all cases have in common:
+
+* `kernel`, `seed`, `memory` and `network` replace the common field;
+* `setup` is appended to the common setup;
+* `flows` is merged by name: a whole flow replaces the common one or is added
+  after the common ones, single fields override those of the common flow, and a
+  flow with no value is left out;
+* `title` is what tables call the case.
+
+The order of flows and of setup lines is the file's; the order of all other
+fields makes no difference to the case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from longfat.case import DEFAULT_MEMORY_BYTES, Case, Command
+from longfat.errors import InputError, Place
+from longfat.network import Network
+from longfat.study.flows import Draft, check_flows, draft_flow, merge_flow, read_flow
+from longfat.study.model import Planned
+from longfat.study.network import check_host, read_network
+from longfat.study.node import Node
+
+DEFAULT_KERNEL = "6.1"
+LARGEST_SEED = 2**63 - 1
+LEAST_MEMORY_BYTES = 128 * 1024**2
+MOST_MEMORY_BYTES = 1024**4
+
+SETTINGS = ("kernel", "seed", "memory", "network", "setup", "flows")
+"""The fields that a study has for all cases, and each case for itself."""
+
+CASE_FIELDS = ("title", *SETTINGS)
+
+_KERNEL = re.compile(r"[0-9]{1,3}\.[0-9]{1,4}(\.[0-9]{1,4})?(-rc[0-9]{1,2})?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """An entry of `setup`, with its places."""
+
+    command: Command
+    node_place: Place
+    line_place: Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The fields that the cases have in common, read but for what needs the whole case."""
+
+    kernel: str = DEFAULT_KERNEL
+    seed: int = 1
+    memory_bytes: int = DEFAULT_MEMORY_BYTES
+    network: Network | None = None
+    setup: tuple[Line, ...] = ()
+    flows: Mapping[str, Draft] = field(default_factory=dict)
+
+
+def read_settings(fields: Mapping[str, Node], common: Settings) -> Settings:
+    """Read the fields of a study or case, on top of what is common.
+
+    Args:
+        fields: the values by field; others than `SETTINGS` are left alone.
+        common: what they replace and extend.
+
+    Raises:
+        InputError: a value is wrong.
+    """
+    flows = dict(common.flows)
+    if "flows" in fields:
+        for name, node in fields["flows"].named("flows by name").items():
+            if node.is_null:
+                _drop(flows, name, node)
+                continue
+            draft = merge_flow(name, node, flows[name]) if name in flows else draft_flow(name, node)
+            read_flow(draft)  # so that a wrong value is told of before any case is looked at
+            flows[name] = draft
+    return Settings(
+        kernel=_kernel(fields["kernel"]) if "kernel" in fields else common.kernel,
+        seed=(
+            fields["seed"].integer(least=0, most=LARGEST_SEED) if "seed" in fields else common.seed
+        ),
+        memory_bytes=_memory(fields["memory"]) if "memory" in fields else common.memory_bytes,
+        network=read_network(fields["network"]) if "network" in fields else common.network,
+        setup=common.setup + (read_setup(fields["setup"]) if "setup" in fields else ()),
+        flows=flows,
+    )
+
+
+def _drop(flows: dict[str, Draft], name: str, node: Node) -> None:
+    if name not in flows:
+        raise node.error(
+            f"the flow {name!r} has no value, which leaves out a common flow, and there is none "
+            "of that name"
+        )
+    del flows[name]
+
+
+def _kernel(node: Node) -> str:
+    # The text is what counts, so an unquoted 6.10 is not the number 6.1.
+    text = node.line('a kernel version (such as "6.1")')
+    if not _KERNEL.fullmatch(text):
+        raise node.expected('a kernel version (such as "6.1" or "6.12.3")')
+    return text
+
+
+def _memory(node: Node) -> int:
+    value = node.size_bytes()
+    if not LEAST_MEMORY_BYTES <= value <= MOST_MEMORY_BYTES:
+        raise node.error(f"{node.text()!r} is outside of what is allowed: 128MB to 1TB")
+    return value
+
+
+def read_setup(node: Node) -> tuple[Line, ...]:
+    """Read lines to type before the traffic starts.
+
+    An entry is one `NODE: LINE`, or `[NODE, NODE]: LINE` for the same line at
+    each of them in that order; a list of lines in place of the line means one
+    entry for each.
+
+    Raises:
+        InputError: it is not of that form.
+    """
+    form = "NODE: LINE (such as h1: sysctl -w net.ipv4.tcp_sack=0)"
+    lines = []
+    for entry in node.sequence(f"a list of {form}"):
+        items = entry.items(form)
+        if len(items) != 1:
+            raise entry.error(
+                f"an entry is one {form}, and here are {len(items)}: start each with a hyphen"
+            )
+        ((key, value),) = items
+        if not key.names:
+            raise InputError(f"here stands no node, where {form} is needed", place=key.place)
+        texts = value.sequence("a list of lines") if value.is_sequence else [value]
+        if not texts:
+            raise value.error("here stands no line")
+        for text in texts:
+            line = text.line("a line to type")
+            for name in key.names:
+                command = Command(node=name, line=line)
+                lines.append(Line(command=command, node_place=key.place, line_place=text.place))
+    return tuple(lines)
+
+
+def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Planned:
+    """Make a case of its settings, and check what needs all of them.
+
+    Args:
+        name: the case's name, for messages.
+        settings: the settings.
+        title: what a table calls it.
+        node: where the case is written, or the whole study.
+
+    Raises:
+        InputError: a line or flow does not fit the network, or there is none.
+    """
+    if settings.network is None:
+        raise node.error("there is no network: write the field network, with hosts and links")
+    try:
+        for line in settings.setup:
+            if reason := check_host(line.command.node, settings.network, root=True):
+                raise InputError(reason, place=line.node_place)
+        flows = [(read_flow(draft), draft) for draft in settings.flows.values()]
+        check_flows(flows, settings.network)
+    except InputError as error:
+        # An error in a common field may show in one case only.
+        if error.place and node.field and not error.place.field.startswith(f"{node.field}."):
+            raise InputError(f"in the case {name!r}: {error.message}", place=error.place) from None
+        raise
+    case = Case(
+        kernel=settings.kernel,
+        network=settings.network,
+        setup=tuple(line.command for line in settings.setup),
+        flows=tuple(flow for flow, _ in flows),
+        seed=settings.seed,
+        memory_bytes=settings.memory_bytes,
+    )
+    places = tuple(line.line_place for line in settings.setup)
+    return Planned(case=case, setup_places=places, title=title)

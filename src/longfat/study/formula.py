@@ -1,0 +1,225 @@
+"""From the text of a claim to its terms.
+
+lark parses by the LALR grammar in `claims.lark`, which takes no recursion; the
+tree's depth is limited as it grows, so that walking it here is safe. Names are
+looked up on the way, and every error knows the character that it is about.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, NoReturn
+
+from lark import Lark, Token, Tree, UnexpectedInput, UnexpectedToken
+
+from longfat.errors import InputError
+from longfat.metric import Metric
+from longfat.study import terms
+from longfat.study.metrics import find_metric
+from longfat.study.node import listed, nearest
+from longfat.study.terms import Condition, Number, Reading, Term
+from longfat.units import parse_literal
+
+
+class FormulaError(Exception):
+    """What is wrong, and at which character of the text."""
+
+    def __init__(self, message: str, *, offset: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.offset = offset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Formula:
+    """A condition, and the cases that it speaks of."""
+
+    condition: Condition
+    cases: frozenset[str]
+
+
+def parse_formula(text: str, known: Mapping[str, Mapping[str, Metric]]) -> Formula:
+    """Parse a claim.
+
+    Args:
+        text: the claim.
+        known: the metrics of each case by full name, such as `bulk.receiver_bps`.
+
+    Raises:
+        FormulaError: it is not of the language, names what is not there, mixes
+            dimensions, or is not true or false.
+    """
+    try:
+        tree = _parser().parse(text)
+    except UnexpectedInput as error:
+        raise _syntax_error(error, text) from None
+    builder = _Builder(known)
+    (child,) = tree.children
+    condition = builder.condition(child, "a claim is")
+    return Formula(condition=condition, cases=frozenset(builder.cases))
+
+
+@cache
+def _parser() -> Lark:
+    grammar = resources.files("longfat.study").joinpath("claims.lark").read_text("utf-8")
+    return Lark(grammar, parser="lalr", tree_class=_LimitedTree)
+
+
+class _LimitedTree(Tree[Token]):
+    """A node of the syntax, which refuses to become too deep."""
+
+    def __init__(self, data: str, children: list[Any], meta: Any = None) -> None:
+        super().__init__(data, children, meta)
+        inner = [child.depth for child in children if isinstance(child, _LimitedTree)]
+        self.depth: int = 1 + max(inner, default=0)
+        if self.depth > terms.DEEPEST_TERM:
+            offset = _offset(children[0]) if children else 0
+            raise FormulaError(f"nested more than {terms.DEEPEST_TERM} deep", offset=offset)
+
+
+_Syntax = Any  # a _LimitedTree or Token; lark's own types do not tell them apart
+
+
+def _offset(syntax: _Syntax) -> int:
+    while not isinstance(syntax, Token):
+        if not syntax.children:
+            return 0
+        syntax = syntax.children[0]
+    return int(syntax.start_pos or 0)
+
+
+def _syntax_error(error: UnexpectedInput, text: str) -> FormulaError:
+    offset = error.pos_in_stream
+    if (isinstance(error, UnexpectedToken) and error.token.type == "$END") or offset is None:
+        return FormulaError("the claim ends too early", offset=len(text.rstrip()))
+    rest = text[offset:].split(maxsplit=1)[0] if text[offset:].strip() else ""
+    hint = ""
+    if rest.startswith("="):
+        hint = "; write == to compare"
+    elif rest[:1].isalpha():
+        hint = "; a metric is written CASE.FLOW.METRIC, and a unit right behind its number"
+    elif text[offset - 1 : offset] == ".":
+        hint = "; a metric is written CASE.FLOW.METRIC"
+    shown = rest if len(rest) <= 40 else f"{rest[:37]}..."
+    return FormulaError(f"the claim cannot be read from {shown!r} on{hint}", offset=offset)
+
+
+_ARGUMENTS = {
+    "min": "two or more values",
+    "max": "two or more values",
+    "abs": "one value",
+    "within": "three values",
+}
+
+
+class _Builder:
+    """Builds terms from syntax."""
+
+    def __init__(self, known: Mapping[str, Mapping[str, Metric]]) -> None:
+        self.cases: set[str] = set()
+        self._known = known
+
+    def condition(self, syntax: _Syntax, what: str) -> Condition:
+        """Build what is true or false."""
+        built = self._build(syntax)
+        if isinstance(built, terms.Comparison | terms.Within | terms.Logic):
+            return built
+        kind = built.dimension or terms.PLAIN
+        raise FormulaError(
+            f"{what} true or false, and this is {kind}: compare it, as in x > 3gbit",
+            offset=_offset(syntax),
+        )
+
+    def _term(self, syntax: _Syntax) -> Term:
+        built = self._build(syntax)
+        if isinstance(built, terms.Comparison | terms.Within | terms.Logic):
+            raise FormulaError(
+                "this is true or false, where a number is needed", offset=_offset(syntax)
+            )
+        term: Term = built
+        return term
+
+    def _build(self, syntax: _Syntax) -> Any:
+        parts = syntax.children
+        at = parts[1] if len(parts) > 1 and isinstance(parts[1], Token) else syntax
+        try:
+            match syntax.data:
+                case "literal":
+                    return Number.of(*parse_literal(str(parts[0])))
+                case "metric":
+                    return self._metric(parts[0])
+                case "call":
+                    return self._call(parts[0], parts[1:])
+                case "negative":
+                    return terms.single(_minus, self._term(parts[1]))
+                case "sum":
+                    return terms.total(*self._joined(parts))
+                case "product":
+                    return terms.product(*self._joined(parts))
+                case "comparison":
+                    compared = [self._term(part) for part in parts[::2]]
+                    return terms.Comparison.of(compared, [str(sign) for sign in parts[1::2]])
+                case word:  # or_, and_, not_
+                    word = word.rstrip("_")
+                    what = f"beside {word!r} stands what is"
+                    return terms.Logic.of(word, [self.condition(part, what) for part in parts])
+        except InputError as error:
+            raise FormulaError(error.message, offset=_offset(at)) from None
+
+    def _joined(self, parts: list[_Syntax]) -> tuple[Term, list[tuple[str, Term]]]:
+        first = self._term(parts[0])
+        pairs = zip(parts[1::2], parts[2::2], strict=True)
+        return first, [(str(sign), self._term(part)) for sign, part in pairs]
+
+    def _metric(self, token: Token) -> Reading:
+        case, flow, name = token.split(".")
+        start = int(token.start_pos or 0)
+        if case not in self._known:
+            self._unknown("case", case, self._known, start)
+        known = self._known[case]
+        flows = dict.fromkeys(key.partition(".")[0] for key in known)
+        start += len(case) + 1
+        if flow not in flows:
+            self._unknown(f"flow in the case {case!r}", flow, flows, start, verb="called")
+        full = find_metric(flow, name, known)
+        if full is None:
+            short = [m.short for key, m in known.items() if key == f"{flow}.{m.name}"]
+            self._unknown(f"metric of {flow!r}", name, short, start + len(flow) + 1, verb="called")
+        self.cases.add(case)
+        return Reading(case, full, known[full].unit)
+
+    def _unknown(
+        self, what: str, name: str, known: Any, offset: int, *, verb: str = ""
+    ) -> NoReturn:
+        called = f"{what} {verb} {name!r}" if verb else f"{what} {name!r}"
+        raise FormulaError(
+            f"there is no {called}{nearest(name, known)} (there are: {listed(known)})",
+            offset=offset,
+        )
+
+    def _call(self, token: Token, parts: list[_Syntax]) -> Any:
+        name = str(token)
+        if name not in _ARGUMENTS:
+            self._unknown("function", name, _ARGUMENTS, int(token.start_pos or 0))
+        arguments = [self._term(part) for part in parts]
+        count = len(arguments)
+        fits = {"abs": count == 1, "within": count == 3}.get(name, count >= 2)
+        if not fits:
+            raise InputError(f"{name}() takes {_ARGUMENTS[name]}, and here are {count}")
+        match name:
+            case "abs":
+                return terms.single(math.fabs, arguments[0])
+            case "within":
+                return terms.Within.of(*arguments)
+            case "min":
+                return terms.extreme(min, name, arguments)
+            case _:
+                return terms.extreme(max, name, arguments)
+
+
+def _minus(value: float) -> float:
+    return -value

@@ -1,0 +1,80 @@
+"""A study as values: what `read_study` returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from longfat.case import Case
+from longfat.errors import Place
+from longfat.metric import Unit
+from longfat.study.claims import Claim
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A case as a study plans it.
+
+    Attributes:
+        case: what to run.
+        setup_places: where each entry of `case.setup` was written.
+        title: what a table calls it; the case's name where the study gives no title.
+    """
+
+    case: Case
+    setup_places: tuple[Place, ...]
+    title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A number that the study's source published.
+
+    Attributes:
+        case: the name of the case that it belongs to.
+        metric: flow and full name of the metric, such as `bulk.sender_bps`.
+        unit: the metric's unit.
+        title: what a table calls it, such as `bulk sender`.
+        value: the number, in the base unit.
+    """
+
+    case: str
+    metric: str
+    unit: Unit
+    title: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """What the study's source published, to stand beside the results.
+
+    Attributes:
+        source: where, as a reader can find it.
+        figures: the numbers, in the file's order.
+    """
+
+    source: str
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """A study file that was read and checked.
+
+    Attributes:
+        name: the folder's name for `.../study.yaml`, else the file's stem.
+        file: the file.
+        title: what it is about.
+        cases: the cases by name, in the file's order.
+        claims: what it asserts about the results.
+        published: what its source published, if anything.
+    """
+
+    name: str
+    file: Path
+    title: str
+    cases: Mapping[str, Planned]
+    claims: tuple[Claim, ...]
+    published: Published | None

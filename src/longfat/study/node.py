@@ -1,0 +1,295 @@
+"""Reading values out of a YAML document, with messages that point at them.
+
+The second layer of reading a study: a `Node` is a value with its place and the
+path of keys that leads to it, and has one reader for each kind of value. The
+third layer (`read`, `network`, `flows`) says which fields there are.
+
+Quotes change nothing for a reader: what counts is the text that was typed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from longfat.errors import InputError, Place
+from longfat.metric import Unit
+from longfat.study.document import Mapping, Mark, Raw, Scalar, Sequence, label
+from longfat.units import parse_fraction, parse_quantity, parse_rate_bps, parse_size_bytes
+from longfat.units import parse_time_s as parse_time
+
+T = TypeVar("T")
+
+_NULLS = ("", "~", "null", "Null", "NULL")
+_BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False}
+_BOOLEANS |= {"FALSE": False}
+_INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]{0,18})")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+
+NAME_RULE = "a letter, then up to 63 letters, digits, - or _"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return `; did you mean 'x'?` for the known name that is nearest, or nothing."""
+    found = difflib.get_close_matches(name[:80], list(known), n=1)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names as a message lists them, or `nothing`."""
+    return ", ".join(names) or "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key of a mapping.
+
+    Attributes:
+        names: the names it is made of; one, but for a key such as `[h1, h3]`.
+        text: the key as a field path writes it.
+        place: where it stands.
+    """
+
+    names: tuple[str, ...]
+    text: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A value of a document.
+
+    Attributes:
+        raw: the value.
+        file: the file as the user named it.
+        field: the path of keys that leads to it.
+    """
+
+    raw: Raw
+    file: str
+    field: str = ""
+
+    @property
+    def place(self) -> Place:
+        """Return where it stands."""
+        return self._at(self.raw.mark)
+
+    def _at(self, mark: Mark) -> Place:
+        return Place(self.file, mark.line, mark.column, self.field)
+
+    def place_of(self, offset: int) -> Place:
+        """Return where a character of a text stands, as far as that is known.
+
+        Args:
+            offset: its index in the text.
+        """
+        place = self.place
+        if isinstance(self.raw, Scalar) and self.raw.text_column is not None:
+            return replace(place, column=self.raw.text_column + offset)
+        return place
+
+    def error(self, message: str) -> InputError:
+        """Return an error that points here."""
+        return InputError(message, place=self.place)
+
+    @property
+    def is_null(self) -> bool:
+        """Whether nothing was written: an empty value, `~` or `null`."""
+        return isinstance(self.raw, Scalar) and self.raw.plain and self.raw.text in _NULLS
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether it is a text, and not a mapping or sequence."""
+        return isinstance(self.raw, Scalar)
+
+    @property
+    def is_sequence(self) -> bool:
+        """Whether it is a sequence."""
+        return isinstance(self.raw, Sequence)
+
+    @property
+    def is_mapping(self) -> bool:
+        """Whether it is a mapping."""
+        return isinstance(self.raw, Mapping)
+
+    def _found(self) -> str:
+        match self.raw:
+            case Mapping():
+                return "a mapping"
+            case Sequence():
+                return "a sequence"
+            case Scalar() if self.is_null:
+                return "nothing"
+            case Scalar():
+                text = self.raw.text
+                return repr(text if len(text) <= 60 else f"{text[:57]}...")
+
+    def expected(self, what: str) -> InputError:
+        """Return the error that something else should stand here."""
+        return self.error(f"here stands {self._found()}, where {what} is needed")
+
+    # Mappings and sequences.
+
+    def items(self, what: str) -> list[tuple[Key, Node]]:
+        """Return keys and values of a mapping, in the file's order.
+
+        Args:
+            what: what is needed here, for the message.
+
+        Raises:
+            InputError: it is no mapping.
+        """
+        if not isinstance(self.raw, Mapping):
+            raise self.expected(what)
+        return [(self._key(key), self._child(key, value)) for key, value in self.raw.pairs]
+
+    def _key(self, key: Raw) -> Key:
+        inner = replace(self, raw=key, field=self._path(label(key)))
+        names: tuple[str, ...]
+        match key:
+            case Sequence():
+                names = tuple(replace(inner, raw=item).text("a name") for item in key.items)
+            case _:
+                names = (label(key),)
+        return Key(names, label(key), inner.place)
+
+    def _child(self, key: Raw, value: Raw) -> Node:
+        return replace(self, raw=value, field=self._path(label(key)))
+
+    def _path(self, name: str) -> str:
+        return f"{self.field}.{name}" if self.field else name
+
+    def fields(self, what: str, *, allowed: Iterable[str]) -> dict[str, Node]:
+        """Return the values of a mapping whose keys are fixed words.
+
+        Args:
+            what: what is needed here, for the message.
+            allowed: the words.
+
+        Raises:
+            InputError: it is no mapping, or has a key that is not allowed.
+        """
+        allowed = tuple(allowed)
+        found = {}
+        for key, value in self.items(what):
+            if key.text not in allowed:
+                raise InputError(
+                    f"unknown field {key.text!r}{nearest(key.text, allowed)} "
+                    f"(there are: {listed(allowed)})",
+                    place=key.place,
+                )
+            found[key.text] = value
+        return found
+
+    def named(self, what: str) -> dict[str, Node]:
+        """Return the values of a mapping whose keys are names that the user chose.
+
+        Raises:
+            InputError: it is no mapping, or a key is no name.
+        """
+        found = {}
+        for key, value in self.items(what):
+            if not _NAME.fullmatch(key.text):
+                raise InputError(
+                    f"{key.text!r} cannot be a name: write {NAME_RULE}", place=key.place
+                )
+            found[key.text] = value
+        return found
+
+    def sequence(self, what: str) -> list[Node]:
+        """Return the values of a sequence.
+
+        Raises:
+            InputError: it is no sequence.
+        """
+        if not isinstance(self.raw, Sequence):
+            raise self.expected(what)
+        return [
+            replace(self, raw=item, field=f"{self.field}[{index}]")
+            for index, item in enumerate(self.raw.items)
+        ]
+
+    # Texts.
+
+    def text(self, what: str = "a text") -> str:
+        """Return a text as it was typed.
+
+        Raises:
+            InputError: it is no text, or an empty one.
+        """
+        if not isinstance(self.raw, Scalar) or self.is_null:
+            raise self.expected(what)
+        if not self.raw.text.strip():
+            raise self.error(f"here stands an empty text, where {what} is needed")
+        return self.raw.text
+
+    def line(self, what: str) -> str:
+        """Return a text of one line, without white space around it."""
+        text = self.text(what).strip()
+        if "\n" in text:
+            raise self.error(f"here stand several lines, where {what} is needed")
+        return text
+
+    def boolean(self) -> bool:
+        """Return `true` or `false`."""
+        value = _BOOLEANS.get(self.line("true or false"))
+        if value is None:
+            raise self.expected("true or false")
+        return value
+
+    def integer(self, *, least: int, most: int) -> int:
+        """Return a whole number.
+
+        Args:
+            least: the smallest that is allowed.
+            most: the largest that is allowed.
+
+        Raises:
+            InputError: it is no whole number, or is outside.
+        """
+        text = self.line("a whole number")
+        if not _INTEGER.fullmatch(text):
+            raise self.expected("a whole number")
+        return self.within(int(text), least=least, most=most)
+
+    def within(self, value: int, *, least: int, most: int, unit: str = "") -> int:
+        """Return a value that lies within limits.
+
+        Raises:
+            InputError: it does not.
+        """
+        if least <= value <= most:
+            return value
+        raise self.error(f"{value}{unit} is outside of what is allowed: {least} to {most}{unit}")
+
+    # Quantities.
+
+    def _quantity(self, parse: Callable[[str], T], what: str) -> T:
+        text = self.line(what)
+        try:
+            return parse(text)
+        except InputError as error:
+            raise self.error(error.message) from None
+
+    def rate_bps(self) -> int:
+        """Return a rate in bit/s."""
+        return self._quantity(parse_rate_bps, "a rate")
+
+    def size_bytes(self) -> int:
+        """Return a size in bytes."""
+        return self._quantity(parse_size_bytes, "a size")
+
+    def time_s(self) -> float:
+        """Return a time in seconds; a bare number is seconds, as ping and iperf3 take it."""
+        return self._quantity(lambda text: parse_time(text, bare_seconds=True), "a time")
+
+    def fraction(self) -> float:
+        """Return a fraction from 0 to 1, written in per cent."""
+        return self._quantity(parse_fraction, "a percentage")
+
+    def quantity(self, unit: Unit) -> float:
+        """Return a quantity of a kind, in its base unit."""
+        return self._quantity(lambda text: parse_quantity(text, unit), f"a value in {unit.value}")

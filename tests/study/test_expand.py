@@ -1,0 +1,216 @@
+"""How the common fields and a case's own become a case, and that equal meaning is equal bytes."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from longfat.case import Case, Command
+from longfat.metric import Unit
+from longfat.study import DEFAULT_CASE, Planned, known_metrics, read_study
+from longfat.traffic import Iperf3, Ping
+
+ROOT = Path(__file__).resolve().parents[2]
+
+NETWORK = """\
+network:
+  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
+  switches: [s1]
+  links: [[h1, s1], [h2, s1]]
+"""
+
+
+def plan(text: str, folder: Path) -> dict[str, Planned]:
+    file = folder / "study.yaml"
+    file.write_text(f"title: x\n{NETWORK}{text}", encoding="utf-8")
+    return dict(read_study(file).cases)
+
+
+def case_of(text: str, folder: Path, name: str = DEFAULT_CASE) -> Case:
+    return plan(text, folder)[name].case
+
+
+def test_a_study_without_cases_has_one(tmp_path: Path) -> None:
+    cases = plan("", tmp_path)
+    assert list(cases) == ["default"]
+    assert cases["default"].title == "x"
+    case = cases["default"].case
+    assert (case.kernel, case.seed, case.memory_bytes) == ("6.1", 1, 2 * 1024**3)
+    assert case.setup == () == case.flows
+
+
+def test_the_kernel_is_what_was_typed(tmp_path: Path) -> None:
+    assert case_of("kernel: 6.10\n", tmp_path).kernel == "6.10"
+    assert case_of('kernel: "6.1"\n', tmp_path).kernel == "6.1"
+    assert case_of("kernel: 6.12.3\n", tmp_path).kernel == "6.12.3"
+
+
+def test_setup_is_appended_and_written_out_host_by_host(tmp_path: Path) -> None:
+    text = """\
+setup:
+  - root: "tc qdisc add dev s1-eth1 root handle 1: netem"
+cases:
+  a:
+    setup:
+      - [h2, h1]: [first, second]
+  b:
+"""
+    cases = plan(text, tmp_path)
+    tc = Command(node="root", line="tc qdisc add dev s1-eth1 root handle 1: netem")
+    assert cases["b"].case.setup == (tc,)
+    assert cases["a"].case.setup == (
+        tc,
+        Command(node="h2", line="first"),
+        Command(node="h1", line="first"),
+        Command(node="h2", line="second"),
+        Command(node="h1", line="second"),
+    )
+    places = [(p.line, p.column, p.field) for p in cases["a"].setup_places]
+    assert places == [
+        (7, 11, "setup[0].root"),
+        (11, 20, "cases.a.setup[0].[h2, h1][0]"),
+        (11, 20, "cases.a.setup[0].[h2, h1][0]"),
+        (11, 27, "cases.a.setup[0].[h2, h1][1]"),
+        (11, 27, "cases.a.setup[0].[h2, h1][1]"),
+    ]
+
+
+def test_flows_are_merged_by_name(tmp_path: Path) -> None:
+    text = """\
+flows:
+  one: {ping: h1 -> h2, count: 9}
+  two: {iperf3: h1 -> h2, time: 5s, parallel: 8}
+  three: {ping: h2 -> h1}
+cases:
+  same:
+  changed:
+    flows:
+      four: {ping: h2 -> h1, after: two}
+      three:
+      two: {time: , bytes: 1MB}
+      one: {iperf3: h2 -> h1}
+"""
+    cases = plan(text, tmp_path)
+    assert [flow.name for flow in cases["same"].case.flows] == ["one", "two", "three"]
+    assert cases["changed"].case.flows == (
+        Iperf3(name="one", source="h2", target="h1", time_s=10.0),
+        Iperf3(name="two", source="h1", target="h2", bytes=1024**2, parallel=8),
+        Ping(name="four", source="h2", target="h1", after="two"),
+    )
+
+
+def test_settings_are_replaced(tmp_path: Path) -> None:
+    text = """\
+kernel: "6.1"
+seed: 4
+cases:
+  a: {kernel: "6.6", seed: 5, memory: 1GB, title: the first}
+  b: {network: {hosts: {x: 192.168.0.1/24}}}
+"""
+    cases = plan(text, tmp_path)
+    a, b = cases["a"], cases["b"]
+    assert (a.case.kernel, a.case.seed, a.case.memory_bytes) == ("6.6", 5, 1024**3)
+    assert (a.title, b.title) == ("the first", "b")
+    assert [host.name for host in b.case.network.hosts] == ["x"]
+    assert b.case.seed == 4
+
+
+SAME = [
+    ("flows: {a: {ping: h1 -> h2, count: 4}}", "flows: {a: {ping: h1->h2}}"),
+    (
+        "flows: {a: {ping: h1 -> h2, count: 5, size: 1KB}}",
+        "flows: {a: {size: '1024', count: '5', ping: h1 -> h2}}",
+    ),
+    (
+        "flows: {a: {iperf3: h1 -> h2, time: 90s, rate: 1gbit}}",
+        "flows: {a: {rate: 1000 Mbit/s, time: 1.5min, iperf3: h1 -> h2}}",
+    ),
+    ("flows: {a: {iperf3: h1 -> h2}}", "flows: {a: {iperf3: h1 -> h2, time: 10, start: 0ms}}"),
+    ("memory: 2GB\nseed: 1", "seed: 1\nkernel: 6.1\nmemory: 2048m"),
+    ("setup: [{[h1, h2]: ls}]", "setup: [{h1: ls}, {h2: [ls]}]"),
+    ("seed: 3", "cases: {default: {seed: 3, title: y}}"),
+    (
+        "flows: {a: {ping: h1 -> h2, count: 7}}",
+        "flows: {a: {ping: h1 -> h2}}\ncases: {default: {flows: {a: {count: 7}}}}",
+    ),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_equal_meaning_is_an_equal_digest(one: str, other: str, tmp_path: Path) -> None:
+    assert case_of(one, tmp_path).digest == case_of(other, tmp_path).digest
+
+
+DIFFERENT = [
+    ("seed: 1", "seed: 2"),
+    ("kernel: 6.1", "kernel: 6.10"),
+    ("setup: [{h1: a}, {h1: b}]", "setup: [{h1: b}, {h1: a}]"),
+    ("flows: {a: {ping: h1 -> h2}}", "flows: {b: {ping: h1 -> h2}}"),
+    (
+        "flows: {a: {ping: h1 -> h2}, b: {ping: h1 -> h2}}",
+        "flows: {b: {ping: h1 -> h2}, a: {ping: h1 -> h2}}",
+    ),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_what_decides_the_result_decides_the_digest(one: str, other: str, tmp_path: Path) -> None:
+    assert case_of(one, tmp_path).digest != case_of(other, tmp_path).digest
+
+
+def blocks(text: str) -> list[str]:
+    """Split a file into its top-level fields."""
+    found: list[str] = []
+    for line in text.splitlines(keepends=True):
+        if line[:1].isalpha():
+            found.append(line)
+        elif found:
+            found[-1] += line
+    return found
+
+
+@pytest.mark.parametrize("file", ["labs/lab08/study.yaml", "tests/study/data/everything.yaml"])
+def test_the_order_of_fields_makes_no_difference(file: str, tmp_path: Path) -> None:
+    text = (ROOT / file).read_text(encoding="utf-8")
+    digests = {name: p.case.digest for name, p in read_study(ROOT / file).cases.items()}
+    parts = blocks(text)
+    # An alias must follow its anchor.
+    for seed in range(10):
+        random.Random(seed).shuffle(parts)
+        if "*line" in text:
+            parts.sort(key=lambda part: part.startswith("cases"))
+        (tmp_path / "study.yaml").write_text("".join(parts), encoding="utf-8")
+        cases = read_study(tmp_path).cases
+        assert {name: planned.case.digest for name, planned in cases.items()} == digests
+
+
+def test_lab_8() -> None:
+    study = read_study(ROOT / "labs/lab08")
+    assert study.name == "lab08"
+    assert list(study.cases) == ["unshaped", "default", "tuned"]
+    assert study.cases["unshaped"].case.setup == ()
+    assert [flow.name for flow in study.cases["unshaped"].case.flows] == ["ping"]
+    tuned = study.cases["tuned"]
+    assert len(tuned.case.setup) == len(tuned.setup_places) == 6
+    assert tuned.case.flows[1].after == "ping"
+    assert known_metrics(tuned.case)["bulk.receiver_bps"].unit is Unit.BPS
+    assert study.published is not None
+    figures = {(f.case, f.metric): f.value for f in study.published.figures}
+    assert figures["default", "bulk.sender_bps"] == 3.16e9
+    assert figures["default", "ping.avg_s"] == 0.025353
+    assert figures["tuned", "bulk.retransmits"] == 45
+    assert len(study.claims) >= 8
+    assert {case for claim in study.claims for case in claim.cases} == set(study.cases)
+
+
+def test_the_reference_shows_what_can_be_read(tmp_path: Path) -> None:
+    text = (ROOT / "docs/study-format.md").read_text(encoding="utf-8")
+    whole, flows, claims = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "study.yaml").write_text(whole, encoding="utf-8")
+    assert list(read_study(tmp_path).cases) == ["drop-tail", "small-buffer"]
+    assert [flow.name for flow in plan(flows, tmp_path)["short"].case.flows] == ["bulk"]
+    common = "flows: {bulk: {iperf3: h1 -> h2}, ping: {ping: h1 -> h2}}\n"
+    plan(f"{common}cases: {{default: , tuned: }}\n{claims}", tmp_path)
