@@ -1,0 +1,68 @@
+"""A job, step by step: build the network, run the set-up lines, play the traffic.
+
+The job is JSON that the host compiled (`longfat.runner.compile` says what is
+in it). The outcome is JSON too: what failed, if anything did, and the virtual time
+since boot at the end.
+"""
+
+import math
+import os
+import time
+from typing import Any
+
+from longfat.guest.play import SERVER_LEAD_S, Player
+from longfat.guest.script import ROOT, Script, at_node
+from longfat.guest.shell import CommandFailed, run, run_line
+
+# iputils ping floods while a machine's uptime is under a second, so traffic
+# starts later than that, and at a whole second to be easy to reckon with.
+_EARLIEST_TRAFFIC_S = 2
+
+
+def play_job(job: dict[str, Any], *, folder: str) -> dict[str, Any]:
+    """Play a job.
+
+    Args:
+        job: the decoded job.
+        folder: the run's folder; `raw/` in it takes the tools' output.
+
+    Returns:
+        The outcome.
+    """
+    script = Script(f"{folder}/commands.sh")
+    raw = f"{folder}/raw"
+    os.mkdir(raw)
+    try:
+        script.title("the network")
+        for batch in job["network"]:
+            _run_batch(batch, script=script)
+        script.title("set-up")
+        for index, command in enumerate(job["setup"]):
+            line = at_node(command["node"], command["line"])
+            script.record([line])
+            run_line(line, told={"step": "setup", "index": index})
+        if job["flows"]:
+            script.title("traffic")
+            ready_s = time.monotonic() + SERVER_LEAD_S
+            start_s = max(_EARLIEST_TRAFFIC_S, math.ceil(ready_s))
+            Player(job["flows"], script=script, raw=raw, start_s=start_s).play()
+    except CommandFailed as failed:
+        return {"failed": failed.outcome, "virtual_s": time.monotonic()}
+    finally:
+        script.close()
+    return {"failed": None, "virtual_s": time.monotonic()}
+
+
+def _run_batch(batch: dict[str, Any], *, script: Script) -> None:
+    """Run many lines of `ip` by one process: each process costs more than its line does."""
+    node: str = batch["node"]
+    argv = ["ip"] if node == ROOT else ["ip", "-n", node]
+    lines: list[str] = batch["lines"]
+    recorded = [" ".join([*argv, line]) for line in lines]
+    script.record(recorded)
+    run(
+        [*argv, "-batch", "-"],
+        line="; ".join(recorded),
+        told={"step": "network"},
+        stdin="".join(f"{line}\n" for line in lines),
+    )

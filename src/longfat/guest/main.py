@@ -1,0 +1,40 @@
+"""PID 1 of a machine: mount, play the job, write the outcome, power off.
+
+Started by the kernel as `PYTHON -I -S -B main.py`; nothing is passed but the
+folders that the sandbox shows.
+"""
+
+import json
+import os
+import sys
+import traceback
+from typing import Any
+
+# This file stands at ROOT/longfat/guest/main.py, and nothing else of longfat does.
+sys.path.insert(0, os.path.abspath(f"{__file__}/../../.."))
+
+from longfat.guest import job, mounts, system
+
+
+def main() -> None:
+    """Do all of it; whatever happens, the machine is turned off."""
+    try:
+        mounts.mount_all()
+        folder = f"{mounts.HOME}/run"
+        with open(f"{folder}/job.json", encoding="utf-8") as file:
+            orders: dict[str, Any] = json.load(file)
+        os.environ.clear()
+        os.environ.update(orders["environment"])
+        mounts.cover_file("/etc/hosts", text=orders["hosts_file"])
+        outcome = job.play_job(orders, folder=folder)
+        with open(f"{folder}/outcome.json", "w", encoding="utf-8") as file:
+            json.dump(outcome, file)
+    except BaseException:
+        traceback.print_exc(file=sys.stdout)  # the console, which the host keeps
+    finally:
+        sys.stdout.flush()
+        system.power_off()
+
+
+if __name__ == "__main__":
+    main()

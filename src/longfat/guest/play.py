@@ -1,0 +1,175 @@
+"""The traffic: processes that start at their virtual times, and are waited for.
+
+A flow is a client and the servers that it needs. Servers start half a second
+before the traffic; a client starts at its time, or some time after the end of
+another flow. A flow ends when its client does.
+"""
+
+import shlex
+import signal
+import subprocess
+import time
+from typing import Any
+
+from longfat.guest.script import Script, at_node
+from longfat.guest.shell import CommandFailed
+
+SERVER_LEAD_S = 0.5
+_TAIL_CHARACTERS = 4000
+_SERVER_GRACE_S = 5.0
+
+
+class _Flow:
+    """A flow of the job, and how far it is."""
+
+    def __init__(self, spec: dict[str, Any], *, number: int) -> None:
+        self.name: str = spec["name"]
+        self.after: str | None = spec["after"]
+        self.start_s: float = spec["start_s"]
+        self.limit_s: float = spec["limit_s"]
+        self.good_statuses: list[int] = spec["good_statuses"]
+        self.servers = [process for process in spec["processes"] if process["listens"]]
+        (self.client_spec,) = (p for p in spec["processes"] if not p["listens"])
+        self.variable = f"flow_{number}"
+        self.client: subprocess.Popen[bytes] | None = None
+        self.ends_s = 0.0
+        self.done_s: float | None = None
+
+
+class Player:
+    """Plays the flows of a job.
+
+    Args:
+        flows: the job's flows.
+        script: where to record what is started.
+        raw: the folder for their output.
+        start_s: the traffic's start, in seconds of virtual time since boot.
+    """
+
+    def __init__(
+        self, flows: list[dict[str, Any]], *, script: Script, raw: str, start_s: float
+    ) -> None:
+        self._flows = [_Flow(spec, number=number) for number, spec in enumerate(flows, start=1)]
+        self._script = script
+        self._raw = raw
+        self._start_s = start_s
+        self._servers: list[tuple[_Flow, subprocess.Popen[bytes], str]] = []
+
+    def play(self) -> None:
+        """Start every flow at its time and wait until all have ended.
+
+        Raises:
+            CommandFailed: a process ended badly, or did not end.
+        """
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+        self._sleep_until(self._start_s - SERVER_LEAD_S)
+        for flow in self._flows:
+            for server in flow.servers:
+                self._servers.append((flow, self._start(server), server["output"]))
+        self._sleep_until(self._start_s)
+        while any(flow.done_s is None for flow in self._flows):
+            self._start_due()
+            self._wait_event()
+            self._reap()
+        self._end_servers()
+
+    def _due_s(self, flow: _Flow) -> float | None:
+        """Return when a flow that has not begun must start; None if that is not known yet."""
+        if flow.after is None:
+            return self._start_s + flow.start_s
+        (before,) = (other for other in self._flows if other.name == flow.after)
+        return None if before.done_s is None else before.done_s + flow.start_s
+
+    def _start_due(self) -> None:
+        while waiting := [
+            (due_s, flow)
+            for flow in self._flows
+            if flow.client is None and (due_s := self._due_s(flow)) is not None
+        ]:
+            due_s, flow = min(waiting, key=lambda pair: pair[0])
+            if due_s > time.monotonic():
+                return
+            if flow.after is not None and flow.start_s:
+                self._script.wait(flow.start_s)
+            flow.client = self._start(flow.client_spec, variable=flow.variable)
+            flow.ends_s = time.monotonic() + flow.limit_s
+
+    def _wait_event(self) -> None:
+        """Wait until a process ends or something is due."""
+        next_s = [
+            due_s
+            for flow in self._flows
+            if flow.client is None and (due_s := self._due_s(flow)) is not None
+        ]
+        next_s += [flow.ends_s for flow in self._flows if flow.client and flow.done_s is None]
+        left_s = min(next_s) - time.monotonic()
+        if left_s > 0:
+            signal.sigtimedwait({signal.SIGCHLD}, left_s)
+
+    def _reap(self) -> None:
+        now_s = time.monotonic()
+        for flow in self._flows:
+            if flow.client is None or flow.done_s is not None:
+                continue
+            status = flow.client.poll()
+            if status is None and now_s >= flow.ends_s:
+                words = f"it did not end within {flow.limit_s:g} s of virtual time"
+                raise self._failure(flow, flow.client_spec, status=None, words=words)
+            if status is None:
+                continue
+            if status not in flow.good_statuses:
+                raise self._failure(flow, flow.client_spec, status=status)
+            flow.done_s = now_s
+            self._script.record([f"wait ${flow.variable}    # flow {flow.name} ended"])
+        for flow, server, output in self._servers:
+            if server.poll() not in (None, 0):
+                (spec,) = (process for process in flow.servers if process["output"] == output)
+                raise self._failure(flow, spec, status=server.returncode)
+
+    def _end_servers(self) -> None:
+        """Give servers time to end by themselves and write their reports, then end them."""
+        end_s = time.monotonic() + _SERVER_GRACE_S
+        for _, server, _ in self._servers:
+            while server.poll() is None and (left_s := end_s - time.monotonic()) > 0:
+                signal.sigtimedwait({signal.SIGCHLD}, left_s)
+            if server.poll() is None:
+                server.terminate()
+                server.wait()
+
+    def _start(self, spec: dict[str, Any], *, variable: str = "") -> "subprocess.Popen[bytes]":
+        line = at_node(spec["host"], shlex.join(spec["argv"]))
+        out = f"raw/{spec['output']}"
+        lines = [f"{line} > {out} 2> {out}.err &"]
+        if variable:
+            lines.append(f"{variable}=$!")
+        self._script.record(lines)
+        environment = [f"{name}={value}" for name, value in spec["environment"].items()]
+        inner = ["env", *environment, *spec["argv"]] if environment else spec["argv"]
+        path = f"{self._raw}/{spec['output']}"
+        with open(path, "wb") as stdout, open(f"{path}.err", "wb") as stderr:
+            return subprocess.Popen(
+                ["ip", "netns", "exec", spec["host"], *inner],
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+            )
+
+    def _failure(
+        self, flow: _Flow, spec: dict[str, Any], *, status: int | None, words: str = ""
+    ) -> CommandFailed:
+        if not words:
+            texts = []
+            for name in (f"{spec['output']}.err", spec["output"]):
+                with open(f"{self._raw}/{name}", encoding="utf-8", errors="replace") as file:
+                    texts.append(file.read()[-_TAIL_CHARACTERS:].strip())
+            words = texts[0] or texts[1]
+        line = at_node(spec["host"], shlex.join(spec["argv"]))
+        return CommandFailed(
+            {"step": "flow", "flow": flow.name, "line": line, "status": status, "words": words}
+        )
+
+    def _sleep_until(self, when_s: float) -> None:
+        left_s = when_s - time.monotonic()
+        if left_s > 0:
+            self._script.wait(round(left_s, 3))
+            time.sleep(left_s)

@@ -1,0 +1,65 @@
+"""The record of what was done: a shell script that a person can run on a real machine.
+
+Every command stands in it in the order and the form in which it was run, under
+the virtual time at which it started. Planned waits become `sleep`, and waiting
+for a flow becomes `wait`, so the script keeps the case's timing.
+"""
+
+import shlex
+import time
+from collections.abc import Iterable, Sequence
+
+ROOT = "root"
+
+_HEADER = """\
+#!/bin/sh
+# What this case did, in order; t is virtual time since boot, in seconds.
+# On a real Linux machine, as root: sh commands.sh
+mkdir -p raw
+"""
+
+# Outside of these, a word means the same to the shell at root and to one at the host.
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-+=:,./%@'^")
+
+
+class Script:
+    """A script that grows as things are done.
+
+    Args:
+        path: the file to write.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._file = open(path, "w", encoding="utf-8")  # noqa: SIM115  open as long as we live
+        self._file.write(_HEADER)
+
+    def title(self, text: str) -> None:
+        """Start a part of the script."""
+        self._write([f"\n# {text}"])
+
+    def record(self, lines: Iterable[str]) -> None:
+        """Record lines that start now."""
+        self._write([f"# t={time.monotonic():.6f}", *lines])
+
+    def wait(self, seconds: float) -> None:
+        """Record a planned wait."""
+        self._write([f"sleep {seconds:g}"])
+
+    def close(self) -> None:
+        """Write out what is left."""
+        self._file.close()
+
+    def _write(self, lines: Sequence[str]) -> None:
+        self._file.writelines(f"{line}\n" for line in lines)
+        # A machine that is stopped from outside leaves what it did so far.
+        self._file.flush()
+
+
+def at_node(node: str, line: str) -> str:
+    """Return `line` as one types it at root to run it at `node`."""
+    if node == ROOT:
+        return line
+    first = line.split(maxsplit=1)[0] if line.strip() else ""
+    if set(line) <= _PLAIN and "=" not in first:
+        return f"ip netns exec {node} {line}"
+    return f"ip netns exec {node} sh -c {shlex.quote(line)}"

@@ -1,0 +1,121 @@
+"""From a case to the job that the guest plays.
+
+The job is plain JSON in the guest's own words: batches of `ip` lines, lines
+at nodes, and processes with their times. `longfat.guest` knows no tool; all
+that is known of tools is said here.
+
+    network     [{node, lines}]           batches of `ip` lines
+    setup       [{node, line}]
+    flows       [{name, after, start_s, limit_s, good_statuses,
+                  processes: [{host, argv, output, listens, environment}]}]
+    hosts_file  the text of /etc/hosts
+    environment the environment of every command
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from longfat.network import build_batches, hosts_file
+from longfat.runner.tools import GUEST_PATH
+from longfat.traffic.iperf3 import DEFAULT_PORT
+
+if TYPE_CHECKING:
+    from longfat.case import Case
+    from longfat.traffic import Flow
+    from longfat.traffic.flow import Process
+
+TRAFFIC_START_S = 2.0
+"""About when the traffic of a case starts, in seconds of virtual time since boot."""
+
+_SHIMS = "/run/longfat/kernel"
+
+# Nothing of the host's own environment: no locale, time zone or user.
+_ENVIRONMENT = {
+    "PATH": GUEST_PATH,
+    "HOME": "/tmp",
+    "LC_ALL": "C",
+    "TZ": "UTC",
+    "TERM": "dumb",
+}
+
+# A flow that takes this much longer than it says will never end. Idle virtual
+# seconds cost nothing, so the limit can be far off.
+_LIMIT_FACTOR = 3.0
+_LIMIT_SLACK_S = 600.0
+
+
+def compile_job(case: Case) -> dict[str, Any]:
+    """Return the job of a case as plain data for JSON."""
+    addresses = {host.name: host.address.partition("/")[0] for host in case.network.hosts}
+    used_ports: Counter[str] = Counter()
+    flows = []
+    for flow in case.flows:
+        port = DEFAULT_PORT + used_ports[flow.target]
+        processes = flow.processes(address=addresses[flow.target], port=port)
+        used_ports[flow.target] += any(process.listens for process in processes)
+        flows.append(_flow(flow, processes))
+    return {
+        "network": [dataclasses.asdict(batch) for batch in build_batches(case.network)],
+        "setup": [dataclasses.asdict(command) for command in case.setup],
+        "flows": flows,
+        "hosts_file": hosts_file(case.network),
+        "environment": _ENVIRONMENT,
+    }
+
+
+def expected_virtual_s(case: Case) -> float:
+    """Return about how long a case takes, in seconds of virtual time, for progress."""
+    return TRAFFIC_START_S + max(_ends_s(case).values(), default=0.0)
+
+
+def limit_virtual_s(case: Case) -> float:
+    """Return the virtual time at which a case can only be broken, in seconds.
+
+    The guest ends a flow that passes its own limit before that.
+    """
+    return 2 * (TRAFFIC_START_S + sum(_limit_s(flow) for flow in case.flows)) + _LIMIT_SLACK_S
+
+
+def _flow(flow: Flow, processes: tuple[Process, ...]) -> dict[str, Any]:
+    return {
+        "name": flow.name,
+        "after": flow.after,
+        "start_s": flow.start_s,
+        "limit_s": _limit_s(flow),
+        "good_statuses": list(flow.good_statuses),
+        "processes": [
+            {
+                "host": process.host,
+                "argv": list(process.argv),
+                "output": process.output,
+                "listens": process.listens,
+                "environment": (
+                    {"LD_PRELOAD": f"{_SHIMS}/{process.shim}.so"} if process.shim else {}
+                ),
+            }
+            for process in processes
+        ],
+    }
+
+
+def _limit_s(flow: Flow) -> float:
+    return _LIMIT_FACTOR * flow.duration_s() + _LIMIT_SLACK_S
+
+
+def _ends_s(case: Case) -> dict[str, float]:
+    """Return about when each flow ends, in seconds after the traffic's start."""
+    flows = {flow.name: flow for flow in case.flows}
+    ends: dict[str, float] = {}
+
+    def end_s(flow: Flow) -> float:
+        if flow.name not in ends:
+            before_s = end_s(flows[flow.after]) if flow.after is not None else 0.0
+            ends[flow.name] = before_s + flow.start_s + flow.duration_s()
+        return ends[flow.name]
+
+    for flow in case.flows:
+        end_s(flow)
+    return ends

@@ -1,0 +1,140 @@
+"""Run one case: compile, boot, wait, measure, keep.
+
+`run_case` is a pure function of its case, the kernel's binary and the host's
+tools; where the run is kept and how its progress is shown decide nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longfat import guest
+from longfat import kernel as kernels
+from longfat.errors import InputError, LongfatError, MachineError
+from longfat.machine import HANDOVER, Machine, reserve_cpu
+from longfat.runner.compile import compile_job, expected_virtual_s, limit_virtual_s
+from longfat.runner.tools import PACKAGES, missing_tool, tool_versions
+from longfat.runs import staged_run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from longfat.case import Case
+    from longfat.errors import Place
+    from longfat.runs import Run
+
+_GUEST_FOLDER = Path(guest.__file__).resolve().parent
+# As a package of the same name, so that its modules import each other as they do here.
+_GUEST_PLACE = "guest/longfat/guest"
+_NOT_FOUND = 127
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a case is.
+
+    Attributes:
+        name: the case's name.
+        virtual_s: virtual time since boot, in seconds.
+        expected_s: about how much virtual time it takes in all, in seconds.
+    """
+
+    name: str
+    virtual_s: float
+    expected_s: float
+
+
+def run_case(
+    case: Case,
+    *,
+    name: str,
+    out: Path,
+    setup_places: Sequence[Place] = (),
+    on_progress: Callable[[Progress], None] = lambda _: None,
+) -> Run:
+    """Run a case and keep what it gave.
+
+    Args:
+        case: what to run.
+        name: what to call it in the run's folder and in messages.
+        out: the folder that takes the run's folder.
+        setup_places: where the set-up lines were written, for messages.
+        on_progress: called a few times a second.
+
+    Returns:
+        The run; its folder appears whole, in place of an earlier one.
+
+    Raises:
+        InputError: a command of the case failed.
+        SurroundingsError: the host lacks a tool or the kernel.
+        MachineError: the machine failed.
+    """
+    kernel = kernels.find(case.kernel)
+    versions = tool_versions(case)
+    expected_s = expected_virtual_s(case)
+    with staged_run(out, name=name, case=case) as staged:
+        (staged.folder / "job.json").write_text(json.dumps(compile_job(case)), encoding="utf-8")
+        try:
+            with (
+                reserve_cpu() as cpu,
+                Machine(
+                    kernel,
+                    _init_program(),
+                    run=staged.folder,
+                    shown={_GUEST_PLACE: _GUEST_FOLDER},
+                    cpu=cpu,
+                    seed=case.seed,
+                    memory_bytes=case.memory_bytes,
+                ) as machine,
+            ):
+                wall_s = machine.wait(
+                    limit_s=limit_virtual_s(case),
+                    on_progress=lambda now_s: on_progress(Progress(name, now_s, expected_s)),
+                )
+                outcome = _outcome(staged.folder, machine)
+                if outcome["failed"] is not None:
+                    raise _failure(case, outcome["failed"], setup_places=setup_places)
+                return staged.keep(
+                    kernel=kernel, tools=versions, virtual_s=outcome["virtual_s"], wall_s=wall_s
+                )
+        except MachineError as error:
+            raise MachineError(f"case {name!r}: {error}") from error
+        except InputError as error:
+            raise InputError(f"case {name!r}: {error.message}", place=error.place) from error
+
+
+def _init_program() -> list[str]:
+    """Return the guest's PID 1: our own interpreter, not the virtual environment's link to it."""
+    interpreter = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]
+    return [str(interpreter), "-I", "-S", "-B", f"{HANDOVER}/{_GUEST_PLACE}/main.py"]
+
+
+def _outcome(folder: Path, machine: Machine) -> dict[str, Any]:
+    try:
+        data = json.loads((folder / "outcome.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise MachineError(f"the guest ended without a word{machine.console_tail()}") from None
+    if not isinstance(data, dict):
+        raise MachineError("the guest's outcome is no object")
+    return data
+
+
+def _failure(case: Case, failed: dict[str, Any], *, setup_places: Sequence[Place]) -> LongfatError:
+    """Return the error that a failed command of the guest amounts to."""
+    line, words, status = failed["line"], failed["words"], failed["status"]
+    ending = f"exited with status {status}" if status is not None else "was ended"
+    if failed["step"] == "flow":
+        (flow,) = (flow for flow in case.flows if flow.name == failed["flow"])
+        return InputError(f"flow {flow.name!r}: `{line}` {ending}: {flow.failure(words)}")
+    if failed["step"] == "network":
+        return MachineError(f"the network could not be built: `{line}` {ending}: {words}")
+    index = failed["index"]
+    program = case.setup[index].line.split(maxsplit=1)[0]
+    if status == _NOT_FOUND and program in PACKAGES:
+        return missing_tool(program)
+    place = setup_places[index] if index < len(setup_places) else None
+    return InputError(f"`{line}` {ending}: {words or 'it said nothing'}", place=place)

@@ -1,0 +1,15 @@
+"""The run: a directory with a manifest, raw tool output, and metrics.
+
+A run directory is whole or absent (law 6): it is filled under a hidden name
+and appears by a rename.
+
+    manifest.json   what was run, with what, and what came of it
+    commands.sh     every command in order, with its virtual time
+    console.log     what the kernel said
+    raw/            what the tools printed
+"""
+
+from longfat.runs.run import RUN_FORMAT, Run, load_run
+from longfat.runs.staging import Staged, staged_run
+
+__all__ = ["RUN_FORMAT", "Run", "Staged", "load_run", "staged_run"]

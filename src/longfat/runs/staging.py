@@ -1,0 +1,145 @@
+"""A run in the making: a hidden folder that becomes a run directory by a rename."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.errors import InputError, SurroundingsError
+from longfat.runs.run import MANIFEST, RAW, Run, measured_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from longfat.case import Case
+    from longfat.kernel import Kernel
+
+_SUFFIX = ".partial"
+
+# A folder this young may belong to somebody who is just about to lock it.
+_SWEEP_AFTER_S = 60.0
+
+# What host and guest tell each other is no result.
+_EXCHANGE = ("job.json", "outcome.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A run directory that is not there yet.
+
+    Attributes:
+        folder: where it is filled.
+    """
+
+    folder: Path
+    _name: str
+    _case: Case
+    _out: Path
+
+    def keep(
+        self, *, kernel: Kernel, tools: dict[str, str], virtual_s: float, wall_s: float
+    ) -> Run:
+        """Measure what was written, add the manifest, and put the run in its place.
+
+        Args:
+            kernel: the kernel that ran it.
+            tools: the versions of the host's tools, by name.
+            virtual_s: virtual time from boot to end, in seconds.
+            wall_s: wall time of the same, in seconds.
+
+        Raises:
+            MachineError: a tool's output cannot be read.
+        """
+        raw = self.folder / RAW
+        for path in raw.glob("*.err"):
+            if path.stat().st_size == 0:
+                path.unlink()
+        run = Run(
+            folder=self._out / f"{self._name}-seed{self._case.seed}",
+            name=self._name,
+            case=self._case.to_json(),
+            case_digest=self._case.digest,
+            digest=measured_digest(raw),
+            kernel={
+                "digest": kernel.digest,
+                "release": kernel.release,
+                "binary_sha256": kernel.binary_sha256,
+            },
+            tools=tools,
+            seed=self._case.seed,
+            virtual_s=virtual_s,
+            wall_s=round(wall_s, 3),
+            metrics={
+                f"{flow.name}.{metric}": value
+                for flow in self._case.flows
+                for metric, value in flow.measure(raw).items()
+            },
+        )
+        for name in _EXCHANGE:
+            (self.folder / name).unlink()
+        manifest = json.dumps(run.to_manifest(), indent=2, sort_keys=True)
+        (self.folder / MANIFEST).write_text(manifest + "\n", encoding="utf-8")
+        self._publish(run.folder)
+        return run
+
+    def _publish(self, place: Path) -> None:
+        self.folder.chmod(0o755)
+        if place.exists():
+            # A folder cannot be renamed onto a full one: the old one steps aside first.
+            aside = tempfile.mkdtemp(dir=self._out, prefix=f".{place.name}-", suffix=_SUFFIX)
+            place.rename(f"{aside}/old")
+            self.folder.rename(place)
+            shutil.rmtree(aside)
+        else:
+            self.folder.rename(place)
+
+
+@contextlib.contextmanager
+def staged_run(out: Path, *, name: str, case: Case) -> Iterator[Staged]:
+    """Make a hidden folder for a run; what is not kept by the end is removed.
+
+    Args:
+        out: the folder that takes the run directory; made if it is not there.
+        name: the case's name.
+        case: the case.
+
+    Raises:
+        InputError: `out` cannot be made or written to.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        _sweep(out)
+        folder = out / tempfile.mkdtemp(dir=out, prefix=f".{name}-", suffix=_SUFFIX)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written to: {error.strerror}") from None
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield Staged(folder, name, case, out)
+    except OSError as error:
+        raise SurroundingsError(f"{folder}: {error.strerror}") from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _sweep(out: Path) -> None:
+    """Remove what a power failure or the like left behind: hidden folders that nobody holds."""
+    for folder in out.glob(f".*{_SUFFIX}"):
+        with contextlib.suppress(OSError):
+            if time.time() - folder.stat().st_mtime < _SWEEP_AFTER_S:
+                continue
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
