@@ -1,0 +1,127 @@
+"""How fast longfat is: virtual seconds per wall second and per CPU second.
+
+    .venv/bin/python benchmarks/speed.py [--kernel V] [--repeat N] [--json] [CASE...]
+
+Each workload of speed.yaml runs whole, set-up included, one at a time. The
+speed is the traffic's virtual seconds over the wall or CPU seconds of all
+that ran for it; with --repeat, the best of the runs, as the least disturbed.
+
+System calls are counted in one more run of each, with strace around both
+ends of iperf3 inside the guest: there it costs wall time and no virtual time,
+and the calls are the same ones. Host context switches are counted in the
+first kind of run; every guest system call costs two.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import re
+import resource
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from longfat.runner import run_case
+from longfat.study import Planned, read_study
+from longfat.traffic import Iperf3
+from longfat.traffic.flow import Process
+
+_STUDY = Path(__file__).with_name("speed.yaml")
+_TOTAL = re.compile(r"^100\.00\s+\S+\s+(?:\S+\s+)?(\d+)\s.*total$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """What one workload took."""
+
+    case: str
+    title: str
+    kernel: str
+    traffic_s: float
+    wall_s: float
+    cpu_s: float
+    context_switches: int
+    guest_system_calls: int | None = None
+
+    @property
+    def row(self) -> str:
+        calls = self.guest_system_calls
+        return (
+            f"{self.case}  {self.kernel:9} {self.traffic_s / self.wall_s:6.2f}"
+            f" {self.traffic_s / self.cpu_s:7.2f}"
+            f" {f'{calls / self.traffic_s:,.0f}' if calls is not None else '-':>12}"
+            f" {self.context_switches / self.traffic_s:14,.0f}   {self.title}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracedIperf3(Iperf3):
+    """iperf3 with its system calls counted at both ends."""
+
+    def processes(self, *, address: str, port: int) -> tuple[Process, ...]:
+        # A class with slots is made anew, and super() would look for the old one.
+        return tuple(
+            dataclasses.replace(process, argv=("strace", "-c", "-f", *process.argv))
+            for process in Iperf3.processes(self, address=address, port=port)
+        )
+
+
+def measure(name: str, planned: Planned) -> Speed:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with tempfile.TemporaryDirectory() as out:
+        run = run_case(planned.case, name=name, out=Path(out))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return Speed(
+        case=name,
+        title=planned.title,
+        kernel=run.kernel["release"],
+        traffic_s=planned.case.flows[0].duration_s(),
+        wall_s=run.wall_s,
+        cpu_s=after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+        context_switches=after.ru_nvcsw - before.ru_nvcsw,
+    )
+
+
+def count_system_calls(name: str, planned: Planned) -> int:
+    (flow,) = planned.case.flows
+    assert isinstance(flow, Iperf3)
+    fields = {field.name: getattr(flow, field.name) for field in dataclasses.fields(flow)}
+    traced = dataclasses.replace(planned.case, flows=(TracedIperf3(**fields),))
+    with tempfile.TemporaryDirectory() as out:
+        run = run_case(traced, name=name, out=Path(out))
+        tables = [path.read_text(encoding="utf-8") for path in run.raw.glob("*.err")]
+    return sum(int(total) for table in tables for total in _TOTAL.findall(table))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="A, B or C; all, if none")
+    parser.add_argument("--kernel", help="such as 6.12; the study's, if not given")
+    parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--no-calls", action="store_true", help="do not count system calls")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    study = read_study(_STUDY)
+    speeds = []
+    if not options.json:
+        print("case kernel   virt/wall virt/CPU guest calls/s host switches/s")
+    for name, planned in study.cases.items():
+        if options.cases and name not in options.cases:
+            continue
+        case = dataclasses.replace(planned.case, kernel=options.kernel or planned.case.kernel)
+        chosen = dataclasses.replace(planned, case=case)
+        best = min((measure(name, chosen) for _ in range(options.repeat)), key=lambda s: s.cpu_s)
+        if not options.no_calls:
+            best = dataclasses.replace(best, guest_system_calls=count_system_calls(name, chosen))
+        speeds.append(best)
+        if not options.json:
+            print(best.row, flush=True)
+    if options.json:
+        json.dump([dataclasses.asdict(speed) for speed in speeds], sys.stdout, indent=2)
+
+
+if __name__ == "__main__":
+    main()
