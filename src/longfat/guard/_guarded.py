@@ -27,6 +27,7 @@ class Guarded:
         command: the program and its arguments.
         scratch: a folder that must not outlive us under this name.
         cpu: the one CPU to run on; any, if None.
+        fixed_addresses: switch off the randomisation of the command's addresses.
         cwd: the folder to run in.
         env: the whole environment; ours, if None.
         stdout: where the command's standard output goes; nowhere, if None.
@@ -42,6 +43,7 @@ class Guarded:
         *,
         scratch: Path | None = None,
         cpu: int | None = None,
+        fixed_addresses: bool = False,
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
         stdout: IO[bytes] | int | None = None,
@@ -53,6 +55,8 @@ class Guarded:
         argv = [sys.executable, "-I", "-S", str(_GUARDIAN), "--status-fd", str(far_status)]
         if cpu is not None:
             argv += ["--cpu", str(cpu)]
+        if fixed_addresses:
+            argv += ["--fixed-addresses"]
         if scratch is not None:
             argv += ["--scratch", str(scratch)]
         try:

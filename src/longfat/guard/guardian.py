@@ -25,6 +25,7 @@ import subprocess
 import sys
 
 _PR_SET_CHILD_SUBREAPER = 36
+_ADDR_NO_RANDOMIZE = 0x0040000
 _LIFELINE = 0
 
 
@@ -35,6 +36,10 @@ def main() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     # A kind signal must clean up as the end of the lifeline does.
     signal.signal(signal.SIGTERM, _end)
+    if options.fixed_addresses and ctypes.CDLL(None).personality(_ADDR_NO_RANDOMIZE) == -1:
+        _tell(options.status_fd, "failed this host does not let it switch off randomised addresses")
+        _wait_readable(_LIFELINE)
+        return
     if options.cpu is not None:
         os.sched_setaffinity(0, {options.cpu})
     try:
@@ -49,6 +54,7 @@ def main() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--cpu", type=int)
+    parser.add_argument("--fixed-addresses", action="store_true")
     parser.add_argument("--scratch")
     parser.add_argument("--status-fd", type=int, required=True)
     parser.add_argument("command", nargs="+")

@@ -88,7 +88,11 @@ class Machine:
         )
         self._started_s = time.monotonic()
         with self._console.open("wb") as console:
-            self._guarded = Guarded(command, scratch=run, cpu=cpu, stdout=console)
+            # The kernel counts the gap between its data and its heap as memory, and the
+            # guest's TCP sizes its buffers by memory: where the host puts the heap decides.
+            self._guarded = Guarded(
+                command, scratch=run, cpu=cpu, fixed_addresses=True, stdout=console
+            )
 
     def __enter__(self) -> Machine:
         return self

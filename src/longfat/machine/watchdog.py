@@ -23,6 +23,8 @@ STALL_CPU_S = 20.0
 STALL_IDLE_S = 120.0
 """Wall seconds without a tick and without CPU use that count as one."""
 
+_IDLE_CPU_S = 1.0  # the kernel's own bookkeeping
+
 _PAGE_BYTES = 4096
 _STACK_PAGES = 4
 _STRING = re.compile(rb"[\t\n\x20-\x7e\x80-\xff]+")
@@ -47,7 +49,7 @@ class Stall:
     spinner: str
 
     def __str__(self) -> str:
-        if self.cpu_s < STALL_CPU_S:
+        if self.cpu_s < _IDLE_CPU_S:
             return (
                 f"virtual time stands still at {self.virtual_s:.6f} s: the machine waits for"
                 " something that does not come"
@@ -89,7 +91,7 @@ class Watchdog:
             self._tick_s, self._cpu_s, self._wall_s = virtual_s, self._machine_cpu_s(), now_s
             return None
         cpu_s = self._machine_cpu_s() - self._cpu_s
-        if cpu_s < self._limit_s and (cpu_s > 1 or now_s - self._wall_s < STALL_IDLE_S):
+        if cpu_s < self._limit_s and (cpu_s >= _IDLE_CPU_S or now_s - self._wall_s < STALL_IDLE_S):
             return None
         return Stall(virtual_s=virtual_s, cpu_s=cpu_s, spinner=find_spinner(self._pid))
 

@@ -1,0 +1,37 @@
+"""`longfat doctor`: what this host has and lacks, each with the command that mends it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import click
+from rich.text import Text
+
+from longfat.cli.console import stdout
+from longfat.doctor import examine
+from longfat.errors import ExitCode
+
+_MARKS = {True: ("ok", "green"), False: ("lacks", "red"), None: ("note", "yellow")}
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def doctor(*, as_json: bool) -> None:
+    """Tell what this host has and lacks, and how to mend it."""
+    findings = examine()
+    good = all(finding.good is not False for finding in findings)
+    if as_json:
+        rows = [dataclasses.asdict(finding) for finding in findings]
+        click.echo(json.dumps({"good": good, "findings": rows}, indent=2))
+    else:
+        console = stdout()
+        for finding in findings:
+            word, colour = _MARKS[finding.good]
+            console.print(
+                Text(f"{word:>5}", style=colour), Text(f"{finding.subject}: {finding.words}")
+            )
+            if finding.mend:
+                console.print(Text(f"      mend: {finding.mend}"), soft_wrap=True)
+    if not good:
+        raise click.exceptions.Exit(ExitCode.SURROUNDINGS)

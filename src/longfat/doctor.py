@@ -1,0 +1,178 @@
+"""What longfat needs of a host, checked by trying it, with the command that mends a lack.
+
+Each check does the thing itself where it can (makes a sandbox, traces a
+process, boots a machine) and does not reason about versions and settings.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from longfat import kernel
+from longfat.case import DEFAULT_MEMORY_BYTES, Case
+from longfat.errors import LongfatError, SurroundingsError
+from longfat.kernel import toolchain
+from longfat.machine import check_sandbox
+from longfat.network import Network
+from longfat.runner import run_case
+from longfat.runner.tools import GUEST_PATH, PACKAGES
+
+_PTRACE_TRACEME = 0
+_OPTIONAL = ("ethtool", "ss", "tcpdump")
+_WANTED_KERNEL = "6.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check found.
+
+    Attributes:
+        subject: what was checked.
+        good: whether it is as it must be; None where longfat works without.
+        words: what was found.
+        mend: the command that mends it, or an empty string.
+    """
+
+    subject: str
+    good: bool | None
+    words: str
+    mend: str = ""
+
+
+def examine() -> list[Finding]:
+    """Check this host, quick checks first."""
+    return [
+        _processor(),
+        _python(),
+        *(_program(name) for name in sorted(PACKAGES)),
+        _sandbox(),
+        _tracing(),
+        _memory(),
+        _compilers(),
+        _sources(),
+        *_kernels(),
+    ]
+
+
+def _processor() -> Finding:
+    system, machine = platform.system(), platform.machine()
+    good = (system, machine) == ("Linux", "x86_64")
+    return Finding(
+        "host", good, f"{system} on {machine}" + ("" if good else "; it must be Linux on x86-64")
+    )
+
+
+def _python() -> Finding:
+    good = sys.version_info >= (3, 11)
+    mend = "" if good else "sudo apt-get install python3.11 python3.11-venv"
+    return Finding("python", good, f"{platform.python_version()} (3.11 or later is needed)", mend)
+
+
+def _program(name: str) -> Finding:
+    path = shutil.which(name, path=GUEST_PATH)
+    if path is not None:
+        return Finding(name, True, path)
+    good = None if name in _OPTIONAL else False
+    return Finding(name, good, "not installed", f"sudo apt-get install {PACKAGES[name]}")
+
+
+def _sandbox() -> Finding:
+    try:
+        check_sandbox()
+    except SurroundingsError as error:
+        return Finding("sandbox", False, error.message, error.mend)
+    return Finding("sandbox", True, "bubblewrap makes a read-only view of this host")
+
+
+def _tracing() -> Finding:
+    """Try ptrace(2), by which a kernel of the 6.x series runs the processes of its guest."""
+    pid = os.fork()
+    if pid == 0:
+        allowed = ctypes.CDLL(None).ptrace(_PTRACE_TRACEME, 0, 0, 0) == 0
+        if allowed:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        os._exit(0 if allowed else 1)
+    _, status = os.waitpid(pid, os.WUNTRACED)
+    stopped = os.WIFSTOPPED(status)
+    if stopped:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        return Finding("ptrace", True, "a process may trace its children")
+    return Finding(
+        "ptrace",
+        False,
+        "forbidden here (a security module or a container's seccomp profile)",
+        "sudo sysctl -w kernel.yama.ptrace_scope=1 (in a container: --cap-add SYS_PTRACE)",
+    )
+
+
+def _memory() -> Finding:
+    fields = dict(
+        line.split(":", 1)
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    )
+    available = int(fields["MemAvailable"].split()[0]) * 1024
+    words = (
+        f"{available / 1024**3:.1f} GB free; a machine takes up to {DEFAULT_MEMORY_BYTES >> 30} GB"
+    )
+    return Finding("memory", available >= DEFAULT_MEMORY_BYTES, words)
+
+
+def _compilers() -> Finding:
+    try:
+        toolchain.check()
+    except SurroundingsError as error:
+        good = None if kernel.kernels() else False
+        return Finding("compilers", good, error.message, error.mend)
+    return Finding("compilers", True, "all that a kernel's build needs")
+
+
+def _sources() -> Finding:
+    versions = kernel.installed_versions()
+    if versions:
+        return Finding("kernel sources", True, ", ".join(versions))
+    good = None if kernel.kernels() else False
+    return Finding(
+        "kernel sources",
+        good,
+        "no linux-source package is installed",
+        f"sudo apt-get install linux-source-{_WANTED_KERNEL}"
+        " (or what `apt-cache search linux-source` lists)",
+    )
+
+
+def _kernels() -> list[Finding]:
+    built = kernel.kernels()
+    if not built:
+        mend = f"longfat kernel build {_WANTED_KERNEL}"
+        return [Finding("kernel", False, "none is built", mend)]
+    return [_boots(found) for found in built]
+
+
+def _boots(found: kernel.Kernel) -> Finding:
+    subject = f"kernel {found.release}"
+    case = Case(kernel=found.release, network=Network(hosts=(), switches=(), links=()))
+    try:
+        # One that was built from an older recipe cannot be found by its version any more.
+        if kernel.find(found.release).digest != found.digest:
+            return Finding(
+                subject,
+                None,
+                "superseded by a newer build",
+                f"longfat kernel remove {found.digest[:12]}",
+            )
+        with tempfile.TemporaryDirectory() as folder:
+            started_s = time.monotonic()
+            run_case(case, name="doctor", out=Path(folder))
+            return Finding(subject, True, f"boots and ends in {time.monotonic() - started_s:.2f} s")
+    except LongfatError as error:
+        return Finding(subject, False, error.message, getattr(error, "mend", ""))

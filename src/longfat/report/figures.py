@@ -1,0 +1,290 @@
+"""The figures of a study: traffic over time, and ping's replies.
+
+Each is a `matplotlib.figure.Figure` without pyplot's global state. Lines are
+named beside their ends where there is room, else in a legend above the panels;
+either way nothing covers the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from longfat.report.labels import label_ends
+from longfat.report.style import INK, MUTED, LineStyle, line_style
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from longfat.report.series import Lines, PingSeries, Points, TrafficSeries
+
+PAGE_WIDTH_IN = 7.5
+NARROW_WIDTH_IN = 3.9
+
+_PANEL_HEIGHT_IN = 2.0
+_MOST_MARKS = 40  # more of them hide the line
+_MOST_END_LABELS = 9
+_LONGEST_END_LABEL = 24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class References:
+    """What is known of the path that all flows share; None where they differ.
+
+    Attributes:
+        rate_bps: the rate of the bottleneck, in bit/s.
+        bdp_bytes: the bandwidth-delay product, in bytes.
+        rtt_s: the RTT while it is idle, in seconds.
+    """
+
+    rate_bps: float | None = None
+    bdp_bytes: float | None = None
+    rtt_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    factor: float
+    unit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Panel:
+    title: str
+    scale: _Scale
+    lines: Sequence[Lines]
+    reference: float | None
+    reference_name: str
+
+
+def draw_traffic(
+    series: Sequence[TrafficSeries],
+    *,
+    title: str,
+    references: References | None = None,
+    width_in: float = PAGE_WIDTH_IN,
+) -> Figure:
+    """Draw throughput, congestion window and RTT over time, one panel each.
+
+    A panel without any value (cwnd of UDP) is left out. Draw and save inside
+    `longfat.report.style.figure_style`.
+
+    Args:
+        series: the flows; at least one.
+        title: what stands above.
+        references: what to draw for comparison.
+        width_in: the width, in inches.
+    """
+    known = references or References()
+    panels = [panel for panel in _traffic_panels(series, known) if any(x.main for x in panel.lines)]
+    figure = Figure(
+        figsize=(width_in, 0.9 + _PANEL_HEIGHT_IN * len(panels)), layout="constrained"
+    )
+    figure.suptitle(title, fontsize=10.5, fontweight="bold", color=INK, wrap=True)
+    styles = [line_style(one.look) for one in series]
+    labels = [_series_label(one) for one in series]
+    stack = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    beside = _fits_beside(labels, width_in)
+    ends = []
+    for axes, panel in zip(stack, panels, strict=True):
+        _draw_panel(axes, panel, styles)
+        ends.append([lines.main[-1] if lines.main else None for lines in panel.lines])
+    longest_s = max(time_s for one in series for time_s, _ in one.throughput.main or ((1.0, 0.0),))
+    stack[-1].set_xlim(0, longest_s * 1.06)
+    stack[-1].set_xlabel("virtual time since the first flow's start (s)")
+    if beside:
+        for axes, panel, points in zip(stack, panels, ends, strict=True):
+            factor = panel.scale.factor
+            scaled = [None if end is None else (end[0], end[1] * factor) for end in points]
+            label_ends(figure, axes, labels, scaled, styles)
+    elif len(series) > 1 or series[0].streams > 1:
+        _legend(figure, stack[0], labels, styles, width_in)
+    return figure
+
+
+def draw_pings(
+    series: Sequence[PingSeries], *, title: str, width_in: float = PAGE_WIDTH_IN
+) -> Figure:
+    """Draw the RTT of each request; requests without a reply are crosses at the bottom.
+
+    Args:
+        series: the flows; at least one.
+        title: what stands above.
+        width_in: the width, in inches.
+    """
+    figure = Figure(figsize=(width_in, 0.6 + 1.25 * _PANEL_HEIGHT_IN), layout="constrained")
+    figure.suptitle(title, fontsize=10.5, fontweight="bold", color=INK, wrap=True)
+    axes = figure.subplots()
+    styles = [line_style(one.look) for one in series]
+    labels = [one.label for one in series]
+    largest_s = max((rtt_s for one in series for _, rtt_s in one.replies), default=0.0)
+    scale = _time_scale(largest_s)
+    top = largest_s * scale.factor or 1.0
+    for rank, (one, style) in enumerate(zip(series, styles, strict=True)):
+        # Equal lines lie over each other: the lower ones have the larger marks.
+        size = 4.5 + 2.2 * min(len(series) - 1 - rank, 4)
+        _draw_line(axes, one.replies, scale, style, mark_size=size)
+        if one.lost:
+            heights = [-top * 0.06 * (rank + 1)] * len(one.lost)
+            axes.plot(one.lost, heights, "x", color=style.colour, markersize=5, clip_on=False)
+    lost_rows = max((rank + 1 for rank, one in enumerate(series) if one.lost), default=0)
+    last = max(
+        [n for one in series for n, _ in one.replies] + [n for one in series for n in one.lost],
+        default=1,
+    )
+    axes.set_xlim(0.5, last + 0.5)
+    axes.set_ylim(-top * 0.06 * (lost_rows + 1) if lost_rows else 0, top * 1.12)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel("request" + (" (x: no reply)" if lost_rows else ""))
+    axes.set_ylabel(f"RTT ({scale.unit})")
+    if largest_s == 0 and all(not one.replies for one in series):
+        axes.text(0.5, 0.5, "no reply to any request", transform=axes.transAxes, ha="center")
+    ends = [
+        (one.replies[-1][0], one.replies[-1][1] * scale.factor) if one.replies else None
+        for one in series
+    ]
+    if _fits_beside(labels, width_in):
+        label_ends(figure, axes, labels, ends, styles)
+    else:
+        _legend(figure, axes, labels, styles, width_in)
+    return figure
+
+
+def _traffic_panels(series: Sequence[TrafficSeries], known: References) -> list[_Panel]:
+    many = any(one.streams > 1 for one in series)
+    total, mean = (" (sum; thin: each stream)", " (mean; thin: each stream)") if many else ("", "")
+    throughput = [one.throughput for one in series]
+    cwnd = [one.cwnd for one in series]
+    rtt = [one.rtt for one in series]
+    return [
+        _Panel(
+            title=f"Throughput{total}",
+            scale=_rate_scale(_largest(throughput)),
+            lines=throughput,
+            reference=known.rate_bps,
+            reference_name="bottleneck",
+        ),
+        _Panel(
+            title=f"Congestion window{total}",
+            scale=_size_scale(_largest(cwnd)),
+            lines=cwnd,
+            reference=known.bdp_bytes,
+            reference_name="BDP",
+        ),
+        _Panel(
+            title=f"Smoothed RTT{mean}",
+            scale=_time_scale(_largest(rtt)),
+            lines=rtt,
+            reference=known.rtt_s,
+            reference_name="idle path",
+        ),
+    ]
+
+
+def _draw_panel(axes: Any, panel: _Panel, styles: Sequence[LineStyle]) -> None:
+    factor = panel.scale.factor
+    for lines, style in zip(panel.lines, styles, strict=True):
+        for stream in lines.streams:
+            times, values = _columns(stream, panel.scale)
+            axes.plot(times, values, color=style.colour, linewidth=0.7, alpha=0.45)
+        _draw_line(axes, lines.main, panel.scale, style)
+    top = _largest(panel.lines) * factor
+    if panel.reference is not None:
+        height = panel.reference * factor
+        # One that is far off would press the data flat.
+        if height <= 4 * top:
+            top = max(top, height)
+            axes.axhline(height, color=MUTED, linewidth=0.9, linestyle=(0, (2, 2)), zorder=1.5)
+            axes.annotate(
+                f"{panel.reference_name} {height:.3g} {panel.scale.unit}",
+                (0, height),
+                xycoords=("axes fraction", "data"),
+                xytext=(3, 2),
+                textcoords="offset points",
+                fontsize=8,
+                color=MUTED,
+            )
+    axes.set_ylim(0, top * 1.16 or 1)
+    axes.set_title(panel.title)
+    axes.set_ylabel(panel.scale.unit)
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def _draw_line(
+    axes: Any, points: Points, scale: _Scale, style: LineStyle, *, mark_size: float = 4.5
+) -> None:
+    times, values = _columns(points, scale)
+    axes.plot(
+        times,
+        values,
+        color=style.colour,
+        linestyle=style.dash,
+        marker=style.mark,
+        markersize=mark_size,
+        markerfacecolor="none" if mark_size > 5 else style.colour,
+        markeredgecolor=style.colour,
+        markevery=max(1, len(points) // _MOST_MARKS),
+        clip_on=False,
+        zorder=3,
+    )
+
+
+def _columns(points: Points, scale: _Scale) -> tuple[list[float], list[float]]:
+    return [time_s for time_s, _ in points], [value * scale.factor for _, value in points]
+
+
+def _largest(lines: Sequence[Lines]) -> float:
+    return max((value for one in lines for _, value in one.main), default=0.0)
+
+
+def _series_label(one: TrafficSeries) -> str:
+    return one.label if one.streams == 1 else f"{one.label} ({one.streams} streams)"
+
+
+def _fits_beside(labels: Sequence[str], width_in: float) -> bool:
+    return (
+        width_in > NARROW_WIDTH_IN
+        and len(labels) <= _MOST_END_LABELS
+        and max(map(len, labels)) <= _LONGEST_END_LABEL
+    )
+
+
+def _legend(
+    figure: Figure, axes: Any, labels: Sequence[str], styles: Sequence[LineStyle], width_in: float
+) -> None:
+    handles = [
+        axes.plot([], [], color=s.colour, linestyle=s.dash, marker=s.mark)[0] for s in styles
+    ]
+    across = max(1, int(width_in / (0.6 + 0.085 * max(map(len, labels)))))
+    figure.legend(
+        handles,
+        labels,
+        loc="outside upper left",
+        ncols=min(across, len(labels)),
+        handlelength=3.2,
+    )
+
+
+def _rate_scale(largest_bps: float) -> _Scale:
+    for size, unit in ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")):
+        if largest_bps >= size:
+            return _Scale(1 / size, unit)
+    return _Scale(1.0, "bit/s")
+
+
+def _size_scale(largest_bytes: float) -> _Scale:
+    for power, unit in ((3, "GB"), (2, "MB"), (1, "KB")):
+        if largest_bytes >= 1024**power:
+            return _Scale(1024.0**-power, unit)
+    return _Scale(1.0, "B")
+
+
+def _time_scale(largest_s: float) -> _Scale:
+    for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if largest_s >= size:
+            return _Scale(1 / size, unit)
+    return _Scale(1e3, "ms")

@@ -1,0 +1,1 @@
+"""Formulas, one subject a file, each function with its source, units and a worked example."""

@@ -1,0 +1,131 @@
+"""What several rooms' tests share: a real kernel, small networks, and a booted shell script."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from longfat import kernel as kernels
+from longfat.case import Case, Command
+from longfat.kernel import Kernel
+from longfat.machine import Machine, reserve_cpu
+from longfat.network import ROOT, Host, Link, Network, Switch
+from longfat.traffic import Flow
+
+POWER_OFF = "python3 -I -S -c 'import ctypes; ctypes.CDLL(None).reboot(0x4321FEDC)'"
+
+PRELUDE = """\
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t tmpfs tmpfs /run
+mkdir /run/out
+mount -t hostfs none /run/out -o /tmp/longfat/run
+"""
+
+
+@pytest.fixture(params=["6.1", "6.12"])
+def each_kernel(request: pytest.FixtureRequest) -> Kernel:
+    return kernels.find(request.param)
+
+
+@pytest.fixture
+def kernel() -> Kernel:
+    return kernels.find("6.1")
+
+
+@pytest.fixture
+def run_folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def boot(run_folder: Path) -> Callable[..., str]:
+    """Boot a kernel with a shell script as PID 1 and return what the script printed."""
+
+    def boot_script(
+        kernel: Kernel,
+        script: str,
+        *,
+        seed: int = 1,
+        limit_s: float = 1000,
+        stall_cpu_s: float = 20,
+        memory_bytes: int = 512 << 20,
+    ) -> str:
+        run_folder.mkdir(exist_ok=True)  # an earlier boot took it with it
+        text = f"{PRELUDE}(\n{script}\n) > /run/out/out 2>&1\n{POWER_OFF}\n"
+        (run_folder / "init.sh").write_text(text)
+        with (
+            reserve_cpu() as cpu,
+            Machine(
+                kernel,
+                ["/bin/sh", "/tmp/longfat/run/init.sh"],
+                run=run_folder,
+                shown={},
+                cpu=cpu,
+                seed=seed,
+                memory_bytes=memory_bytes,
+                stall_cpu_s=stall_cpu_s,
+            ) as machine,
+        ):
+            machine.wait(limit_s=limit_s)
+            return (run_folder / "out").read_text()
+
+    return boot_script
+
+
+@pytest.fixture
+def make_case() -> Callable[..., Case]:
+    """Make a case of two hosts and a switch."""
+
+    def make(
+        *flows: Flow, root: tuple[str, ...] = (), seed: int = 1, kernel: str = "6.1"
+    ) -> Case:
+        network = Network(
+            hosts=(Host(name="h1", address="10.0.0.1/8"), Host(name="h2", address="10.0.0.2/8")),
+            switches=(Switch(name="s1"),),
+            links=(Link(a="h1", b="s1"), Link(a="h2", b="s1")),
+        )
+        setup = tuple(Command(node=ROOT, line=line) for line in root)
+        return Case(
+            kernel=kernel,
+            network=network,
+            setup=setup,
+            flows=flows,
+            seed=seed,
+            memory_bytes=512 << 20,
+        )
+
+    return make
+
+
+def processes_running(binary: Path) -> list[int]:
+    """Return the processes that run this very file."""
+    wanted = binary.stat()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = os.stat(entry / "exe")
+            except OSError:
+                continue
+            if (stat.st_dev, stat.st_ino) == (wanted.st_dev, wanted.st_ino):
+                found.append(int(entry.name))
+    return found
+
+
+@pytest.fixture
+def own_kernels(tmp_path: Path) -> Path:
+    """A cache with a copy of kernel 6.1: its processes can be told from other tests'."""
+    found = kernels.find("6.1")
+    folder = tmp_path / "cache" / "kernels" / found.digest
+    folder.mkdir(parents=True)
+    for path in found.folder.iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+        (folder / path.name).chmod(path.stat().st_mode)
+    return tmp_path / "cache"

@@ -1,0 +1,41 @@
+import doctest
+
+import pytest
+
+from longfat.theory import bdp
+
+
+def test_worked_examples() -> None:
+    result = doctest.testmod(bdp)
+    assert result.attempted >= 12
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize("scale", [-3, -1, 0, 1, 2, 5])
+def test_buffer_needed_undoes_window(scale: int) -> None:
+    window = bdp.window_bytes(2**26, adv_win_scale=scale)
+    assert bdp.buffer_needed_bytes(window, adv_win_scale=scale) == pytest.approx(2**26)
+
+
+def test_shift_is_the_least_one() -> None:
+    for shift in range(1, 15):
+        largest = bdp.scaled_window_bytes(65535, shift)
+        assert bdp.shift_needed(largest) == shift
+        if shift < 14:
+            assert bdp.shift_needed(largest + 1) == shift + 1
+
+
+def test_too_large_window() -> None:
+    with pytest.raises(ValueError, match="more than TCP can tell"):
+        bdp.shift_needed(1_073_725_441)
+
+
+@pytest.mark.parametrize(("field", "shift"), [(-1, 0), (65536, 0), (1, -1), (1, 15)])
+def test_window_out_of_range(field: int, shift: int) -> None:
+    with pytest.raises(ValueError, match="not"):
+        bdp.scaled_window_bytes(field, shift)
+
+
+def test_not_a_release() -> None:
+    with pytest.raises(ValueError, match="not a Linux release"):
+        bdp.has_half_rule("unknown")
