@@ -24,6 +24,7 @@ mount -t sysfs sysfs /sys
 mount -t tmpfs tmpfs /run
 mkdir /run/out
 mount -t hostfs none /run/out -o /tmp/longfat/run
+mount -t tmpfs tmpfs /tmp
 """
 
 
@@ -83,9 +84,7 @@ def boot(run_folder: Path) -> Callable[..., str]:
 def make_case() -> Callable[..., Case]:
     """Make a case of two hosts and a switch."""
 
-    def make(
-        *flows: Flow, root: tuple[str, ...] = (), seed: int = 1, kernel: str = "6.1"
-    ) -> Case:
+    def make(*flows: Flow, root: tuple[str, ...] = (), seed: int = 1, kernel: str = "6.1") -> Case:
         network = Network(
             hosts=(Host(name="h1", address="10.0.0.1/8"), Host(name="h2", address="10.0.0.2/8")),
             switches=(Switch(name="s1"),),

@@ -42,9 +42,13 @@ def test_waiting_has_an_end() -> None:
 def test_leaving_kills_all_and_removes_the_scratch_folder(tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
+
+    def told() -> bool:
+        return (tmp_path / "pid").read_text().endswith("\n")
+
     script = f"setsid sleep 1000 & echo $! > {tmp_path}/pid; trap '' TERM; sleep 1000"
     with Guarded(["sh", "-c", script], scratch=scratch) as guarded:
-        assert eventually(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+        assert eventually(lambda: (tmp_path / "pid").exists() and told())
         orphan = int((tmp_path / "pid").read_text())
         assert alive(orphan)
     assert not alive(orphan)

@@ -82,7 +82,7 @@ def test_remove(plant: Plant) -> None:
     cache.remove(kernel)
     cache.remove(kernel)
     assert cache.kernels() == [other]
-    assert os.listdir(other.folder.parent) == [other.digest]  # noqa: PTH208
+    assert os.listdir(other.folder.parent) == [other.digest]
     with pytest.raises(SurroundingsError, match="no longer"):
         cache.manifest_of(kernel)
 

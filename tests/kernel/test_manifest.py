@@ -39,16 +39,17 @@ def test_a_kernel_knows_its_files(tmp_path: Path, make_manifest: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("release", "arguments"),
+    ("release", "seccomp"),
     [
-        ("6.1.158", ()),
-        ("6.12.57", ()),
-        ("6.15.9", ()),
-        ("6.16.1", ("seccomp=on",)),
-        ("7.2.0", ("seccomp=on",)),
+        ("6.1.158", False),
+        ("6.12.57", False),
+        ("6.15.9", False),
+        ("6.16.1", True),
+        ("7.2.0", True),
     ],
 )
 def test_kernels_that_can_use_seccomp(
-    tmp_path: Path, make_manifest: Make, release: str, arguments: tuple[str, ...]
+    tmp_path: Path, make_manifest: Make, release: str, seccomp: bool
 ) -> None:
-    assert make_manifest(release=release).kernel(tmp_path).boot_arguments == arguments
+    arguments = make_manifest(release=release).kernel(tmp_path).boot_arguments
+    assert ("seccomp=on" in arguments) == seccomp

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,14 @@ def ping(**fields: object) -> Ping:
 
 @contextmanager
 def every_cpu_busy() -> Iterator[None]:
-    code = "import os\nfor _ in range(os.cpu_count() * 2 - 1):\n  if not os.fork(): break\nwhile 1: pass"
+    code = """
+import os
+for _ in range(os.cpu_count() * 2 - 1):
+    if not os.fork():
+        break
+while True:
+    pass
+"""
     hog = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
     try:
         yield
@@ -103,7 +111,7 @@ def test_flows_start_at_their_times(tmp_path: Path, make_case: MakeCase) -> None
     run = run_case(make_case(*flows), name="case", out=tmp_path)
     times = {}
     lines = (run.folder / "commands.sh").read_text().splitlines()
-    for stamp, line in zip(lines, lines[1:], strict=False):
+    for stamp, line in pairwise(lines):
         if stamp.startswith("# t=") and "> raw/" in line:
             times[line.partition("> raw/")[2].split()[0]] = float(stamp.removeprefix("# t="))
     assert times["first.txt"] == pytest.approx(2, abs=0.001)
@@ -146,14 +154,14 @@ def test_a_line_that_fails_stops_the_case(tmp_path: Path, make_case: MakeCase) -
 
 def test_a_flow_that_fails_stops_the_case(tmp_path: Path, make_case: MakeCase) -> None:
     case = make_case(bulk(time_s=1.0, congestion="nonesuch"))
-    with pytest.raises(InputError, match=r"case 'c': flow 'bulk': .*nonesuch.*status 1.*ongestion"):
+    with pytest.raises(InputError, match=r"case 'c': flow 'bulk': .*TCP_CONGESTION"):
         run_case(case, name="c", out=tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_flow_that_cannot_connect_says_so(tmp_path: Path, make_case: MakeCase) -> None:
     case = make_case(bulk(time_s=1.0), root=("ip link set s1-eth2 down",))
-    with pytest.raises(InputError, match="flow 'bulk': .*unable to connect"):
+    with pytest.raises(InputError, match=r"flow 'bulk': .*unable to connect"):
         run_case(case, name="c", out=tmp_path)
 
 
@@ -166,7 +174,7 @@ def test_a_missing_tool(
 
 
 def test_a_missing_program_of_a_setup_line(tmp_path: Path, make_case: MakeCase) -> None:
-    with pytest.raises(InputError, match="`tcc qdisc show` exited with status 127: .*not found"):
+    with pytest.raises(InputError, match=r"`tcc qdisc show` exited with status 127: .*not found"):
         run_case(make_case(root=("tcc qdisc show",)), name="c", out=tmp_path)
 
 
@@ -177,9 +185,7 @@ def test_a_kernel_that_is_not_built(tmp_path: Path, make_case: MakeCase) -> None
 
 def test_one_bad_case_ends_the_others(tmp_path: Path, make_case: MakeCase) -> None:
     planned = {
-        "long": Planned(
-            case=make_case(bulk(time_s=3000.0), root=LOSSY), setup_places=(), title=""
-        ),
+        "long": Planned(case=make_case(bulk(time_s=3000.0), root=LOSSY), setup_places=(), title=""),
         "bad": Planned(case=make_case(root=("false",)), setup_places=(), title=""),
     }
     with pytest.raises(InputError, match="case 'bad': `false` exited with status 1: it said noth"):

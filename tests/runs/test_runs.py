@@ -61,9 +61,13 @@ def test_a_new_run_takes_the_place_of_the_old(
 
 
 def test_a_run_that_fails_leaves_nothing(tmp_path: Path, make_case: MakeCase) -> None:
-    with pytest.raises(RuntimeError), staged_run(tmp_path, name="case", case=make_case()) as staged:
-        (staged.folder / "x").write_text("x")
-        raise RuntimeError
+    def fail() -> None:
+        with staged_run(tmp_path, name="case", case=make_case()) as staged:
+            (staged.folder / "x").write_text("x")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
     assert os.listdir(tmp_path) == []
 
 

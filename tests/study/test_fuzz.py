@@ -243,7 +243,7 @@ def test_deep_and_long_claims(text: str) -> None:
     try:
         parse_formula(text, KNOWN)
     except FormulaError as error:
-        assert error.message == "nested more than 40 deep"  # noqa: PT017
+        assert error.message == "nested more than 40 deep"
 
 
 def test_a_node_knows_no_column_of_a_folded_text() -> None:

@@ -113,7 +113,7 @@ def test_every_total_is_a_known_metric() -> None:
 
 def test_an_error_report() -> None:
     data = {"start": {}, "intervals": [], "end": {}, "error": "unable to connect"}
-    with pytest.raises(InputError, match="x.json: iperf3 failed: unable to connect"):
+    with pytest.raises(InputError, match=r"x\.json: iperf3 failed: unable to connect"):
         parse_report(data, name="x.json")
     assert flow().failure(json.dumps(data)) == "unable to connect"
     assert flow().failure("iperf3: no") == "iperf3: no"
@@ -128,7 +128,9 @@ def test_no_report(tmp_path: Path, text: str) -> None:
 
 def _mutants(value: Any) -> st.SearchStrategy[Any]:
     """Return the value with some part of it replaced or removed."""
-    junk = st.one_of(st.none(), st.integers(), st.text(max_size=3), st.just([]), st.just({}))
+    junk: st.SearchStrategy[Any] = st.one_of(
+        st.none(), st.integers(), st.text(max_size=3), st.just([]), st.just({})
+    )
     if isinstance(value, dict) and value:
 
         def change(key: str) -> st.SearchStrategy[Any]:

@@ -10,14 +10,14 @@ import shutil
 import tempfile
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longfat.errors import InputError, SurroundingsError
+from longfat.errors import InputError, MachineError, SurroundingsError
 from longfat.runs.run import MANIFEST, RAW, Run, measured_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from longfat.case import Case
     from longfat.kernel import Kernel
@@ -57,6 +57,7 @@ class Staged:
 
         Raises:
             MachineError: a tool's output cannot be read.
+            InputError: a tool's output tells that it failed.
         """
         raw = self.folder / RAW
         for path in raw.glob("*.err"):
@@ -77,11 +78,7 @@ class Staged:
             seed=self._case.seed,
             virtual_s=virtual_s,
             wall_s=round(wall_s, 3),
-            metrics={
-                f"{flow.name}.{metric}": value
-                for flow in self._case.flows
-                for metric, value in flow.measure(raw).items()
-            },
+            metrics=_measure(self._case, raw),
         )
         for name in _EXCHANGE:
             (self.folder / name).unlink()
@@ -102,6 +99,17 @@ class Staged:
             self.folder.rename(place)
 
 
+def _measure(case: Case, raw: Path) -> dict[str, float]:
+    metrics: dict[str, float] = {}
+    for flow in case.flows:
+        try:
+            found = flow.measure(raw)
+        except (InputError, MachineError) as error:
+            raise type(error)(f"flow {flow.name!r}: {error}") from error
+        metrics |= {f"{flow.name}.{name}": value for name, value in found.items()}
+    return metrics
+
+
 @contextlib.contextmanager
 def staged_run(out: Path, *, name: str, case: Case) -> Iterator[Staged]:
     """Make a hidden folder for a run; what is not kept by the end is removed.
@@ -115,9 +123,11 @@ def staged_run(out: Path, *, name: str, case: Case) -> Iterator[Staged]:
         InputError: `out` cannot be made or written to.
     """
     try:
+        # A sandbox and a guard do not stand where we stand: they need whole paths.
+        out = out.resolve()
         out.mkdir(parents=True, exist_ok=True)
         _sweep(out)
-        folder = out / tempfile.mkdtemp(dir=out, prefix=f".{name}-", suffix=_SUFFIX)
+        folder = Path(tempfile.mkdtemp(dir=out, prefix=f".{name}-", suffix=_SUFFIX))
     except OSError as error:
         raise InputError(f"{out}: cannot be written to: {error.strerror}") from None
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -1,0 +1,74 @@
+"""What the code believes of User-Mode Linux."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable
+
+import pytest
+
+from longfat import kernel as kernels
+from longfat.kernel import Kernel
+
+Boot = Callable[..., str]
+
+
+def test_reading_the_clock_costs_256_ns_and_nothing_else_costs_time(
+    boot: Boot, each_kernel: Kernel
+) -> None:
+    said = boot(
+        each_kernel,
+        """python3 -I -S -c '
+import time
+times = [time.monotonic_ns() for _ in range(1000)]
+print({b - a for a, b in zip(times, times[1:])})
+start = time.monotonic_ns()
+sum(i * i for i in range(300_000))
+print(time.monotonic_ns() - start)
+'""",
+    )
+    assert said.splitlines() == ["{256}", "256"]
+
+
+def test_addresses_would_decide_the_size_of_memory(boot: Boot, kernel: Kernel) -> None:
+    # The kernel counts the gap between its data and its heap as memory; TCP sizes its
+    # buffers by memory. So the machine must fix addresses: two boots must agree.
+    sizes = {boot(kernel, "grep MemTotal /proc/meminfo; cat /proc/sys/net/ipv4/tcp_mem")}
+    sizes |= {boot(kernel, "grep MemTotal /proc/meminfo; cat /proc/sys/net/ipv4/tcp_mem")}
+    assert len(sizes) == 1
+
+
+def test_the_socket_hash_table_is_small(boot: Boot, kernel: Kernel) -> None:
+    assert re.search(r"established hash table entries: 1024 ", boot(kernel, "dmesg"))
+
+
+def test_there_are_no_devices_but_those_that_were_asked_for(boot: Boot, kernel: Kernel) -> None:
+    assert set(boot(kernel, "ls /sys/class/net").split()) <= {"lo", "teql0"}
+
+
+def test_the_first_reader_of_randomness_does_not_wait(boot: Boot, each_kernel: Kernel) -> None:
+    script = "python3 -I -S -c 'import os, time; os.getrandom(8); print(time.monotonic())'"
+    assert float(boot(each_kernel, script)) < 0.1
+
+
+def test_a_jiffy_is_10_ms(each_kernel: Kernel) -> None:
+    config = (each_kernel.folder / "config").read_text()
+    assert re.search(r"^CONFIG_HZ=100$", config, re.MULTILINE)
+
+
+def test_a_read_only_root_protects_nothing(boot: Boot, kernel: Kernel) -> None:
+    assert "rw" in boot(kernel, "mount -o remount,rw / && grep ' / hostfs' /proc/mounts").split()[3]
+
+
+def test_the_binary_has_fixed_addresses_and_its_symbols(each_kernel: Kernel) -> None:
+    head = each_kernel.binary.read_bytes()[:20]
+    assert struct.unpack_from("<H", head, 16)[0] == 2  # ET_EXEC
+
+
+def test_a_newer_kernel_boots_with_seccomp(boot: Boot) -> None:
+    built = [found for found in kernels.kernels() if found.release.startswith("7.")]
+    if not built:
+        pytest.skip("no 7.x kernel is built here; no distribution in use has its source yet")
+    assert "seccomp=on" in built[-1].boot_arguments
+    assert boot(built[-1], "uname -r").strip() == built[-1].release

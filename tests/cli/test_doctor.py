@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from tests.cli.test_run import longfat
+
+
+def test_this_host_is_good(tmp_path: Path) -> None:
+    done = longfat("doctor", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    data = json.loads(done.stdout)
+    subjects = {finding["subject"]: finding for finding in data["findings"]}
+    assert {"host", "bwrap", "iperf3", "sandbox", "ptrace", "memory", "compilers"} <= set(subjects)
+    assert all(finding["good"] is not False for finding in data["findings"])
+    assert any(name.startswith("kernel 6.1") for name in subjects)
+
+
+def test_what_is_missing_is_told_with_its_mend(tmp_path: Path) -> None:
+    empty = tmp_path / "bin"
+    empty.mkdir()
+    done = longfat("doctor", cwd=tmp_path, PATH=str(empty), LONGFAT_CACHE=str(tmp_path / "cache"))
+    assert done.returncode == 3, done.stderr
+    assert "Traceback" not in done.stderr
+    words = " ".join(done.stdout.split())
+    assert "sudo apt-get install bubblewrap" in words
+    assert "longfat kernel build 6.1" in words
+
+
+def test_it_needs_no_colour_and_no_terminal(tmp_path: Path) -> None:
+    done = longfat("doctor", cwd=tmp_path, TERM=os.environ.get("TERM", "dumb"))
+    assert "\x1b" not in done.stdout

@@ -1,0 +1,260 @@
+"""The command as a user calls it: what it prints, what it ends with, what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from longfat import __version__
+from longfat import kernel as kernels
+from tests.conftest import processes_running
+
+LONGFAT = str(Path(sys.executable).parent / "longfat")
+
+STUDY = """\
+title: A small study
+memory: 512MB
+network:
+  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
+  switches: [s1]
+  links: [[h1, s1], [h2, s1]]
+setup:
+  - root: tc qdisc add dev s1-eth2 root netem delay 10ms
+flows:
+  rtt: {ping: h1 -> h2, count: 3}
+  bulk: {iperf3: h1 -> h2, time: 1s, rate: 10mbit, after: rtt}
+cases:
+  near:
+  far:
+    setup: [{root: tc qdisc change dev s1-eth2 root netem delay 30ms}]
+claims:
+  - far is farther: far.rtt.min > 2 * near.rtt.min
+published:
+  source: nobody
+  near: {rtt.min: 10ms}
+"""
+
+
+def longfat(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [LONGFAT, *arguments],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    path = tmp_path / "small.yaml"
+    path.write_text(STUDY)
+    return path
+
+
+def test_version(tmp_path: Path) -> None:
+    assert longfat("--version", cwd=tmp_path).stdout == f"longfat {__version__}\n"
+
+
+def test_tables_go_to_stdout_and_talk_to_stderr(study: Path) -> None:
+    done = longfat("run", "small.yaml", cwd=study.parent)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"10(\.0)? ms .*1\.00", done.stdout)
+    assert "far is farther" in done.stdout
+    assert re.search(r"near: .* virtual s in .* s", done.stderr)
+    out = study.parent / "runs" / "small"
+    assert {path.name for path in out.iterdir()} == {
+        "near-seed1",
+        "far-seed1",
+        "plots",
+        "report.html",
+    }
+
+
+def test_json(study: Path) -> None:
+    done = longfat("run", "small.yaml", "--json", "--out", "o", "--seed", "7", cwd=study.parent)
+    data: dict[str, Any] = json.loads(done.stdout)
+    assert set(data) == {"study", "cases", "claims", "published"}
+    assert data["study"] == "small"
+    near = data["cases"]["near"]
+    assert set(near) == {"digest", "seed", "metrics", "virtual_s", "wall_s", "run_dir"}
+    assert near["seed"] == 7
+    assert near["metrics"]["rtt.min_s"] == pytest.approx(0.01, rel=0.01)
+    assert near["metrics"]["bulk.sender_bps"] == pytest.approx(10e6, rel=0.05)
+    assert (study.parent / near["run_dir"] / "manifest.json").exists()
+    assert data["claims"] == [
+        {
+            "text": "far is farther",
+            "expression": "far.rtt.min > 2 * near.rtt.min",
+            "holds": True,
+        }
+    ]
+    assert data["published"] == [
+        {
+            "case": "near",
+            "metric": "rtt.min_s",
+            "published": 0.01,
+            "measured": near["metrics"]["rtt.min_s"],
+            "ratio": near["metrics"]["rtt.min_s"] / 0.01,
+        }
+    ]
+
+
+def test_a_case_alone_leaves_claims_unjudged(study: Path) -> None:
+    done = longfat("run", "small.yaml", "--case", "near", "--json", cwd=study.parent)
+    assert done.returncode == 0
+    data = json.loads(done.stdout)
+    assert list(data["cases"]) == ["near"]
+    assert data["claims"][0]["holds"] is None
+
+
+def test_a_failed_claim_ends_with_1(study: Path) -> None:
+    study.write_text(STUDY.replace("far.rtt.min >", "far.rtt.min <"))
+    assert longfat("run", "small.yaml", "--json", cwd=study.parent).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("flows:", "flow:"), "small.yaml:9:1: flow: "),
+        (("count: 3", "count: many"), "small.yaml:10:32: flows.rtt.count: "),
+        (("rate: 10mbit", "rate: 10mbps"), "small.yaml:11:44: flows.bulk.rate: "),
+        (("[h2, s1]", "[h3, s1]"), "small.yaml:6:22: network.links[1][0]: "),
+        (("h2: 10.0.0.2/8", "h1: 10.0.0.2/8"), "small.yaml:4:27: 'h1' is written twice"),
+        (("10.0.0.2/8", "10.0.0.1/8"), "small.yaml:4:31: network.hosts.h2: "),
+        (("dev s1-eth2 root netem delay 10ms", "dev s1-eth9 root netem"), "small.yaml:8:11: setup"),
+        (("title:", "\ttitle:"), "small.yaml:1:1"),
+    ],
+)
+def test_bad_input_ends_with_2_and_a_place(
+    study: Path, change: tuple[str, str], message: str
+) -> None:
+    assert change[0] in STUDY
+    study.write_text(STUDY.replace(*change, 1))
+    done = longfat("run", "small.yaml", cwd=study.parent)
+    assert done.returncode == 2, done.stderr
+    assert f"longfat: {message}" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    runs = study.parent / "runs" / "small"
+    assert not runs.exists() or list(runs.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run",),
+        ("run", "nowhere"),
+        ("run", "small.yaml", "--case", "middle"),
+        ("run", "small.yaml", "--seed", "-1"),
+        ("run", "small.yaml", "--kernel", "six"),
+        ("run", "small.yaml", "--out", "small.yaml"),
+        ("walk",),
+    ],
+)
+def test_bad_usage_ends_with_2(study: Path, arguments: tuple[str, ...]) -> None:
+    done = longfat(*arguments, cwd=study.parent)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_kernel_that_is_not_built_ends_with_3(study: Path) -> None:
+    empty = str(study.parent / "empty")
+    done = longfat("run", "small.yaml", cwd=study.parent, LONGFAT_CACHE=empty)
+    assert done.returncode == 3
+    assert "longfat kernel build 6.1" in done.stderr
+
+
+def test_ctrl_c_leaves_nothing(study: Path, own_kernels: Path) -> None:
+    study.write_text(STUDY.replace("time: 1s, rate: 10mbit", "time: 3000s"))
+    with subprocess.Popen(
+        [LONGFAT, "run", "small.yaml"],
+        cwd=study.parent,
+        env={**os.environ, "LONGFAT_CACHE": str(own_kernels)},
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        time.sleep(2.5)
+        running.send_signal(signal.SIGINT)
+        assert running.wait(timeout=20) == 130
+        assert running.stderr is not None
+        assert "Traceback" not in running.stderr.read()
+    _assert_nothing_is_left(study.parent / "runs" / "small", own_kernels)
+
+
+def test_sigkill_at_ten_moments_leaves_nothing(study: Path, own_kernels: Path) -> None:
+    study.write_text(STUDY.replace("time: 1s, rate: 10mbit", "time: 4s, rate: 50mbit"))
+    moments = random.Random(8)
+    for _ in range(10):
+        with subprocess.Popen(
+            [LONGFAT, "run", "small.yaml", "--json"],
+            cwd=study.parent,
+            env={**os.environ, "LONGFAT_CACHE": str(own_kernels)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as running:
+            time.sleep(moments.uniform(0.2, 2.5))
+            running.kill()
+        _assert_nothing_is_left(study.parent / "runs" / "small", own_kernels)
+
+
+def _assert_nothing_is_left(out: Path, cache: Path, *, within_s: float = 5) -> None:
+    (folder,) = (cache / "kernels").glob("[0-9a-f]*")
+    end_s = time.monotonic() + within_s
+    while True:
+        running = processes_running(folder / "linux")
+        partial = list(out.glob(".*")) if out.exists() else []
+        if not running and not partial:
+            break
+        assert time.monotonic() < end_s, (running, partial)
+        time.sleep(0.05)
+    for run in out.glob("*-seed1"):
+        assert (run / "manifest.json").exists()
+
+
+def test_an_ordinary_user_can_run_it(study: Path) -> None:
+    if os.getuid() != 0:
+        pytest.skip("we are one already: every other test shows it")
+    # What root may read, others may not: a copy of all that is needed, open to all.
+    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="longfat-user-") as name:
+        home = Path(name)
+        found = kernels.find("6.1")
+        shutil.copytree(found.folder, home / "cache" / "kernels" / found.digest)
+        shutil.copytree(Path(sys.prefix), home / "venv", symlinks=True)
+        shutil.copytree(Path(kernels.__file__).parents[2], home / "src")
+        for data in ("kernel", "labs"):
+            shutil.copytree(Path(kernels.__file__).parents[3] / data, home / data)
+        shutil.copy(study, home / "small.yaml")
+        subprocess.run(["chmod", "-R", "a+rX", name], check=True)
+        home.chmod(0o777)
+        code = "import sys; sys.path.insert(0, 'src'); from longfat.cli.main import main; main()"
+        done = subprocess.run(
+            [
+                *("setpriv", "--reuid", "12345", "--regid", "12345", "--clear-groups"),
+                *(f"{home}/venv/bin/python", "-c", code),
+                *("run", "small.yaml", "--json", "--out", "mine", "--case", "near"),
+            ],
+            cwd=home,
+            env={"PATH": "/usr/bin:/bin", "LONGFAT_CACHE": f"{home}/cache", "HOME": name},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        theirs = json.loads(done.stdout)["cases"]["near"]
+        assert theirs["metrics"]["rtt.min_s"] == pytest.approx(0.01, rel=0.01)
+    ours = longfat("run", "small.yaml", "--json", "--case", "near", cwd=study.parent)
+    assert json.loads(ours.stdout)["cases"]["near"]["digest"] == theirs["digest"]

@@ -1,0 +1,109 @@
+#!/bin/sh
+# Makes a fresh Debian or Ubuntu machine ready: system packages, the virtual
+# environment .venv, and the list of kernels to use in .venv/kernels. What is
+# there already is left as it is, so a second call does nothing.
+#
+#   tools/setup.sh lab|test
+set -eu
+cd "$(dirname "$0")/.."
+purpose=${1:?lab or test}
+say() { printf '%s\n' "$*" >&2; }
+
+# Each program and the package that has it. A user's PATH may lack sbin.
+programs='bwrap:bubblewrap ip:iproute2 iperf3:iperf3 ping:iputils-ping sysctl:procps
+ tcpdump:tcpdump gcc:gcc make:make flex:flex bison:bison bc:bc xz:xz-utils patch:patch'
+kernels=6.1
+if [ "$purpose" = test ]; then
+    programs="$programs strace:strace"
+    kernels='6.1 6.12'
+fi
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+updated=
+install_packages() { # PACKAGE...
+    say "installing by the package manager (as root): $*"
+    if [ -z "$updated" ]; then
+        as_root apt-get update -q >&2
+        updated=yes
+    fi
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" >&2
+}
+
+find_python() {
+    for python in python3.13 python3.12 python3.11 python3; do
+        for folder in /usr/bin /usr/local/bin; do
+            if "$folder/$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' \
+                2>/dev/null; then
+                echo "$folder/$python"
+                return
+            fi
+        done
+    done
+}
+
+find_source() { # VERSION: is its source package installed?
+    for tarball in /usr/src/linux-source-"$1".tar.*; do
+        [ -e "$tarball" ] && return
+    done
+    return 1
+}
+
+missing=
+for pair in $programs; do
+    PATH="$PATH:/usr/sbin:/sbin" command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair##*:}"
+done
+[ -e /usr/include/stdio.h ] || missing="$missing libc6-dev"
+# shellcheck disable=SC2086  # one word a package
+[ -z "$missing" ] || install_packages $missing
+
+if [ ! -x .venv/bin/python ]; then
+    python=$(find_python)
+    if [ -z "$python" ]; then
+        install_packages python3 python3-venv
+        python=$(find_python)
+    fi
+    if [ -z "$python" ]; then
+        install_packages python3.11 python3.11-venv
+        python=$(find_python)
+    fi
+    [ -n "$python" ] || { say 'no Python 3.11 or later with venv can be found'; exit 3; }
+    "$python" -m venv .venv
+fi
+
+lock=requirements.lock
+[ "$purpose" = test ] && lock=requirements-dev.lock
+stamp=.venv/installed-$lock
+if ! cmp -s "$lock" "$stamp"; then
+    say "installing Python packages from $lock"
+    .venv/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r "$lock"
+    .venv/bin/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+    cp "$lock" "$stamp"
+fi
+
+built() { # VERSION: is there a kernel that fits today's recipe?
+    .venv/bin/python -c 'import sys, longfat.kernel as k; k.find(sys.argv[1])' "$1" 2>/dev/null
+}
+usable=
+for version in $kernels; do
+    if built "$version" || find_source "$version"; then
+        usable="$usable $version"
+        continue
+    fi
+    [ -n "$updated" ] || { as_root apt-get update -q >&2; updated=yes; }
+    if apt-cache show "linux-source-$version" >/dev/null 2>&1; then
+        install_packages "linux-source-$version"
+        usable="$usable $version"
+    fi
+done
+if [ -z "$usable" ]; then
+    # Another distribution: its own kernel, by the package that depends on the current one.
+    install_packages linux-source
+    for tarball in /usr/src/linux-source-*.tar.*; do
+        name=${tarball#/usr/src/linux-source-}
+        usable=${name%.tar.*}
+    done
+fi
+printf '%s\n' $usable >.venv/kernels
