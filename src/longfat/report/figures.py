@@ -7,13 +7,15 @@ either way nothing covers the data.
 
 from __future__ import annotations
 
+import math
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from longfat.report.labels import label_ends
+from longfat.report.labels import label_ends, reserve_room
 from longfat.report.style import INK, MUTED, LineStyle, line_style
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ PAGE_WIDTH_IN = 7.5
 NARROW_WIDTH_IN = 3.9
 
 _PANEL_HEIGHT_IN = 2.0
+_AXES_HEIGHT_IN = 1.5  # of a panel, without title and numbers
+_LEGEND_ROW_IN = 0.19
 _MOST_MARKS = 40  # more of them hide the line
 _MOST_END_LABELS = 9
 _LONGEST_END_LABEL = 24
@@ -74,16 +78,14 @@ def draw_traffic(
 
     Args:
         series: the flows; at least one.
-        title: what stands above.
+        title: what stands above; empty where the surroundings say it.
         references: what to draw for comparison.
         width_in: the width, in inches.
     """
     known = references or References()
     panels = [panel for panel in _traffic_panels(series, known) if any(x.main for x in panel.lines)]
-    figure = Figure(
-        figsize=(width_in, 0.9 + _PANEL_HEIGHT_IN * len(panels)), layout="constrained"
-    )
-    figure.suptitle(title, fontsize=10.5, fontweight="bold", color=INK, wrap=True)
+    figure = Figure(figsize=(width_in, 0.9 + _PANEL_HEIGHT_IN * len(panels)), layout="constrained")
+    _title(figure, title, width_in)
     styles = [line_style(one.look) for one in series]
     labels = [_series_label(one) for one in series]
     stack = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
@@ -92,14 +94,14 @@ def draw_traffic(
     for axes, panel in zip(stack, panels, strict=True):
         _draw_panel(axes, panel, styles)
         ends.append([lines.main[-1] if lines.main else None for lines in panel.lines])
-    longest_s = max(time_s for one in series for time_s, _ in one.throughput.main or ((1.0, 0.0),))
-    stack[-1].set_xlim(0, longest_s * 1.06)
+    stack[-1].set_xlim(0, max(one.end_s for one in series) or 1.0)
     stack[-1].set_xlabel("virtual time since the first flow's start (s)")
     if beside:
+        reserve_room(figure, labels, width_in=width_in)
         for axes, panel, points in zip(stack, panels, ends, strict=True):
             factor = panel.scale.factor
             scaled = [None if end is None else (end[0], end[1] * factor) for end in points]
-            label_ends(figure, axes, labels, scaled, styles)
+            label_ends(axes, labels, scaled, styles, height_in=_AXES_HEIGHT_IN)
     elif len(series) > 1 or series[0].streams > 1:
         _legend(figure, stack[0], labels, styles, width_in)
     return figure
@@ -112,42 +114,43 @@ def draw_pings(
 
     Args:
         series: the flows; at least one.
-        title: what stands above.
+        title: what stands above; empty where the surroundings say it.
         width_in: the width, in inches.
     """
     figure = Figure(figsize=(width_in, 0.6 + 1.25 * _PANEL_HEIGHT_IN), layout="constrained")
-    figure.suptitle(title, fontsize=10.5, fontweight="bold", color=INK, wrap=True)
+    _title(figure, title, width_in)
     axes = figure.subplots()
     styles = [line_style(one.look) for one in series]
     labels = [one.label for one in series]
     largest_s = max((rtt_s for one in series for _, rtt_s in one.replies), default=0.0)
     scale = _time_scale(largest_s)
     top = largest_s * scale.factor or 1.0
+    ends: list[tuple[float, float] | None] = []
+    floor = 0.0
+    last = 1.0
     for rank, (one, style) in enumerate(zip(series, styles, strict=True)):
         # Equal lines lie over each other: the lower ones have the larger marks.
         size = 4.5 + 2.2 * min(len(series) - 1 - rank, 4)
         _draw_line(axes, one.replies, scale, style, mark_size=size)
+        end = (one.replies[-1][0], one.replies[-1][1] * scale.factor) if one.replies else None
         if one.lost:
-            heights = [-top * 0.06 * (rank + 1)] * len(one.lost)
-            axes.plot(one.lost, heights, "x", color=style.colour, markersize=5, clip_on=False)
-    lost_rows = max((rank + 1 for rank, one in enumerate(series) if one.lost), default=0)
-    last = max(
-        [n for one in series for n, _ in one.replies] + [n for one in series for n in one.lost],
-        default=1,
-    )
+            floor -= top * 0.1  # a row for each flow that lost any
+            axes.plot(one.lost, [floor] * len(one.lost), "x", color=style.colour, markersize=5)
+            end = end or (one.lost[-1], floor)
+        last = max([last, *one.lost, *(number for number, _ in one.replies)])
+        ends.append(end)
     axes.set_xlim(0.5, last + 0.5)
-    axes.set_ylim(-top * 0.06 * (lost_rows + 1) if lost_rows else 0, top * 1.12)
+    axes.set_ylim(floor * 1.3, top * 1.12)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlabel("request" + (" (x: no reply)" if lost_rows else ""))
-    axes.set_ylabel(f"RTT ({scale.unit})")
-    if largest_s == 0 and all(not one.replies for one in series):
-        axes.text(0.5, 0.5, "no reply to any request", transform=axes.transAxes, ha="center")
-    ends = [
-        (one.replies[-1][0], one.replies[-1][1] * scale.factor) if one.replies else None
-        for one in series
-    ]
+    axes.yaxis.set_major_formatter(
+        FuncFormatter(lambda value, _: f"{value:g}" if value >= 0 else "")
+    )
+    axes.set_title("ping: RTT of each request")
+    axes.set_xlabel("request" + (" (x: no reply)" if floor else ""))
+    axes.set_ylabel(scale.unit)
     if _fits_beside(labels, width_in):
-        label_ends(figure, axes, labels, ends, styles)
+        reserve_room(figure, labels, width_in=width_in)
+        label_ends(axes, labels, ends, styles, height_in=_AXES_HEIGHT_IN)
     else:
         _legend(figure, axes, labels, styles, width_in)
     return figure
@@ -198,13 +201,12 @@ def _draw_panel(axes: Any, panel: _Panel, styles: Sequence[LineStyle]) -> None:
         if height <= 4 * top:
             top = max(top, height)
             axes.axhline(height, color=MUTED, linewidth=0.9, linestyle=(0, (2, 2)), zorder=1.5)
-            axes.annotate(
-                f"{panel.reference_name} {height:.3g} {panel.scale.unit}",
-                (0, height),
-                xycoords=("axes fraction", "data"),
-                xytext=(3, 2),
-                textcoords="offset points",
+            # Beside the title it cannot cover data.
+            axes.set_title(
+                f"- - -  {panel.reference_name} {height:.3g} {panel.scale.unit}",
+                loc="right",
                 fontsize=8,
+                fontweight="normal",
                 color=MUTED,
             )
     axes.set_ylim(0, top * 1.16 or 1)
@@ -217,6 +219,8 @@ def _draw_panel(axes: Any, panel: _Panel, styles: Sequence[LineStyle]) -> None:
 def _draw_line(
     axes: Any, points: Points, scale: _Scale, style: LineStyle, *, mark_size: float = 4.5
 ) -> None:
+    if not points:
+        return  # an empty line would claim room at the figure's corner
     times, values = _columns(points, scale)
     axes.plot(
         times,
@@ -253,20 +257,26 @@ def _fits_beside(labels: Sequence[str], width_in: float) -> bool:
     )
 
 
+def _title(figure: Figure, title: str, width_in: float) -> None:
+    if title:
+        lines = textwrap.wrap(title, width=int(width_in * 11))
+        figure.suptitle("\n".join(lines), fontsize=10.5, fontweight="bold", color=INK)
+
+
 def _legend(
     figure: Figure, axes: Any, labels: Sequence[str], styles: Sequence[LineStyle], width_in: float
 ) -> None:
     handles = [
         axes.plot([], [], color=s.colour, linestyle=s.dash, marker=s.mark)[0] for s in styles
     ]
-    across = max(1, int(width_in / (0.6 + 0.085 * max(map(len, labels)))))
+    across = max(1, int(width_in / (0.7 + 0.08 * max(map(len, labels)))))
+    rows = math.ceil(len(labels) / across)
+    figure.set_figheight(figure.get_figheight() + _LEGEND_ROW_IN * rows)
     figure.legend(
-        handles,
-        labels,
-        loc="outside upper left",
-        ncols=min(across, len(labels)),
-        handlelength=3.2,
+        handles, labels, loc="outside lower left", ncols=min(across, len(labels)), handlelength=3.2
     )
+    for handle in handles:
+        handle.set_in_layout(False)
 
 
 def _rate_scale(largest_bps: float) -> _Scale:

@@ -13,33 +13,46 @@ if TYPE_CHECKING:
 
 _FONT_PT = 8.5
 _LINE_PT = 12.0
+_LETTER_IN = 0.082  # of the bold font, on average
+_GAP_IN = 0.3
+
+
+def reserve_room(figure: Figure, labels: Sequence[str], *, width_in: float) -> None:
+    """Keep the right of a figure free for names.
+
+    Args:
+        figure: the figure, with constrained layout.
+        labels: the names.
+        width_in: the figure's width, in inches.
+    """
+    room_in = _GAP_IN + max(map(len, labels)) * _LETTER_IN
+    figure.set_layout_engine("constrained", rect=(0, 0, 1 - room_in / width_in, 1))
 
 
 def label_ends(
-    figure: Figure,
     axes: Any,
     labels: Sequence[str],
     ends: Sequence[tuple[float, float] | None],
     styles: Sequence[LineStyle],
+    *,
+    height_in: float,
 ) -> None:
     """Write each line's name to the right of the axes, at the height of its end.
 
     Args:
-        figure: the figure.
         axes: the axes, with their limits set.
         labels: the names.
         ends: the last point of each line in the axes' units; None where there
             is no line, and then no name.
         styles: the look of each line.
+        height_in: about how high the axes are, in inches.
     """
     bottom, top = axes.get_ylim()
-    figure.draw_without_rendering()
-    height_pt = axes.get_window_extent().height * 72 / figure.dpi
     there = [(index, end) for index, end in enumerate(ends) if end is not None]
     wanted = [(end[1] - bottom) / (top - bottom) for _, end in there]
-    placed = spread(wanted, least=_LINE_PT / height_pt)
+    placed = spread(wanted, least=_LINE_PT / (72 * height_in))
     for (index, end), height in zip(there, placed, strict=True):
-        axes.annotate(
+        note = axes.annotate(
             labels[index],
             end,
             xycoords="data",
@@ -60,16 +73,18 @@ def label_ends(
                 "relpos": (0, 0.5),
             },
         )
+        # The room is reserved already; the layout would shrink the panels for it once more.
+        note.set_in_layout(False)
 
 
 def spread(wanted: Sequence[float], *, least: float) -> list[float]:
-    """Move heights apart, as little as needed.
+    """Move heights apart, as little as needed, and keep them from 0 to 1 where they fit.
 
     Heights that come too close form a block around their mean; a block that
     touches another joins it.
 
     Args:
-        wanted: the heights, in any order.
+        wanted: the heights, in any order, from 0 to 1.
         least: the least distance of two.
 
     Returns:
@@ -90,7 +105,9 @@ def spread(wanted: Sequence[float], *, least: float) -> list[float]:
 
 
 def _bottom(block: Sequence[int], wanted: Sequence[float], least: float) -> float:
-    return sum(wanted[index] for index in block) / len(block) - (len(block) - 1) * least / 2
+    tall = (len(block) - 1) * least
+    lowest = sum(wanted[index] for index in block) / len(block) - tall / 2
+    return max(0.0, min(lowest, 1 - tall))
 
 
 def _top(block: Sequence[int], wanted: Sequence[float], least: float) -> float:

@@ -29,9 +29,9 @@ class FlowPath:
 
     Attributes:
         rate_bps: the rate of its bottleneck, in bit/s.
-        rate_source: the interface that limits it, such as `tbf at s1-eth2`.
+        rate_source: the interface that limits it, such as `s1-eth2`.
         rtt_s: the round-trip time while it is idle, in seconds.
-        rtt_source: where that is from.
+        rtt_source: where that is from, in words.
     """
 
     rate_bps: float
@@ -65,14 +65,12 @@ def flow_path(case: Case, flow: Iperf3, metrics: Mapping[str, float]) -> FlowPat
         return None
     rate_bps, device = min(limits)
     if ping := _idle_ping(case, flow):
-        rtt_s, source = metrics.get(f"{ping.name}.min_s", 0.0), f"least RTT of {ping.name}"
+        rtt_s, source = metrics.get(f"{ping.name}.min_s", 0.0), f"the least of the flow {ping.name}"
     else:
-        rtt_s, source = sum(s.delay_s for _, s in there + back), "netem delay"
+        rtt_s, source = sum(s.delay_s for _, s in there + back), "the delay that they add"
     if rtt_s <= 0:
         return None
-    return FlowPath(
-        rate_bps=rate_bps, rate_source=f"rate at {device}", rtt_s=rtt_s, rtt_source=source
-    )
+    return FlowPath(rate_bps=rate_bps, rate_source=device, rtt_s=rtt_s, rtt_source=source)
 
 
 def egress_interfaces(network: Network, start: str, end: str) -> list[tuple[str, str]] | None:

@@ -47,6 +47,7 @@ class TrafficSeries:
         look: the number of its line style; a case keeps its look across figures
             as long as no case has two flows of the kind.
         streams: the number of streams.
+        end_s: when its last interval ended, in seconds.
         throughput: bit/s, at the middle of each interval.
         cwnd: bytes, at the end of each; empty where the tool did not tell.
         rtt: seconds, likewise.
@@ -55,6 +56,7 @@ class TrafficSeries:
     label: str
     look: int
     streams: int
+    end_s: float
     throughput: Lines
     cwnd: Lines
     rtt: Lines
@@ -101,6 +103,7 @@ def traffic_series(verdict: Verdict) -> tuple[TrafficSeries, ...]:
                     label=name if len(bulk) == 1 else f"{name}.{flow.name}",
                     look=place if alone else len(found),
                     streams=len(streams),
+                    end_s=max((row.end_s for stream in streams for row in stream), default=0.0),
                     throughput=_lines(streams, _throughput, mean=False),
                     cwnd=_lines(streams, _cwnd, mean=False),
                     rtt=_lines(streams, _rtt, mean=True),

@@ -101,11 +101,13 @@ def metric_grid(verdict: Verdict) -> Grid | None:
     """
     told = {comparison.figure.case for comparison in verdict.published}
     names = tuple(name for name in verdict.runs if name not in told)
-    rows: dict[str, tuple[str, Unit]] = {}
-    for name in names:
-        for key, metric in known_metrics(verdict.study.cases[name].case).items():
-            if key in verdict.runs[name].metrics:
-                rows.setdefault(key, (f"{key.partition('.')[0]} {metric.title}", metric.unit))
+    measured = {key for name in names for key in verdict.runs[name].metrics}
+    rows = {
+        key: (f"{key.partition('.')[0]} {metric.title}", metric.unit)
+        for name in names
+        for key, metric in known_metrics(verdict.study.cases[name].case).items()
+        if key in measured
+    }
     if not rows:
         return None
     return Grid(
@@ -157,3 +159,18 @@ def claims_summary(verdict: Verdict) -> str:
     parts += [f"{count[False]} FAIL"] if count[False] else []
     parts += [f"{count[None]} not judged"] if count[None] else []
     return ", ".join(parts)
+
+
+def run_summary(verdict: Verdict) -> str:
+    """Return in one line what was run, on what, and how long it took."""
+    runs = verdict.runs.values()
+    if not runs:
+        return "no case was run"
+    kernels = ", ".join(sorted({run.kernel["release"] for run in runs}))
+    seeds = ", ".join(str(seed) for seed in sorted({run.seed for run in runs}))
+    virtual_s = sum(run.virtual_s for run in runs)
+    wall_s = sum(run.wall_s for run in runs)
+    return (
+        f"{len(runs)} of {len(verdict.study.cases)} cases, Linux {kernels}, seed {seeds}, "
+        f"{virtual_s:.1f} virtual s in {wall_s:.1f} s"
+    )

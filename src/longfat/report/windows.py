@@ -186,7 +186,7 @@ def window_grid(windows: Sequence[FlowWindow]) -> Grid:
             f"window allowed{each}{', rmem / 2' if half else ''}",
             [_bytes(w.allowed_bytes) for w in windows],
         ),
-        ("so at most", [_quantity(w.allowed_bps, Unit.BPS) for w in windows]),
+        ("which allows at most", [_quantity(w.allowed_bps, Unit.BPS) for w in windows]),
         ("measured at the receiver", [_quantity(w.measured_bps, Unit.BPS) for w in windows]),
         ("RTT of the flow, mean", [_quantity(w.mean_rtt_s, Unit.SECONDS) for w in windows]),
         ("in flight = measured x RTT", [_bytes(w.in_flight_bytes, round_to=1000) for w in windows]),
@@ -204,10 +204,13 @@ def window_grid(windows: Sequence[FlowWindow]) -> Grid:
 
 def window_notes(windows: Sequence[FlowWindow], omissions: Sequence[Omission]) -> tuple[str, ...]:
     """Return what a reader must know to read the table."""
-    sources = dict.fromkeys(
-        f"{w.path.rate_source}; RTT: {w.path.rtt_source}" for w in windows
-    )
-    notes = [f"From the set-up and the runs: {', '.join(sources)}."] if sources else []
+    notes = []
+    if windows:
+        devices = " and ".join(dict.fromkeys(w.path.rate_source for w in windows))
+        times = " or ".join(dict.fromkeys(w.path.rtt_source for w in windows))
+        notes = [
+            f"The bottleneck is the rate that set-up lines give {devices}; the RTT is {times}."
+        ]
     if any(w.half_rule for w in windows):
         notes.append(
             "Half rule: Linux before 6.6 offers bytes - bytes / 2^tcp_adv_win_scale of a receive "
@@ -220,9 +223,6 @@ def window_notes(windows: Sequence[FlowWindow], omissions: Sequence[Omission]) -
         )
     notes += [f"Left out: {o.case}.{o.flow}: {o.reason}." for o in omissions]
     return tuple(notes)
-
-
-
 
 
 def _quantity(value: float | None, unit: Unit) -> str:

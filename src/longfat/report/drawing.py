@@ -1,0 +1,185 @@
+"""A network as an inline SVG: hosts, switches, links, and the names of interfaces.
+
+The switches stand from left to right as a tree; hosts of the first switch
+stand to its left, all others to the right of theirs. Hosts and switches have
+different shapes, and interfaces that set-up lines speak of stand out. Colours
+come from the page's style sheet, so the drawing follows the colour scheme.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from longfat.network import Network
+
+_LANE = 74
+_WIDTH = 104
+_HEIGHT = 44
+_MARGIN = 8
+_LETTER = 6.4  # the width of a letter of an interface's name
+_GAP = 6
+
+MOST_NODES = 60
+"""What is larger cannot be read as a drawing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a node stands: its column, and its lane, which may be between two."""
+
+    column: int
+    lane: float
+
+
+def draw_network(network: Network, *, shaped: Collection[str] = ()) -> Markup:
+    """Draw a network.
+
+    Args:
+        network: the network.
+        shaped: the interfaces to make stand out.
+
+    Returns:
+        An `<svg>` element for an HTML page.
+    """
+    interfaces = network.interfaces()
+    longest = max((len(name) for names in interfaces for name in names), default=0)
+    pitch = _WIDTH + 4 * _GAP + 2 * _LETTER * longest
+    positions = place_nodes(network)
+    centres = {
+        name: (
+            _MARGIN + _WIDTH / 2 + place.column * pitch,
+            _MARGIN + _HEIGHT / 2 + place.lane * _LANE,
+        )
+        for name, place in positions.items()
+    }
+    width = max((x for x, _ in centres.values()), default=0) + _WIDTH / 2 + _MARGIN
+    height = max((y for _, y in centres.values()), default=0) + _HEIGHT / 2 + _MARGIN
+    parts = [
+        Markup(
+            '<svg class="network" role="img" viewBox="0 0 {0:.0f} {1:.0f}" width="{0:.0f}" '
+            'height="{1:.0f}"><title>{2}</title>'
+        ).format(width, height, _in_words(network))
+    ]
+    for link, names in zip(network.links, interfaces, strict=True):
+        parts.append(_link(centres[link.a], centres[link.b], names, shaped))
+    for host in network.hosts:
+        parts.append(_node(centres[host.name], name=host.name, below=host.address, round_px=3))
+    for switch in network.switches:
+        parts.append(_node(centres[switch.name], name=switch.name, below="switch", round_px=22))
+    return Markup("").join([*parts, Markup("</svg>")])
+
+
+def place_nodes(network: Network) -> dict[str, Position]:
+    """Return where each node stands; no two nodes stand in one place."""
+    near: dict[str, dict[str, None]] = {}
+    for link in network.links:
+        near.setdefault(link.a, {})[link.b] = None
+        near.setdefault(link.b, {})[link.a] = None
+    switches = [switch.name for switch in network.switches]
+    # A tree is begun at one of its ends.
+    switches.sort(key=lambda name: sum(n in switches for n in near.get(name, ())) > 1)
+    placed: dict[str, Position] = {}
+    top = 0.0
+    for root in [*switches, *(host.name for host in network.hosts)]:
+        if root not in placed:
+            top += _place_tree(root, near, frozenset(switches), placed, top)
+    leftmost = min((place.column for place in placed.values()), default=0)
+    return {name: Position(p.column - leftmost, p.lane) for name, p in placed.items()}
+
+
+def _place_tree(
+    root: str,
+    near: Mapping[str, Mapping[str, None]],
+    switches: frozenset[str],
+    placed: dict[str, Position],
+    top: float,
+) -> int:
+    """Place what is connected with a node, from a lane on; return the number of lanes."""
+    hosts = [name for name in near.get(root, ()) if name not in switches and name not in placed]
+    goes_on = any(name in switches and name not in placed for name in near.get(root, ()))
+    left: list[str] = []
+    if root in switches:
+        # The hosts of a single switch stand on both sides of it.
+        left = hosts if goes_on else hosts[: (len(hosts) + 1) // 2]
+    seen = {*placed, *left}
+    right: dict[str, Position] = {}
+    leaves = 0
+
+    def walk(name: str, column: int) -> float:
+        nonlocal leaves
+        seen.add(name)
+        lanes = [walk(n, column + 1) for n in near.get(name, ()) if n not in seen]
+        if not lanes:
+            lanes = [float(leaves)]
+            leaves += 1
+        lane = (min(lanes) + max(lanes)) / 2
+        right[name] = Position(column, lane)
+        return lane
+
+    walk(root, 0)
+    tall = max(leaves, len(left))
+    for name, place in right.items():
+        placed[name] = Position(place.column, top + place.lane + (tall - leaves) / 2)
+    for index, name in enumerate(left):
+        placed[name] = Position(-1, top + index + (tall - len(left)) / 2)
+    return tall
+
+
+def _node(centre: tuple[float, float], *, name: str, below: str, round_px: int) -> Markup:
+    x, y = centre
+    return Markup(
+        '<rect class="node" x="{:.1f}" y="{:.1f}" width="{}" height="{}" rx="{}"/>'
+        '<text class="name" x="{:.1f}" y="{:.1f}">{}</text>'
+        '<text class="below" x="{:.1f}" y="{:.1f}">{}</text>'
+    ).format(
+        x - _WIDTH / 2, y - _HEIGHT / 2, _WIDTH, _HEIGHT, round_px, x, y - 2, name, x, y + 13, below
+    )
+
+
+def _link(
+    a: tuple[float, float],
+    b: tuple[float, float],
+    names: tuple[str, str],
+    shaped: Collection[str],
+) -> Markup:
+    line = Markup('<line class="link" x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}"/>').format(
+        *a, *b
+    )
+    return line + _interface(a, b, names[0], shaped) + _interface(b, a, names[1], shaped)
+
+
+def _interface(
+    at: tuple[float, float], other: tuple[float, float], name: str, shaped: Collection[str]
+) -> Markup:
+    """Return an interface's name, beside its node and above the line."""
+    across, down = other[0] - at[0], other[1] - at[1]
+    above = 5.0
+    if across:
+        along = min(0.5, (_WIDTH / 2 + _GAP) / abs(across))
+        anchor = "start" if across > 0 else "end"
+        # A line that rises beside its node must pass below all of the name.
+        above += max(0.0, -down / abs(across)) * _LETTER * len(name)
+    else:
+        along = min(0.5, (_HEIGHT / 2 + 2 * _GAP) / abs(down))
+        anchor = "middle"
+    return Markup('<text class="{}" x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(
+        "interface shaped" if name in shaped else "interface",
+        at[0] + along * across,
+        at[1] + along * down - above,
+        anchor,
+        name,
+    )
+
+
+def _in_words(network: Network) -> str:
+    pairs = ", ".join(
+        f"{link.a} ({ends[0]}) to {link.b} ({ends[1]})"
+        for link, ends in zip(network.links, network.interfaces(), strict=True)
+    )
+    return f"{len(network.hosts)} hosts, {len(network.switches)} switches; links: {pairs}"
