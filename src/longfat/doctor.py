@@ -116,15 +116,18 @@ def _tracing() -> Finding:
 
 
 def _memory() -> Finding:
-    fields = dict(
-        line.split(":", 1)
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    )
-    available = int(fields["MemAvailable"].split()[0]) * 1024
+    lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    fields = dict(line.split(":", 1) for line in lines)
+    total, free = (int(fields[name].split()[0]) * 1024 for name in ("MemTotal", "MemAvailable"))
+    # A machine's memory is a file in a tmpfs of its sandbox, which Linux sizes at half
+    # of the host's; how large /dev/shm is outside does not matter.
+    usable = min(free, total // 2)
     words = (
-        f"{available / 1024**3:.1f} GB free; a machine takes up to {DEFAULT_MEMORY_BYTES >> 30} GB"
+        f"{usable / 1024**3:.1f} GB for machines; each takes up to"
+        f" {DEFAULT_MEMORY_BYTES / 1024**3:.0f} GB unless its study says otherwise"
     )
-    return Finding("memory", available >= DEFAULT_MEMORY_BYTES, words)
+    good = usable >= DEFAULT_MEMORY_BYTES
+    return Finding("memory", good, words, "" if good else "write `memory: 512MB` in the study")
 
 
 def _compilers() -> Finding:

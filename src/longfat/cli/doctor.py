@@ -29,7 +29,9 @@ def doctor(*, as_json: bool) -> None:
         for finding in findings:
             word, colour = _MARKS[finding.good]
             console.print(
-                Text(f"{word:>5}", style=colour), Text(f"{finding.subject}: {finding.words}")
+                Text(f"{word:>5}", style=colour),
+                Text(f"{finding.subject}: {finding.words}"),
+                soft_wrap=True,
             )
             if finding.mend:
                 console.print(Text(f"      mend: {finding.mend}"), soft_wrap=True)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
+from rich.console import Console
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 from rich.table import Table
@@ -89,13 +90,18 @@ def remove(names: tuple[str, ...], as_json: bool) -> None:
 
 
 class _Report:
-    """Moves a bar as a build goes on."""
+    """Moves a bar as a build goes on; without a terminal, prints a line a step."""
 
-    def __init__(self, bars: Bars) -> None:
+    def __init__(self, bars: Bars, *, console: Console) -> None:
         self._bars = bars
+        self._console = console
         self._task = bars.add_task("", total=100, start=True)
+        self._told: Step | None = None
 
     def __call__(self, progress: Progress) -> None:
+        if not self._console.is_terminal and progress.step is not self._told:
+            self._told = progress.step
+            self._console.print(f"kernel {progress.version}: {_SAYING[progress.step]}")
         begin, end = _SHARE[progress.step]
         part = min(1.0, progress.done / progress.total) if progress.total else 0.0
         self._bars.update(
@@ -111,8 +117,15 @@ def _bar() -> Iterator[_Report]:
     # The speed is taken over a minute: files differ much in how long they take.
     left = TimeRemainingColumn(elapsed_when_finished=True)
     console = stderr()
-    with Bars(*columns, left, console=console, transient=True, speed_estimate_period=60) as bars:
-        yield _Report(bars)
+    with Bars(
+        *columns,
+        left,
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+        speed_estimate_period=60,
+    ) as bars:
+        yield _Report(bars, console=console)
 
 
 def _print(found: list[Kernel], *, as_json: bool) -> None:
