@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from longfat.report.labels import label_ends, reserve_room
+from longfat.report.scales import Scale, rate_scale, size_scale, time_scale
 from longfat.report.style import INK, MUTED, LineStyle, line_style
 
 if TYPE_CHECKING:
@@ -49,16 +50,10 @@ class References:
     rtt_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Scale:
-    factor: float
-    unit: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Panel:
     title: str
-    scale: _Scale
+    scale: Scale
     lines: Sequence[Lines]
     reference: float | None
     reference_name: str
@@ -83,7 +78,11 @@ def draw_traffic(
         width_in: the width, in inches.
     """
     known = references or References()
-    panels = [panel for panel in _traffic_panels(series, known) if any(x.main for x in panel.lines)]
+    panels = [
+        panel
+        for panel in _traffic_panels(series, known, width_in)
+        if any(x.main for x in panel.lines)
+    ]
     figure = Figure(figsize=(width_in, 0.9 + _PANEL_HEIGHT_IN * len(panels)), layout="constrained")
     _title(figure, title, width_in)
     styles = [line_style(one.look) for one in series]
@@ -123,7 +122,7 @@ def draw_pings(
     styles = [line_style(one.look) for one in series]
     labels = [one.label for one in series]
     largest_s = max((rtt_s for one in series for _, rtt_s in one.replies), default=0.0)
-    scale = _time_scale(largest_s)
+    scale = time_scale(largest_s)
     top = largest_s * scale.factor or 1.0
     ends: list[tuple[float, float] | None] = []
     floor = 0.0
@@ -156,30 +155,33 @@ def draw_pings(
     return figure
 
 
-def _traffic_panels(series: Sequence[TrafficSeries], known: References) -> list[_Panel]:
+def _traffic_panels(
+    series: Sequence[TrafficSeries], known: References, width_in: float
+) -> list[_Panel]:
     many = any(one.streams > 1 for one in series)
-    total, mean = (" (sum; thin: each stream)", " (mean; thin: each stream)") if many else ("", "")
+    thin = "; thin: each stream" if width_in > NARROW_WIDTH_IN else ""
+    total, mean = (f" (sum{thin})", f" (mean{thin})") if many else ("", "")
     throughput = [one.throughput for one in series]
     cwnd = [one.cwnd for one in series]
     rtt = [one.rtt for one in series]
     return [
         _Panel(
             title=f"Throughput{total}",
-            scale=_rate_scale(_largest(throughput)),
+            scale=rate_scale(_largest(throughput)),
             lines=throughput,
             reference=known.rate_bps,
             reference_name="bottleneck",
         ),
         _Panel(
             title=f"Congestion window{total}",
-            scale=_size_scale(_largest(cwnd)),
+            scale=size_scale(_largest(cwnd)),
             lines=cwnd,
             reference=known.bdp_bytes,
             reference_name="BDP",
         ),
         _Panel(
             title=f"Smoothed RTT{mean}",
-            scale=_time_scale(_largest(rtt)),
+            scale=time_scale(_largest(rtt)),
             lines=rtt,
             reference=known.rtt_s,
             reference_name="idle path",
@@ -217,7 +219,7 @@ def _draw_panel(axes: Any, panel: _Panel, styles: Sequence[LineStyle]) -> None:
 
 
 def _draw_line(
-    axes: Any, points: Points, scale: _Scale, style: LineStyle, *, mark_size: float = 4.5
+    axes: Any, points: Points, scale: Scale, style: LineStyle, *, mark_size: float = 4.5
 ) -> None:
     if not points:
         return  # an empty line would claim room at the figure's corner
@@ -237,7 +239,7 @@ def _draw_line(
     )
 
 
-def _columns(points: Points, scale: _Scale) -> tuple[list[float], list[float]]:
+def _columns(points: Points, scale: Scale) -> tuple[list[float], list[float]]:
     return [time_s for time_s, _ in points], [value * scale.factor for _, value in points]
 
 
@@ -277,24 +279,3 @@ def _legend(
     )
     for handle in handles:
         handle.set_in_layout(False)
-
-
-def _rate_scale(largest_bps: float) -> _Scale:
-    for size, unit in ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")):
-        if largest_bps >= size:
-            return _Scale(1 / size, unit)
-    return _Scale(1.0, "bit/s")
-
-
-def _size_scale(largest_bytes: float) -> _Scale:
-    for power, unit in ((3, "GB"), (2, "MB"), (1, "KB")):
-        if largest_bytes >= 1024**power:
-            return _Scale(1024.0**-power, unit)
-    return _Scale(1.0, "B")
-
-
-def _time_scale(largest_s: float) -> _Scale:
-    for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if largest_s >= size:
-            return _Scale(1 / size, unit)
-    return _Scale(1e3, "ms")

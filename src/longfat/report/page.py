@@ -119,8 +119,12 @@ def render_page(verdict: Verdict, *, figures: Sequence[EmbeddedFigure]) -> str:
         claims=claim_rows(verdict),
         claims_summary=claims_summary(verdict),
         figures=[
-            (figure, _inline(figure.wide_svg, figure.words), _inline(figure.narrow_svg, ""))
-            for figure in figures
+            (
+                figure,
+                _inline(figure.wide_svg, figure.words, prefix=f"wide{number}"),
+                _inline(figure.narrow_svg, figure.words, prefix=f"narrow{number}"),
+            )
+            for number, figure in enumerate(figures)
         ],
         windows=window_grid(windows) if windows else None,
         window_notes=window_notes(windows, omissions),
@@ -212,12 +216,18 @@ def _variable(colour: str) -> str:
     return f"--ink-{colour.removeprefix('#')}"
 
 
-def _inline(svg: str, words: str) -> Markup:
-    """Return an SVG file as an element of a page, with colours that the page can change."""
+def _inline(svg: str, words: str, *, prefix: str) -> Markup:
+    """Return an SVG file as an element of a page.
+
+    Args:
+        svg: the file's text.
+        words: what it shows, to a person who cannot see it.
+        prefix: what keeps its identifiers apart from other figures'.
+    """
     _, start, rest = svg.partition("<svg ")
-    rest = re.sub(r"<metadata>.*?</metadata>", "", rest, flags=re.DOTALL)
+    rest = re.sub(r'( id="| xlink:href="#|url\(#)', rf"\g<1>{prefix}-", rest)
     for colour in DARK:
         rest = rest.replace(colour, f"var({_variable(colour)})")
-    label = Markup('role="img" aria-label="{}" ').format(words) if words else 'aria-hidden="true" '
-    # The text is matplotlib's own output; only the label is a study's.
-    return Markup(start) + Markup(label) + Markup(rest)
+    label = Markup('role="img" aria-label="{}" ').format(words)
+    # All of it is matplotlib's own output, which escapes a study's names.
+    return Markup(start) + label + Markup(rest)

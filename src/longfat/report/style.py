@@ -22,7 +22,7 @@ RULE = "#d4d9de"
 _COLOURS = ("#0072b2", "#c75000", "#007a5a", "#a8467f", "#1f1f1f", "#9a6a00", "#6a3d9a")
 # The same hues for a dark ground, in the same order.
 _DARK_COLOURS = ("#56b4e9", "#ff8a4c", "#2fbf94", "#e08fbf", "#e6e6e6", "#e6a82e", "#b9a3e3")
-_DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)), (0, (6, 1.5, 1.2, 1.5)))
+_DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (6, 1.5, 1.2, 1.5)), (0, (1.2, 1.4)))
 _MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 
 DARK = {INK: "#e8eaed", MUTED: "#a3adb8", RULE: "#3a424b"} | dict(

@@ -53,6 +53,17 @@ def print_verdict(verdict: Verdict, *, console: Console, files: ReportFiles | No
     Raises:
         MachineError: a report of iperf3 cannot be read.
     """
+    if console.is_terminal:
+        _print_all(verdict, console, files)
+        return
+    with console.capture() as captured:
+        _print_all(verdict, console, files)
+    # rich fills lines up with spaces, which a file or a pipe has no use for.
+    for line in captured.get().splitlines():
+        console.out(line.rstrip(), highlight=False)
+
+
+def _print_all(verdict: Verdict, console: Console, files: ReportFiles | None) -> None:
     console.print(Text(verdict.study.title, style="bold"))
     console.print(Text(run_summary(verdict), style="dim"))
     _print_comparison(verdict, console)
