@@ -7,6 +7,7 @@ each case is broken into blocks where the cases are many.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -190,13 +191,20 @@ def _print_windows(verdict: Verdict, console: Console) -> None:
 
 def _print_files(verdict: Verdict, console: Console, files: ReportFiles | None) -> None:
     _heading(console, "Files")
-    lines = [("runs", str(run.folder)) for run in verdict.runs.values()]
+    lines = [("runs", _shown(run.folder)) for run in verdict.runs.values()]
     if files is not None:
-        lines += [("plots", str(path)) for path in files.figures if path.suffix == ".png"]
-        lines += [("report", str(files.page))]
+        lines += [("plots", _shown(path)) for path in files.figures if path.suffix == ".png"]
+        lines += [("report", _shown(files.page))]
     last = ""
     for what, path in lines:
         label = what if what != last else ""
         last = what
         # A path that is broken over two lines cannot be copied.
         console.print(Text(f"{label:<8}{path}"), soft_wrap=True)
+
+
+def _shown(path: Path) -> str:
+    """Return a path as one would type it here."""
+    here = Path.cwd()
+    whole = path.resolve()
+    return str(whole.relative_to(here)) if whole.is_relative_to(here) else str(path)
