@@ -112,6 +112,8 @@ class Machine:
 
         Args:
             limit_s: the virtual time, in seconds since boot, at which it must be over.
+                The clock is looked at a few times a second: a machine that passes
+                the limit and ends between two looks is not noticed.
             on_progress: called a few times a second with the virtual time in seconds.
 
         Returns:
