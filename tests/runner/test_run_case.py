@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -198,3 +200,28 @@ def test_a_guest_that_tampers_is_told(tmp_path: Path, make_case: MakeCase) -> No
     line = "python3 -I -S -c 'import ctypes; ctypes.CDLL(None).reboot(0x4321FEDC)'"
     with pytest.raises(MachineError, match="ended without a word"):
         run_case(make_case(root=(line,)), name="c", out=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "trap",
+    [
+        "ln -s {folder}/victim $R/manifest.json",
+        "rm -rf $R/raw && ln -s {folder} $R/raw",
+        "ln -s {folder}/victim $R/raw/a.err",
+        "rm $R/job.json && ln -s {folder}/victim $R/job.json",
+        "mkfifo $R/raw/pipe",
+    ],
+)
+def test_a_guest_cannot_reach_out_through_its_folder(
+    tmp_path: Path, make_case: MakeCase, trap: str
+) -> None:
+    # The host reads and writes there, too, once the machine has ended.
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        for name in ("victim", "empty.err"):
+            Path(folder, name).write_text("")
+        line = f"R=/run/longfat/run; {trap.format(folder=folder)}"
+        with pytest.raises(MachineError, match=r"case 'c': the guest left .* in its run folder"):
+            run_case(make_case(root=(line,)), name="c", out=tmp_path / "out")
+        assert sorted(os.listdir(folder)) == ["empty.err", "victim"]
+        assert Path(folder, "victim").read_text() == ""
+    assert list((tmp_path / "out").iterdir()) == []

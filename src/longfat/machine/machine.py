@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ START_OF_TIME_S = 1_700_000_000
 """The guest's date at boot, in seconds since 1970: fixed, so that no result knows today's."""
 
 _LOOK_EVERY_S = 0.25
-_CONSOLE_TAIL_CHARACTERS = 3000
+_CONSOLE_TAIL_BYTES = 3000
 
 
 class Machine:
@@ -63,7 +64,8 @@ class Machine:
         stall_cpu_s: float = STALL_CPU_S,
     ) -> None:
         self._kernel = kernel
-        self._console = run / "console.log"
+        # Kept open: by its name the guest could put something else there.
+        self._console = (run / "console.log").open("w+b", buffering=0)
         self._stall_cpu_s = stall_cpu_s
         command = sandboxed(
             [
@@ -87,12 +89,11 @@ class Machine:
             },
         )
         self._started_s = time.monotonic()
-        with self._console.open("wb") as console:
-            # The kernel counts the gap between its data and its heap as memory, and the
-            # guest's TCP sizes its buffers by memory: where the host puts the heap decides.
-            self._guarded = Guarded(
-                command, scratch=run, cpu=cpu, fixed_addresses=True, stdout=console
-            )
+        # The kernel counts the gap between its data and its heap as memory, and the
+        # guest's TCP sizes its buffers by memory: where the host puts the heap decides.
+        self._guarded = Guarded(
+            command, scratch=run, cpu=cpu, fixed_addresses=True, stdout=self._console
+        )
 
     def __enter__(self) -> Machine:
         return self
@@ -104,6 +105,7 @@ class Machine:
         traceback: TracebackType | None,
     ) -> None:
         self._guarded.close()
+        self._console.close()
 
     def wait(
         self, *, limit_s: float, on_progress: Callable[[float], None] = lambda _: None
@@ -136,11 +138,11 @@ class Machine:
 
     def console_tail(self) -> str:
         """Return the end of what the console said, ready to be added to a message."""
-        try:
-            text = self._console.read_text(encoding="utf-8", errors="replace").strip()
-        except OSError:
-            text = ""
-        return f"; its console:\n{text[-_CONSOLE_TAIL_CHARACTERS:]}" if text else ""
+        size = os.fstat(self._console.fileno()).st_size
+        start = max(0, size - _CONSOLE_TAIL_BYTES)
+        data = os.pread(self._console.fileno(), _CONSOLE_TAIL_BYTES, start)
+        text = data.decode(errors="replace").strip()
+        return f"; its console:\n{text}" if text else ""
 
 
 class _Pulse:

@@ -95,6 +95,7 @@ def run_case(
                     limit_s=limit_virtual_s(case),
                     on_progress=lambda now_s: on_progress(Progress(name, now_s, expected_s)),
                 )
+                staged.check()
                 outcome = _outcome(staged.folder, machine)
                 if outcome["failed"] is not None:
                     raise _failure(case, outcome["failed"], setup_places=setup_places)

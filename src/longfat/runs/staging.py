@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import shutil
+import stat
 import tempfile
 import time
 from dataclasses import dataclass
@@ -43,6 +44,22 @@ class Staged:
     _name: str
     _case: Case
     _out: Path
+
+    def check(self) -> None:
+        """Check what the guest left, before anything is read or written there.
+
+        The guest's root could leave a link, and we would follow it with our own
+        rights. To be called when the machine has ended and can change no more.
+
+        Raises:
+            MachineError: there is something other than files and folders.
+        """
+        for folder, names, files in os.walk(self.folder):
+            for name in (*names, *files):
+                mode = Path(folder, name).lstat().st_mode
+                if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                    kind = "a link" if stat.S_ISLNK(mode) else "a special file"
+                    raise MachineError(f"the guest left {kind} in its run folder: {name}")
 
     def keep(
         self, *, kernel: Kernel, tools: dict[str, str], virtual_s: float, wall_s: float
