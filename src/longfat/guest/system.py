@@ -5,7 +5,6 @@ import os
 
 MS_RDONLY = 1
 MS_NOSUID = 2
-MS_NODEV = 4
 MS_REMOUNT = 32
 MS_BIND = 4096
 

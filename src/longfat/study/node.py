@@ -18,7 +18,7 @@ from typing import TypeVar
 from longfat.errors import InputError, Place
 from longfat.metric import Unit
 from longfat.study.document import Mapping, Mark, Raw, Scalar, Sequence, label
-from longfat.units import parse_fraction, parse_quantity, parse_rate_bps, parse_size_bytes
+from longfat.units import parse_quantity, parse_rate_bps, parse_size_bytes
 from longfat.units import parse_time_s as parse_time
 
 T = TypeVar("T")
@@ -99,11 +99,6 @@ class Node:
     def is_null(self) -> bool:
         """Whether nothing was written: an empty value, `~` or `null`."""
         return isinstance(self.raw, Scalar) and self.raw.plain and self.raw.text in _NULLS
-
-    @property
-    def is_scalar(self) -> bool:
-        """Whether it is a text, and not a mapping or sequence."""
-        return isinstance(self.raw, Scalar)
 
     @property
     def is_sequence(self) -> bool:
@@ -285,10 +280,6 @@ class Node:
     def time_s(self) -> float:
         """Return a time in seconds; a bare number is seconds, as ping and iperf3 take it."""
         return self._quantity(lambda text: parse_time(text, bare_seconds=True), "a time")
-
-    def fraction(self) -> float:
-        """Return a fraction from 0 to 1, written in per cent."""
-        return self._quantity(parse_fraction, "a percentage")
 
     def quantity(self, unit: Unit) -> float:
         """Return a quantity of a kind, in its base unit."""
