@@ -1,4 +1,7 @@
+from __future__ import annotations
+
 import doctest
+from collections.abc import Callable
 
 import pytest
 
@@ -39,3 +42,25 @@ def test_window_out_of_range(field: int, shift: int) -> None:
 def test_not_a_release() -> None:
     with pytest.raises(ValueError, match="not a Linux release"):
         bdp.has_half_rule("unknown")
+
+
+def test_the_largest_window() -> None:
+    assert bdp.LARGEST_WINDOW_BYTES == 1_073_725_440
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: bdp.bdp_bits(-1, 1), "rate_bps must be 0 or more"),
+        (lambda: bdp.bdp_bytes(1, -1), "rtt_s must be 0 or more"),
+        (lambda: bdp.transmission_time_s(1, 0), "rate_bps must be more than 0"),
+        (lambda: bdp.throughput_bps(1, 0), "rtt_s must be more than 0"),
+        (
+            lambda: bdp.packets_in_flight(rate_bps=1, rtt_s=1, packet_bytes=0),
+            "packet_bytes must be more than 0",
+        ),
+    ],
+)
+def test_wrong_arguments(call: Callable[[], float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,8 +1,5 @@
 """The bandwidth-delay product, and the TCP buffer and window that fill a path.
 
-Plain arithmetic, without state and without knowledge of runs; rates are in
-bit/s, times in seconds, sizes in bytes unless a name says bits.
-
 Sources:
 
 * RFC 1072, section 1: a path is filled by one BDP of unacknowledged data; the
@@ -18,11 +15,16 @@ from __future__ import annotations
 
 import re
 
+from longfat.theory import _checks
+
 LARGEST_FIELD = 65535
 """The largest number that the window field of a segment holds (16 bits)."""
 
 LARGEST_SHIFT = 14
 """The largest shift of the window scale option, RFC 7323, section 2.3."""
+
+LARGEST_WINDOW_BYTES = LARGEST_FIELD << LARGEST_SHIFT
+"""The largest window that TCP can tell: 65,535 x 2^14 = 1,073,725,440 bytes."""
 
 DEFAULT_ADV_WIN_SCALE = 1
 """Linux's `net.ipv4.tcp_adv_win_scale` before 6.6: half of a buffer is window."""
@@ -39,9 +41,13 @@ def bdp_bits(rate_bps: float, rtt_s: float) -> float:
         rate_bps: the rate of the path's bottleneck, in bit/s.
         rtt_s: the round-trip time of the idle path, in seconds.
 
+    Raises:
+        ValueError: one of them is negative.
+
     >>> bdp_bits(10e9, 0.020)
     200000000.0
     """
+    _checks.not_negative(rate_bps=rate_bps, rtt_s=rtt_s)
     return rate_bps * rtt_s
 
 
@@ -53,6 +59,9 @@ def bdp_bytes(rate_bps: float, rtt_s: float) -> float:
     Args:
         rate_bps: the rate of the path's bottleneck, in bit/s.
         rtt_s: the round-trip time of the idle path, in seconds.
+
+    Raises:
+        ValueError: one of them is negative.
 
     10 Gbit/s and 20 ms make 25 million bytes; 10 Gbit/s and 50 ms make 59.6 MB
     (of 1024^2 bytes):
@@ -76,6 +85,9 @@ def transmission_time_s(size_bytes: float, rate_bps: float) -> float:
         size_bytes: the data, in bytes.
         rate_bps: the link's rate, in bit/s.
 
+    Raises:
+        ValueError: the size is negative, or the rate is not above 0.
+
     1 MB (8,388,608 bits) at 10 Gbit/s takes 0.84 ms, 1.68 % of an RTT of 50 ms:
 
     >>> round(transmission_time_s(1024**2, 10e9) * 1e3, 2)
@@ -83,6 +95,8 @@ def transmission_time_s(size_bytes: float, rate_bps: float) -> float:
     >>> round(transmission_time_s(1024**2, 10e9) / 0.050 * 100, 2)
     1.68
     """
+    _checks.not_negative(size_bytes=size_bytes)
+    _checks.positive(rate_bps=rate_bps)
     return size_bytes * 8 / rate_bps
 
 
@@ -95,12 +109,37 @@ def throughput_bps(window_bytes: float, rtt_s: float) -> float:
         window_bytes: the window, in bytes.
         rtt_s: the round-trip time, in seconds.
 
+    Raises:
+        ValueError: the window is negative, or the time is not above 0.
+
     The window of Linux's 16 MB buffer at 20 ms gives 3.36 Gbit/s:
 
     >>> round(throughput_bps(8_388_608, 0.020) / 1e9, 2)
     3.36
     """
+    _checks.not_negative(window_bytes=window_bytes)
+    _checks.positive(rtt_s=rtt_s)
     return window_bytes * 8 / rtt_s
+
+
+def packets_in_flight(*, rate_bps: float, rtt_s: float, packet_bytes: float) -> float:
+    """Return how many packets fill a path.
+
+    Source: RFC 3649, abstract. Valid for a path without a queue.
+
+    Args:
+        rate_bps: the rate of the path's bottleneck, in bit/s.
+        rtt_s: the round-trip time of the idle path, in seconds.
+        packet_bytes: the size of a packet, in bytes.
+
+    Raises:
+        ValueError: a rate or time is negative, or a packet has no size.
+
+    >>> round(packets_in_flight(rate_bps=10e9, rtt_s=0.100, packet_bytes=1500))
+    83333
+    """
+    _checks.positive(packet_bytes=packet_bytes)
+    return bdp_bytes(rate_bps, rtt_s) / packet_bytes
 
 
 def has_half_rule(release: str) -> bool:

@@ -1,0 +1,77 @@
+"""`longfat bdp`: the arithmetic of a long, fat path, with every sum shown."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+
+import click
+from rich.text import Text
+
+from longfat.advice.arithmetic import compute
+from longfat.advice.arithmetic_lines import sections
+from longfat.advice.sums import text
+from longfat.cli.console import stdout
+from longfat.errors import InputError
+from longfat.kernel.version import check_version
+from longfat.study.expand import DEFAULT_KERNEL
+from longfat.units import parse_fraction, parse_rate_bps, parse_time_s
+
+
+class _PathCommand(click.Command):
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Tell a negative rate or time from an option, which begins like it."""
+        negative = [text for text in args if re.match(r"-[0-9.]", text)]
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption:
+            if not negative:
+                raise
+            raise InputError(
+                f"{negative[0]!r} is negative: write a rate and an RTT above 0"
+            ) from None
+
+
+@click.command(
+    cls=_PathCommand, epilog="Such as: longfat bdp 10gbit 20ms --flows 1000 --loss 0.01%"
+)
+@click.argument("rate")
+@click.argument("rtt")
+@click.option(
+    "--mss", type=int, default=1460, show_default=True, help="Payload of a segment, bytes."
+)
+@click.option("--flows", type=int, help="Long flows through the router: its buffer / sqrt(N).")
+@click.option("--loss", metavar="PERCENT", help="Loss, such as 0.01%: what Reno reaches with it.")
+@click.option(
+    "--kernel", default=DEFAULT_KERNEL, show_default=True, help="Linux version of the hosts."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def bdp(
+    *,
+    rate: str,
+    rtt: str,
+    mss: int,
+    flows: int | None,
+    loss: str | None,
+    kernel: str,
+    as_json: bool,
+) -> None:
+    """Do the arithmetic of a path of RATE and RTT, as on paper.
+
+    RATE is the bottleneck's, such as 10gbit; RTT the idle path's, such as 50ms.
+    """
+    path = compute(
+        rate_bps=parse_rate_bps(rate),
+        rtt_s=parse_time_s(rtt),
+        mss_bytes=mss,
+        kernel=check_version(kernel),
+        flows=flows,
+        loss_fraction=None if loss is None else parse_fraction(loss),
+    )
+    if as_json:
+        click.echo(json.dumps(dataclasses.asdict(path), indent=2))
+        return
+    console = stdout()
+    for line, is_title in text(sections(path)):
+        console.print(Text(line, style="bold" if is_title else ""), soft_wrap=True)
