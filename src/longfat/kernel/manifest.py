@@ -15,6 +15,9 @@ _FIRST_WITH_SECCOMP = (6, 16)
 _BOOT_ARGUMENTS = (
     # A dump of the sockets walks the whole hash table, which is else sized by memory.
     "thash_entries=1024",
+    # The tick stops in idle times and comes back when a process wakes, also one
+    # that only looks on: then timers with slack would fire with it. It costs nothing.
+    "nohz=off",
     # Drivers that make devices unasked when they are built in.
     "dummy.numdummies=0",
     "ifb.numifbs=0",

@@ -19,6 +19,9 @@ from longfat.errors import SurroundingsError
 # Raised when the way of building changes what comes out (flags, stamps, steps).
 _METHOD = "1"
 
+EVERY_SERIES = "all"
+"""The folder of the patches that every series gets."""
+
 _ANSWER = re.compile(r"(CONFIG_\w+)=(.+)")
 
 
@@ -28,7 +31,7 @@ class Recipe:
 
     Attributes:
         answers: the file of Kconfig answers.
-        patches: the patches of this series, in the order of their names.
+        patches: the patches of every series and then of this one, in the order of their names.
         shims: C files that are compiled to stand beside the binary.
         binary_digest: names what goes into the binary: answers and patches.
         digest: names the content of it all.
@@ -53,7 +56,11 @@ def load(series: str, *, folder: Path | None = None) -> Recipe:
     """
     folder = resources.folder("kernel") if folder is None else folder
     answers = folder / "answers.config"
-    patches = tuple(sorted((folder / "patches" / series).glob("*.patch")))
+    patches = tuple(
+        path
+        for group in (EVERY_SERIES, series)
+        for path in sorted((folder / "patches" / group).glob("*.patch"))
+    )
     shims = tuple(sorted((folder / "shims").glob("*.c")))
     try:
         binary = _digest(_METHOD, _content(answers, *patches))
