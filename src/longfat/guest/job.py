@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 from longfat.guest.play import SERVER_LEAD_S, Player
+from longfat.guest.probes import Probes
 from longfat.guest.script import ROOT, Script, at_node
 from longfat.guest.shell import CommandFailed, run, run_line
 
@@ -32,6 +33,7 @@ def play_job(job: dict[str, Any], *, folder: str) -> dict[str, Any]:
     script = Script(f"{folder}/commands.sh")
     raw = f"{folder}/raw"
     os.mkdir(raw)
+    traffic: dict[str, Any] = {}
     try:
         script.title("the network")
         for batch in job["network"]:
@@ -45,12 +47,16 @@ def play_job(job: dict[str, Any], *, folder: str) -> dict[str, Any]:
             script.title("traffic")
             ready_s = time.monotonic() + SERVER_LEAD_S
             start_s = max(_EARLIEST_TRAFFIC_S, math.ceil(ready_s))
-            Player(job["flows"], script=script, raw=raw, start_s=start_s).play()
+            probes = Probes(job["probes"], script=script, folder=folder)
+            player = Player(job["flows"], probes=probes, script=script, raw=raw, start_s=start_s)
+            traffic["flow_times"] = player.play()
+            # Read at the end: a clock read costs virtual time.
+            traffic["epoch_s"] = round(time.time() - time.monotonic() + start_s, 6)
     except CommandFailed as failed:
         return {"failed": failed.outcome, "virtual_s": time.monotonic()}
     finally:
         script.close()
-    return {"failed": None, "virtual_s": time.monotonic()}
+    return {"failed": None, "virtual_s": time.monotonic(), **traffic}
 
 
 def _run_batch(batch: dict[str, Any], *, script: Script) -> None:

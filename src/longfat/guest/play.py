@@ -2,7 +2,8 @@
 
 A flow is a client and the servers that it needs. Servers start half a second
 before the traffic; a client starts at its time, or some time after the end of
-another flow. A flow ends when its client does.
+another flow. A flow ends when its client does. Probes look on from the start
+of the traffic to the end of the last flow.
 """
 
 import shlex
@@ -11,12 +12,15 @@ import subprocess
 import time
 from typing import Any
 
+from longfat.guest import system
+from longfat.guest.probes import Probes
 from longfat.guest.script import Script, at_node
 from longfat.guest.shell import CommandFailed
 
 SERVER_LEAD_S = 0.5
 _TAIL_CHARACTERS = 4000
 _SERVER_GRACE_S = 5.0
+_PRIORITY = 10
 
 
 class _Flow:
@@ -32,6 +36,7 @@ class _Flow:
         (self.client_spec,) = (p for p in spec["processes"] if not p["listens"])
         self.variable = f"flow_{number}"
         self.client: subprocess.Popen[bytes] | None = None
+        self.began_s = 0.0
         self.ends_s = 0.0
         self.done_s: float | None = None
 
@@ -41,37 +46,57 @@ class Player:
 
     Args:
         flows: the job's flows.
+        probes: what looks on.
         script: where to record what is started.
         raw: the folder for their output.
         start_s: the traffic's start, in seconds of virtual time since boot.
     """
 
     def __init__(
-        self, flows: list[dict[str, Any]], *, script: Script, raw: str, start_s: float
+        self,
+        flows: list[dict[str, Any]],
+        *,
+        probes: Probes,
+        script: Script,
+        raw: str,
+        start_s: float,
     ) -> None:
         self._flows = [_Flow(spec, number=number) for number, spec in enumerate(flows, start=1)]
+        self._probes = probes
         self._script = script
         self._raw = raw
         self._start_s = start_s
         self._servers: list[tuple[_Flow, subprocess.Popen[bytes], str]] = []
 
-    def play(self) -> None:
+    def play(self) -> dict[str, list[float]]:
         """Start every flow at its time and wait until all have ended.
+
+        Returns:
+            When each flow began and ended, in seconds after the traffic's start.
 
         Raises:
             CommandFailed: a process ended badly, or did not end.
         """
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+        # So that the order of those who are ready does not hang on what we did before.
+        system.run_first(_PRIORITY)
         self._sleep_until(self._start_s - SERVER_LEAD_S)
         for flow in self._flows:
             for server in flow.servers:
                 self._servers.append((flow, self._start(server), server["output"]))
+        self._probes.start(self._start_s)
         self._sleep_until(self._start_s)
+        self._probes.check()
         while any(flow.done_s is None for flow in self._flows):
             self._start_due()
             self._wait_event()
             self._reap()
+        self._probes.end()
         self._end_servers()
+        return {
+            flow.name: [flow.began_s - self._start_s, (flow.done_s or 0.0) - self._start_s]
+            for flow in self._flows
+        }
 
     def _due_s(self, flow: _Flow) -> float | None:
         """Return when a flow that has not begun must start; None if that is not known yet."""
@@ -92,7 +117,8 @@ class Player:
             if flow.after is not None and flow.start_s:
                 self._script.wait(flow.start_s)
             flow.client = self._start(flow.client_spec, variable=flow.variable)
-            flow.ends_s = time.monotonic() + flow.limit_s
+            flow.began_s = time.monotonic()
+            flow.ends_s = flow.began_s + flow.limit_s
 
     def _wait_event(self) -> None:
         """Wait until a process ends or something is due."""
@@ -172,4 +198,4 @@ class Player:
         left_s = when_s - time.monotonic()
         if left_s > 0:
             self._script.wait(round(left_s, 3))
-            time.sleep(left_s)
+            system.sleep_until(round(when_s * 1e9))

@@ -8,6 +8,9 @@ MS_NOSUID = 2
 MS_REMOUNT = 32
 MS_BIND = 4096
 
+_PR_SET_TIMERSLACK = 29
+_CLOCK_MONOTONIC, _TIMER_ABSTIME = 1, 1
+_CLONE_NEWNET = 0x40000000
 _POWER_OFF = 0x4321FEDC
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -26,6 +29,49 @@ def mount(source: str, target: str, kind: str = "", *, flags: int = 0, options: 
     if _libc.mount(*arguments, ctypes.c_ulong(flags), options.encode()) != 0:
         error = ctypes.get_errno()
         raise OSError(error, os.strerror(error), target)
+
+
+def enter_network_namespace(descriptor: int) -> None:
+    """Move this process to the network namespace that a descriptor names, by setns(2).
+
+    Raises:
+        OSError: the kernel refused.
+    """
+    if _libc.setns(ctypes.c_int(descriptor), ctypes.c_int(_CLONE_NEWNET)) != 0:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error))
+
+
+class _Timespec(ctypes.Structure):
+    _fields_ = (("tv_sec", ctypes.c_long), ("tv_nsec", ctypes.c_long))
+
+
+def sleep_until(when_ns: int) -> None:
+    """Sleep until a moment of the monotonic clock, in nanoseconds, by clock_nanosleep(2).
+
+    Sleeping for a time would read the clock first, and end some nanoseconds
+    sooner or later with what was done before.
+    """
+    seconds, nanoseconds = divmod(when_ns, 1_000_000_000)
+    moment = _Timespec(seconds, nanoseconds)
+    while _libc.clock_nanosleep(_CLOCK_MONOTONIC, _TIMER_ABSTIME, ctypes.byref(moment), None):
+        pass  # a signal
+
+
+def run_first(priority: int, *, children_too: bool = False) -> None:
+    """Run this process before all ordinary ones, and before those of a lower priority.
+
+    Args:
+        priority: 1 to 99, as sched(7) says of SCHED_FIFO.
+        children_too: new processes inherit it; otherwise they are ordinary.
+    """
+    policy = os.SCHED_FIFO | (0 if children_too else os.SCHED_RESET_ON_FORK)
+    os.sched_setscheduler(0, policy, os.sched_param(priority))
+
+
+def set_timer_slack(slack_ns: int) -> None:
+    """Say how late this process and its children may be woken by a timer, by prctl(2)."""
+    _libc.prctl(ctypes.c_int(_PR_SET_TIMERSLACK), ctypes.c_ulong(slack_ns))
 
 
 def power_off() -> None:

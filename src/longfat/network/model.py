@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 ROOT = "root"
@@ -61,3 +62,23 @@ class Network:
                 count[node] += 1
             pairs.append((ends[0], ends[1]))
         return pairs
+
+    def interfaces_by_node(self, names: Iterable[str]) -> dict[str, list[str]]:
+        """Return interfaces grouped by where they are visible: a host, or `ROOT`.
+
+        Args:
+            names: names of interfaces of this network.
+
+        Raises:
+            KeyError: there is no such interface.
+        """
+        hosts = {host.name for host in self.hosts}
+        homes = {
+            name: node if node in hosts else ROOT
+            for link, pair in zip(self.links, self.interfaces(), strict=True)
+            for node, name in zip((link.a, link.b), pair, strict=True)
+        }
+        grouped: dict[str, list[str]] = {}
+        for name in names:
+            grouped.setdefault(homes[name], []).append(name)
+        return grouped

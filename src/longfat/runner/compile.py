@@ -8,6 +8,8 @@ that is known of tools is said here.
     setup       [{node, line}]
     flows       [{name, after, start_s, limit_s, good_statuses,
                   processes: [{host, argv, output, listens, environment}]}]
+    probes      [{kind, output, every_ns, nodes: {node: [interface]}}]; a capture has
+                {kind, name, output, node, argv}
     hosts_file  the text of /etc/hosts
     environment the environment of every command
 """
@@ -49,21 +51,35 @@ _LIMIT_SLACK_S = 600.0
 
 def compile_job(case: Case) -> dict[str, Any]:
     """Return the job of a case as plain data for JSON."""
-    addresses = {host.name: host.address.partition("/")[0] for host in case.network.hosts}
-    used_ports: Counter[str] = Counter()
-    flows = []
-    for flow in case.flows:
-        port = DEFAULT_PORT + used_ports[flow.target]
-        processes = flow.processes(address=addresses[flow.target], port=port)
-        used_ports[flow.target] += any(process.listens for process in processes)
-        flows.append(_flow(flow, processes))
+    ports = server_ports(case)
+    flows = [
+        _flow(flow, _processes(case, flow, port=ports[flow.name]), seed=case.seed)
+        for flow in case.flows
+    ]
     return {
         "network": [dataclasses.asdict(batch) for batch in build_batches(case.network)],
         "setup": [dataclasses.asdict(command) for command in case.setup],
         "flows": flows,
+        "probes": [probe.order(network=case.network, flows=case.flows) for probe in case.probes],
         "hosts_file": hosts_file(case.network),
         "environment": _ENVIRONMENT,
     }
+
+
+def server_ports(case: Case) -> dict[str, int]:
+    """Return the port that each flow's server listens at, or would, by the flow's name."""
+    used: Counter[str] = Counter()
+    ports = {}
+    for flow in case.flows:
+        ports[flow.name] = DEFAULT_PORT + used[flow.target]
+        processes = _processes(case, flow, port=ports[flow.name])
+        used[flow.target] += any(process.listens for process in processes)
+    return ports
+
+
+def _processes(case: Case, flow: Flow, *, port: int) -> tuple[Process, ...]:
+    (target,) = (host for host in case.network.hosts if host.name == flow.target)
+    return flow.processes(address=target.address.partition("/")[0], port=port)
 
 
 def expected_virtual_s(case: Case) -> float:
@@ -79,11 +95,11 @@ def limit_virtual_s(case: Case) -> float:
     return 2 * (TRAFFIC_START_S + sum(_limit_s(flow) for flow in case.flows)) + _LIMIT_SLACK_S
 
 
-def _flow(flow: Flow, processes: tuple[Process, ...]) -> dict[str, Any]:
+def _flow(flow: Flow, processes: tuple[Process, ...], *, seed: int) -> dict[str, Any]:
     return {
         "name": flow.name,
         "after": flow.after,
-        "start_s": flow.start_s,
+        "start_s": flow.drawn_start_s(seed),
         "limit_s": _limit_s(flow),
         "good_statuses": list(flow.good_statuses),
         "processes": [
@@ -113,7 +129,7 @@ def _ends_s(case: Case) -> dict[str, float]:
     def end_s(flow: Flow) -> float:
         if flow.name not in ends:
             before_s = end_s(flows[flow.after]) if flow.after is not None else 0.0
-            ends[flow.name] = before_s + flow.start_s + flow.duration_s()
+            ends[flow.name] = before_s + flow.drawn_start_s(case.seed) + flow.duration_s()
         return ends[flow.name]
 
     for flow in case.flows:

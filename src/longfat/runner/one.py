@@ -18,13 +18,14 @@ from longfat.errors import InputError, LongfatError, MachineError
 from longfat.machine import HANDOVER, Machine, reserve_cpu
 from longfat.runner.compile import compile_job, expected_virtual_s, limit_virtual_s
 from longfat.runner.tools import PACKAGES, missing_tool, tool_versions
-from longfat.runs import staged_run
+from longfat.runs import FlowTime, Played, staged_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from longfat.case import Case
     from longfat.errors import Place
+    from longfat.machine import Pace
     from longfat.runs import Run
 
 _GUEST_FOLDER = Path(guest.__file__).resolve().parent
@@ -55,6 +56,8 @@ def run_case(
     out: Path,
     setup_places: Sequence[Place] = (),
     on_progress: Callable[[Progress], None] = lambda _: None,
+    on_start: Callable[[Path], None] = lambda _: None,
+    pace: Pace | None = None,
 ) -> Run:
     """Run a case and keep what it gave.
 
@@ -64,6 +67,10 @@ def run_case(
         out: the folder that takes the run's folder.
         setup_places: where the set-up lines were written, for messages.
         on_progress: called a few times a second.
+        on_start: called once, before the machine boots, with the folder that the
+            guest writes to. Somebody who looks into it while the machine runs must
+            expect links and special files there (see `longfat.watch.tail`).
+        pace: how fast virtual time may pass; as fast as it can, if None.
 
     Returns:
         The run; its folder appears whole, in place of an earlier one.
@@ -78,6 +85,7 @@ def run_case(
     expected_s = expected_virtual_s(case)
     with staged_run(out, name=name, case=case) as staged:
         (staged.folder / "job.json").write_text(json.dumps(compile_job(case)), encoding="utf-8")
+        on_start(staged.folder)
         try:
             with (
                 reserve_cpu() as cpu,
@@ -94,13 +102,14 @@ def run_case(
                 wall_s = machine.wait(
                     limit_s=limit_virtual_s(case),
                     on_progress=lambda now_s: on_progress(Progress(name, now_s, expected_s)),
+                    pace=pace,
                 )
                 staged.check()
                 outcome = _outcome(staged.folder, machine)
                 if outcome["failed"] is not None:
                     raise _failure(case, outcome["failed"], setup_places=setup_places)
                 return staged.keep(
-                    kernel=kernel, tools=versions, virtual_s=outcome["virtual_s"], wall_s=wall_s
+                    kernel=kernel, tools=versions, played=_played(outcome), wall_s=wall_s
                 )
         except MachineError as error:
             raise MachineError(f"case {name!r}: {error}") from error
@@ -124,6 +133,17 @@ def _outcome(folder: Path, machine: Machine) -> dict[str, Any]:
     return data
 
 
+def _played(outcome: dict[str, Any]) -> Played:
+    return Played(
+        virtual_s=outcome["virtual_s"],
+        epoch_s=outcome.get("epoch_s", 0.0),
+        flow_times={
+            name: FlowTime(start_s=round(start_s, 6), end_s=round(end_s, 6))
+            for name, (start_s, end_s) in outcome.get("flow_times", {}).items()
+        },
+    )
+
+
 def _failure(case: Case, failed: dict[str, Any], *, setup_places: Sequence[Place]) -> LongfatError:
     """Return the error that a failed command of the guest amounts to."""
     line, words, status = failed["line"], failed["words"], failed["status"]
@@ -131,6 +151,8 @@ def _failure(case: Case, failed: dict[str, Any], *, setup_places: Sequence[Place
     if failed["step"] == "flow":
         (flow,) = (flow for flow in case.flows if flow.name == failed["flow"])
         return InputError(f"flow {flow.name!r}: `{line}` {ending}: {flow.failure(words)}")
+    if failed["step"] == "probe":
+        return InputError(f"probe {failed['probe']!r}: `{line}` {ending}: {words}")
     if failed["step"] == "network":
         return MachineError(f"the network could not be built: `{line}` {ending}: {words}")
     index = failed["index"]

@@ -12,6 +12,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from longfat.errors import SurroundingsError
+from longfat.probe import Capture
 
 if TYPE_CHECKING:
     from longfat.case import Case
@@ -44,12 +45,14 @@ def missing_tool(name: str) -> SurroundingsError:
 
 
 def tool_versions(case: Case) -> dict[str, str]:
-    """Return the versions of what a case's network and flows are made with.
+    """Return the versions of what a case's network, flows and probes are made with.
 
     Raises:
         SurroundingsError: one of them is not installed.
     """
     names = sorted({"ip", "tc", "sysctl", *(flow.tool for flow in case.flows)})
+    if any(isinstance(probe, Capture) for probe in case.probes):
+        names.append("tcpdump")
     return {"python": platform.python_version()} | {name: _version(name) for name in names}
 
 

@@ -6,10 +6,11 @@ and appears by a rename.
     manifest.json   what was run, with what, and what came of it
     commands.sh     every command in order, with its virtual time
     console.log     what the kernel said
-    raw/            what the tools printed
+    raw/            what the tools printed, and what the probes kept
+    series/         what the probes saw, as Parquet, decoded from raw/
 """
 
-from longfat.runs.run import RUN_FORMAT, Run, load_run
-from longfat.runs.staging import Staged, staged_run
+from longfat.runs.run import RUN_FORMAT, FlowTime, Run, load_run
+from longfat.runs.staging import Played, Staged, staged_run
 
-__all__ = ["RUN_FORMAT", "Run", "Staged", "load_run", "staged_run"]
+__all__ = ["RUN_FORMAT", "FlowTime", "Played", "Run", "Staged", "load_run", "staged_run"]

@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow.parquet as pq
+
 from longfat.errors import InputError, MachineError, SurroundingsError
-from longfat.runs.run import MANIFEST, RAW, Run, measured_digest
+from longfat.runs.run import MANIFEST, RAW, SERIES, FlowTime, Run, measured_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +32,21 @@ _SWEEP_AFTER_S = 60.0
 
 # What host and guest tell each other is no result.
 _EXCHANGE = ("job.json", "outcome.json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """What the guest tells of a case that it played.
+
+    Attributes:
+        virtual_s: virtual time from boot to end, in seconds.
+        epoch_s: what its clock said at the traffic's start, in seconds since 1970.
+        flow_times: when each flow began and ended, by its name.
+    """
+
+    virtual_s: float
+    epoch_s: float
+    flow_times: dict[str, FlowTime]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +78,14 @@ class Staged:
                     kind = "a link" if stat.S_ISLNK(mode) else "a special file"
                     raise MachineError(f"the guest left {kind} in its run folder: {name}")
 
-    def keep(
-        self, *, kernel: Kernel, tools: dict[str, str], virtual_s: float, wall_s: float
-    ) -> Run:
+    def keep(self, *, kernel: Kernel, tools: dict[str, str], played: Played, wall_s: float) -> Run:
         """Measure what was written, add the manifest, and put the run in its place.
 
         Args:
             kernel: the kernel that ran it.
             tools: the versions of the host's tools, by name.
-            virtual_s: virtual time from boot to end, in seconds.
-            wall_s: wall time of the same, in seconds.
+            played: what the guest tells.
+            wall_s: wall time from boot to end, in seconds.
 
         Raises:
             MachineError: a tool's output cannot be read.
@@ -83,7 +98,7 @@ class Staged:
         run = Run(
             folder=self._out / f"{self._name}-seed{self._case.seed}",
             name=self._name,
-            case=self._case.to_json(),
+            case=self._case,
             case_digest=self._case.digest,
             digest=measured_digest(raw),
             kernel={
@@ -93,9 +108,12 @@ class Staged:
             },
             tools=tools,
             seed=self._case.seed,
-            virtual_s=virtual_s,
+            flow_times=played.flow_times,
+            epoch_s=played.epoch_s,
+            virtual_s=played.virtual_s,
             wall_s=round(wall_s, 3),
-            metrics=_measure(self._case, raw),
+            metrics=_measure(self._case, raw)
+            | _decode(self._case, raw, series=self.folder / SERIES, epoch_s=played.epoch_s),
         )
         for name in _EXCHANGE:
             (self.folder / name).unlink()
@@ -124,6 +142,22 @@ def _measure(case: Case, raw: Path) -> dict[str, float]:
         except (InputError, MachineError) as error:
             raise type(error)(f"flow {flow.name!r}: {error}") from error
         metrics |= {f"{flow.name}.{name}": value for name, value in found.items()}
+    return metrics
+
+
+def _decode(case: Case, raw: Path, *, series: Path, epoch_s: float) -> dict[str, float]:
+    """Decode what the probes kept, write their series, and return their metrics."""
+    metrics: dict[str, float] = {}
+    for probe in case.probes:
+        series.mkdir(exist_ok=True)
+        try:
+            table = probe.table(raw, flows=case.flows, epoch_s=epoch_s)
+        except MachineError as error:
+            raise MachineError(f"probe {probe.name!r}: {error}") from error
+        # Raw bytes are what counts; the same table compresses to other bytes
+        # with another version of the library.
+        pq.write_table(table, series / f"{probe.name}.parquet", compression="zstd")
+        metrics |= {f"{probe.name}.{name}": value for name, value in probe.measure(table).items()}
     return metrics
 
 

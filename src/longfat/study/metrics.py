@@ -6,16 +6,19 @@ from collections.abc import Mapping
 
 from longfat.case import Case
 from longfat.metric import Metric
+from longfat.probe import Probe
+from longfat.traffic import Flow
 
 
 def known_metrics(case: Case) -> dict[str, Metric]:
-    """Return the metrics of a case's flows.
+    """Return the metrics of a case's flows and probes.
 
     Returns:
-        Metrics by flow and full name, such as `bulk.receiver_bps`, in the
-        flows' order.
+        Metrics by flow or probe and full name, such as `bulk.receiver_bps`, in
+        the order of the flows, then of the probes.
     """
-    return {f"{flow.name}.{metric.name}": metric for flow in case.flows for metric in flow.metrics}
+    measured: tuple[Flow | Probe, ...] = (*case.flows, *case.probes)
+    return {f"{one.name}.{metric.name}": metric for one in measured for metric in one.metrics}
 
 
 def find_metric(flow: str, name: str, known: Mapping[str, Metric]) -> str | None:

@@ -8,6 +8,7 @@ apart.
 
 from __future__ import annotations
 
+import random
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -50,6 +51,9 @@ class Flow(ABC):
         target: the host that it goes to.
         start_s: when it starts, in seconds after the traffic's start, or
             after the end of the flow named by `after`.
+        start_spread_s: it starts up to that much later, in seconds, as the
+            seed decides: two flows that start at the same instant may march
+            in step, as no two hosts of the world do.
         after: the flow whose end it waits for, if any.
         args: further arguments, passed through to the tool as they are.
 
@@ -65,6 +69,7 @@ class Flow(ABC):
     source: str
     target: str
     start_s: float = 0.0
+    start_spread_s: float = 0.0
     after: str | None = None
     args: tuple[str, ...] = ()
 
@@ -80,6 +85,19 @@ class Flow(ABC):
     @abstractmethod
     def duration_s(self) -> float:
         """Return about how long it takes, in seconds of virtual time, for progress and limits."""
+
+    def drawn_start_s(self, seed: int) -> float:
+        """Return when it starts in a run with this seed: within the spread, evenly spread.
+
+        Args:
+            seed: the case's seed.
+
+        Returns:
+            Seconds, rounded to microseconds, after what `start_s` counts from.
+        """
+        # Of the name too: two flows must not draw the same number.
+        drawn = random.Random(f"{seed} {self.name}").random()
+        return round(self.start_s + drawn * self.start_spread_s, 6)
 
     def failure(self, words: str) -> str:
         """Return the reason of a failed process in what it printed."""

@@ -139,6 +139,10 @@ class Iperf3(Flow):
         """Read the sending end's report, which knows cwnd and RTT."""
         return read_report(raw / (self._server_file if self.reverse else self._client_file))
 
+    def connections(self, raw: Path) -> list[tuple[int, int]]:
+        """Return the client's and the server's port of each stream, in the streams' order."""
+        return read_report(raw / self._client_file).connections
+
     def measure(self, raw: Path) -> dict[str, float]:
         """Read the metrics: totals as the client states them, TCP's view as the sender does."""
         client = read_report(raw / self._client_file)
@@ -160,6 +164,13 @@ class Interval:
         cwnd_bytes: the congestion window at its end; None likewise.
         rtt_s: the smoothed RTT at its end; None likewise.
         omitted: it is not counted in the totals.
+        bytes: what the stream moved in it.
+        rttvar_s: the mean deviation of the RTT at its end; None where this end
+            does not send TCP, or its version does not tell.
+        pmtu_bytes: the path's MTU at its end; None likewise.
+        jitter_s: the jitter at its end; None where this end does not receive UDP.
+        lost_packets: packets of UDP that were lost in it; None likewise.
+        sender: this end sends the stream.
     """
 
     start_s: float
@@ -169,6 +180,12 @@ class Interval:
     cwnd_bytes: int | None
     rtt_s: float | None
     omitted: bool
+    bytes: int = 0
+    rttvar_s: float | None = None
+    pmtu_bytes: int | None = None
+    jitter_s: float | None = None
+    lost_packets: int | None = None
+    sender: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +194,7 @@ class Iperf3Report:
 
     Attributes:
         version: iperf3's version, such as `iperf 3.12`.
+        connections: local and remote port of each stream, in the streams' order.
         streams: the rows of each stream, in the order of its sockets.
         totals: metrics by full name, as `Iperf3.metrics` lists them; those
             that this test does not have are left out.
@@ -184,6 +202,7 @@ class Iperf3Report:
     """
 
     version: str
+    connections: list[tuple[int, int]]
     streams: tuple[tuple[Interval, ...], ...]
     totals: dict[str, float]
 
@@ -226,7 +245,11 @@ def parse_report(data: Any, *, name: str) -> Iperf3Report:
     try:
         return Iperf3Report(
             version=str(data["start"]["version"]),
-            streams=_streams(data["intervals"]),
+            connections=[
+                (int(one["local_port"]), int(one["remote_port"]))
+                for one in data["start"].get("connected", [])
+            ],
+            streams=parse_streams(data["intervals"]),
             totals=_totals(data["end"]),
         )
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
@@ -235,11 +258,19 @@ def parse_report(data: Any, *, name: str) -> Iperf3Report:
         ) from None
 
 
-def _streams(intervals: list[dict[str, Any]]) -> tuple[tuple[Interval, ...], ...]:
+def parse_streams(intervals: list[dict[str, Any]]) -> tuple[tuple[Interval, ...], ...]:
+    """Read the rows of each stream, in the order of the streams' sockets.
+
+    Args:
+        intervals: the report's `intervals`.
+
+    Raises:
+        KeyError, TypeError, AttributeError: a row lacks what every version writes, or
+            has something else in its place.
+    """
     rows: dict[int, list[Interval]] = {}
     for interval in intervals:
         for row in interval["streams"]:
-            rtt_us = row.get("rtt")
             rows.setdefault(row["socket"], []).append(
                 Interval(
                     start_s=row["start"],
@@ -247,11 +278,21 @@ def _streams(intervals: list[dict[str, Any]]) -> tuple[tuple[Interval, ...], ...
                     bps=row["bits_per_second"],
                     retransmits=row.get("retransmits"),
                     cwnd_bytes=row.get("snd_cwnd"),
-                    rtt_s=None if rtt_us is None else rtt_us / 1e6,
+                    rtt_s=_scaled(row.get("rtt"), 1e6),
                     omitted=bool(row.get("omitted", False)),
+                    bytes=row["bytes"],
+                    rttvar_s=_scaled(row.get("rttvar"), 1e6),
+                    pmtu_bytes=row.get("pmtu"),
+                    jitter_s=_scaled(row.get("jitter_ms"), 1e3),
+                    lost_packets=row.get("lost_packets"),
+                    sender=bool(row.get("sender", True)),
                 )
             )
     return tuple(tuple(stream) for stream in rows.values())
+
+
+def _scaled(value: float | None, parts: float) -> float | None:
+    return None if value is None else value / parts
 
 
 def _totals(end: dict[str, Any]) -> dict[str, float]:

@@ -1,0 +1,95 @@
+"""The probes of a job: the sampler and captures, from before the traffic to its end."""
+
+import shlex
+import signal
+import subprocess
+from typing import Any
+
+from longfat.guest.sample import Sampler
+from longfat.guest.script import ROOT, Script, at_node
+from longfat.guest.shell import CommandFailed
+
+
+class Probes:
+    """Starts and ends the probes of a job.
+
+    Args:
+        orders: the job's probes.
+        script: where to record the captures; the sampler has no command line.
+        folder: the run's folder.
+    """
+
+    def __init__(self, orders: list[dict[str, Any]], *, script: Script, folder: str) -> None:
+        self._orders = orders
+        self._script = script
+        self._folder = folder
+        self._sampler: Sampler | None = None
+        self._captures: list[tuple[dict[str, Any], subprocess.Popen[bytes]]] = []
+
+    def start(self, start_s: float) -> None:
+        """Start all of them.
+
+        Args:
+            start_s: when sampling begins, in seconds of virtual time since boot.
+        """
+        captures = [order for order in self._orders if order["kind"] == "capture"]
+        self._captures = [(order, self._start_capture(order)) for order in captures]
+        sampled = [order for order in self._orders if order["kind"] != "capture"]
+        self._sampler = Sampler(sampled, folder=f"{self._folder}/raw", start_s=start_s)
+
+    def check(self) -> None:
+        """Check that what was started has not failed.
+
+        Raises:
+            CommandFailed: a capture ended badly.
+        """
+        for order, capture in self._captures:
+            status = capture.poll()
+            if status not in (None, 0):
+                words = self._words(order)
+                line = at_node(order["node"], shlex.join(order["argv"]))
+                raise CommandFailed(
+                    {"step": "probe", "probe": order["name"], "line": line, "status": status}
+                    | {"words": words}
+                )
+
+    def end(self) -> None:
+        """End all of them; what they have is written out.
+
+        Raises:
+            CommandFailed: a capture ended badly.
+            RuntimeError: the sampler failed.
+        """
+        if self._sampler is not None:
+            self._sampler.end()
+        for order, capture in self._captures:
+            if capture.poll() is None:
+                self._script.record([f"kill ${_variable(order)}"])
+                capture.send_signal(signal.SIGTERM)
+                capture.wait()
+        self.check()
+
+    def _start_capture(self, order: dict[str, Any]) -> "subprocess.Popen[bytes]":
+        line = at_node(order["node"], shlex.join(order["argv"]))
+        errors = f"raw/{order['output']}.err"
+        self._script.record([f"{line} 2> {errors} &", f"{_variable(order)}=$!"])
+        inside = [] if order["node"] == ROOT else ["ip", "netns", "exec", order["node"]]
+        with open(f"{self._folder}/{errors}", "wb") as stderr:
+            return subprocess.Popen(
+                [*inside, *order["argv"]],
+                cwd=self._folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+            )
+
+    def _words(self, order: dict[str, Any]) -> str:
+        path = f"{self._folder}/raw/{order['output']}.err"
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+
+
+def _variable(order: dict[str, Any]) -> str:
+    """Return a name for the shell: a probe's may hold hyphens."""
+    name: str = order["name"]
+    return f"probe_{name.replace('-', '_')}"

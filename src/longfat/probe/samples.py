@@ -1,0 +1,180 @@
+"""The file that a sampler of the guest leaves: a header and raw replies of the kernel.
+
+The header is one line of JSON: `every_ns`, and `sources`, a list of `{node,
+interfaces}` where interfaces are names by index. Then come records: tick,
+source and length as three little-endian 32-bit numbers, and that many bytes
+of netlink messages. Sample number `tick` was taken `tick * every_ns` after the
+traffic's start.
+
+A machine that is still running leaves a file whose last record is cut; it is
+left out.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.errors import MachineError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_RECORD = struct.Struct("<III")
+_MESSAGE = struct.Struct("=IHHII")  # struct nlmsghdr
+_ATTRIBUTE = struct.Struct("=HH")  # struct nlattr
+# Nothing that a sampler writes comes near; it bounds what is kept of a broken file.
+_LONGEST_HEADER = 1 << 20
+_LONGEST_RECORD = 1 << 26
+
+_ATTRIBUTE_TYPE = 0x3FFF  # without NLA_F_NESTED and NLA_F_NET_BYTEORDER
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where samples were taken: a node, and the names of its interfaces by index."""
+
+    node: str
+    interfaces: dict[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A netlink message of a sample, without its header.
+
+    Attributes:
+        time_s: virtual time after the traffic's start, in seconds.
+        source: where it was taken.
+        body: the message's bytes.
+    """
+
+    time_s: float
+    source: Source
+    body: memoryview
+
+
+def read_samples(path: Path) -> Iterator[Message]:
+    """Read the messages of a sampler's file, in the order in which they came.
+
+    Raises:
+        MachineError: the file is missing, or no sampler wrote it.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise MachineError(f"{path.name}: cannot be read: {error.strerror}") from None
+    return parse_samples(content, name=path.name)
+
+
+def parse_samples(content: bytes, *, name: str) -> Iterator[Message]:
+    """Read what a sampler wrote; see `read_samples`.
+
+    Args:
+        content: the file's bytes.
+        name: what to call it in messages.
+    """
+    stream = SampleStream(name=name)
+    yield from stream.feed(content)
+    if not stream.begun:
+        raise MachineError(f"{name}: not a sampler's file: its first line is not whole")
+
+
+class SampleStream:
+    """Reads a sampler's file piece by piece, while it grows.
+
+    Args:
+        name: what to call the file in messages.
+    """
+
+    def __init__(self, *, name: str) -> None:
+        self._name = name
+        self._unread = b""
+        self._every_ns = 0
+        self._sources: list[Source] = []
+        self.time_s = 0.0
+        """When the last whole sample was taken, in seconds after the traffic's start.
+
+        It may have had no message."""
+
+    @property
+    def begun(self) -> bool:
+        """Tell whether the header has been read."""
+        return self._every_ns > 0
+
+    def feed(self, piece: bytes) -> Iterator[Message]:
+        """Read on; what is not whole waits for the next piece.
+
+        The messages must be taken, all of them, before the next piece is given.
+
+        Args:
+            piece: what follows in the file.
+
+        Raises:
+            MachineError: no sampler wrote it.
+        """
+        content = self._unread + piece
+        self._unread = b""
+        start = 0
+        if not self.begun:
+            head, newline, _ = content.partition(b"\n")
+            if not newline and len(head) <= _LONGEST_HEADER:
+                self._unread = content
+                return
+            self._read_header(head)
+            start = len(head) + 1
+        view = memoryview(content)[start:]
+        while len(view) >= _RECORD.size:
+            tick, index, length = _RECORD.unpack_from(view)
+            if index >= len(self._sources):
+                raise MachineError(f"{self._name}: a sample of source {index}, and there is none")
+            if length > _LONGEST_RECORD:
+                raise MachineError(f"{self._name}: {length} bytes from source {index} at once")
+            if _RECORD.size + length > len(view):
+                break
+            time_s = tick * self._every_ns / 1e9
+            for body in _messages(view[_RECORD.size : _RECORD.size + length]):
+                yield Message(time_s, self._sources[index], body)
+            self.time_s = time_s
+            view = view[_RECORD.size + length :]
+        self._unread = bytes(view)
+
+    def _read_header(self, head: bytes) -> None:
+        try:
+            header = json.loads(head)
+            every_ns = int(header["every_ns"])
+            sources = [
+                Source(one["node"], {int(index): name for index, name in one["interfaces"].items()})
+                for one in header["sources"]
+            ]
+            if every_ns <= 0:
+                raise ValueError(f"every_ns is {every_ns}")
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise MachineError(f"{self._name}: not a sampler's file: {error}") from None
+        self._every_ns, self._sources = every_ns, sources
+
+
+def _messages(view: memoryview) -> Iterator[memoryview]:
+    while len(view) >= _MESSAGE.size:
+        length = _MESSAGE.unpack_from(view)[0]
+        if not _MESSAGE.size <= length <= len(view):
+            return
+        yield view[_MESSAGE.size : length]
+        view = view[-(-length // 4) * 4 :]
+
+
+def attributes(view: memoryview) -> dict[int, memoryview]:
+    """Return netlink attributes by type.
+
+    Source: struct nlattr, include/uapi/linux/netlink.h.
+    """
+    found: dict[int, memoryview] = {}
+    while len(view) >= _ATTRIBUTE.size:
+        length, kind = _ATTRIBUTE.unpack_from(view)
+        if not _ATTRIBUTE.size <= length <= len(view):
+            break
+        found[kind & _ATTRIBUTE_TYPE] = view[_ATTRIBUTE.size : length]
+        view = view[-(-length // 4) * 4 :]
+    return found

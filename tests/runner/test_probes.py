@@ -1,0 +1,99 @@
+"""Probes on real machines: they see what is there, and change nothing (law 3 of the design)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from longfat.case import Case
+from longfat.errors import InputError
+from longfat.probe import Capture, Queue, Rate, Tcp
+from longfat.runner import run_case
+from longfat.runs import Run, load_run
+from longfat.traffic import Iperf3, Ping
+
+MakeCase = Callable[..., Case]
+SHAPED = (
+    "tc qdisc add dev s1-eth2 root handle 1: netem delay 10ms",
+    "tc qdisc add dev s1-eth2 parent 1: handle 2: tbf rate 50mbit burst 50000 limit 250000",
+)
+LOSSY = (SHAPED[0] + " loss 1%", SHAPED[1])
+BULK = Iperf3(name="bulk", source="h1", target="h2", time_s=5.0)
+EIGHT = dataclasses.replace(BULK, parallel=8, congestion="reno")
+PACED = dataclasses.replace(BULK, congestion="bbr")
+PING = Ping(name="rtt", source="h1", target="h2", count=50, interval_s=0.1)
+QUEUE = Queue(name="queue", of=("s1-eth2",), every_s=0.01)
+TCP = Tcp(name="tcp", of=("bulk",), every_s=0.01)
+
+
+def run(case: Case, name: str, out: Path) -> Run:
+    return run_case(case, name=name, out=out)
+
+
+@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+@pytest.mark.parametrize(
+    ("root", "flow"),
+    [(SHAPED, BULK), (LOSSY, EIGHT), (LOSSY, PACED)],
+    ids=["queue overflows", "eight lossy streams", "lossy bbr"],
+)
+def test_looking_changes_nothing(
+    root: tuple[str, ...], flow: Iperf3, kernel: str, make_case: MakeCase, tmp_path: Path
+) -> None:
+    case = make_case(flow, PING, root=root, kernel=kernel)
+    bare = run(case, "bare", tmp_path)
+    probed = run(dataclasses.replace(case, probes=(QUEUE, TCP)), "probed", tmp_path)
+    for path in bare.raw.iterdir():
+        assert path.read_bytes() == (probed.raw / path.name).read_bytes(), path.name
+    assert probed.metrics["queue.peak_bytes"] > 0
+    assert probed.metrics["tcp.retransmits"] == probed.metrics["bulk.retransmits"]
+
+
+def test_a_probed_run_repeats_and_its_series_have_every_tick(
+    make_case: MakeCase, tmp_path: Path
+) -> None:
+    probes = (
+        QUEUE,
+        TCP,
+        Rate(name="rate", of=("s1-eth2", "h1-eth0"), every_s=0.1),
+        Capture(name="packets", of="h1-eth0", filter="tcp and src host 10.0.0.2"),
+    )
+    case = dataclasses.replace(make_case(BULK, root=SHAPED), probes=probes)
+    first, again = run(case, "first", tmp_path), run(case, "again", tmp_path)
+    assert first.digest == again.digest
+    first = load_run(first.folder)
+    ticks = sorted({row["time_s"] for row in first.series("queue").to_pylist()})
+    assert ticks[0] == pytest.approx(0.01)
+    assert len(ticks) == pytest.approx(first.flow_times["bulk"].end_s / 0.01, abs=2)
+    end_s = ticks[-1]
+    sent = [r for r in first.series("rate").to_pylist() if r["interface"] == "s1-eth2"]
+    assert sent[-1]["tx_bytes"] * 8 / end_s == pytest.approx(50e6, rel=0.1)
+    assert first.metrics["packets.packets"] == first.series("packets").num_rows > 100
+    assert first.flow_times["bulk"].start_s == pytest.approx(0, abs=1e-3)
+    # One look at the kernel and one at the wire tell the same window.
+    sender = [r for r in first.series("tcp").to_pylist() if r["end"] == "sender"]
+    assert first.metrics["packets.window_bytes"] >= max(r["send_window_bytes"] for r in sender)
+
+
+def test_a_filter_that_tcpdump_refuses_fails_the_case(make_case: MakeCase, tmp_path: Path) -> None:
+    wrong = Capture(name="odd", of="h1-eth0", filter="tcp porridge 80")
+    case = dataclasses.replace(make_case(PING), probes=(wrong,))
+    with pytest.raises(InputError, match=r"probe 'odd': `ip netns exec h1 tcpdump .* syntax error"):
+        run(case, "x", tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_series_that_is_not_there_is_told(make_case: MakeCase, tmp_path: Path) -> None:
+    case = dataclasses.replace(make_case(PING), probes=(QUEUE,))
+    done = run(case, "x", tmp_path)
+    with pytest.raises(InputError, match="no probe 'tcp' in this run; its probes: queue"):
+        done.series("tcp")
+    path = done.folder / "series/queue.parquet"
+    path.write_bytes(path.read_bytes()[:50])
+    with pytest.raises(InputError, match=r"queue\.parquet: not a whole Parquet file"):
+        done.series("queue")
+    path.unlink()
+    with pytest.raises(InputError, match=r"queue\.parquet: missing: the run directory is not"):
+        done.series("queue")
