@@ -16,6 +16,7 @@ from longfat.units import (
     LARGEST_INTEGER,
     Literal,
     format_quantity,
+    format_range,
     parse_count,
     parse_fraction,
     parse_literal,
@@ -222,6 +223,29 @@ def test_a_unit_tells_the_kind(text: str, literal: Literal) -> None:
 )
 def test_values_as_people_read_them(value: float, unit: Unit, text: str) -> None:
     assert format_quantity(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "like", "unit", "text"),
+    [
+        (3.2e9, 3.31e9, 3.28e9, Unit.BPS, "3.20-3.31"),
+        (86.4e6, 1.02e9, 1.0e9, Unit.BPS, "0.0864-1.02"),
+        (0, 9e6, 8e6, Unit.BPS, "0-9.00"),
+        (935e6, 1.02e9, 980e6, Unit.BPS, "935-1020"),
+        (0, 5e6, 0, Unit.BPS, "0-5.00 Mbit/s"),
+        (15.8 * 1024**2, 16.2 * 1024**2, 16 * 1024**2, Unit.BYTES, "15.8-16.2"),
+        (100, 200, 150, Unit.BYTES, "100-200"),
+        (0.0201, 0.2, 0.1928, Unit.SECONDS, "20.1-200"),
+        (0, 0, 0, Unit.SECONDS, "0-0"),
+        (0.0001, 0.01, 0.001, Unit.FRACTION, "0.01-1"),
+        (0, 0.01, 0, Unit.FRACTION, "0-1 %"),
+        (19000.5, 21000, 20000, Unit.COUNT, "19000-21000"),
+    ],
+)
+def test_ranges_take_the_unit_of_what_they_stand_beside(
+    low: float, high: float, like: float, unit: Unit, text: str
+) -> None:
+    assert format_range(low, high, unit, like=like) == text
 
 
 VALUES = {

@@ -251,17 +251,44 @@ def format_quantity(value: float, unit: Unit) -> str:
         return str(value)
     sign, size = ("-", -value) if value < 0 else ("", value)
     match unit:
-        case Unit.BPS:
-            text = _scaled(size, 1000, ("bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"))
-        case Unit.BYTES:
-            text = _scaled(size, 1024, ("B", "KB", "MB", "GB", "TB"))
+        case Unit.BPS | Unit.BYTES:
+            text = _scaled(size, unit)
         case Unit.SECONDS:
-            text = _scaled(size * 1e9, 1000, ("ns", "µs", "ms", "s")) if size else "0 s"
+            text = _scaled(size, unit) if size else "0 s"
         case Unit.FRACTION:
             text = f"{_plain(size * 100)} %"
         case Unit.COUNT:
             text = _plain(size)
     return sign + text
+
+
+def format_range(low: float, high: float, unit: Unit, *, like: float) -> str:
+    """Write two values in the unit in which a third is written, without naming it.
+
+    For a column beside the third: `3.28 Gbit/s`, and then `3.20-3.31`.
+
+    Args:
+        low: the lower value in the base unit; not negative.
+        high: the higher value.
+        unit: their kind.
+        like: the value whose unit they take.
+
+    Returns:
+        The two with three significant digits each and a hyphen between them.
+        Where `like` is 0, they take the unit of `high`, and it is named.
+    """
+    shown = like or high
+    prefixed = _PREFIXED.get(unit)
+    if prefixed is None:
+        factor, name = (100.0, " %") if unit is Unit.FRACTION else (1.0, "")
+        texts = [_plain(value * factor) for value in (low, high)]
+    else:
+        scale, base, names = prefixed
+        index = _prefix_index(abs(shown) * scale, base, len(names))
+        digits = _plain if index == 0 else _three_digits
+        texts = [digits(value * scale / base**index) for value in (low, high)]
+        name = f" {names[index]}"
+    return "-".join(texts) + ("" if like or not high else name)
 
 
 def _split(text: str, *, what: str, forms: str) -> tuple[Fraction, str]:
@@ -291,16 +318,35 @@ def _whole(number: Fraction, factor: Fraction, text: str) -> int:
     return value
 
 
-def _scaled(size: float, base: int, names: Sequence[str]) -> str:
+# How a kind is written: the factor from its base unit, the step of its prefixes, their names.
+_PREFIXED: dict[Unit, tuple[float, int, Sequence[str]]] = {
+    Unit.BPS: (1, 1000, ("bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s")),
+    Unit.BYTES: (1, 1024, ("B", "KB", "MB", "GB", "TB")),
+    Unit.SECONDS: (1e9, 1000, ("ns", "µs", "ms", "s")),
+}
+
+
+def _scaled(size: float, unit: Unit) -> str:
+    scale, base, names = _PREFIXED[unit]
+    size *= scale
+    index = _prefix_index(size, base, len(names))
+    size /= base**index
+    return f"{_plain(size) if index == 0 else _three_digits(size)} {names[index]}"
+
+
+def _prefix_index(size: float, base: int, count: int) -> int:
     index = 0
     # What would be rounded up to the next prefix takes it: 999.9 kbit/s is 1.00 Mbit/s.
-    while index + 1 < len(names) and float(f"{size:.3g}" if base == 1000 else size + 0.5) >= base:
+    while index + 1 < count and float(f"{size:.3g}" if base == 1000 else size + 0.5) >= base:
         size /= base
         index += 1
-    if index == 0:
-        return f"{_plain(size)} {names[0]}"
-    digits = f"{size:.0f}" if size >= 99.95 else f"{size:#.3g}"
-    return f"{digits} {names[index]}"
+    return index
+
+
+def _three_digits(size: float) -> str:
+    if size == 0:
+        return "0"
+    return f"{size:.0f}" if size >= 99.95 else f"{size:#.3g}"
 
 
 def _plain(size: float) -> str:

@@ -119,7 +119,7 @@ WRONG = [
     (
         "red.rrt.avg > 1s",
         10,
-        "there is no flow in the case 'red' called 'rrt'; did you mean 'rtt'? "
+        "there is no flow or probe in the case 'red' called 'rrt'; did you mean 'rtt'? "
         "(there are: rtt, long-bulk)",
     ),
     (

@@ -118,6 +118,17 @@ cases:
     assert b.case.seed == 4
 
 
+def test_seeds(tmp_path: Path) -> None:
+    text = "seed: 4\nseeds: 3\ncases: {a: , b: {seeds: 1}, c: {seed: 9, seeds: '2'}}\n"
+    cases = plan(text, tmp_path)
+    seeds = {name: [case.seed for case in p.seeded()] for name, p in cases.items()}
+    assert seeds == {"a": [4, 5, 6], "b": [4], "c": [9, 10]}
+    assert cases["a"].seeds == 3
+    # The first is the case itself, and the number of seeds is no part of any.
+    assert cases["a"].seeded()[0] == cases["a"].case == cases["b"].case
+    assert plan("", tmp_path)["default"].seeds == 1
+
+
 SAME = [
     ("flows: {a: {ping: h1 -> h2, count: 4}}", "flows: {a: {ping: h1->h2}}"),
     (

@@ -154,7 +154,7 @@ YAML_VALUES = st.recursive(
 FIELD_NAMES = st.sampled_from(
     [
         *("title", "kernel", "seed", "memory", "network", "setup", "flows", "cases", "claims"),
-        *("published", "a.b", "~", "probes"),
+        *("published", "seeds", "a.b", "~", "probes"),
     ]
 )
 

@@ -48,8 +48,8 @@ TOP = [
     (
         "titel: x",
         "1:1: titel",
-        "unknown field 'titel'; did you mean 'title'? (there are: title, kernel, seed, memory, "
-        "network, setup, flows, cases, claims, published)",
+        "unknown field 'titel'; did you mean 'title'? (there are: title, kernel, seed, seeds, "
+        "memory, network, setup, flows, probes, cases, claims, published)",
     ),
 ]
 
@@ -212,12 +212,25 @@ SETTINGS = [
     ),
     ("seed: -1", "9:7: seed", "-1 is outside of what is allowed: 0 to 9223372036854775807"),
     ("seed: 1.5", "9:7: seed", "here stands '1.5', where a whole number is needed"),
+    ("seeds: 0", "9:8: seeds", "0 is outside of what is allowed: 1 to 1000"),
+    ("seeds: 1001", "9:8: seeds", "1001 is outside of what is allowed: 1 to 1000"),
+    ("seeds: [1, 2]", "9:8: seeds", "here stands a sequence, where a whole number is needed"),
+    (
+        "cases: {a: {seeds: many}}",
+        "9:20: cases.a.seeds",
+        "here stands 'many', where a whole number is needed",
+    ),
+    (
+        "cases: {a: {seeds: 2, seed: 9223372036854775807}}",
+        "9:12: cases.a",
+        "2 seeds from 9223372036854775807 on pass the largest seed, 9223372036854775807",
+    ),
     ("memory: 64MB", "9:9: memory", "'64MB' is outside of what is allowed: 128MB to 1TB"),
     (
-        "probes: {}",
-        "9:1: probes",
-        "unknown field 'probes' (there are: title, kernel, seed, memory, network, setup, flows, "
-        "cases, claims, published)",
+        "unheard: {}",
+        "9:1: unheard",
+        "unknown field 'unheard' (there are: title, kernel, seed, seeds, memory, network, setup, "
+        "flows, probes, cases, claims, published)",
     ),
     (
         "setup: {h1: ls}",
@@ -259,9 +272,15 @@ SETTINGS = [
         "no case can be called 'source': published has a field of that name",
     ),
     (
+        "cases: {explained: }",
+        "9:9: cases.explained",
+        "no case can be called 'explained': published has a field of that name",
+    ),
+    (
         "cases: {a: {claims: []}}",
         "9:13: cases.a.claims",
-        "unknown field 'claims' (there are: title, kernel, seed, memory, network, setup, flows)",
+        "unknown field 'claims' (there are: title, kernel, seed, seeds, memory, network, setup, "
+        "flows, probes)",
     ),
     (
         "cases: {a: {flows: {rtt: }}}",
@@ -272,7 +291,7 @@ SETTINGS = [
     (
         "cases: {a: {flows: {ping: {time: 5}}}}",
         "9:28: cases.a.flows.ping.time",
-        "unknown field 'time' (there are: count, interval, size, start, after, args)",
+        "unknown field 'time' (there are: count, interval, size, start, start_spread, after, args)",
     ),
     (
         "cases: {a: {flows: {rtt: {count: 5}}}}",
@@ -494,6 +513,48 @@ PUBLISHED = [
         "9:49: published.default.ping.avg_s",
         "the figure of ping.avg_s is written twice",
     ),
+    (
+        "{source: A, default: {ping.avg: 1ms}, explained: many}",
+        "9:61: published.explained",
+        "here stands 'many', where a mapping of CASE or CASE.FLOW.METRIC to an "
+        "explanation is needed",
+    ),
+    (
+        "{source: A, default: {ping.avg: 1ms}, explained: {defalt: x}}",
+        "9:62: published.explained.defalt",
+        "there is no case 'defalt'; did you mean 'default'? (there are: default)",
+    ),
+    (
+        "{source: A, default: {ping.avg: 1ms}, explained: {default.ping.avrg: x}}",
+        "9:62: published.explained.default.ping.avrg",
+        "the case 'default' has no metric 'ping.avrg'; did you mean 'ping.avg'? (there are: ",
+    ),
+    (
+        "{source: A, default: {ping.avg: 1ms}, explained: {default.ping: x}}",
+        "9:62: published.explained.default.ping",
+        "the case 'default' has no metric 'ping'; did you mean 'ping.m",
+    ),
+    (
+        "{source: A, default: {ping.avg: 1ms}, explained: {default.ping.min: x}}",
+        "9:62: published.explained.default.ping.min",
+        "nothing is published of default.ping.min, so there is nothing to explain",
+    ),
+    (
+        "{source: A, explained: {default: x}}",
+        "9:36: published.explained.default",
+        "nothing is published of default, so there is nothing to explain",
+    ),
+    (
+        "{source: A, default: {ping.avg: 1ms}, explained: {default: }}",
+        "9:62: published.explained.default",
+        "here stands nothing, where an explanation is needed",
+    ),
+    (
+        "{source: A, default: {ping.avg: 1ms}, "
+        "explained: {default.ping.avg: x, default.ping.avg_s: y}}",
+        "9:83: published.explained.default.ping.avg_s",
+        "default.ping.avg_s is explained twice",
+    ),
 ]
 
 
@@ -502,6 +563,30 @@ def test_published(value: str, place: str, message: str, tmp_path: Path) -> None
     found = error(f"{BASE}published: {value}\n", tmp_path)
     assert found[0] == place
     assert found[1].startswith(message)
+
+
+def test_explanations(tmp_path: Path) -> None:
+    text = """\
+cases: {one: , two: }
+published:
+  explained:
+    two: so it is
+    two.bulk.sender: |
+      that machine's
+      CPU
+    one.ping.avg_s: ARP
+  source: A
+  one: {ping.avg: 1ms, ping.max: 2ms}
+  two: {bulk.sender: 1gbit, ping.avg: 1ms}
+"""
+    published = read(BASE + text, tmp_path).published
+    assert published is not None
+    assert {(f.case, f.metric): f.explanation for f in published.figures} == {
+        ("one", "ping.avg_s"): "ARP",
+        ("one", "ping.max_s"): None,
+        ("two", "bulk.sender_bps"): "that machine's CPU",
+        ("two", "ping.avg_s"): "so it is",
+    }
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

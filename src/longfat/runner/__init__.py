@@ -1,6 +1,6 @@
-"""The runner: `run_case` runs one case, `run_cases` runs many side by side."""
+"""The runner: one case, the cases of a study, or the cases of many studies side by side."""
 
-from longfat.runner.many import run_cases
+from longfat.runner.many import Batch, Piece, run_batches, run_cases
 from longfat.runner.one import Progress, run_case
 
-__all__ = ["Progress", "run_case", "run_cases"]
+__all__ = ["Batch", "Piece", "Progress", "run_batches", "run_case", "run_cases"]

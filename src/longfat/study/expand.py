@@ -2,11 +2,13 @@
 
 A case says how it differs from what all cases have in common:
 
-* `kernel`, `seed`, `memory` and `network` replace the common field;
+* `kernel`, `seed`, `seeds`, `memory` and `network` replace the common field;
 * `setup` is appended to the common setup;
 * `flows` is merged by name: a whole flow replaces the common one or is added
   after the common ones, single fields override those of the common flow, and a
   flow with no value is left out;
+* `probes` is merged by name: a probe replaces the common one of its name or is
+  added, and a probe with no value is left out;
 * `title` is what tables call the case.
 
 The order of flows and of setup lines is the file's; the order of all other
@@ -18,6 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from longfat.case import DEFAULT_MEMORY_BYTES, Case, Command
 from longfat.errors import InputError, Place
@@ -26,13 +29,15 @@ from longfat.study.flows import Draft, check_flows, draft_flow, merge_flow, read
 from longfat.study.model import Planned
 from longfat.study.network import check_host, read_network
 from longfat.study.node import Node
+from longfat.study.probes import Written, check_probes, read_probe
 
 DEFAULT_KERNEL = "6.1"
 LARGEST_SEED = 2**63 - 1
+MOST_SEEDS = 1000
 LEAST_MEMORY_BYTES = 128 * 1024**2
 MOST_MEMORY_BYTES = 1024**4
 
-SETTINGS = ("kernel", "seed", "memory", "network", "setup", "flows")
+SETTINGS = ("kernel", "seed", "seeds", "memory", "network", "setup", "flows", "probes")
 """The fields that a study has for all cases, and each case for itself."""
 
 CASE_FIELDS = ("title", *SETTINGS)
@@ -55,10 +60,12 @@ class Settings:
 
     kernel: str = DEFAULT_KERNEL
     seed: int = 1
+    seeds: int = 1
     memory_bytes: int = DEFAULT_MEMORY_BYTES
     network: Network | None = None
     setup: tuple[Line, ...] = ()
     flows: Mapping[str, Draft] = field(default_factory=dict)
+    probes: Mapping[str, Written] = field(default_factory=dict)
 
 
 def read_settings(fields: Mapping[str, Node], common: Settings) -> Settings:
@@ -75,30 +82,41 @@ def read_settings(fields: Mapping[str, Node], common: Settings) -> Settings:
     if "flows" in fields:
         for name, node in fields["flows"].named("flows by name").items():
             if node.is_null:
-                _drop(flows, name, node)
+                _drop("flow", flows, name, node)
                 continue
             draft = merge_flow(name, node, flows[name]) if name in flows else draft_flow(name, node)
             read_flow(draft)  # so that a wrong value is told of before any case is looked at
             flows[name] = draft
+    probes = dict(common.probes)
+    if "probes" in fields:
+        for name, node in fields["probes"].named("probes by name").items():
+            if node.is_null:
+                _drop("probe", probes, name, node)
+            else:
+                probes[name] = read_probe(name, node)
     return Settings(
         kernel=_kernel(fields["kernel"]) if "kernel" in fields else common.kernel,
         seed=(
             fields["seed"].integer(least=0, most=LARGEST_SEED) if "seed" in fields else common.seed
         ),
+        seeds=(
+            fields["seeds"].integer(least=1, most=MOST_SEEDS) if "seeds" in fields else common.seeds
+        ),
         memory_bytes=_memory(fields["memory"]) if "memory" in fields else common.memory_bytes,
         network=read_network(fields["network"]) if "network" in fields else common.network,
         setup=common.setup + (read_setup(fields["setup"]) if "setup" in fields else ()),
         flows=flows,
+        probes=probes,
     )
 
 
-def _drop(flows: dict[str, Draft], name: str, node: Node) -> None:
-    if name not in flows:
+def _drop(what: str, common: dict[str, Any], name: str, node: Node) -> None:
+    if name not in common:
         raise node.error(
-            f"the flow {name!r} has no value, which leaves out a common flow, and there is none "
-            "of that name"
+            f"the {what} {name!r} has no value, which leaves out a common {what}, and there is "
+            "none of that name"
         )
-    del flows[name]
+    del common[name]
 
 
 def _kernel(node: Node) -> str:
@@ -162,12 +180,17 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
     """
     if settings.network is None:
         raise node.error("there is no network: write the field network, with hosts and links")
+    if settings.seed + settings.seeds - 1 > LARGEST_SEED:
+        raise node.error(
+            f"{settings.seeds} seeds from {settings.seed} on pass the largest seed, {LARGEST_SEED}"
+        )
     try:
         for line in settings.setup:
             if reason := check_host(line.command.node, settings.network, root=True):
                 raise InputError(reason, place=line.node_place)
         flows = [(read_flow(draft), draft) for draft in settings.flows.values()]
         check_flows(flows, settings.network)
+        check_probes(settings.probes.values(), [flow for flow, _ in flows], settings.network)
     except InputError as error:
         # An error in a common field may show in one case only.
         if error.place and node.field and not error.place.field.startswith(f"{node.field}."):
@@ -178,8 +201,9 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
         network=settings.network,
         setup=tuple(line.command for line in settings.setup),
         flows=tuple(flow for flow, _ in flows),
+        probes=tuple(written.probe for written in settings.probes.values()),
         seed=settings.seed,
         memory_bytes=settings.memory_bytes,
     )
     places = tuple(line.line_place for line in settings.setup)
-    return Planned(case=case, setup_places=places, title=title)
+    return Planned(case=case, setup_places=places, title=title, seeds=settings.seeds)

@@ -24,7 +24,7 @@ from longfat.study.options import IPERF3, PING, Options
 from longfat.traffic import Flow, Iperf3, Ping
 from longfat.units import LARGEST_INTEGER
 
-_COMMON = ("start", "after", "args")
+_COMMON = ("start", "start_spread", "after", "args")
 _FIELDS = {
     "iperf3": (
         *("time", "bytes", "parallel", "reverse", "udp", "rate", "congestion", "window", "mss"),
@@ -118,6 +118,7 @@ def read_flow(draft: Draft) -> Flow:
         raise ends.error(f"the flow goes from {source} to itself")
     common: dict[str, object] = {"name": draft.name, "source": source, "target": target}
     common |= _read(fields, "start", "start_s", _time(least=0))
+    common |= _read(fields, "start_spread", "start_spread_s", _time(least=0))
     common |= _read(fields, "after", "after", lambda node: node.line("a flow's name"))
     options = IPERF3 if draft.tool == "iperf3" else PING
     common |= _read(fields, "args", "args", lambda node: _read_args(node, options))

@@ -184,7 +184,7 @@ class _Builder:
         flows = dict.fromkeys(key.partition(".")[0] for key in known)
         start += len(case) + 1
         if flow not in flows:
-            self._unknown(f"flow in the case {case!r}", flow, flows, start, verb="called")
+            self._unknown(f"flow or probe in the case {case!r}", flow, flows, start, verb="called")
         full = find_metric(flow, name, known)
         if full is None:
             short = [m.short for key, m in known.items() if key == f"{flow}.{m.name}"]

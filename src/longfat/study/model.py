@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from longfat.case import Case
@@ -20,11 +20,17 @@ class Planned:
         case: what to run.
         setup_places: where each entry of `case.setup` was written.
         title: what a table calls it; the case's name where the study gives no title.
+        seeds: how many times to run it, with the case's seed and those that follow.
     """
 
     case: Case
     setup_places: tuple[Place, ...]
     title: str
+    seeds: int = 1
+
+    def seeded(self) -> tuple[Case, ...]:
+        """Return the cases to run: one for each seed, in the seeds' order."""
+        return tuple(replace(self.case, seed=self.case.seed + k) for k in range(self.seeds))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +43,8 @@ class Figure:
         unit: the metric's unit.
         title: what a table calls it, such as `bulk sender`.
         value: the number, in the base unit.
+        explanation: why what is measured here differs, if it does and the
+            study says so.
     """
 
     case: str
@@ -44,6 +52,7 @@ class Figure:
     unit: Unit
     title: str
     value: float
+    explanation: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +79,7 @@ class Study:
         cases: the cases by name, in the file's order.
         claims: what it asserts about the results.
         published: what its source published, if anything.
+        text: what stands beside it for a reader, as Markdown; None if there is nothing.
     """
 
     name: str
@@ -78,3 +88,4 @@ class Study:
     cases: Mapping[str, Planned]
     claims: tuple[Claim, ...]
     published: Published | None
+    text: str | None = None

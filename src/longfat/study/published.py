@@ -1,0 +1,110 @@
+"""The field `published`: what others measured, and why it may differ from what is measured here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from longfat.errors import InputError
+from longfat.metric import Metric
+from longfat.study.metrics import find_metric
+from longfat.study.model import Figure, Published
+from longfat.study.node import Key, Node, listed, nearest
+
+Known = Mapping[str, Mapping[str, Metric]]
+
+OWN_FIELDS = ("source", "explained")
+"""The fields of `published` that are no cases; no case can be called so."""
+
+
+def read_published(node: Node, known: Known) -> Published:
+    """Read what was published.
+
+    Args:
+        node: a mapping: a source, figures by case, and explanations.
+        known: the metrics of each case, as `known_metrics` returns them.
+
+    Raises:
+        InputError: it is of another form, or names what is not there.
+    """
+    items = node.items("what was published: a source, and figures by case")
+    fields = {key.text: value for key, value in items}
+    if "source" not in fields:
+        raise node.error("the published figures have no source: write the field source")
+    source = fields["source"].line("a source (such as the title of a paper)")
+    figures: list[Figure] = []
+    for key, value in items:
+        if key.text in OWN_FIELDS:
+            continue
+        _check_case(key.text, key, known)
+        figures += _read_figures(key.text, value, known[key.text])
+    if "explained" in fields:
+        figures = _explain(figures, fields["explained"], known)
+    return Published(source=source, figures=tuple(figures))
+
+
+def _check_case(case: str, key: Key, known: Known) -> None:
+    if case not in known:
+        raise InputError(
+            f"there is no case {case!r}{nearest(case, known)} (there are: {listed(known)})",
+            place=key.place,
+        )
+
+
+def _read_figures(case: str, node: Node, known: Mapping[str, Metric]) -> list[Figure]:
+    figures: dict[str, Figure] = {}
+    for key, value in node.items("figures (such as {bulk.sender: 3.16gbit})"):
+        flow, _, name = key.text.partition(".")
+        full = _full_name(case, flow, name, key, known)
+        if full in figures:
+            raise InputError(f"the figure of {full} is written twice", place=key.place)
+        metric = known[full]
+        figures[full] = Figure(
+            case=case,
+            metric=full,
+            unit=metric.unit,
+            title=f"{flow} {metric.title}",
+            value=value.quantity(metric.unit),
+        )
+    return list(figures.values())
+
+
+def _full_name(case: str, flow: str, name: str, key: Key, known: Mapping[str, Metric]) -> str:
+    full = find_metric(flow, name, known)
+    if full is None:
+        meant = f"{flow}.{name}" if name else flow
+        short = [f"{k.partition('.')[0]}.{metric.short}" for k, metric in known.items()]
+        raise InputError(
+            f"the case {case!r} has no metric {meant!r}{nearest(meant, short)} "
+            f"(there are: {listed(short)})",
+            place=key.place,
+        )
+    return full
+
+
+def _explain(figures: list[Figure], node: Node, known: Known) -> list[Figure]:
+    """Return the figures with their explanations; that of a figure beats that of its case."""
+    texts: dict[tuple[str, str | None], str] = {}  # None: all figures of the case
+    published = {(figure.case, figure.metric) for figure in figures}
+    form = "a mapping of CASE or CASE.FLOW.METRIC to an explanation"
+    for key, value in node.items(form):
+        case, _, rest = key.text.partition(".")
+        _check_case(case, key, known)
+        metric = None
+        if rest:
+            flow, _, name = rest.partition(".")
+            metric = _full_name(case, flow, name, key, known[case])
+        there = published if metric is not None else {(name, None) for name, _ in published}
+        if (case, metric) not in there:
+            raise InputError(
+                f"nothing is published of {key.text}, so there is nothing to explain",
+                place=key.place,
+            )
+        if (case, metric) in texts:
+            raise InputError(f"{case}.{metric} is explained twice", place=key.place)
+        texts[case, metric] = " ".join(value.text("an explanation").split())
+    explained = []
+    for figure in figures:
+        text = texts.get((figure.case, figure.metric), texts.get((figure.case, None)))
+        explained.append(replace(figure, explanation=text))
+    return explained
