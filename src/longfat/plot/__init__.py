@@ -1,0 +1,60 @@
+"""Drawing: plain series values in, figures out.
+
+This room knows neither studies nor runs nor verdicts, only numbers over time.
+`longfat.report.series` makes such values from runs, `longfat.report.foreign`
+from any iperf3 report; whoever draws with something other than matplotlib (the
+page's charts that can be zoomed, say) takes the same values:
+
+    Line(label="tuned", times_s=t, values=v, unit=Unit.BPS, look=0)
+    Panel(name="throughput", title="Throughput", lines=(line, ...), references=(...))
+
+A `Line` is what one flow (or queue) did: numpy arrays of times in seconds and
+values in base units, of equal length, in the order of time; a value that is
+NaN is a gap. `low` and `high` are the edges of a band around it, `parts` the
+thin lines that it sums up (the streams of a flow), `dots` tells that its points
+are single measurements which no line joins, and `missing_s` when something was
+due and did not come. `look` is a number: `line_style(look)` is the colour, dash
+and mark, and `DARK` the same colours for a dark ground. A `Panel` is one
+quantity with all its lines and the constant `Reference` values drawn for
+comparison; `scale_for(panel.unit, largest)` finds the unit of its axis.
+
+`band_line` makes of the lines of several runs one line with a 5-95 % band,
+`thin_out` leaves as many points as pixels can show and keeps every extreme,
+`draw_panels` and `draw_phase` draw, `saved` and `write_whole` make files. Draw
+and save inside `figure_style`.
+"""
+
+from longfat.plot.band import band_line
+from longfat.plot.draw import NARROW_WIDTH_IN, PAGE_WIDTH_IN, VIRTUAL_TIME, draw_panels
+from longfat.plot.line import Floats, Line, Panel, Reference, Trace
+from longfat.plot.phase import MOST_ORBITS, Orbit, draw_phase
+from longfat.plot.save import FORMS, saved, write_whole
+from longfat.plot.scales import Scale, scale_for
+from longfat.plot.style import DARK, LineStyle, figure_style, line_style
+from longfat.plot.thin import thin_out
+
+__all__ = [
+    "DARK",
+    "FORMS",
+    "MOST_ORBITS",
+    "NARROW_WIDTH_IN",
+    "PAGE_WIDTH_IN",
+    "VIRTUAL_TIME",
+    "Floats",
+    "Line",
+    "LineStyle",
+    "Orbit",
+    "Panel",
+    "Reference",
+    "Scale",
+    "Trace",
+    "band_line",
+    "draw_panels",
+    "draw_phase",
+    "figure_style",
+    "line_style",
+    "saved",
+    "scale_for",
+    "thin_out",
+    "write_whole",
+]

@@ -1,0 +1,49 @@
+"""Figures as files: equal bytes for equal figures, each whole or not there."""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+FORMS = ("pdf", "png", "svg")
+"""The formats, which are also the endings of the files."""
+
+# A date would make two figures of the same run differ, and a version two installations.
+_METADATA: dict[str, dict[str, None]] = {
+    "png": {"Software": None},
+    "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
+    "svg": {"Creator": None, "Date": None, "Format": None, "Type": None},
+}
+
+
+def saved(figure: Figure, form: str, *, transparent: bool = False) -> bytes:
+    """Return a figure as a file's bytes.
+
+    Args:
+        figure: the figure.
+        form: one of `FORMS`.
+        transparent: leave the ground out, for a page that has its own.
+    """
+    stream = io.BytesIO()
+    figure.savefig(stream, format=form, metadata=_METADATA[form], transparent=transparent)
+    return stream.getvalue()
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file under a hidden name first: it appears whole, or not at all.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    hidden = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        hidden.write_bytes(content)
+        hidden.replace(path)
+    finally:
+        hidden.unlink(missing_ok=True)
