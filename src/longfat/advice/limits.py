@@ -1,0 +1,240 @@
+"""What holds one TCP stream back, moment by moment: a pure function over readings.
+
+The sender's kernel keeps three clocks for each socket (Linux 4.10, tcp(7) and
+`struct tcp_info`): `busy`, the time in which there was something to send or to
+be acknowledged; in it `rwnd_limited`, the time in which the receiver's window
+held data back; and `sndbuf_limited`, the time in which the socket had nothing
+left to send because its send buffer had no room for more. What is left of the
+busy time belongs to the congestion control and the network, which the kernel
+does not tell apart. `classify` does, by four questions in this order:
+
+1. Was the bottleneck link full, and with this flow alone? Then it is the
+   **bottleneck**, whatever the three clocks say: a larger window would only
+   make the queue longer.
+2. Was there nothing to send? Then it is the **application**.
+3. What do the clocks say: **receive window**, **send buffer**? The latter's
+   misses much, so a full buffer below an open window counts, too.
+4. The rest: **bottleneck** if the link was full with others; the **model**, if
+   the congestion control sends by a model of the path and not by losses;
+   **loss**, if the window has been cut before; **start-up** if not. Where
+   nobody knows the link, and the window does not grow either, it is **unknown**.
+
+Nothing here knows runs, tables or iperf3.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class Limit(StrEnum):
+    """What can hold a flow back; the value is what people read."""
+
+    BOTTLENECK = "bottleneck"
+    RECEIVE_WINDOW = "receive window"
+    SEND_BUFFER = "send buffer"
+    LOSS = "congestion window after loss"
+    START_UP = "start-up"
+    MODEL = "congestion control's model"
+    APPLICATION = "application"
+    UNKNOWN = "not known"
+
+
+MODEL_BASED = frozenset(("bbr", "bbr2", "bbr3", "cdg", "nv", "vegas"))
+"""Congestion controls that send by a model or by delay, and so may leave a link empty unasked."""
+
+CUTTING_STATES = frozenset(("cwr", "recovery", "loss"))
+"""States of Linux's congestion control in which the window is cut (RFC 5681, RFC 3168)."""
+
+# Clocks in jiffies (10 ms with HZ=100) are not exact; less than this is none.
+_SENDBUF_SHARE = 0.1
+
+# A program is asked for more once a third of its send buffer is free (sk_stream_is_writeable).
+_PACKED = 0.6
+_REMNANT = 0.1
+_OPEN = 0.9
+
+# A congestion window that is filled to this share is what limits.
+_FILLED = 0.75
+
+# A window that has grown by less than this does not grow.
+_GROWTH = 1.02
+
+# A model-based flow has left its start-up once it delivered this share of its best.
+_STARTED = 0.75
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What the sender's kernel says of one stream at one time.
+
+    Attributes:
+        time_s: when, in seconds.
+        busy_s: how long there has been something to send or to be acknowledged.
+        rwnd_limited_s: how long of it the receiver's window held data back.
+        sndbuf_limited_s: how long of it the send buffer was too small.
+        acked_bytes: the bytes that were acknowledged so far.
+        retransmits: the segments that were sent again so far.
+        cwnd_bytes: the congestion window.
+        in_flight_bytes: what is sent and not acknowledged.
+        unsent_bytes: what waits in the send buffer.
+        queued_bytes: what the kernel counts as used of the send buffer.
+        send_buffer_bytes: the size of the send buffer; 0 where it is not known.
+        cutting: the congestion control is cutting the window just now.
+    """
+
+    time_s: float
+    busy_s: float = 0.0
+    rwnd_limited_s: float = 0.0
+    sndbuf_limited_s: float = 0.0
+    acked_bytes: float = 0.0
+    retransmits: int = 0
+    cwnd_bytes: float = 0.0
+    in_flight_bytes: float = 0.0
+    unsent_bytes: float = 0.0
+    queued_bytes: float = 0.0
+    send_buffer_bytes: float = 0.0
+    cutting: bool = False
+
+    @property
+    def packed(self) -> bool:
+        """Tell whether the send buffer has no room, and the window has.
+
+        The kernel's own clock misses much of that: it stands while less than a
+        packet waits for more to come.
+        """
+        return (
+            self.send_buffer_bytes > 0
+            and self.queued_bytes >= _PACKED * self.send_buffer_bytes
+            and self.unsent_bytes <= _REMNANT * self.in_flight_bytes
+            and self.in_flight_bytes < _OPEN * self.cwnd_bytes
+        )
+
+    @property
+    def idle(self) -> bool:
+        """Tell whether there is nothing to send although window and buffer would let it."""
+        return self.unsent_bytes == 0 and self.in_flight_bytes < self.cwnd_bytes and not self.packed
+
+
+class Link(StrEnum):
+    """What the bottleneck link did between two readings."""
+
+    FULL_ALONE = "full of this flow"
+    FULL_SHARED = "full of several flows"
+    NOT_FULL = "not full"
+    UNKNOWN = "not known"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """A stretch of time and what held the stream back in it.
+
+    Attributes:
+        start_s: its start, in seconds.
+        end_s: its end.
+        seconds: seconds of it by limit; they sum to its length.
+    """
+
+    start_s: float
+    end_s: float
+    seconds: Mapping[Limit, float] = field(default_factory=dict)
+
+
+def classify(
+    readings: Sequence[Reading], links: Sequence[Link], *, model_based: bool = False
+) -> tuple[Slice, ...]:
+    """Tell what held a stream back between each two readings.
+
+    Args:
+        readings: the readings, in the order of their times; the first may be
+            the stream's start, with all clocks at 0.
+        links: what the link did between each two readings: one less.
+        model_based: the congestion control is one of `MODEL_BASED`.
+
+    Returns:
+        One slice for each two readings of different time, in their order.
+
+    Raises:
+        ValueError: the numbers of readings and links do not fit together.
+
+    A second in which the receiver's window held the stream back for 0.9 s, and
+    the growing congestion window for the rest:
+
+    >>> start = Reading(time_s=0)
+    >>> then = Reading(
+    ...     time_s=1, busy_s=1, rwnd_limited_s=0.9, cwnd_bytes=9e4, unsent_bytes=1, acked_bytes=1e6
+    ... )
+    >>> (found,) = classify([start, then], [Link.NOT_FULL])
+    >>> {str(limit): round(seconds, 1) for limit, seconds in found.seconds.items()}
+    {'receive window': 0.9, 'start-up': 0.1}
+    """
+    if len(links) != max(0, len(readings) - 1):
+        raise ValueError(f"{len(readings)} readings have {len(links)} links between them")
+    best_bps = max((_rate(a, b) for a, b in _pairs(readings)), default=0.0)
+    slices = []
+    was_cut = was_started = False
+    for (before, after), link in zip(_pairs(readings), links, strict=True):
+        if model_based and link is not Link.FULL_SHARED:
+            rest = Limit.MODEL if was_started else Limit.START_UP
+        else:
+            rest = _rest(before, after, link, was_cut=was_cut)
+        slices += _slice(before, after, link, rest)
+        # A cut counts for what comes after it: the time until then was as before.
+        was_cut = was_cut or after.retransmits > 0 or after.cutting
+        was_started = was_started or _rate(before, after) >= _STARTED * best_bps
+    return tuple(slices)
+
+
+def _pairs(readings: Sequence[Reading]) -> list[tuple[Reading, Reading]]:
+    return list(itertools.pairwise(readings))
+
+
+def _rate(before: Reading, after: Reading) -> float:
+    length_s = after.time_s - before.time_s
+    return (after.acked_bytes - before.acked_bytes) * 8 / length_s if length_s > 0 else 0.0
+
+
+def _slice(before: Reading, after: Reading, link: Link, rest: Limit) -> list[Slice]:
+    length_s = after.time_s - before.time_s
+    if length_s <= 0:
+        return []
+    if link is Link.FULL_ALONE:
+        seconds = {Limit.BOTTLENECK: length_s}
+    else:
+        # The clocks tick in jiffies and may pass what the times allow by one tick.
+        busy_s = _within(after.busy_s - before.busy_s, length_s)
+        receiver_s = _within(after.rwnd_limited_s - before.rwnd_limited_s, busy_s)
+        buffer_s = _within(after.sndbuf_limited_s - before.sndbuf_limited_s, busy_s - receiver_s)
+        rest_s = busy_s - receiver_s - buffer_s
+        if before.packed and after.packed:
+            buffer_s, rest_s = buffer_s + rest_s, 0.0
+        starved = before.idle and after.idle and buffer_s < _SENDBUF_SHARE * length_s
+        seconds = {
+            Limit.RECEIVE_WINDOW: receiver_s,
+            Limit.SEND_BUFFER: buffer_s,
+            rest: 0.0 if starved else rest_s,
+            Limit.APPLICATION: length_s - busy_s + (rest_s if starved else 0.0),
+        }
+    there = {limit: value for limit, value in seconds.items() if value > 0}
+    return [Slice(start_s=before.time_s, end_s=after.time_s, seconds=there)]
+
+
+def _within(value: float, largest: float) -> float:
+    return min(max(value, 0.0), largest)
+
+
+def _rest(before: Reading, after: Reading, link: Link, *, was_cut: bool) -> Limit:
+    """Return what the time belongs to that no clock of the kernel claims."""
+    if link is Link.FULL_SHARED:
+        return Limit.BOTTLENECK
+    if was_cut or before.cutting:
+        return Limit.LOSS
+    grows = after.cwnd_bytes > _GROWTH * before.cwnd_bytes
+    filled = after.in_flight_bytes >= _FILLED * after.cwnd_bytes
+    return Limit.START_UP if grows or (filled and link is Link.NOT_FULL) else Limit.UNKNOWN

@@ -1,0 +1,47 @@
+"""`longfat diagnose`: what held the flows of a run back, and what would help."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from longfat.advice import screen
+from longfat.advice.diagnosis import diagnose as diagnose_run
+from longfat.cli.console import stdout
+from longfat.runs import load_run
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("flow", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def diagnose(run: Path, flow: str | None, *, as_json: bool) -> None:
+    """Tell what held FLOW of RUN back, second by second, and what would help.
+
+    RUN is a run directory; without FLOW, all iperf3 flows of it are told.
+    Such as:
+
+    \b
+    longfat diagnose runs/lab08/default-seed1
+    longfat diagnose runs/lab11/loss-cubic-seed1 first
+    """  # noqa: D301  \b keeps click from filling the lines up
+    found = diagnose_run(load_run(run), flow)
+    if as_json:
+        flows = [each.to_json() for each in found]
+        click.echo(json.dumps({"run": str(run), "flows": flows}, indent=2))
+        return
+
+    def draw(console: Console) -> None:
+        for index, each in enumerate(found):
+            if index:
+                console.print()
+                console.rule(style="dim")
+            screen.draw_diagnosis(console, each)
+
+    screen.show(stdout(), draw)

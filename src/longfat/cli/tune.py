@@ -1,0 +1,126 @@
+"""`longfat tune`: what to set on a long, fat path, why, and whether it helps."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from longfat.advice.check import Checked, check_cases, judge_check
+from longfat.advice.need import CONGESTIONS
+from longfat.advice.screen import show
+from longfat.advice.tuning import tune as tune_path
+from longfat.advice.tuning_screen import draw_check, draw_tuning
+from longfat.cli.console import stderr, stdout
+from longfat.cli.progress import CaseProgress
+from longfat.errors import ExitCode
+from longfat.kernel.version import check_version
+from longfat.runner import Batch, run_batches
+from longfat.study import Planned
+from longfat.study.expand import DEFAULT_KERNEL
+from longfat.units import parse_fraction, parse_rate_bps, parse_time_s
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from longfat.advice.tuning import Tuning
+
+
+@click.command()
+@click.option("--rate", required=True, metavar="RATE", help="Rate of the bottleneck: 10gbit.")
+@click.option("--rtt", required=True, metavar="TIME", help="Round-trip time, idle: 50ms.")
+@click.option(
+    "--cc",
+    type=click.Choice(CONGESTIONS),
+    default="cubic",
+    show_default=True,
+    help="Congestion control.",
+)
+@click.option("--loss", metavar="PERCENT", help="Loss on the path, such as 0.01%.")
+@click.option(
+    "--flows",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Long flows that share the bottleneck.",
+)
+@click.option(
+    "--kernel", default=DEFAULT_KERNEL, show_default=True, help="Linux version of the hosts."
+)
+@click.option("--check", is_flag=True, help="Run default against tuned in machines, and show both.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Keep the check's runs in this folder.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def tune(
+    *,
+    rate: str,
+    rtt: str,
+    cc: str,
+    loss: str | None,
+    flows: int,
+    kernel: str,
+    check: bool,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Say what to set for a path of some rate and RTT, as lines to paste, and why.
+
+    Such as:
+
+    \b
+    longfat tune --rate 10gbit --rtt 50ms
+    longfat tune --rate 1gbit --rtt 100ms --loss 0.01% --cc bbr --check
+    """  # noqa: D301  \b keeps click from filling the lines up
+    tuning = tune_path(
+        rate_bps=parse_rate_bps(rate),
+        rtt_s=parse_time_s(rtt),
+        kernel=check_version(kernel),
+        congestion=cc,
+        loss_fraction=parse_fraction(loss) if loss is not None else 0.0,
+        flows=flows,
+    )
+    if out is not None and not check:
+        raise click.UsageError("--out says where the runs of --check go; add --check")
+    if check:
+        _check(tuning, out=out, as_json=as_json)
+    elif as_json:
+        click.echo(json.dumps(tuning.to_json(), indent=2))
+    else:
+        show(stdout(), lambda console: draw_tuning(console, tuning))
+
+
+def _check(tuning: Tuning, *, out: Path | None, as_json: bool) -> None:
+    with tempfile.TemporaryDirectory(prefix="longfat-tune-") as temporary:
+        checked = _run(tuning, out if out is not None else Path(temporary))
+        if as_json:
+            document = tuning.to_json() | {"check": checked.to_json()}
+            if out is None:
+                for case in document["check"]["cases"].values():
+                    del case["run_dir"]  # it is gone when this is read
+            click.echo(json.dumps(document, indent=2))
+        else:
+            show(stdout(), lambda console: _draw(console, tuning, checked))
+    if not checked.good:
+        raise click.exceptions.Exit(ExitCode.CLAIM_FAILED)
+
+
+def _draw(console: Console, tuning: Tuning, checked: Checked) -> None:
+    draw_tuning(console, tuning)
+    draw_check(console, checked)
+
+
+def _run(tuning: Tuning, out: Path) -> Checked:
+    planned = {
+        name: Planned(case=case, setup_places=(), title=name)
+        for name, case in check_cases(tuning).items()
+    }
+    batches = [Batch(cases=planned, out=out)]
+    with CaseProgress(batches, labels=[""], console=stderr()) as progress:
+        (runs,) = run_batches(batches, on_progress=progress.update, on_done=progress.done)
+    return judge_check(tuning, {name: found[0] for name, found in runs.items()})

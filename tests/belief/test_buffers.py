@@ -1,0 +1,110 @@
+"""What the code believes of the kernel's socket buffers: their sizes, and what of them is data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from longfat.advice.rows import SEND_BUFFER_SHARE
+from longfat.advice.tuning_lines import DEFAULT_BUFFERS
+from longfat.case import Case, Command
+from longfat.kernel import Kernel
+from longfat.network import ROOT, Host, Link, Network, Switch
+from longfat.runner import run_case
+from longfat.traffic import Iperf3
+
+Boot = Callable[..., str]
+
+RATE_BPS, RTT_S = 200_000_000, 0.020
+BDP_BYTES = int(RATE_BPS * RTT_S / 8)
+PLENTY = 50_000_000
+ADD = "tc qdisc add dev s1-eth1"
+
+
+@pytest.mark.parametrize(
+    ("memory_bytes", "receive_bytes", "send_bytes"),
+    [(512 << 20, 4_000_000, 4_000_000), (2 << 30, 6_291_456, 4_194_304)],
+)
+def test_the_largest_buffers_depend_on_memory(
+    boot: Boot, each_kernel: Kernel, memory_bytes: int, receive_bytes: int, send_bytes: int
+) -> None:
+    said = boot(
+        each_kernel,
+        "cat /proc/sys/net/ipv4/tcp_rmem /proc/sys/net/ipv4/tcp_wmem",
+        memory_bytes=memory_bytes,
+    )
+    rmem, wmem = ([int(number) for number in line.split()] for line in said.splitlines())
+    assert tuple(rmem[:2]) == DEFAULT_BUFFERS["rmem"]
+    assert tuple(wmem[:2]) == DEFAULT_BUFFERS["wmem"]
+    # Below a gigabyte or so it is a share of the memory.
+    assert rmem[2] == pytest.approx(receive_bytes, rel=0.02)
+    assert wmem[2] == pytest.approx(send_bytes, rel=0.02)
+
+
+def test_options_of_tcp_are_on_and_cubic_is_the_default(boot: Boot, each_kernel: Kernel) -> None:
+    names = ("window_scaling", "sack", "timestamps", "moderate_rcvbuf", "adv_win_scale")
+    files = " ".join(f"/proc/sys/net/ipv4/tcp_{name}" for name in names)
+    said = boot(each_kernel, f"cat {files} /proc/sys/net/ipv4/tcp_congestion_control")
+    assert said.split() == ["1"] * 5 + ["cubic"]
+
+
+def window_share(
+    out: Path, *, kernel: str, which: str, buffer_bytes: int, frames: bool = False
+) -> float:
+    """Return which share of a buffer was in flight on a path that wants more."""
+    lines = [
+        (ROOT, "tc qdisc add dev s1-eth1 root handle 1: netem delay 20ms"),
+        (
+            ROOT,
+            f"tc qdisc add dev s1-eth1 parent 1: tbf rate 200mbit burst 65536 limit {BDP_BYTES}",
+        ),
+    ]
+    for host in ("h1", "h2"):
+        for name, low, middle in (("rmem", 4096, 131072), ("wmem", 4096, 16384)):
+            size = buffer_bytes if name == which else PLENTY
+            lines.append((host, f"sysctl -w net.ipv4.tcp_{name}='{low} {middle} {size}'"))
+        if frames:
+            lines.append((host, f"ip link set dev {host}-eth0 gso_max_segs 1"))
+    case = Case(
+        kernel=kernel,
+        network=Network(
+            hosts=(Host(name="h1", address="10.0.0.1/8"), Host(name="h2", address="10.0.0.2/8")),
+            switches=(Switch(name="s1"),),
+            links=(Link(a="h2", b="s1"), Link(a="h1", b="s1")),
+        ),
+        setup=tuple(Command(node=node, line=line) for node, line in lines),
+        flows=(Iperf3(name="bulk", source="h1", target="h2", time_s=3.0),),
+        memory_bytes=1 << 30,
+    )
+    run = run_case(case, name="case", out=out)
+    (stream,) = case.flows[0].report(run.raw).streams  # type: ignore[attr-defined]
+    steady_bps = stream[-1].bps
+    # The path itself must not be what limits.
+    assert steady_bps < 0.9 * RATE_BPS
+    return float(steady_bps * RTT_S / 8 / buffer_bytes)
+
+
+# With segmentation offload a packet carries up to 64 KB behind one head; without, each frame has
+# a head and a buffer of its own, as it has with network cards that do not put frames together.
+@pytest.mark.parametrize(
+    ("kernel", "which", "frames", "share"),
+    [
+        ("6.1", "rmem", False, 0.50),
+        ("6.1", "rmem", True, 0.50),
+        ("6.12", "rmem", False, 0.765),
+        ("6.12", "rmem", True, 0.625),
+        ("6.1", "wmem", False, SEND_BUFFER_SHARE),
+        ("6.1", "wmem", True, 0.50),
+        ("6.12", "wmem", False, SEND_BUFFER_SHARE),
+        ("6.12", "wmem", True, 0.50),
+    ],
+)
+def test_how_much_of_a_buffer_is_data(
+    tmp_path: Path, kernel: str, which: str, frames: bool, share: float
+) -> None:
+    found = window_share(
+        tmp_path, kernel=kernel, which=which, buffer_bytes=BDP_BYTES, frames=frames
+    )
+    assert found == pytest.approx(share, rel=0.06)
