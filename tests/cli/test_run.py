@@ -90,16 +90,22 @@ def test_json(study: Path) -> None:
     assert set(data) == {"study", "cases", "claims", "published"}
     assert data["study"] == "small"
     near = data["cases"]["near"]
-    assert set(near) == {"digest", "seed", "metrics", "virtual_s", "wall_s", "run_dir"}
-    assert near["seed"] == 7
+    assert set(near) == {"metrics", "spread", "runs"}
+    (run,) = near["runs"]
+    assert set(run) == {"digest", "seed", "metrics", "virtual_s", "wall_s", "run_dir"}
+    assert run["seed"] == 7
+    assert run["metrics"] == near["metrics"]
+    minimum = near["metrics"]["rtt.min_s"]
+    assert near["spread"]["rtt.min_s"] == {"low": minimum, "high": minimum, "count": 1}
     assert near["metrics"]["rtt.min_s"] == pytest.approx(0.01, rel=0.01)
     assert near["metrics"]["bulk.sender_bps"] == pytest.approx(10e6, rel=0.05)
-    assert (study.parent / near["run_dir"] / "manifest.json").exists()
+    assert (study.parent / run["run_dir"] / "manifest.json").exists()
     assert data["claims"] == [
         {
             "text": "far is farther",
             "expression": "far.rtt.min > 2 * near.rtt.min",
             "holds": True,
+            "seeds": None,
         }
     ]
     assert data["published"] == [
@@ -107,10 +113,111 @@ def test_json(study: Path) -> None:
             "case": "near",
             "metric": "rtt.min_s",
             "published": 0.01,
-            "measured": near["metrics"]["rtt.min_s"],
-            "ratio": near["metrics"]["rtt.min_s"] / 0.01,
+            "measured": minimum,
+            "low": minimum,
+            "high": minimum,
+            "count": 1,
+            "ratio": minimum / 0.01,
+            "inside_band": None,
         }
     ]
+
+
+LOSSY = STUDY.replace("netem delay 10ms", "netem delay 10ms loss 5%").replace(
+    "title: A small study", "title: A small study\nseeds: 3"
+)
+
+
+def test_seeds(study: Path) -> None:
+    study.write_text(LOSSY)
+    done = longfat("run", "small.yaml", cwd=study.parent)
+    assert done.returncode == 0, done.stderr
+    assert "2 of 2 cases" in done.stdout
+    assert "6 runs with the seeds 1-3" in done.stdout
+    assert re.search(r"median +5-95 % +ratio +inside\n", done.stdout)
+    assert re.search(r"far is farther \(in 3 of 3 seeds\)", done.stdout)
+    # One line a case, not one a run.
+    assert re.search(r"^near: 3 seeds, .* virtual s in .* s", done.stderr, re.MULTILINE)
+    assert len(done.stderr.splitlines()) == 2
+    out = study.parent / "runs" / "small"
+    folders = {path.name for path in out.iterdir() if path.is_dir()} - {"plots"}
+    assert folders == {f"{case}-seed{seed}" for case in ("near", "far") for seed in (1, 2, 3)}
+
+
+def test_a_seed_of_several_gives_what_it_gives_alone(study: Path) -> None:
+    study.write_text(LOSSY)
+    several = longfat(
+        *("run", "small.yaml", "--json", "--case", "near", "--seed", "4", "--out", "several"),
+        cwd=study.parent,
+    )
+    near = json.loads(several.stdout)["cases"]["near"]
+    assert [run["seed"] for run in near["runs"]] == [4, 5, 6]
+    sent = sorted(run["metrics"]["bulk.sent_bytes"] for run in near["runs"])
+    assert near["metrics"]["bulk.sent_bytes"] == sent[1]
+    digests = [run["digest"] for run in near["runs"]]
+    assert len(set(digests)) == 3
+    alone = longfat(
+        *("run", "small.yaml", "--json", "--case", "near", "--seed", "5", "--seeds", "1"),
+        *("--out", "alone"),
+        cwd=study.parent,
+    )
+    (run,) = json.loads(alone.stdout)["cases"]["near"]["runs"]
+    assert run["digest"] == digests[1]
+    for path in (study.parent / "alone/near-seed5/raw").iterdir():
+        other = study.parent / "several/near-seed5/raw" / path.name
+        assert other.read_bytes() == path.read_bytes()
+
+
+def test_several_studies(study: Path) -> None:
+    other = study.parent / "other" / "study.yaml"
+    other.parent.mkdir()
+    other.write_text(STUDY.replace("far is", "far is not").replace("far.rtt.min >", "0 >"))
+    done = longfat("run", "small.yaml", "other", "--case", "far", cwd=study.parent)
+    assert done.returncode == 0, done.stderr
+    first, second = re.findall(r"^(\w+) ─+$", done.stdout, re.MULTILINE)
+    assert (first, second) == ("small", "other")
+    assert "small/far: " in done.stderr
+    runs = study.parent / "runs"
+    assert (runs / "small" / "report.html").exists()
+    assert (runs / "other" / "far-seed1" / "manifest.json").exists()
+    done = longfat("run", "other", "small.yaml", "--json", "--out", "o", cwd=study.parent)
+    assert done.returncode == 1  # other's claim fails
+    theirs, ours = json.loads(done.stdout)
+    assert (theirs["study"], ours["study"]) == ("other", "small")
+    assert theirs["cases"].keys() == {"near", "far"}
+    folder = Path(ours["cases"]["far"]["runs"][0]["run_dir"])
+    assert folder.resolve() == (study.parent / "o/small/far-seed1").resolve()
+
+
+def test_two_studies_of_one_name(study: Path) -> None:
+    done = longfat("run", "small.yaml", "./small.yaml", cwd=study.parent)
+    assert done.returncode == 2
+    assert "both called 'small'" in done.stderr
+
+
+def test_a_lab_is_found_by_name(tmp_path: Path) -> None:
+    done = longfat("run", "lab08", "--case", "unshaped", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["study"] == "lab08"
+    assert (tmp_path / "runs/lab08/unshaped-seed1").is_dir()
+
+
+def test_a_path_wins_over_a_lab(study: Path) -> None:
+    (study.parent / "lab08").mkdir()
+    study.rename(study.parent / "lab08" / "study.yaml")
+    done = longfat("run", "lab08", "--case", "unshaped", cwd=study.parent)
+    assert done.returncode == 2
+    assert "its cases: near, far" in done.stderr
+    (study.parent / "lab08" / "study.yaml").unlink()
+    done = longfat("run", "lab08", cwd=study.parent)
+    assert done.returncode == 2
+    assert "the folder lab08 here holds no study.yaml, and hides the lab" in done.stderr
+
+
+def test_an_unknown_name_tells_the_labs(tmp_path: Path) -> None:
+    done = longfat("run", "lab88", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "no file, folder or lab 'lab88'; did you mean 'lab08'? (labs: lab08" in done.stderr
 
 
 def test_a_case_alone_leaves_claims_unjudged(study: Path) -> None:
@@ -160,6 +267,11 @@ def test_bad_input_ends_with_2_and_a_place(
         ("run", "nowhere"),
         ("run", "small.yaml", "--case", "middle"),
         ("run", "small.yaml", "--seed", "-1"),
+        ("run", "small.yaml", "--seed", str(2**63)),
+        ("run", "small.yaml", "--seed", str(2**63 - 1), "--seeds", "2"),
+        ("run", "small.yaml", "--seeds", "0"),
+        ("run", "small.yaml", "--seeds", "1001"),
+        ("run", "small.yaml", "nowhere"),
         ("run", "small.yaml", "--kernel", "six"),
         ("run", "small.yaml", "--out", "small.yaml"),
         ("walk",),
@@ -257,4 +369,5 @@ def test_an_ordinary_user_can_run_it(study: Path) -> None:
         theirs = json.loads(done.stdout)["cases"]["near"]
         assert theirs["metrics"]["rtt.min_s"] == pytest.approx(0.01, rel=0.01)
     ours = longfat("run", "small.yaml", "--json", "--case", "near", cwd=study.parent)
-    assert json.loads(ours.stdout)["cases"]["near"]["digest"] == theirs["digest"]
+    (run,) = json.loads(ours.stdout)["cases"]["near"]["runs"]
+    assert run["digest"] == theirs["runs"][0]["digest"]

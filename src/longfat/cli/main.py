@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 
 import click
 
 from longfat import __version__
-from longfat.cli.doctor import doctor
-from longfat.cli.kernel import kernel
-from longfat.cli.run import run
 from longfat.errors import ExitCode, LongfatError
 
+COMMANDS = (
+    *("run", "watch", "labs", "show", "plot", "diagnose", "tune", "bdp"),
+    *("fidelity", "kernel", "doctor"),
+)
+"""The subcommands in the order of the help; each stands in the module of its name."""
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+
+class _Lazy(click.Group):
+    """Loads a subcommand when it is asked for: plots and tables take a second to load."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        command = getattr(importlib.import_module(f"longfat.cli.{cmd_name}"), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(
+    cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(__version__, prog_name="longfat", message="%(prog)s %(version)s")
 def commands() -> None:
     """Run networks on real Linux, in virtual time.
@@ -22,11 +44,6 @@ def commands() -> None:
     Exit status: 0 good, 1 a claim failed, 2 bad input or usage, 3 the machine
     or its surroundings failed.
     """
-
-
-commands.add_command(doctor)
-commands.add_command(kernel)
-commands.add_command(run)
 
 
 def main() -> None:

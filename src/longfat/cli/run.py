@@ -1,20 +1,25 @@
-"""`longfat run`: run a study's cases, print what came of them, write the report."""
+"""`longfat run`: run the cases of studies, print what came of them, write the reports."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from rich.text import Text
 
 from longfat.cli.console import stderr, stdout
 from longfat.cli.progress import CaseProgress
 from longfat.errors import ExitCode, InputError
+from longfat.labs import find_study
 from longfat.report import print_verdict, write_report
-from longfat.runner import run_cases
+from longfat.runner import Batch, run_batches
 from longfat.study import read_study
+from longfat.study.expand import LARGEST_SEED, MOST_SEEDS
+from longfat.study.node import listed, nearest
 from longfat.verdict import judge
 
 if TYPE_CHECKING:
@@ -22,56 +27,126 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("study", type=click.Path(path_type=Path))
+@click.argument("studies", nargs=-1, required=True, metavar="STUDY...")
 @click.option(
     "--case", "names", multiple=True, metavar="NAME", help="Run this case only; repeatable."
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Use this seed in place of the study's.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0, max=LARGEST_SEED),
+    help="Use this seed in place of the study's; of several seeds, as the first.",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1, max=MOST_SEEDS),
+    metavar="N",
+    help="Run each case with N seeds in place of the study's number.",
+)
 @click.option("--kernel", metavar="VERSION", help="Use this kernel in place of the study's.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Machines at once; default: one a CPU.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Where runs, plots and report go; default: runs/STUDY.",
+    help="Where runs, plots and report go; default: runs/STUDY. For several studies: OUT/STUDY.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, and write no report.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON object, for several studies a list of them, and write no report.",
+)
 def run(
-    study: Path,
+    studies: tuple[str, ...],
     *,
     names: tuple[str, ...],
     seed: int | None,
+    seeds: int | None,
     kernel: str | None,
     jobs: int | None,
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Run the cases of STUDY, a study file or a folder that holds a study.yaml."""
-    plan = read_study(study)
-    cases = _choose(plan, names=names, seed=seed, kernel=kernel)
-    folder = out if out is not None else Path("runs") / plan.name
-    with CaseProgress(cases, console=stderr()) as progress:
-        runs = run_cases(
-            cases, out=folder, jobs=jobs, on_progress=progress.update, on_done=progress.done
+    """Run the cases of each STUDY: a study file, a folder with a study.yaml, or a lab's name."""
+    plans = [read_study(find_study(argument)) for argument in studies]
+    _check_names(plans, names)
+    plans, batches = _batches(plans, names=names, seed=seed, seeds=seeds, kernel=kernel, out=out)
+    several = len(studies) > 1
+    labels = [f"{plan.name}/" if several else "" for plan in plans]
+    with CaseProgress(batches, labels=labels, console=stderr()) as progress:
+        results = run_batches(
+            batches, jobs=jobs, on_progress=progress.update, on_done=progress.done
         )
-    verdict = judge(plan, runs)
+    verdicts = [judge(plan, runs) for plan, runs in zip(plans, results, strict=True)]
     if as_json:
-        click.echo(json.dumps(verdict.to_json(), indent=2))
-    else:
+        documents = [verdict.to_json() for verdict in verdicts]
+        click.echo(json.dumps(documents if several else documents[0], indent=2))
+    for index, verdict in enumerate(() if as_json else verdicts):
         with stderr().status("drawing plots and report"):
-            files = write_report(verdict, folder)
+            files = write_report(verdict, batches[index].out)
+        if several:
+            _heading(verdict.study.name, first=index == 0)
         print_verdict(verdict, console=stdout(), files=files)
-    if not verdict.good:
+        for note in files.notes:
+            stderr().print(Text(note), soft_wrap=True)
+    if not all(verdict.good for verdict in verdicts):
         raise click.exceptions.Exit(ExitCode.CLAIM_FAILED)
 
 
+def _heading(name: str, *, first: bool) -> None:
+    console = stdout()
+    if not first:
+        console.print("\n")
+    console.rule(Text(name, style="bold"), align="left")
+
+
+def _check_names(plans: Sequence[Study], names: tuple[str, ...]) -> None:
+    known = list(dict.fromkeys(name for plan in plans for name in plan.cases))
+    for name in names:
+        if name not in known:
+            files = ", ".join(str(plan.file) for plan in plans)
+            raise InputError(
+                f"{files}: no case {name!r} in it{nearest(name, known)}; its cases: {listed(known)}"
+            )
+
+
+def _batches(
+    plans: Sequence[Study],
+    *,
+    names: tuple[str, ...],
+    seed: int | None,
+    seeds: int | None,
+    kernel: str | None,
+    out: Path | None,
+) -> tuple[list[Study], list[Batch]]:
+    """Return the studies that have cases to run, and these cases with their folders."""
+    chosen: list[Study] = []
+    batches: list[Batch] = []
+    for plan in plans:
+        cases = _choose(plan, names=names, seed=seed, seeds=seeds, kernel=kernel)
+        if not cases:
+            continue
+        base = out if out is not None else Path("runs")
+        folder = base if out is not None and len(plans) == 1 else base / plan.name
+        for other, batch in zip(chosen, batches, strict=True):
+            if batch.out == folder:
+                raise InputError(
+                    f"{other.file} and {plan.file} are both called {plan.name!r}, so their runs "
+                    "would go to one folder: run them one by one, with --out"
+                )
+        chosen.append(plan)
+        batches.append(Batch(cases=cases, out=folder))
+    return chosen, batches
+
+
 def _choose(
-    study: Study, *, names: tuple[str, ...], seed: int | None, kernel: str | None
+    study: Study,
+    *,
+    names: tuple[str, ...],
+    seed: int | None,
+    seeds: int | None,
+    kernel: str | None,
 ) -> dict[str, Planned]:
     """Return the cases to run, with what the command line puts in place of the study's."""
-    for name in names:
-        if name not in study.cases:
-            known = ", ".join(study.cases)
-            raise InputError(f"{study.file}: no case {name!r} in it; its cases: {known}")
     chosen = {}
     for name, planned in study.cases.items():
         if names and name not in names:
@@ -81,5 +156,10 @@ def _choose(
             case = dataclasses.replace(case, seed=seed)
         if kernel is not None:
             case = dataclasses.replace(case, kernel=kernel)
-        chosen[name] = dataclasses.replace(planned, case=case)
+        count = planned.seeds if seeds is None else seeds
+        if case.seed + count - 1 > LARGEST_SEED:
+            raise InputError(
+                f"{count} seeds from {case.seed} on pass the largest seed, {LARGEST_SEED}"
+            )
+        chosen[name] = dataclasses.replace(planned, case=case, seeds=count)
     return chosen

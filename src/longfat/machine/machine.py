@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import time
 from typing import TYPE_CHECKING
 
 from longfat.errors import MachineError
 from longfat.guard import Guarded
 from longfat.machine.clock import VirtualClock
+from longfat.machine.pace import Pacer
 from longfat.machine.process import find_program
 from longfat.machine.sandbox import HANDOVER, sandboxed
 from longfat.machine.watchdog import STALL_CPU_S, Watchdog
@@ -20,11 +22,14 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from longfat.kernel import Kernel
+    from longfat.machine.pace import Pace
 
 START_OF_TIME_S = 1_700_000_000
 """The guest's date at boot, in seconds since 1970: fixed, so that no result knows today's."""
 
 _LOOK_EVERY_S = 0.25
+_PACED_LOOK_EVERY_S = 0.002  # in which a machine runs ahead of its pace
+_MOST_HELD_S = 0.1  # between two looks at a machine that is held
 _CONSOLE_TAIL_BYTES = 3000
 
 
@@ -108,7 +113,11 @@ class Machine:
         self._console.close()
 
     def wait(
-        self, *, limit_s: float, on_progress: Callable[[float], None] = lambda _: None
+        self,
+        *,
+        limit_s: float,
+        on_progress: Callable[[float], None] = lambda _: None,
+        pace: Pace | None = None,
     ) -> float:
         """Wait until the guest has turned the machine off.
 
@@ -117,6 +126,8 @@ class Machine:
                 The clock is looked at a few times a second: a machine that passes
                 the limit and ends between two looks is not noticed.
             on_progress: called a few times a second with the virtual time in seconds.
+            pace: how fast virtual time may pass; as fast as it can, if None. It
+                changes no result.
 
         Returns:
             The wall time since boot, in seconds.
@@ -124,11 +135,17 @@ class Machine:
         Raises:
             MachineError: the machine did not boot, stalled, passed the limit or crashed.
         """
+        pacer = Pacer(pace) if pace is not None else None
         with contextlib.closing(_Pulse(self._guarded, self._kernel, self._stall_cpu_s)) as pulse:
             wait_s = 0.01
             while (status := self._guarded.wait(timeout_s=wait_s)) is None:
-                wait_s = min(2 * wait_s, _LOOK_EVERY_S)
                 virtual_s = pulse.take()
+                if pacer is None:
+                    wait_s = min(2 * wait_s, _LOOK_EVERY_S)
+                else:
+                    held_s = pacer.hold_s(virtual_s=virtual_s, wall_s=time.monotonic())
+                    pulse.hold(held_s > 0)
+                    wait_s = min(held_s, _MOST_HELD_S) or _PACED_LOOK_EVERY_S
                 if virtual_s > limit_s:
                     raise MachineError(f"it is not over after {limit_s:g} s of virtual time")
                 on_progress(virtual_s)
@@ -152,8 +169,11 @@ class _Pulse:
         self._guarded = guarded
         self._kernel = kernel
         self._stall_cpu_s = stall_cpu_s
+        self._process: int | None = None  # a descriptor: its number may be another's by and by
         self._clock: VirtualClock | None = None
         self._watchdog: Watchdog | None = None
+        self._looked_s = 0.0
+        self._held = False
 
     def take(self) -> float:
         """Return the virtual time in seconds, 0 before boot.
@@ -166,6 +186,8 @@ class _Pulse:
             if pid is None:
                 return 0.0
             try:
+                if self._process is None:
+                    self._process = os.pidfd_open(pid)
                 self._clock = VirtualClock(kernel_pid=pid, binary=self._kernel.binary)
             except OSError:
                 return 0.0  # it has just ended
@@ -173,11 +195,31 @@ class _Pulse:
         virtual_s = self._clock.now_s()
         if virtual_s is None:
             return 0.0
-        if stall := self._watchdog.look(virtual_s):
-            raise MachineError(str(stall))
+        now_s = time.monotonic()
+        # It looks through all processes of the host, which is not to be done every moment.
+        if not self._held and now_s - self._looked_s >= _LOOK_EVERY_S / 2:
+            self._looked_s = now_s
+            if stall := self._watchdog.look(virtual_s):
+                raise MachineError(str(stall))
         return virtual_s
+
+    def hold(self, held: bool) -> None:
+        """Stop the machine, or let it go on.
+
+        Only the kernel's process is stopped: it traces the guest's processes, and
+        would take a stop of theirs for the guest's doing.
+        """
+        if held == self._held or self._process is None or self._watchdog is None:
+            return
+        with contextlib.suppress(ProcessLookupError):  # it has just ended
+            signal.pidfd_send_signal(self._process, signal.SIGSTOP if held else signal.SIGCONT)
+        self._held = held
+        if not held:
+            self._watchdog.start_anew()
 
     def close(self) -> None:
         """Let go of the clock."""
+        if self._process is not None:
+            os.close(self._process)
         if self._clock is not None:
             self._clock.close()

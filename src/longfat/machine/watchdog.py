@@ -95,6 +95,10 @@ class Watchdog:
             return None
         return Stall(virtual_s=virtual_s, cpu_s=cpu_s, spinner=find_spinner(self._pid))
 
+    def start_anew(self) -> None:
+        """Wait for a tick from now on: the machine was held until now and could not have one."""
+        self._wall_s = time.monotonic()
+
     def _machine_cpu_s(self) -> float:
         kernel = stat(self._pid)
         own_s = kernel.cpu_s if kernel else 0.0

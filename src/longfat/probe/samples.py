@@ -95,9 +95,7 @@ class SampleStream:
         self._every_ns = 0
         self._sources: list[Source] = []
         self.time_s = 0.0
-        """When the last whole sample was taken, in seconds after the traffic's start.
-
-        It may have had no message."""
+        """Up to when all sources have been read, in seconds after the traffic's start."""
 
     @property
     def begun(self) -> bool:
@@ -137,7 +135,8 @@ class SampleStream:
             time_s = tick * self._every_ns / 1e9
             for body in _messages(view[_RECORD.size : _RECORD.size + length]):
                 yield Message(time_s, self._sources[index], body)
-            self.time_s = time_s
+            if index == len(self._sources) - 1:
+                self.time_s = time_s
             view = view[_RECORD.size + length :]
         self._unread = bytes(view)
 

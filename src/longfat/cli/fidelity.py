@@ -1,0 +1,86 @@
+"""`longfat fidelity`: what was published beside what was measured, as a Markdown page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from longfat.cli.console import stdout
+from longfat.errors import ExitCode, InputError
+from longfat.labs import find_lab, find_study
+from longfat.report.fidelity import StudyFidelity, fidelity_complaints, study_fidelity
+from longfat.report.fidelity_page import fidelity_markdown
+from longfat.study import Study, read_study
+
+
+@click.command()
+@click.argument(
+    "folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUNS_FOLDER..."
+)
+@click.option(
+    "--study",
+    "study_name",
+    metavar="STUDY",
+    help="The study that the runs are of; default: the lab of the folder's name.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the page to this file, and print what is off.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list in place of the page.")
+def fidelity(
+    folders: tuple[Path, ...], *, study_name: str | None, out: Path | None, as_json: bool
+) -> None:
+    """Compare the runs in each RUNS_FOLDER, such as runs/lab08, with what was published.
+
+    Ends with 1 if a figure is off by more than 15 %, outside of the seeds' band,
+    and not explained in the study.
+    """
+    if study_name is not None and len(folders) > 1:
+        raise InputError("--study is of one folder of runs: give one folder with it")
+    found: dict[str, StudyFidelity] = {}
+    for folder in folders:
+        study = _study(folder, study_name)
+        if study.name in found:
+            raise InputError(f"{folder}: the study {study.name} is given twice")
+        found[study.name] = study_fidelity(study, folder)
+    studies = tuple(found.values())
+    if out is not None:
+        _write(out, fidelity_markdown(studies))
+    if as_json:
+        click.echo(json.dumps([one.to_json() for one in studies], indent=2))
+    elif out is None:
+        click.echo(fidelity_markdown(studies), nl=False)
+    else:
+        console = stdout()
+        for name, one in found.items():
+            console.print(f"{name}: {one.summary}", markup=False, soft_wrap=True)
+        for line in fidelity_complaints(studies):
+            console.print(line, markup=False, soft_wrap=True)
+    if not all(one.good for one in studies):
+        raise click.exceptions.Exit(ExitCode.CLAIM_FAILED)
+
+
+def _study(folder: Path, study_name: str | None) -> Study:
+    if not folder.is_dir():
+        raise InputError(
+            f"{folder}: there is no such folder; `longfat run {folder.name}` would fill it"
+        )
+    if study_name is not None:
+        return read_study(find_study(study_name))
+    try:
+        lab = find_lab(folder.resolve().name)
+    except InputError as error:
+        raise InputError(f"{folder}: {error.message}; name the study with --study") from None
+    return read_study(lab.study_file)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from None

@@ -1,0 +1,114 @@
+"""`longfat show`: a lab's text, or its study file.
+
+The texts are Markdown with answers folded away in HTML's `<details>`, which a
+browser can open and a terminal cannot: there they are left out, or written
+after their questions.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+from rich.markdown import Markdown
+
+from longfat.cli.console import stdout
+from longfat.errors import InputError
+from longfat.labs import Lab, find_lab
+from longfat.study import STUDY_FILE
+
+# Longer lines are hard to read.
+_WIDEST = 100
+
+# Code is left as it is: a fence first, so that what looks like details inside is none.
+_FOLDED = re.compile(
+    r"(?P<code>^(?P<fence>```+|~~~+).*?^(?P=fence)[`~]*[ \t]*$)"
+    r"|<details[^>]*>\s*<summary[^>]*>(?P<summary>.*?)</summary>(?P<answer>.*?)</details>",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+_CODE_TAG = re.compile(r"</?code>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z][^>]*>", re.IGNORECASE)
+_PLAIN_START = re.compile(r"[\w\"'(*`]")
+_NO_QUESTION = ("answer", "answers", "the answer", "solution")
+
+
+@click.command()
+@click.argument("lab", metavar="LAB")
+@click.option(
+    "--study", "as_study", is_flag=True, help="Print the study file in place of the text."
+)
+@click.option(
+    "--answers/--no-answers",
+    default=None,
+    help="Show the answers to the text's questions; by default a terminal does not.",
+)
+def show(lab: str, *, as_study: bool, answers: bool | None) -> None:
+    """Print the text of LAB; in a pipe, as the Markdown that it is."""
+    found = _find(lab)
+    if as_study:
+        click.echo(_read(found.study_file), nl=False)
+        return
+    if found.text_file is None:
+        raise InputError(
+            f"the lab {found.name!r} has no text; its study file: longfat show {lab} --study"
+        )
+    text = _read(found.text_file)
+    console = stdout()
+    if not console.is_terminal:
+        click.echo(text if answers is not False else fold_answers(text), nl=False)
+        return
+    plain = unfold_answers(text) if answers else fold_answers(text)
+    # A theme of the terminal's own colours, for terminals may be dark or light.
+    console.print(Markdown(plain, code_theme="ansi_dark"), width=min(console.width, _WIDEST))
+    if not answers and plain != text:
+        console.print(f"\n[dim]With the answers: longfat show {lab} --answers[/dim]")
+
+
+def unfold_answers(text: str) -> str:
+    """Write each folded answer as a paragraph that starts with `Answer:`, after its question.
+
+    Args:
+        text: Markdown.
+    """
+    return _FOLDED.sub(_unfolded, text)
+
+
+def fold_answers(text: str) -> str:
+    """Leave each folded answer out, and keep its question.
+
+    Args:
+        text: Markdown.
+    """
+    return _FOLDED.sub(lambda found: found["code"] or _question(found["summary"]), text)
+
+
+def _unfolded(found: re.Match[str]) -> str:
+    if found["code"]:
+        return found["code"]
+    answer = found["answer"].strip()
+    # A list, a table or code must stay at the beginning of its line.
+    gap = " " if _PLAIN_START.match(answer) and not answer.startswith("```") else "\n\n"
+    parts = (_question(found["summary"]), f"**Answer:**{gap}{answer}\n")
+    return "\n\n".join(part for part in parts if part)
+
+
+def _question(summary: str) -> str:
+    text = " ".join(_TAG.sub("", _CODE_TAG.sub("`", summary)).split())
+    return "" if text.lower().rstrip(".:?") in _NO_QUESTION else text
+
+
+def _find(name: str) -> Lab:
+    folder = Path(name)
+    if (folder / STUDY_FILE).is_file():
+        return Lab(name=folder.resolve().name, folder=folder)
+    return find_lab(name)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: the file is not UTF-8") from None

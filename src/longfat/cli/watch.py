@@ -1,0 +1,167 @@
+"""`longfat watch`: run cases of a study one after the other, and look on."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.text import Text
+
+from longfat.cli.console import stderr, stdout
+from longfat.errors import InputError
+from longfat.labs import find_study
+from longfat.machine.pace import LEAST_FACTOR, MOST_FACTOR
+from longfat.study import read_study
+from longfat.study.expand import LARGEST_SEED
+from longfat.study.node import listed, nearest
+from longfat.units import parse_time_s
+from longfat.verdict import judge
+from longfat.watch import Order, watch_in_lines, watch_on_screen
+from longfat.watch.ending import case_lines
+from longfat.watch.lines import row_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.console import Console
+
+    from longfat.runs import Run
+    from longfat.study import Planned, Study
+
+
+class _Window(click.ParamType[float]):
+    """A time such as `30s`."""
+
+    name = "time"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        if isinstance(value, float):
+            return value
+        try:
+            window_s = parse_time_s(value, bare_seconds=True)
+        except InputError as error:
+            self.fail(str(error), param, ctx)
+        if not 1 <= window_s <= 86_400:
+            self.fail(f"{value!r} is outside of what is allowed: 1s to 86400s", param, ctx)
+        return window_s
+
+
+@click.command()
+@click.argument("study")
+@click.option(
+    "--case",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Watch this case only; repeatable. Without it: all, one after the other.",
+)
+@click.option(
+    "--pace",
+    type=click.FloatRange(min=LEAST_FACTOR, max=MOST_FACTOR),
+    metavar="FACTOR",
+    help="No faster than FACTOR times real time: 1 is real time, 0.1 ten times slower.",
+)
+@click.option(
+    "--window",
+    "window_s",
+    type=_Window(),
+    default="30s",
+    show_default=True,
+    help="Charts show so many of the last virtual seconds.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0, max=LARGEST_SEED),
+    help="Use this seed in place of the study's (of several seeds, the first is watched).",
+)
+@click.option("--kernel", metavar="VERSION", help="Use this kernel in place of the study's.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where runs go; default: runs/STUDY.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a virtual second.")
+def watch(
+    study: str,
+    *,
+    names: tuple[str, ...],
+    pace: float | None,
+    window_s: float,
+    seed: int | None,
+    kernel: str | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Run STUDY's cases with a live view: queues, throughput, RTT and cwnd as virtual time passes.
+
+    STUDY is a study file, a folder with a study.yaml, or a lab's name. The runs
+    are kept, and are the same as those of `longfat run`. Where no terminal is,
+    it prints one line a virtual second.
+    """
+    plan = read_study(find_study(study))
+    console = stdout()
+    runs: dict[str, tuple[Run, ...]] = {}
+    for name, planned in _chosen(plan, names=names, seed=seed, kernel=kernel).items():
+        order = Order(
+            study=plan.name,
+            name=name,
+            planned=planned,
+            out=out if out is not None else Path("runs") / plan.name,
+            pace=pace,
+            window_s=window_s,
+        )
+        runs[name] = ()
+
+        def ending(run: Run, name: str = name) -> list[Text]:
+            runs[name] = (run,)
+            return list(case_lines(judge(plan, runs), name))
+
+        _watch(order, console=console, as_json=as_json, ending=ending)
+
+
+def _watch(
+    order: Order, *, console: Console, as_json: bool, ending: Callable[[Run], list[Text]]
+) -> None:
+    if as_json:
+        run = watch_in_lines(order, say=lambda row: click.echo(json.dumps(row)))
+        stderr().print(Text(f"{run.name}: {run.folder}"), soft_wrap=True)
+    elif _can_draw(console):
+        watch_on_screen(order, console=console, ending=ending)
+    else:
+        click.echo(f"{order.study} / {order.name}")
+        run = watch_in_lines(order, say=lambda row: click.echo(row_text(row)))
+        for line in ending(run):
+            click.echo(line.plain)
+
+
+def _can_draw(console: Console) -> bool:
+    utf = console.encoding.lower().startswith("utf")
+    return console.is_terminal and not console.is_dumb_terminal and utf
+
+
+def _chosen(
+    study: Study, *, names: tuple[str, ...], seed: int | None, kernel: str | None
+) -> dict[str, Planned]:
+    """Return the cases to watch, with what the command line puts in place of the study's."""
+    for name in names:
+        if name not in study.cases:
+            raise InputError(
+                f"{study.file}: no case {name!r} in it{nearest(name, study.cases)}; "
+                f"its cases: {listed(study.cases)}"
+            )
+    chosen = {}
+    for name, planned in study.cases.items():
+        if names and name not in names:
+            continue
+        case = planned.case
+        if seed is not None:
+            case = dataclasses.replace(case, seed=seed)
+        if kernel is not None:
+            case = dataclasses.replace(case, kernel=kernel)
+        chosen[name] = dataclasses.replace(planned, case=case, seeds=1)
+    return chosen

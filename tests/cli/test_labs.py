@@ -1,0 +1,146 @@
+"""`longfat labs` and `longfat show`: the list, and texts with their answers folded or not."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from longfat import resources
+from longfat.cli.show import fold_answers, unfold_answers
+from tests.cli.test_run import LONGFAT, STUDY, longfat
+
+TEXT = """\
+# A small lab
+
+Take `tc` & [look](x.md).
+
+```html
+<details><summary>code</summary>is left alone</details>
+```
+
+<details>
+<summary>Why <code>40 ms</code>?</summary>
+
+It waits for ARP.
+
+Twice.
+</details>
+
+What must the buffer be?
+
+<details><summary>Answer</summary>
+
+- twice the BDP
+
+</details>
+"""
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Path:
+    folder = tmp_path / "small"
+    folder.mkdir()
+    (folder / "study.yaml").write_text(STUDY)
+    (folder / "text.md").write_text(TEXT)
+    return folder
+
+
+def on_a_terminal(*arguments: str, cwd: Path) -> str:
+    """Return what the command writes to a terminal of 80 columns."""
+    parent, child = pty.openpty()
+    environment = {**os.environ, "TERM": "dumb", "COLUMNS": "80"}
+    with subprocess.Popen(
+        [LONGFAT, *arguments], cwd=cwd, env=environment, stdin=child, stdout=child, stderr=child
+    ) as running:
+        os.close(child)
+        chunks = []
+        while True:
+            try:
+                chunk = os.read(parent, 65536)
+            except OSError:  # Linux's way of telling that the other end is closed
+                break
+            if not chunk:
+                break
+            chunks.append(chunk)
+        assert running.wait() == 0
+    os.close(parent)
+    return b"".join(chunks).decode()
+
+
+def test_labs(tmp_path: Path) -> None:
+    done = longfat("labs", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0].split() == [
+        *("lab", "title", "cases", "runs", "virtual", "s", "text"),
+    ]
+    assert "\nlab08 " in done.stdout
+    assert all(len(line) <= 80 and line == line.rstrip() for line in done.stdout.splitlines())
+    data = {one["name"]: one for one in json.loads(longfat("labs", "--json", cwd=tmp_path).stdout)}
+    folders = {path.parent.name for path in resources.folder("labs").glob("*/study.yaml")}
+    assert data.keys() == folders
+    lab08 = data["lab08"]
+    assert set(lab08) == {"name", "title", "cases", "runs", "virtual_s", "text", "folder"}
+    assert lab08["cases"] >= 3
+    assert lab08["virtual_s"] > 30
+
+
+def test_show_in_a_pipe_is_the_file(lab: Path) -> None:
+    done = longfat("show", "small", cwd=lab.parent)
+    assert (done.returncode, done.stdout) == (0, TEXT)
+    assert longfat("show", "small", "--answers", cwd=lab.parent).stdout == TEXT
+    assert longfat("show", "small", "--study", cwd=lab.parent).stdout == STUDY
+    folded = longfat("show", "small", "--no-answers", cwd=lab.parent).stdout
+    assert folded == fold_answers(TEXT)
+
+
+def test_show_on_a_terminal(lab: Path) -> None:
+    text = on_a_terminal("show", "small", cwd=lab.parent)
+    assert "Why 40 ms?" in text
+    assert "ARP" not in text
+    assert "longfat show small --answers" in text
+    text = on_a_terminal("show", "small", "--answers", cwd=lab.parent)
+    assert text.index("Why 40 ms?") < text.index("Answer: It waits for ARP.") < text.index("Twice")
+    assert text.index("What must the buffer be?") < text.index("twice the BDP")
+    assert "summary>Why" not in text
+    assert "<details><summary>code" in text  # in the code
+
+
+def test_show_a_lab_by_name(tmp_path: Path) -> None:
+    done = longfat("show", "lab08", "--study", cwd=tmp_path)
+    assert done.stdout == (resources.folder("labs") / "lab08" / "study.yaml").read_text()
+    done = longfat("show", "lab88", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "there is no lab 'lab88'; did you mean 'lab" in done.stderr
+
+
+def test_a_lab_without_text(lab: Path) -> None:
+    (lab / "text.md").unlink()
+    done = longfat("show", "small", cwd=lab.parent)
+    assert done.returncode == 2
+    assert "has no text; its study file: longfat show small --study" in done.stderr
+
+
+def test_a_text_that_is_not_utf8(lab: Path) -> None:
+    (lab / "text.md").write_bytes(b"\xff")
+    done = longfat("show", "small", cwd=lab.parent)
+    assert done.returncode == 2
+    assert "text.md: the file is not UTF-8" in done.stderr
+
+
+def test_answers() -> None:
+    unfolded = unfold_answers(TEXT)
+    assert "Why `40 ms`?\n\n**Answer:** It waits for ARP.\n\nTwice.\n" in unfolded
+    # A list stays at the beginning of its line, and a summary that asks nothing is left out.
+    assert "What must the buffer be?\n\n**Answer:**\n\n- twice the BDP\n" in unfolded
+    folded = fold_answers(TEXT)
+    assert "Why `40 ms`?\n" in folded
+    assert "Answer" not in folded
+    assert "ARP" not in folded
+    for text in (unfolded, folded):
+        assert "<details><summary>code</summary>is left alone</details>" in text
+    assert unfold_answers("plain *text*") == "plain *text*"

@@ -1,0 +1,225 @@
+"""`longfat watch` on a real terminal and in a pipe: what is seen, and what is left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from longfat import kernel as kernels
+from tests.conftest import processes_running
+
+LONGFAT = str(Path(sys.executable).parent / "longfat")
+
+STUDY = """\
+title: A small study
+memory: 512MB
+network:
+  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
+  switches: [s1]
+  links: [[h1, s1], [h2, s1]]
+setup:
+  - root: "tc qdisc add dev s1-eth2 root handle 1: netem delay 10ms"
+  - root: "tc qdisc add dev s1-eth2 parent 1: handle 2: tbf rate 20mbit burst 50000 limit 50000"
+flows:
+  bulk: {iperf3: h1 -> h2, time: 3s}
+probes:
+  queue: {of: s1-eth2, every: 100ms}
+  tcp: {of: bulk, every: 100ms}
+cases:
+  own:
+  bare:
+    probes: {queue: , tcp: }
+claims:
+  - it is filled: own.bulk.receiver > 15mbit
+  - it is overfull: own.bulk.receiver > 25mbit
+"""
+
+ENTER, LEAVE, SHOW_CURSOR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    path = tmp_path / "small.yaml"
+    path.write_text(STUDY)
+    return path
+
+
+def longfat(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [LONGFAT, *arguments], cwd=cwd, capture_output=True, text=True, check=False
+    )
+
+
+class Terminal:
+    """A command on a pseudo terminal of its own."""
+
+    def __init__(
+        self, *arguments: str, cwd: Path, columns: int = 100, rows: int = 30, **environment: str
+    ) -> None:
+        self.near, far = pty.openpty()
+        fcntl.ioctl(far, termios.TIOCSWINSZ, struct.pack("4H", rows, columns, 0, 0))
+        self.modes = termios.tcgetattr(far)
+        kept = {
+            name: text for name, text in os.environ.items() if name not in ("NO_COLOR", "LINES")
+        }
+        self.process = subprocess.Popen(
+            # So that Ctrl-C on this terminal reaches the command.
+            ["setsid", "--ctty", LONGFAT, *arguments],
+            cwd=cwd,
+            stdin=far,
+            stdout=far,
+            stderr=far,
+            env={**kept, "TERM": "xterm-256color", **environment},
+        )
+        self.far = far
+        self.said = b""
+
+    def read(self, *, until: Callable[[bytes], bool] = lambda _: False) -> int | None:
+        """Read what it says until that suffices, or until its end."""
+        end_s = time.monotonic() + 120
+        while time.monotonic() < end_s and not until(self.said):
+            ready, _, _ = select.select([self.near], [], [], 0.1)
+            if ready:
+                with contextlib.suppress(OSError):
+                    self.said += os.read(self.near, 65536)
+            elif self.process.poll() is not None:
+                break
+        return self.process.poll()
+
+
+def plain(said: bytes) -> str:
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said.decode(errors="replace"))
+
+
+def digest(folder: Path) -> str:
+    return str(json.loads((folder / "manifest.json").read_text())["digest"])
+
+
+def test_a_terminal_shows_four_panels_and_the_run_is_the_same(study: Path) -> None:
+    cwd = study.parent
+    assert longfat("run", "small.yaml", "--case", "own", "--out", "ran", cwd=cwd).returncode == 1
+    # A claim that fails fails `run`; who watches sees it.
+    terminal = Terminal(
+        "watch", "small.yaml", "--case", "own", "--pace", "2", "--out", "watched", cwd=cwd
+    )
+    assert terminal.read() == 0
+    live, _, after = terminal.said.partition(LEAVE)
+    assert live.count(ENTER) == 1
+    assert SHOW_CURSOR in terminal.said
+    assert termios.tcgetattr(terminal.far) == terminal.modes
+    for text in (plain(live), plain(after)):
+        for panel in ("queue", "throughput", "smoothed RTT", "cwnd"):
+            assert f"─ {panel} ─" in text
+        assert re.search(r"━━ s1-eth2 [\d.]+ (K?B)", text)
+        assert re.search(r"━━ bulk (1\d|20)\.\d Mbit/s", text)
+    assert "pace 2x" in plain(live)
+    assert re.search(r"[\d.]+ s of about 3 s", plain(live))
+    assert "holds  it is filled" in plain(after)
+    assert "FAILS  it is overfull" in plain(after)
+    assert digest(cwd / "watched/own-seed1") == digest(cwd / "ran/own-seed1")
+
+
+def test_a_pipe_gets_a_line_a_virtual_second(study: Path) -> None:
+    done = longfat("watch", "small.yaml", "--case", "own", cwd=study.parent)
+    assert done.returncode == 0, done.stderr
+    title, *lines = done.stdout.splitlines()
+    assert title == "small / own"
+    rows = [line for line in lines if "  |  " in line]
+    assert [row.split()[0] for row in rows[:3]] == ["1", "2", "3"]
+    assert all(
+        re.search(r"s1-eth2 .*B.* \| {2}bulk .*Mbit/s {2}RTT .*ms {2}cwnd", r) for r in rows[:3]
+    )
+    assert "\x1b" not in done.stdout
+    assert (study.parent / "runs/small/own-seed1/manifest.json").exists()
+
+
+def test_missing_probes_are_added_and_change_no_figure(study: Path) -> None:
+    cwd = study.parent
+    longfat("run", "small.yaml", "--case", "bare", "--out", "ran", cwd=cwd)
+    done = longfat("watch", "small.yaml", "--case", "bare", "--json", "--seed", "1", cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    rows: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [row["time_s"] for row in rows[:3]] == [1, 2, 3]
+    assert all(row["case"] == "bare" for row in rows)
+    assert 10e6 < rows[1]["flows"]["bulk"]["throughput_bps"] < 20e6
+    assert rows[1]["queues"]["s1-eth2"]["limit_bytes"] == 50_000
+    watched, ran = cwd / "runs/small/bare-seed1", cwd / "ran/bare-seed1"
+    for name in ("bulk.client.json", "bulk.server.json"):
+        assert (watched / "raw" / name).read_bytes() == (ran / "raw" / name).read_bytes()
+    assert str(watched) in done.stderr.replace("\n", "")
+
+
+def test_ctrl_c_restores_the_terminal_and_leaves_nothing(study: Path, own_kernels: Path) -> None:
+    cwd = study.parent
+    terminal = Terminal(
+        *("watch", "small.yaml", "--pace", "0.01", "--out", "o"),
+        cwd=cwd,
+        LONGFAT_CACHE=str(own_kernels),
+    )
+    assert terminal.read(until=lambda said: "of about" in plain(said)) is None
+    os.write(terminal.near, b"\x03")
+    assert terminal.read() == 130
+    assert LEAVE in terminal.said
+    assert terminal.said.rstrip().endswith(b"longfat: interrupted")
+    assert termios.tcgetattr(terminal.far) == terminal.modes
+    assert list((cwd / "o").iterdir()) == []
+    binary = own_kernels / "kernels" / kernels.find("6.1").digest / "linux"
+    assert processes_running(binary) == []
+
+
+def test_a_kill_leaves_no_process_and_no_run(study: Path, own_kernels: Path) -> None:
+    cwd = study.parent
+    terminal = Terminal(
+        *("watch", "small.yaml", "--pace", "0.01", "--out", "o"),
+        cwd=cwd,
+        LONGFAT_CACHE=str(own_kernels),
+    )
+    assert terminal.read(until=lambda said: "of about" in plain(said)) is None
+    terminal.process.send_signal(signal.SIGKILL)
+    terminal.process.wait()
+    binary = own_kernels / "kernels" / kernels.find("6.1").digest / "linux"
+    end_s = time.monotonic() + 30
+    while processes_running(binary) or any((cwd / "o").iterdir()):
+        assert time.monotonic() < end_s
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("small.yaml", "--case", "onw"), "no case 'onw' in it; did you mean"),
+        (("small.yaml", "--pace", "0"), "--pace"),
+        (("small.yaml", "--window", "1 parsec"), "--window"),
+        (("small.yaml", "--window", "1ms"), "1s to 86400s"),
+        (("nowhere",), "there is no file, folder or lab 'nowhere'"),
+    ],
+)
+def test_bad_input(study: Path, arguments: tuple[str, ...], words: str) -> None:
+    done = longfat("watch", *arguments, cwd=study.parent)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_line_that_fails_restores_the_screen_first(study: Path) -> None:
+    study.write_text(STUDY.replace("limit 50000", "limit"))
+    terminal = Terminal("watch", "small.yaml", "--case", "own", cwd=study.parent)
+    assert terminal.read() == 2
+    _, _, after = terminal.said.partition(LEAVE)
+    assert "longfat: small.yaml:9:" in plain(after)
