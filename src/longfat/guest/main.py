@@ -19,14 +19,7 @@ from longfat.guest import job, mounts, system
 def main() -> None:
     """Do all of it; whatever happens, the machine is turned off."""
     try:
-        # Slack lets a timer wait for another process's, so that what sleeps by
-        # itself would be woken earlier beside a probe.
-        system.set_timer_slack(1)
         mounts.mount_all()
-        # The watch over processes that run first is a timer of its own. None of
-        # them can take time away from others: time stands still while they run.
-        with open("/proc/sys/kernel/sched_rt_runtime_us", "w", encoding="ascii") as file:
-            file.write("-1")
         folder = f"{mounts.HOME}/run"
         with open(f"{folder}/job.json", encoding="utf-8") as file:
             orders: dict[str, Any] = json.load(file)

@@ -8,8 +8,8 @@ MS_NOSUID = 2
 MS_REMOUNT = 32
 MS_BIND = 4096
 
-_PR_SET_TIMERSLACK = 29
 _CLOCK_MONOTONIC, _TIMER_ABSTIME = 1, 1
+_PR_SET_TIMERSLACK = 29
 _CLONE_NEWNET = 0x40000000
 _POWER_OFF = 0x4321FEDC
 
@@ -58,19 +58,17 @@ def sleep_until(when_ns: int) -> None:
         pass  # a signal
 
 
-def run_first(priority: int, *, children_too: bool = False) -> None:
-    """Run this process before all ordinary ones, and before those of a lower priority.
+def run_by_turns(priority: int) -> None:
+    """Run this process and its future children by SCHED_FIFO, sched(7).
 
     Args:
-        priority: 1 to 99, as sched(7) says of SCHED_FIFO.
-        children_too: new processes inherit it; otherwise they are ordinary.
+        priority: 1 to 99; a higher one runs first, equal ones in the order of their waking.
     """
-    policy = os.SCHED_FIFO | (0 if children_too else os.SCHED_RESET_ON_FORK)
-    os.sched_setscheduler(0, policy, os.sched_param(priority))
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
 
 
 def set_timer_slack(slack_ns: int) -> None:
-    """Say how late this process and its children may be woken by a timer, by prctl(2)."""
+    """Say how late this process and its future children may be woken by a timer, by prctl(2)."""
     _libc.prctl(ctypes.c_int(_PR_SET_TIMERSLACK), ctypes.c_ulong(slack_ns))
 
 

@@ -1,0 +1,202 @@
+"""Lab texts and their studies say the same: lines, commands, cases and form.
+
+A code block's info string says who types it. `sh root` and `sh h1 h2` are lines
+at nodes, and must stand in the study in these very words. `sh variation` is a
+deliberate exception: lines that the text only proposes. Plain `sh` is the
+reader's own shell, with `longfat` commands.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from markdown_it import MarkdownIt
+
+from longfat.case import Case
+from longfat.cli.main import commands
+from longfat.labs import Lab, all_labs, find_lab
+from longfat.network import ROOT, Network
+from longfat.probe import Capture
+from longfat.study import Study, read_study
+
+pytestmark = pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
+
+VARIATION = "variation"
+
+_INTERFACE = re.compile(r"\b[a-z]+\d+-eth\d+\b")
+_RUN = re.compile(r"(?P<case>[\w-]+)-seed\d+")
+
+
+def test_every_lab_has_a_text(lab: Lab) -> None:
+    text = _text(lab)
+    assert text.startswith(f"# {_study(lab).title}\n")
+
+
+def test_the_network_is_placed_once(lab: Lab) -> None:
+    text = _text(lab)
+    assert text.count("[network]") == 1
+    assert "\n\n[network]\n\n" in text
+
+
+def test_the_drawing_names_all_interfaces_and_addresses(lab: Lab) -> None:
+    network = _study_network(lab)
+    drawing = next(lines for info, lines in _blocks(lab) if info == "text")
+    drawn = "\n".join(drawing)
+    assert set(_INTERFACE.findall(drawn)) == {end for pair in network.interfaces() for end in pair}
+    for host in network.hosts:
+        assert host.address.partition("/")[0] in drawn
+
+
+def test_answers_are_folded_away(lab: Lab) -> None:
+    text = _text(lab)
+    opened = re.findall(r"^<details><summary>Answer</summary>\n\n\S", text, re.MULTILINE)
+    closed = re.findall(r"\S\n\n</details>$", text, re.MULTILINE)
+    questions = re.findall(r"^\*\*\d+\. .+?\*\*\n\n<details>", text, re.MULTILINE | re.DOTALL)
+    assert 6 <= len(opened) <= 10
+    counts = {
+        text.count("<details>"),
+        text.count("</details>"),
+        len(opened),
+        len(closed),
+        len(questions),
+    }
+    assert counts == {len(opened)}
+    assert [int(n) for n in re.findall(r"^\*\*(\d+)\. ", text, re.MULTILINE)] == list(
+        range(1, len(opened) + 1)
+    )
+
+
+def test_lines_at_nodes_are_the_study_s(lab: Lab) -> None:
+    study = _study(lab)
+    known = {
+        (command.node, command.line)
+        for planned in study.cases.values()
+        for command in planned.case.setup
+    }
+    known |= {line for planned in study.cases.values() for line in _traffic_lines(planned.case)}
+    names = {ROOT, *(host.name for host in _study_network(lab).hosts)}
+    found = 0
+    for info, lines in _blocks(lab):
+        language, *nodes = info.split()
+        if language != "sh" or nodes == [VARIATION]:
+            continue
+        assert set(nodes) <= names, f"{info!r} names no node of the study"
+        for line in lines:
+            if nodes:
+                missing = [node for node in nodes if (node, line) not in known]
+                assert not missing, f"{line!r} is typed at {missing} in no case of the study"
+                found += 1
+            else:
+                assert line.startswith("longfat "), f"{line!r}: say at which node, or `variation`"
+    assert found
+
+
+def test_every_line_of_the_study_is_in_the_text(lab: Lab) -> None:
+    typed = {
+        (node, line)
+        for info, lines in _blocks(lab)
+        for node in info.split()[1:]
+        if info.split()[0] == "sh"
+        for line in lines
+    }
+    for planned in _study(lab).cases.values():
+        for command in planned.case.setup:
+            assert (command.node, command.line) in typed
+
+
+def test_longfat_commands_exist(lab: Lab) -> None:
+    found = [
+        line
+        for info, lines in _blocks(lab)
+        if info.split() == ["sh"]
+        for line in lines
+        if line.startswith("longfat ")
+    ]
+    found += re.findall(r"`(longfat [^`]+)`", _text(lab))
+    words = [shlex.split(line.partition(" > ")[0], comments=True) for line in found]
+    assert any(word[1:3] == ["run", lab.name] for word in words)
+    for argv in words:
+        _check_command(argv, lab)
+
+
+def _check_command(argv: list[str], lab: Lab) -> None:
+    line = shlex.join(argv)
+    command = commands.get_command(click.Context(commands), argv[1])
+    assert command is not None, f"{line}: there is no such subcommand"
+    if len(argv) == 2:
+        return  # only its name is mentioned
+    try:
+        given = command.make_context(argv[1], argv[2:]).params
+    except click.ClickException as error:
+        pytest.fail(f"{line}: {error.format_message()}")
+    for study in _values(given, "studies", "study"):
+        cases = _study(_meant(str(study), lab)).cases
+        for name in given["names"]:
+            assert name in cases, f"{line}: {study} has no case {name!r}"
+    if given.get("lab"):
+        find_lab(str(given["lab"]))
+    for run in (Path(word) for word in argv[2:] if word.startswith("runs/")):
+        cases = _study(find_lab(run.parts[1])).cases
+        if len(run.parts) == 2:
+            continue
+        match = _RUN.fullmatch(run.parts[2])
+        assert match, f"{line}: {run} is not CASE-seedN"
+        assert match["case"] in cases, f"{line}: {run.parts[1]} has no case {match['case']!r}"
+        flows = {flow.name for flow in cases[match["case"]].case.flows}
+        named = _values(given, "flows", "flow")
+        assert set(named) <= flows, f"{line}: the case has the flows {sorted(flows)}"
+
+
+def _values(given: dict[str, Any], several: str, one: str) -> list[Any]:
+    """Return what was given for a parameter, be it a repeatable one or not."""
+    return [*given.get(several, ()), *([given[one]] if given.get(one) else [])]
+
+
+def _meant(name: str, lab: Lab) -> Lab:
+    # mine.yaml is the copy of the study that the text has just had made.
+    return lab if name == "mine.yaml" else find_lab(name)
+
+
+def _traffic_lines(case: Case) -> set[tuple[str, str]]:
+    """Return what a person would type for the traffic: without what is for machines only."""
+    addresses = {host.name: host.address.partition("/")[0] for host in case.network.hosts}
+    found = set()
+    for flow in case.flows:
+        for process in flow.processes(address=addresses[flow.target], port=5201):
+            words = shlex.join(process.argv)
+            for machine in (r" -p 5201\b", r" -i [\d.]+(?= |$)", r" -1\b", r" -J\b"):
+                words = re.sub(machine, "", words)
+            found.add((process.host, words))
+    for probe in case.probes:
+        if isinstance(probe, Capture):
+            interface = probe.of
+            found.add((interface.partition("-")[0], f"tcpdump -i {interface} -n {probe.filter}"))
+    return found
+
+
+def _blocks(lab: Lab) -> list[tuple[str, list[str]]]:
+    return [
+        (token.info.strip(), [line.strip() for line in token.content.splitlines() if line.strip()])
+        for token in MarkdownIt("commonmark").parse(_text(lab))
+        if token.type == "fence"
+    ]
+
+
+def _text(lab: Lab) -> str:
+    assert lab.text_file is not None, f"{lab.name} has no text"
+    return lab.text_file.read_text(encoding="utf-8")
+
+
+def _study(lab: Lab) -> Study:
+    return read_study(lab.study_file)
+
+
+def _study_network(lab: Lab) -> Network:
+    networks = {planned.case.network for planned in _study(lab).cases.values()}
+    (network,) = networks
+    return network
