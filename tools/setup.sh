@@ -51,11 +51,23 @@ find_source() { # VERSION: is its source package installed?
     return 1
 }
 
+find_library() { # FILE: is it where the package manager puts libraries?
+    for file in /usr/lib/"$1" /usr/lib/*/"$1"; do
+        [ -e "$file" ] && return
+    done
+    return 1
+}
+
 missing=
 for pair in $programs; do
     PATH="$PATH:/usr/sbin:/sbin" command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair##*:}"
 done
 [ -e /usr/include/stdio.h ] || missing="$missing libc6-dev"
+# The report's PDF needs these libraries and a font.
+for name in pango pangoft2; do
+    find_library "lib$name-1.0.so.0" || missing="$missing lib$name-1.0-0"
+done
+[ -e /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf ] || missing="$missing fonts-dejavu-core"
 # shellcheck disable=SC2086  # one word a package
 [ -z "$missing" ] || install_packages $missing
 

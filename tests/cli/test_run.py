@@ -81,6 +81,7 @@ def test_tables_go_to_stdout_and_talk_to_stderr(study: Path) -> None:
         "far-seed1",
         "plots",
         "report.html",
+        "report.pdf",
     }
 
 

@@ -1,4 +1,4 @@
-"""Real runs of Lab 8 and of a study of odd cases, captured from kernel 6.1.192."""
+"""Real runs of Lab 8, of odd cases and of several seeds, captured from kernel 6.1.192."""
 
 from pathlib import Path
 
@@ -14,7 +14,11 @@ RUNS = Path(__file__).parents[1] / "data" / "runs"
 def captured(name: str) -> Verdict:
     folder = RUNS / name
     study = read_study(folder)
-    return judge(study, {case: load_run(folder / f"{case}-seed1") for case in study.cases})
+    runs = {
+        name: [load_run(folder / f"{name}-seed{case.seed}") for case in planned.seeded()]
+        for name, planned in study.cases.items()
+    }
+    return judge(study, runs)
 
 
 @pytest.fixture(scope="session")
@@ -25,3 +29,8 @@ def lab08() -> Verdict:
 @pytest.fixture(scope="session")
 def many() -> Verdict:
     return captured("many")
+
+
+@pytest.fixture(scope="session")
+def seeded() -> Verdict:
+    return captured("seeded")

@@ -12,7 +12,7 @@ from longfat.verdict import Verdict
 
 def report(verdict: Verdict, case: str) -> Iperf3Report:
     (flow,) = (f for f in verdict.study.cases[case].case.flows if isinstance(f, Iperf3))
-    return flow.report(verdict.runs[case].raw)
+    return flow.report(verdict.first_runs[case].raw)
 
 
 def test_single_stream(lab08: Verdict) -> None:

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from longfat.report import ReportFiles, print_verdict
 from longfat.report.terminal import _blocks
-from longfat.report.values import Grid, Row
+from longfat.report.values import Grid, Row, number_ranges
 from longfat.runs import Run
 from longfat.verdict import Verdict, judge
 
@@ -40,8 +40,8 @@ def test_lab08_table(lab08: Verdict) -> None:
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_fits_the_terminal(lab08: Verdict, many: Verdict, width: int) -> None:
-    for verdict in (lab08, many):
+def test_fits_the_terminal(lab08: Verdict, many: Verdict, seeded: Verdict, width: int) -> None:
+    for verdict in (lab08, many, seeded):
         lines = printed(verdict, width=width).splitlines()
         results = lines[: lines.index("Files")]
         assert max(map(len, results)) <= width
@@ -57,9 +57,9 @@ def test_piped_output_has_no_escapes(lab08: Verdict) -> None:
 def test_paths_are_not_broken(lab08: Verdict, tmp_path: Path) -> None:
     deep = tmp_path.joinpath(*["deep"] * 30)
     runs = {}
-    for name, run in lab08.runs.items():
+    for name, run in lab08.first_runs.items():
         shutil.copytree(run.folder, deep / name)
-        runs[name] = dataclasses.replace(run, folder=deep / name)
+        runs[name] = (dataclasses.replace(run, folder=deep / name),)
     files = ReportFiles(page=deep / "report.html", figures=(deep / "a.png", deep / "a.pdf"))
     lines = printed(dataclasses.replace(lab08, runs=runs), files=files).splitlines()
     assert lines[lines.index("Files") + 1 :] == [
@@ -104,10 +104,79 @@ def test_missing_metric(lab08: Verdict) -> None:
         metrics = {k: v for k, v in run.metrics.items() if k != "bulk.sender_bps"}
         return dataclasses.replace(run, metrics=metrics)
 
-    runs = {name: without(run) for name, run in lab08.runs.items()}
+    runs = {name: [without(run)] for name, run in lab08.first_runs.items()}
     text = printed(judge(lab08.study, runs))
     default = text[text.index("\ndefault") : text.index("\ntuned")]
     assert row(default, "bulk sender")[1:] == ["3.16 Gbit/s", "-", "-"]
+
+
+def test_several_seeds(seeded: Verdict) -> None:
+    text = printed(seeded)
+    assert "2 of 2 cases, Linux 6.1.192, 6 runs with the seeds 1-5" in text
+    assert row(text, "metric")[1:] == ["published", "median", "5-95 %", "ratio", "inside"]
+    lossy = text[text.index("\nlossy") : text.index("\nclean")]
+    assert row(lossy, "bulk sender")[1:] == [
+        "24.0 Mbit/s",
+        "29.3 Mbit/s",
+        "20.3-36.1",
+        "1.22",
+        "yes",
+    ]
+    assert row(lossy, "bulk retransmissions")[1:] == ["60", "65", "38.6-161", "1.08", "yes"]
+    assert row(lossy, "bulk receiver")[1:] == [
+        "60.0 Mbit/s",
+        "26.2 Mbit/s",
+        "19.7-30.5",
+        "0.44",
+        "no",
+    ]
+    clean = text[text.index("\nclean") : text.index("inside: the")]
+    assert row(clean, "bulk receiver")[1:] == ["47.0 Mbit/s", "47.4 Mbit/s", "-", "1.01", "-"]
+    assert "in Gbit/s, with seed 1" in text
+    assert "What was measured is the median over 5 seeds." in text
+    # One line for the folders of a case, which a shell takes apart.
+    assert "lossy-seed{1..5}\n" in text
+    assert "clean-seed1\n" in text
+
+
+def test_claims_tell_their_seeds(seeded: Verdict) -> None:
+    text = printed(seeded)
+    assert "holds  and retransmissions (in 3 of 5 seeds)\n" in text
+    # This one speaks of a case with one run.
+    assert "holds  loss costs throughput\n" in text
+
+
+def test_a_failed_claim_shows_its_band(seeded: Verdict) -> None:
+    runs = {"lossy": seeded.runs["lossy"][1:4]}
+    text = printed(judge(seeded.study, runs))
+    assert re.search(r"FAILS +and retransmissions \(in 1 of 3 seeds\)\n", text)
+    assert "lossy.bulk.retransmits = 45 (5-95 %: 37.8-63)\n" in text
+
+
+def test_several_seeds_without_published(seeded: Verdict) -> None:
+    study = dataclasses.replace(seeded.study, published=None)
+    lines = printed(judge(study, seeded.runs)).splitlines()
+    measured = "\n".join(lines[lines.index("Measured") + 1 :])
+    block = measured[: measured.index("\n\n")]
+    assert re.split(r"\s{2,}", block.splitlines()[0].strip()) == [
+        *("lossy", "5-95 %", "clean", "5-95 %"),
+    ]
+    assert row(block, "bulk receiver")[1:] == ["26.2 Mbit/s", "19.7-30.5", "47.4 Mbit/s", "-"]
+
+
+def test_blocks_keep_together_what_belongs_together() -> None:
+    grid = Grid(
+        columns=("one", "5-95 %", "two", "5-95 %"),
+        rows=(Row("label", ("1", "0-2", "3", "2-4")),),
+        together=2,
+    )
+    blocks = list(_blocks(grid, 20))
+    assert [block.columns for block in blocks] == [("one", "5-95 %"), ("two", "5-95 %")]
+
+
+def test_ranges() -> None:
+    assert number_ranges([]) == ""
+    assert number_ranges([1, 2, 3, 5, 7, 8]) == "1-3, 5, 7-8"
 
 
 def test_blocks() -> None:

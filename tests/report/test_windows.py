@@ -3,9 +3,9 @@ import dataclasses
 import pytest
 
 from longfat.network import Host, Link, Network, Switch
-from longfat.report.path import egress_interfaces
+from longfat.path import egress_interfaces
 from longfat.report.windows import FlowWindow, flow_windows, window_grid, window_notes
-from longfat.verdict import Verdict
+from longfat.verdict import Verdict, judge
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +52,10 @@ def test_grid(lab08: Verdict) -> None:
 
 def test_no_half_rule_since_6_6(lab08: Verdict) -> None:
     runs = {
-        name: dataclasses.replace(run, kernel={**run.kernel, "release": "6.12.1"})
-        for name, run in lab08.runs.items()
+        name: [dataclasses.replace(run, kernel={**run.kernel, "release": "6.12.1"})]
+        for name, run in lab08.first_runs.items()
     }
-    found, omissions = flow_windows(dataclasses.replace(lab08, runs=runs))
+    found, omissions = flow_windows(judge(lab08.study, runs))
     assert all(w.allowed_bytes is None and w.buffer_needed_bytes is None for w in found)
     assert all(w.bdp_bytes == 25_000_000 for w in found)
     assert "Since 6.6" in " ".join(window_notes(found, omissions))
@@ -77,15 +77,26 @@ def test_parallel_streams_share_the_bottleneck(windows: dict[str, FlowWindow]) -
 
 def test_missing_metrics_leave_gaps(lab08: Verdict) -> None:
     runs = {
-        name: dataclasses.replace(
-            run, metrics={k: v for k, v in run.metrics.items() if not k.startswith("bulk")}
-        )
-        for name, run in lab08.runs.items()
+        name: [
+            dataclasses.replace(
+                run, metrics={k: v for k, v in run.metrics.items() if not k.startswith("bulk")}
+            )
+        ]
+        for name, run in lab08.first_runs.items()
     }
-    grid = window_grid(flow_windows(dataclasses.replace(lab08, runs=runs))[0])
+    grid = window_grid(flow_windows(judge(lab08.study, runs))[0])
     labels = [row.label for row in grid.rows]
     assert "largest cwnd" not in labels
     assert "BDP = bottleneck x RTT" in labels
+
+
+def test_what_several_seeds_measured_counts_with_its_median(seeded: Verdict) -> None:
+    by_case = {window.case: window for window in flow_windows(seeded)[0]}
+    assert (by_case["lossy"].seeds, by_case["clean"].seeds) == (5, 1)
+    values = sorted(run.metrics["bulk.receiver_bps"] for run in seeded.runs["lossy"])
+    assert by_case["lossy"].measured_bps == values[2]
+    notes = window_notes(list(by_case.values()), [])
+    assert "What was measured is the median over 5 seeds." in notes
 
 
 def test_odd_cases(many: Verdict) -> None:

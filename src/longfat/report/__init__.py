@@ -1,8 +1,8 @@
 """Reports: the terminal's tables, figures, and a page that stands alone.
 
-Three layers. `setup_lines`, `path`, `windows`, `series` and `iperf3_tables`
-find out; `values` turns numbers into text; `terminal`, `figures`, `drawing`
-and `page` show, and `files` writes.
+Three layers. `windows`, `curves`, `series` and `iperf3_tables` find out; `values`
+turns numbers into text; `terminal`, `drawing`, `exhibits` and `page` show, and
+`files` and `plots` write. Figures over time are drawn by `longfat.plot`.
 """
 
 from longfat.report.files import ReportFiles, write_report

@@ -25,6 +25,15 @@ _MARGIN = 8
 _LETTER = 6.4  # the width of a letter of an interface's name
 _GAP = 6
 
+_STYLE = Markup(
+    "<style>text { fill: #1b1f24; font-family: 'DejaVu Sans Mono', monospace }"
+    " .name, .below { text-anchor: middle }"
+    " .node { fill: #f5f7f9; stroke: #56606a; stroke-width: 1.2 }"
+    " .link { stroke: #56606a; stroke-width: 1.5 }"
+    " .name { font-size: 13px; font-weight: 700 } .below { font-size: 10.5px; fill: #56606a }"
+    " .interface { font-size: 10.5px } .shaped { font-weight: 700; fill: #0b5cad }</style>"
+)
+
 MOST_NODES = 60
 """What is larger cannot be read as a drawing."""
 
@@ -37,12 +46,16 @@ class Position:
     lane: float
 
 
-def draw_network(network: Network, *, shaped: Collection[str] = ()) -> Markup:
+def draw_network(
+    network: Network, *, shaped: Collection[str] = (), with_style: bool = False
+) -> Markup:
     """Draw a network.
 
     Args:
         network: the network.
         shaped: the interfaces to make stand out.
+        with_style: put the looks into the drawing, in the colours of paper,
+            for where a page's style sheet does not reach it.
 
     Returns:
         An `<svg>` element for an HTML page.
@@ -64,7 +77,8 @@ def draw_network(network: Network, *, shaped: Collection[str] = ()) -> Markup:
         Markup(
             '<svg class="network" role="img" viewBox="0 0 {0:.0f} {1:.0f}" width="{0:.0f}" '
             'height="{1:.0f}"><title>{2}</title>'
-        ).format(width, height, _in_words(network))
+        ).format(width, height, _in_words(network)),
+        _STYLE if with_style else Markup(""),
     ]
     for link, names in zip(network.links, interfaces, strict=True):
         parts.append(_link(centres[link.a], centres[link.b], names, shaped))

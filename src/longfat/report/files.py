@@ -2,41 +2,32 @@
 
 from __future__ import annotations
 
-import io
-import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longfat.errors import InputError
-from longfat.report.figures import (
-    NARROW_WIDTH_IN,
-    PAGE_WIDTH_IN,
-    References,
-    draw_pings,
-    draw_traffic,
-)
-from longfat.report.page import EmbeddedFigure, render_page
-from longfat.report.series import ping_series, traffic_series
-from longfat.report.style import figure_style
-from longfat.report.windows import flow_windows
+import matplotlib
+
+from longfat.errors import InputError, SurroundingsError
+from longfat.plot import PAGE_WIDTH_IN, figure_style, saved, write_whole
+from longfat.report.charts import ChartData
+from longfat.report.embedded import embed
+from longfat.report.exhibits import Exhibit, galleries
+from longfat.report.page import Page
+from longfat.report.pdf import pdf_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from matplotlib.figure import Figure
-
     from longfat.verdict import Verdict
 
 PAGE = "report.html"
+PAPER = "report.pdf"
 PLOTS = "plots"
 
-# A date would make two reports of the same runs differ, and a version two installations.
-_METADATA: dict[str, dict[str, None]] = {
-    "png": {"Software": None},
-    "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
-    "svg": {"Creator": None, "Date": None, "Format": None, "Type": None},
-}
+_FORMS = ("png", "pdf")
+
+# What plots/ has of the page's figures; with the name of a case where each has its own.
+_FILED = re.compile(r"(traffic|ping)(-.*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,142 +37,83 @@ class ReportFiles:
     Attributes:
         page: the HTML page, which needs none of the others.
         figures: the figures, each as PNG and as PDF.
+        paper: the same as a PDF; None where it cannot be made here.
+        notes: what a person should know, such as why there is no PDF.
     """
 
     page: Path
     figures: tuple[Path, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Drawing:
-    """A figure that can be drawn in any width, with and without its title."""
-
-    name: str
-    heading: str
-    words: str
-    draw: Callable[[float, str], Figure]
+    paper: Path | None = None
+    notes: tuple[str, ...] = ()
 
 
 def write_report(verdict: Verdict, folder: Path) -> ReportFiles:
-    """Write `report.html` and `plots/*.png` and `*.pdf`.
+    """Write `report.html`, `report.pdf`, and `plots/*.png` and `*.pdf`.
 
-    Figures of an earlier report that this one does not have are removed.
+    Files of an earlier report that this one does not have are removed.
 
     Args:
         verdict: the study with its runs.
         folder: the folder that takes them; made if it is not there.
 
     Raises:
-        InputError: the folder cannot be made or written to.
+        InputError: the folder cannot be made or written to, or a file of a
+            run is missing or broken.
         MachineError: a tool's output cannot be read.
     """
-    drawings = _drawings(verdict)
-    plots = folder / PLOTS
-    files = []
+    shown = galleries(verdict)
+    data = ChartData()
+    exhibits = [exhibit for gallery in shown for exhibit in gallery.exhibits]
+    for exhibit in exhibits:
+        exhibit.chart(data)
+    page = Page(verdict, galleries=shown, svgs={one.name: _svg(one) for one in exhibits})
+    content = page.for_screen(embed(data.to_json()) if exhibits else None)
+    paper, notes = _paper(page)
     try:
-        plots.mkdir(parents=True, exist_ok=True)
-        for drawing in drawings:
-            with figure_style():
-                figure = drawing.draw(PAGE_WIDTH_IN, verdict.study.title)
-                for form in ("png", "pdf"):
-                    path = plots / f"{drawing.name}.{form}"
-                    _write(path, _saved(figure, form))
-                    files.append(path)
-        for name in ("traffic", "ping"):
-            for form in ("png", "pdf"):
-                if (stale := plots / f"{name}.{form}") not in files:
-                    stale.unlink(missing_ok=True)
-        page = folder / PAGE
-        embedded = [_embedded(drawing) for drawing in drawings]
-        _write(page, render_page(verdict, figures=embedded).encode())
+        figures = _write_figures(exhibits, folder / PLOTS, title=verdict.study.title)
+        write_whole(folder / PAGE, content.encode())
+        if paper is None:
+            (folder / PAPER).unlink(missing_ok=True)
+        else:
+            write_whole(folder / PAPER, paper)
     except OSError as error:
         raise InputError(f"{folder}: the report cannot be written: {error.strerror}") from None
-    return ReportFiles(page=page, figures=tuple(files))
-
-
-def _drawings(verdict: Verdict) -> list[_Drawing]:
-    drawings = []
-    traffic = [one for one in traffic_series(verdict) if one.throughput.main]
-    if traffic:
-        references = _references(verdict)
-        names = ", ".join(one.label for one in traffic)
-        drawings.append(
-            _Drawing(
-                name="traffic",
-                heading="Traffic over time",
-                words=(
-                    f"Throughput, congestion window and round-trip time over virtual time of "
-                    f"{names}; the numbers stand in the iperf3 tables."
-                ),
-                draw=lambda width_in, title: draw_traffic(
-                    traffic, title=title, references=references, width_in=width_in
-                ),
-            )
-        )
-    pings = ping_series(verdict)
-    if pings:
-        names = ", ".join(one.label for one in pings)
-        drawings.append(
-            _Drawing(
-                name="ping",
-                heading="Round-trip time of each ping",
-                words=f"Round-trip time of each echo request of {names}.",
-                draw=lambda width_in, title: draw_pings(pings, title=title, width_in=width_in),
-            )
-        )
-    return drawings
-
-
-def _references(verdict: Verdict) -> References:
-    """Return what the paths of all flows have in common."""
-    windows, _ = flow_windows(verdict)
-    with_path = {(w.case, w.flow) for w in windows}
-    flows = sum(len(one_run) for one_run in _bulk_flows(verdict))
-    if len(with_path) != flows:
-        return References()
-    rates = {w.path.rate_bps for w in windows}
-    products = {w.bdp_bytes for w in windows}
-    times = {w.path.rtt_s for w in windows}
-    return References(
-        rate_bps=rates.pop() if len(rates) == 1 else None,
-        bdp_bytes=products.pop() if len(products) == 1 else None,
-        rtt_s=times.pop() if len(times) == 1 else None,
+    return ReportFiles(
+        page=folder / PAGE,
+        figures=figures,
+        paper=None if paper is None else folder / PAPER,
+        notes=notes,
     )
 
 
-def _bulk_flows(verdict: Verdict) -> list[list[str]]:
-    return [
-        [flow.name for flow in verdict.study.cases[name].case.flows if flow.tool == "iperf3"]
-        for name in verdict.runs
-    ]
-
-
-def _embedded(drawing: _Drawing) -> EmbeddedFigure:
-    wide, narrow = (
-        _drawn_svg(drawing, width_in, salt)
-        for width_in, salt in ((PAGE_WIDTH_IN, "wide"), (NARROW_WIDTH_IN, "narrow"))
-    )
-    return EmbeddedFigure(
-        heading=drawing.heading, words=drawing.words, wide_svg=wide, narrow_svg=narrow
-    )
-
-
-def _drawn_svg(drawing: _Drawing, width_in: float, salt: str) -> str:
-    with figure_style(salt=f"{drawing.name}-{salt}"):
-        return _saved(drawing.draw(width_in, ""), "svg").decode()
-
-
-def _saved(figure: Figure, form: str) -> bytes:
-    stream = io.BytesIO()
-    figure.savefig(stream, format=form, metadata=_METADATA[form], transparent=form == "svg")
-    return stream.getvalue()
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file under a hidden name first: it appears whole, or not at all."""
-    hidden = path.with_name(f".{path.name}.{os.getpid()}.partial")
+def _paper(page: Page) -> tuple[bytes | None, tuple[str, ...]]:
     try:
-        hidden.write_bytes(content)
-        hidden.replace(path)
-    finally:
-        hidden.unlink(missing_ok=True)
+        return pdf_bytes(page.for_paper()), ()
+    except SurroundingsError as error:
+        return None, ("; to mend it: ".join(filter(None, (error.message, error.mend))),)
+
+
+def _write_figures(exhibits: list[Exhibit], folder: Path, *, title: str) -> tuple[Path, ...]:
+    folder.mkdir(parents=True, exist_ok=True)
+    files = []
+    for one in exhibits:
+        if _FILED.fullmatch(one.name):
+            with figure_style():
+                heading = f"{title}: {one.case}" if one.case else title
+                figure = one.draw(PAGE_WIDTH_IN, heading)
+                for form in _FORMS:
+                    path = folder / f"{one.name}.{form}"
+                    write_whole(path, saved(figure, form))
+                    files.append(path)
+    for old in folder.iterdir():
+        ours = old.suffix.removeprefix(".") in _FORMS and _FILED.fullmatch(old.stem)
+        if ours and old not in files:
+            old.unlink()
+    return tuple(files)
+
+
+def _svg(exhibit: Exhibit) -> str:
+    # Text stays text: smaller, quicker to read for a printer, and to be found in the PDF.
+    with figure_style(salt=exhibit.name), matplotlib.rc_context({"svg.fonttype": "none"}):
+        figure = exhibit.draw(PAGE_WIDTH_IN, "")
+        return saved(figure, "svg", transparent=True).decode()

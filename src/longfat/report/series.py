@@ -1,216 +1,239 @@
-"""From runs to the lines of a figure: throughput, cwnd and RTT over time, and ping's replies.
+"""From runs to what a figure draws: panels with lines that have names and looks.
 
-Time is virtual and begins with the first iperf3 flow of a case, so that cases
-can be laid over each other. A flow that the study starts later begins later.
+Runs that differ in their seeds only are one `Group`, and give one line each
+flow: the median, with the band that 5 to 95 % of them fall in.
 """
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from longfat.traffic import Iperf3, Ping
+import numpy as np
+
+from longfat.plot import Orbit, Panel, band_line
+from longfat.report.curves import Curve, RunCurves
+from longfat.report.groups import few_things
+from longfat.report.references import (
+    known_path,
+    path_bdp_bytes,
+    path_references,
+    queue_marks,
+    queue_references,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from longfat.traffic import Flow
-    from longfat.traffic.iperf3 import Interval
+    from longfat.report.groups import Group
+    from longfat.runs import Run
     from longfat.verdict import Verdict
 
-# iperf3's last row may cover some microseconds only, whose rate says nothing.
-_LEAST_PART = 0.1
+KINDS = ("tcp", "ping", "queue")
 
-Points = tuple[tuple[float, float], ...]
-"""Pairs of time in seconds and value in base units."""
+_TITLES = {
+    "throughput": "Throughput",
+    "cwnd": "Congestion window",
+    "retransmits": "Retransmitted segments since the start",
+}
+# What the line of a flow with many streams is of their lines.
+_TOGETHER = {"throughput": "sum", "cwnd": "sum", "retransmits": "sum", "rtt": "mean"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lines:
-    """A quantity of one flow over time.
+class Series:
+    """What some groups of runs have to draw.
 
-    Attributes:
-        main: the flow's own: its only stream's, or the sum or mean of its streams.
-        streams: each stream's, where there are many.
+    Args:
+        groups: the groups; at least one.
+        flows: the names of the flows to draw; empty for all.
+        from_first: the tool with whose first flow time begins (`iperf3`,
+            `ping`), so that cases can be laid over each other; empty for the
+            traffic's start.
     """
 
-    main: Points
-    streams: tuple[Points, ...] = ()
+    def __init__(
+        self, groups: Sequence[Group], *, flows: Collection[str] = (), from_first: str = ""
+    ) -> None:
+        self.groups = groups
+        self.flows = flows
+        self.from_first = from_first
+        self._readers = [[RunCurves(run) for run in group.runs] for group in groups]
+        # A case keeps its look across panels if none of its lines needs one of its own.
+        self._one_look_a_group = len(groups) > 1 and few_things(groups, flows)
 
+    def panel(self, metric: str, *, kinds: Collection[str] = KINDS) -> Panel | None:
+        """Return the panel of a metric; None where no run has anything of it.
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrafficSeries:
-    """An iperf3 flow of a case over time.
+        Args:
+            metric: one of `longfat.report.curves.METRICS`.
+            kinds: the kinds of curves to draw.
 
-    Attributes:
-        label: what a figure calls it.
-        look: the number of its line style; a case keeps its look across figures
-            as long as no case has two flows of the kind.
-        streams: the number of streams.
-        end_s: when its last interval ended, in seconds.
-        throughput: bit/s, at the middle of each interval.
-        cwnd: bytes, at the end of each; empty where the tool did not tell.
-        rtt: seconds, likewise.
-    """
-
-    label: str
-    look: int
-    streams: int
-    end_s: float
-    throughput: Lines
-    cwnd: Lines
-    rtt: Lines
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PingSeries:
-    """A ping flow of a case.
-
-    Attributes:
-        label: what a figure calls it.
-        look: the number of its line style; a case keeps its look across figures
-            as long as no case has two flows of the kind.
-        replies: pairs of request number and RTT in seconds.
-        lost: the numbers of the requests without a reply.
-    """
-
-    label: str
-    look: int
-    replies: Points
-    lost: tuple[int, ...]
-
-
-def traffic_series(verdict: Verdict) -> tuple[TrafficSeries, ...]:
-    """Return the iperf3 flows of all runs, in the study's order.
-
-    Raises:
-        MachineError: a report of iperf3 cannot be read.
-    """
-    found: list[TrafficSeries] = []
-    alone = _one_a_case(verdict, Iperf3)
-    for place, (name, run) in enumerate(verdict.runs.items()):
-        flows = verdict.study.cases[name].case.flows
-        bulk = [flow for flow in flows if isinstance(flow, Iperf3)]
-        rows = {flow.name: flow.report(run.raw).streams for flow in bulk}
-        starts = _starts_s(flows, rows)
-        first_s = min((starts[flow.name] for flow in bulk), default=0.0)
-        for flow in bulk:
-            streams = [
-                _whole(stream, offset_s=starts[flow.name] - first_s) for stream in rows[flow.name]
-            ]
-            found.append(
-                TrafficSeries(
-                    label=name if len(bulk) == 1 else f"{name}.{flow.name}",
-                    look=place if alone else len(found),
-                    streams=len(streams),
-                    end_s=max((row.end_s for stream in streams for row in stream), default=0.0),
-                    throughput=_lines(streams, _throughput, mean=False),
-                    cwnd=_lines(streams, _cwnd, mean=False),
-                    rtt=_lines(streams, _rtt, mean=True),
-                )
+        Raises:
+            InputError: a file of a run is missing or broken.
+        """
+        found = [self._curves(readers, metric, kinds) for readers in self._readers]
+        lines = [
+            dataclasses.replace(
+                curve.line,
+                label=self._label(self.groups[place], curve, curves, metric),
+                look=self._look(place, curve),
             )
-    return tuple(found)
+            for place, curves in enumerate(found)
+            for curve in curves
+        ]
+        if all(line.empty for line in lines):
+            return None
+        if metric == "queue":
+            names = [[curve.name for curve in curves] for curves in found]
+            references = queue_references(self.groups, names)
+        else:
+            references = path_references(metric, self.groups, self.flows)
+        return Panel(
+            name=metric,
+            title=self._title(metric, [curve for curves in found for curve in curves]),
+            lines=tuple(lines),
+            references=references if kinds != ("ping",) else (),
+            counted="segments" if metric == "retransmits" else "",
+        )
 
+    def orbits(self) -> list[Orbit]:
+        """Return queue against cwnd, for each flow and interface of each group's first run.
 
-def ping_series(verdict: Verdict) -> tuple[PingSeries, ...]:
-    """Return the ping flows of all runs, in the study's order."""
-    found: list[PingSeries] = []
-    alone = _one_a_case(verdict, Ping)
-    for place, (name, run) in enumerate(verdict.runs.items()):
-        pings = [f for f in verdict.study.cases[name].case.flows if isinstance(f, Ping)]
-        for flow in pings:
-            # The first reply counts where one request was answered twice.
-            replies = {r.sequence: r.rtt_s for r in reversed(flow.replies(run.raw))}
-            sent = int(run.metrics.get(f"{flow.name}.sent", flow.count))
-            found.append(
-                PingSeries(
-                    label=name if len(pings) == 1 else f"{name}.{flow.name}",
-                    look=place if alone else len(found),
-                    replies=tuple(sorted(replies.items())),
-                    lost=tuple(n for n in range(1, sent + 1) if n not in replies),
-                )
+        Flows count that a tcp probe looked at: what happens within a second is
+        what such a figure is for.
+
+        Raises:
+            InputError: a file of a run is missing or broken.
+        """
+        found = []
+        for group, (reader, *_) in zip(self.groups, self._readers, strict=True):
+            wanted = self._wanted(reader.curves("cwnd"))
+            cwnds = [cwnd for cwnd in wanted if reader.sampled(cwnd.name)]
+            queues = [queue for queue in reader.curves("queue") if not queue.line.empty]
+            for cwnd in cwnds:
+                for queue in queues:
+                    words = [group.label] if group.label else []
+                    words += [cwnd.name] if len(cwnds) > 1 or not words else []
+                    words += [queue.name] if len(queues) > 1 else []
+                    found.append(_orbit(reader.run, cwnd, queue, label=" ".join(words)))
+        return [orbit for orbit in found if np.isfinite(orbit.across).any()]
+
+    def _curves(
+        self, readers: Sequence[RunCurves], metric: str, kinds: Collection[str]
+    ) -> list[Curve]:
+        """Return the curves of a group: one for each flow, over all seeds."""
+        each = [
+            {(c.kind, c.name): self._shifted(of.run, c) for c in self._wanted(of.curves(metric))}
+            for of in readers
+        ]
+        return [
+            dataclasses.replace(
+                first, line=band_line([curves[key].line for curves in each if key in curves])
             )
-    return tuple(found)
+            for key, first in each[0].items()
+            if first.kind in kinds
+        ]
+
+    def _wanted(self, curves: Sequence[Curve]) -> list[Curve]:
+        return [c for c in curves if not self.flows or c.kind == "queue" or c.name in self.flows]
+
+    def _shifted(self, run: Run, curve: Curve) -> Curve:
+        names = [flow.name for flow in run.case.flows if flow.tool == self.from_first]
+        shift_s = min((run.flow_times[name].start_s for name in names), default=0.0)
+        return dataclasses.replace(curve, line=curve.line.later(-shift_s)) if shift_s else curve
+
+    def _label(self, group: Group, curve: Curve, curves: Sequence[Curve], metric: str) -> str:
+        alike = sum(other.kind == curve.kind for other in curves)
+        mixed = curve.kind == "ping" and any(other.kind != "ping" for other in curves)
+        if not group.label:
+            # A queue alone is named by the title.
+            return "" if metric == "queue" and alike == 1 else _with_streams(group, curve)
+        if alike > 1 or mixed:
+            return f"{group.label}.{_with_streams(group, curve)}"
+        return group.label + _with_streams(group, curve).removeprefix(curve.name)
+
+    def _look(self, place: int, curve: Curve) -> int:
+        if self._one_look_a_group:
+            return place
+        before = sum(len(group.things(self.flows)) for group in self.groups[:place])
+        things = self.groups[place].things(self.flows)
+        return before + things.index((curve.kind, curve.name))
+
+    def _title(self, metric: str, curves: Sequence[Curve]) -> str:
+        if metric == "queue":
+            names = list(dict.fromkeys(curve.name for curve in curves))
+            return f"Queue of {names[0]}" if len(names) == 1 else "Queues"
+        title = _rtt_title(curves) if metric == "rtt" else _TITLES[metric]
+        notes = []
+        many = {flow.name for g in self.groups for flow in g.bulk(self.flows) if flow.parallel > 1}
+        if any(curve.kind == "tcp" and curve.name in many for curve in curves):
+            notes.append(_TOGETHER[metric])
+            notes += ["thin: each stream"] if any(curve.line.parts for curve in curves) else []
+        windows_s = {curve.window_s for curve in curves}
+        if max(windows_s, default=0.0) > 0 and len(windows_s) == 1:
+            notes.append(f"means of {windows_s.pop() * 1e3:.3g} ms")
+        return f"{title} ({'; '.join(notes)})" if notes else title
 
 
-def _one_a_case(verdict: Verdict, kind: type[Flow]) -> bool:
-    return all(
-        sum(isinstance(flow, kind) for flow in verdict.study.cases[name].case.flows) <= 1
-        for name in verdict.runs
+def _with_streams(group: Group, curve: Curve) -> str:
+    """Return a curve's name, with the number of streams where there are many."""
+    for flow in group.bulk():
+        if (curve.kind, curve.name) == ("tcp", flow.name) and flow.parallel > 1:
+            return f"{flow.name} ({flow.parallel} streams)"
+    return curve.name
+
+
+def _rtt_title(curves: Sequence[Curve]) -> str:
+    kinds = {curve.kind for curve in curves if not curve.line.empty}
+    if kinds == {"ping"}:
+        return "ping: RTT of each request"
+    return "RTT: TCP's smoothed, and ping's replies" if "ping" in kinds else "Smoothed RTT"
+
+
+def _orbit(run: Run, cwnd: Curve, queue: Curve, *, label: str) -> Orbit:
+    """Return a queue's and a window's values at the times of the queue's samples."""
+    times_s = queue.line.times_s
+    known = np.isfinite(cwnd.line.values)
+    at, values = cwnd.line.times_s[known], cwnd.line.values[known]
+    across = (
+        np.interp(times_s, at, values, left=np.nan, right=np.nan)
+        if len(at)
+        else np.full(len(times_s), np.nan)
+    )
+    limits = [mark.value for mark in queue_marks(run.case, queue.name) if mark.label == "limit"]
+    flows = [flow for flow in RunCurves(run).bulk() if flow.name == cwnd.name]
+    path = known_path(run, flows[0])
+    return Orbit(
+        label=label,
+        times_s=times_s,
+        across=across,
+        up=queue.line.values,
+        across_mark=None if path is None else path_bdp_bytes(path),
+        up_mark=limits[0] if limits else None,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Timed:
-    """A row of a report, and when it began and ended in the figure's time."""
+class IntervalRates:
+    """The throughput of an iperf3 flow in each interval, in bit/s, and what to call the flow."""
 
-    row: Interval
-    start_s: float
-    end_s: float
-
-
-def _whole(stream: Sequence[Interval], *, offset_s: float) -> list[_Timed]:
-    counted = [row for row in stream if not row.omitted]
-    longest_s = max((row.end_s - row.start_s for row in counted), default=0.0)
-    return [
-        _Timed(row, offset_s + row.start_s, offset_s + row.end_s)
-        for row in counted
-        if row.end_s - row.start_s >= _LEAST_PART * longest_s
-    ]
+    label: str
+    bps: tuple[float, ...]
 
 
-def _starts_s(
-    flows: Sequence[Flow], rows: dict[str, tuple[tuple[Interval, ...], ...]]
-) -> dict[str, float]:
-    """Return when each flow began, in seconds after the traffic's start."""
-    by_name = {flow.name: flow for flow in flows}
-    starts: dict[str, float] = {}
+def interval_rates(verdict: Verdict) -> tuple[IntervalRates, ...]:
+    """Return what iperf3 reported of each interval, of each case's run with the first seed.
 
-    def start_s(flow: Flow) -> float:
-        if flow.name not in starts:
-            before_s = 0.0
-            if flow.after is not None:
-                before = by_name[flow.after]
-                before_s = start_s(before) + _duration_s(before)
-            starts[flow.name] = before_s + flow.start_s
-        return starts[flow.name]
-
-    def _duration_s(flow: Flow) -> float:
-        # How long a transfer of a given size takes is known afterwards only.
-        ends = [row.end_s for stream in rows.get(flow.name, ()) for row in stream]
-        return max(ends, default=flow.duration_s())
-
-    for flow in flows:
-        start_s(flow)
-    return starts
-
-
-def _throughput(timed: _Timed) -> tuple[float, float | None]:
-    return (timed.start_s + timed.end_s) / 2, timed.row.bps
-
-
-def _cwnd(timed: _Timed) -> tuple[float, float | None]:
-    return timed.end_s, timed.row.cwnd_bytes
-
-
-def _rtt(timed: _Timed) -> tuple[float, float | None]:
-    return timed.end_s, timed.row.rtt_s
-
-
-def _lines(
-    streams: Sequence[Sequence[_Timed]],
-    read: Callable[[_Timed], tuple[float, float | None]],
-    *,
-    mean: bool,
-) -> Lines:
-    each = [
-        tuple((time_s, value) for time_s, value in map(read, stream) if value is not None)
-        for stream in streams
-    ]
-    if len(each) == 1:
-        return Lines(main=each[0])
-    together = []
-    for same_time in zip(*each, strict=False):
-        total = sum(value for _, value in same_time)
-        together.append((same_time[0][0], total / len(same_time) if mean else total))
-    return Lines(main=tuple(together), streams=tuple(each))
+    Raises:
+        InputError: a report of iperf3 is missing or broken.
+    """
+    found = []
+    for name, run in verdict.first_runs.items():
+        reader = RunCurves(run)
+        for flow in reader.bulk():
+            rows = reader.rows(flow)
+            count = min(map(len, rows), default=0)
+            rates = tuple(sum(stream[place].bps for stream in rows) for place in range(count))
+            label = name if len(reader.bulk()) == 1 else f"{name}.{flow.name}"
+            found.append(IntervalRates(label, rates))
+    return tuple(found)

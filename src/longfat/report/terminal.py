@@ -13,26 +13,30 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from longfat.report.series import traffic_series
+from longfat.report.series import interval_rates
 from longfat.report.values import (
+    BAND,
     MISSING,
     ClaimRow,
     Grid,
     Row,
     claim_rows,
     claims_summary,
+    comparison_columns,
     comparison_groups,
     metric_grid,
+    number_ranges,
     run_summary,
 )
 from longfat.report.windows import flow_windows, window_grid, window_notes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rich.console import Console
 
     from longfat.report.files import ReportFiles
+    from longfat.runs import Run
     from longfat.verdict import Verdict
 
 _STYLES = {"holds": "green", "FAILS": "bold red", "not judged": "yellow"}
@@ -93,8 +97,9 @@ def _print_comparison(verdict: Verdict, console: Console) -> None:
     _heading(console, "Published and measured")
     console.print(Text(f"published: {verdict.study.published.source}", style="dim"))
     table = _plain_table()
-    table.add_column("metric", no_wrap=True)
-    for head in ("published", "measured", "ratio"):
+    # A long label breaks, rather than a number.
+    table.add_column("metric", overflow="fold")
+    for head in comparison_columns(verdict):
         table.add_column(head, justify="right", no_wrap=True)
     for group in groups:
         # A title may be longer than a label; it must not widen the column.
@@ -102,6 +107,12 @@ def _print_comparison(verdict: Verdict, console: Console) -> None:
         for row in group.rows:
             table.add_row(Text(f"  {row.label}"), *map(Text, row.cells))
     console.print(table)
+    if verdict.many_seeds:
+        note = (
+            f"{BAND}: of the seeds' runs, in the median's unit; ratio: median / published; "
+            "inside: the published figure lies in that band."
+        )
+        console.print(Text(note, style="dim"))
 
 
 def _print_grid(grid: Grid, console: Console) -> None:
@@ -124,11 +135,12 @@ def _blocks(grid: Grid, width: int) -> Iterator[Grid]:
     while first < len(grid.columns):
         last, used = first, 0
         while last < len(grid.columns):
-            cells = [row.cells[last] for row in grid.rows]
-            used += max(map(len, [grid.columns[last], *cells])) + _GAP
+            for column in range(last, last + grid.together):
+                cells = [row.cells[column] for row in grid.rows]
+                used += max(map(len, [grid.columns[column], *cells])) + _GAP
             if used > room and last > first:
                 break
-            last += 1
+            last += grid.together
         rows = [Row(row.label, row.cells[first:last]) for row in grid.rows]
         there = tuple(row for row in rows if any(cell != MISSING for cell in row.cells))
         yield Grid(columns=grid.columns[first:last], rows=there)
@@ -137,21 +149,24 @@ def _blocks(grid: Grid, width: int) -> Iterator[Grid]:
 
 def _print_seconds(verdict: Verdict, console: Console) -> None:
     """Print the throughput of each interval in one line a flow, where that stays small."""
-    series = traffic_series(verdict)
-    longest = max((len(one.throughput.main) for one in series), default=0)
+    series = interval_rates(verdict)
+    longest = max((len(one.bps) for one in series), default=0)
     if not 0 < longest <= _MOST_SECONDS or len(series) > _MOST_FLOWS:
         return
-    _heading(console, "Throughput of each interval, in Gbit/s")
+    which = f", with seed {_first_seeds(verdict)}" if verdict.many_seeds else ""
+    _heading(console, f"Throughput of each interval, in Gbit/s{which}")
     table = _plain_table()
     table.add_column("", no_wrap=True)
     for _ in range(longest):
         table.add_column("", justify="right", no_wrap=True)
     table.show_header = False
     for one in series:
-        table.add_row(
-            Text(one.label), *(Text(f"{bps / 1e9:#.3g}") for _, bps in one.throughput.main)
-        )
+        table.add_row(Text(one.label), *(Text(f"{bps / 1e9:#.3g}") for bps in one.bps))
     console.print(table)
+
+
+def _first_seeds(verdict: Verdict) -> str:
+    return number_ranges(sorted({run.seed for run in verdict.first_runs.values()}))
 
 
 def _print_claims(verdict: Verdict, console: Console) -> None:
@@ -169,6 +184,8 @@ def _print_claims(verdict: Verdict, console: Console) -> None:
 
 def _claim_text(row: ClaimRow) -> Text:
     text = Text(row.text)
+    if row.seeds:
+        text.append(f" ({row.seeds})")
     if row.expression:
         text.append(f"\n{row.expression}", style="dim")
     # What failed is to be seen without looking for its numbers.
@@ -191,16 +208,26 @@ def _print_windows(verdict: Verdict, console: Console) -> None:
 
 def _print_files(verdict: Verdict, console: Console, files: ReportFiles | None) -> None:
     _heading(console, "Files")
-    lines = [("runs", _shown(run.folder)) for run in verdict.runs.values()]
+    lines = [("runs", path) for runs in verdict.runs.values() for path in _run_paths(runs)]
     if files is not None:
         lines += [("plots", _shown(path)) for path in files.figures if path.suffix == ".png"]
-        lines += [("report", _shown(files.page))]
+        lines += [("report", _shown(path)) for path in (files.page, files.paper) if path]
     last = ""
     for what, path in lines:
         label = what if what != last else ""
         last = what
         # A path that is broken over two lines cannot be copied.
         console.print(Text(f"{label:<8}{path}"), soft_wrap=True)
+
+
+def _run_paths(runs: Sequence[Run]) -> list[str]:
+    """Return the folders of a case's runs; many of them as one word that a shell expands."""
+    ending = f"-seed{runs[0].seed}"
+    first = _shown(runs[0].folder)
+    in_a_row = [run.seed for run in runs] == list(range(runs[0].seed, runs[-1].seed + 1))
+    if len(runs) == 1 or not in_a_row or not first.endswith(ending):
+        return [_shown(run.folder) for run in runs]
+    return [f"{first.removesuffix(ending)}-seed{{{runs[0].seed}..{runs[-1].seed}}}"]
 
 
 def _shown(path: Path) -> str:

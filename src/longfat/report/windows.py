@@ -7,22 +7,20 @@ half rule, and only where the receive buffer is what limits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from longfat.metric import Unit
-from longfat.report.path import FlowPath, flow_path, sender_and_receiver
-from longfat.report.setup_lines import NotUnderstoodError, sysctl
+from longfat.path import FlowPath, NotUnderstoodError, flow_path, sender_and_receiver, sysctl
 from longfat.report.values import MISSING, Grid, Row
 from longfat.theory import bdp
 from longfat.traffic import Iperf3
 from longfat.units import format_quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from longfat.case import Case
-    from longfat.runs import Run
     from longfat.verdict import Verdict
 
 
@@ -44,6 +42,7 @@ class FlowWindow:
         measured_bps: the throughput at the receiver.
         mean_rtt_s: the mean RTT of the flow itself.
         max_cwnd_bytes: the largest congestion window of a stream.
+        seeds: how many seeds the last three are the medians of.
     """
 
     case: str
@@ -59,6 +58,7 @@ class FlowWindow:
     measured_bps: float | None
     mean_rtt_s: float | None
     max_cwnd_bytes: float | None
+    seeds: int = 1
 
     @property
     def bdp_bytes(self) -> float:
@@ -108,6 +108,8 @@ class Omission:
 def flow_windows(verdict: Verdict) -> tuple[tuple[FlowWindow, ...], tuple[Omission, ...]]:
     """Return the window arithmetic of every TCP flow whose path is known.
 
+    What was measured with several seeds counts with its median.
+
     Args:
         verdict: the study with its runs.
 
@@ -116,13 +118,17 @@ def flow_windows(verdict: Verdict) -> tuple[tuple[FlowWindow, ...], tuple[Omissi
         speaks of their path.
     """
     windows, omissions = [], []
-    for name, run in verdict.runs.items():
+    for name, run in verdict.first_runs.items():
         case = verdict.study.cases[name].case
         for flow in case.flows:
             if not isinstance(flow, Iperf3) or flow.udp:
                 continue
             try:
-                window = _flow_window(case, name, flow, run)
+                window = _flow_window(
+                    case, name, flow, metrics=verdict.medians(name), release=run.kernel["release"]
+                )
+                if window is not None:
+                    window = replace(window, seeds=len(verdict.runs[name]))
             except NotUnderstoodError as error:
                 omissions.append(Omission(case=name, flow=flow.name, reason=str(error)))
             else:
@@ -130,8 +136,10 @@ def flow_windows(verdict: Verdict) -> tuple[tuple[FlowWindow, ...], tuple[Omissi
     return tuple(windows), tuple(omissions)
 
 
-def _flow_window(case: Case, name: str, flow: Iperf3, run: Run) -> FlowWindow | None:
-    path = flow_path(case, flow, run.metrics)
+def _flow_window(
+    case: Case, name: str, flow: Iperf3, *, metrics: Mapping[str, float], release: str
+) -> FlowWindow | None:
+    path = flow_path(case, flow, metrics)
     if path is None:
         return None
     sender, receiver = sender_and_receiver(flow)
@@ -143,13 +151,13 @@ def _flow_window(case: Case, name: str, flow: Iperf3, run: Run) -> FlowWindow | 
         receiver=receiver,
         streams=flow.parallel,
         path=path,
-        half_rule=bdp.has_half_rule(run.kernel["release"]),
+        half_rule=bdp.has_half_rule(release),
         adv_win_scale=scale[0] if scale else bdp.DEFAULT_ADV_WIN_SCALE,
         receive_buffer_bytes=_buffer(case, flow, receiver, "net.ipv4.tcp_rmem"),
         send_buffer_bytes=_buffer(case, flow, sender, "net.ipv4.tcp_wmem"),
-        measured_bps=run.metrics.get(f"{flow.name}.receiver_bps"),
-        mean_rtt_s=run.metrics.get(f"{flow.name}.mean_rtt_s"),
-        max_cwnd_bytes=run.metrics.get(f"{flow.name}.max_cwnd_bytes"),
+        measured_bps=metrics.get(f"{flow.name}.receiver_bps"),
+        mean_rtt_s=metrics.get(f"{flow.name}.mean_rtt_s"),
+        max_cwnd_bytes=metrics.get(f"{flow.name}.max_cwnd_bytes"),
     )
 
 
@@ -211,6 +219,9 @@ def window_notes(windows: Sequence[FlowWindow], omissions: Sequence[Omission]) -
         notes = [
             f"The bottleneck is the rate that set-up lines give {devices}; the RTT is {times}."
         ]
+    if seeds := {w.seeds for w in windows if w.seeds > 1}:
+        counts = " or ".join(map(str, sorted(seeds)))
+        notes.append(f"What was measured is the median over {counts} seeds.")
     if any(w.half_rule for w in windows):
         notes.append(
             "Half rule: Linux before 6.6 offers bytes - bytes / 2^tcp_adv_win_scale of a receive "

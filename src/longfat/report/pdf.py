@@ -1,0 +1,53 @@
+"""The report on paper, by WeasyPrint: the same content as the page, as a PDF.
+
+WeasyPrint needs the system's Pango. Where that, or a font, is missing there is
+no PDF, and everything else is as it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+from typing import Any
+
+from longfat.errors import SurroundingsError
+
+_MEND = "sudo apt-get install libpango-1.0-0 libpangoft2-1.0-0 fonts-dejavu-core"
+
+
+def pdf_bytes(html: str) -> bytes:
+    """Return a page as a PDF; equal pages give equal bytes.
+
+    Args:
+        html: the page, which needs no other files.
+
+    Raises:
+        SurroundingsError: WeasyPrint or Pango is missing.
+    """
+    weasyprint = _weasyprint()
+    # A page that stands alone has nothing to fetch, neither files nor addresses.
+    fetcher = weasyprint.URLFetcher(allowed_protocols={"data"})
+    document = weasyprint.HTML(string=html, url_fetcher=fetcher, base_url=None)
+    made: bytes = document.write_pdf(pdf_tags=True)
+    return made
+
+
+def _weasyprint() -> Any:
+    # It is heavy, and nothing but this function needs it.
+    try:
+        # Where a library is missing it prints to stdout, which is for results.
+        with contextlib.redirect_stdout(io.StringIO()):
+            import weasyprint  # noqa: PLC0415
+    except ImportError as error:
+        raise SurroundingsError(
+            f"no report.pdf: the Python package weasyprint cannot be imported: {error}"
+        ) from None
+    except OSError as error:
+        name = str(error).partition("'")[2].partition("'")[0] or str(error)
+        raise SurroundingsError(
+            f"no report.pdf: the library {name} is missing", mend=_MEND
+        ) from None
+    # What it cannot do with a style sheet is no news to a person.
+    logging.getLogger("weasyprint").setLevel(logging.ERROR)
+    return weasyprint
