@@ -219,9 +219,14 @@ def test_lab_8() -> None:
 
 def test_the_reference_shows_what_can_be_read(tmp_path: Path) -> None:
     text = (ROOT / "docs/study-format.md").read_text(encoding="utf-8")
-    whole, flows, claims = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    whole, probes, flows, claims = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     (tmp_path / "study.yaml").write_text(whole, encoding="utf-8")
     assert list(read_study(tmp_path).cases) == ["drop-tail", "small-buffer"]
     assert [flow.name for flow in plan(flows, tmp_path)["short"].case.flows] == ["bulk"]
+    links = "network: {hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}, switches: [s1, s2], "
+    links += "links: [[h1, s1], [s1, s2], [s2, h2]]}\n"
+    file = tmp_path / "probes.yaml"
+    file.write_text(f"title: x\n{links}flows: {{bulk: {{iperf3: h1 -> h2}}}}\n{probes}")
+    assert len(read_study(file).cases["default"].case.probes) == 4
     common = "flows: {bulk: {iperf3: h1 -> h2}, ping: {ping: h1 -> h2}}\n"
     plan(f"{common}cases: {{default: , tuned: }}\n{claims}", tmp_path)

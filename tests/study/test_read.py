@@ -346,7 +346,7 @@ FLOWS = [
         "{ping: h1 -> h2, coutn: 1}",
         "9:23: flows.x.coutn",
         "unknown field 'coutn'; did you mean 'count'? (there are: ping, count, interval, size, "
-        "start, after, args)",
+        "start, start_spread, after, args)",
     ),
     (
         "{ping: h1 -> h2, count: 0}",
