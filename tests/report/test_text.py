@@ -6,7 +6,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from longfat.report.text import NETWORK_LINE, page_text, place_network, unfold
+from longfat.report.text import page_text, place_network, unfold
+from longfat.study.text import NETWORK_LINE
 from tests.report.pages import parsed
 
 QUESTION = """

@@ -17,6 +17,7 @@ from longfat.cli.console import stdout
 from longfat.errors import InputError
 from longfat.labs import Lab, find_lab
 from longfat.study import STUDY_FILE
+from longfat.study.text import NETWORK_LINE
 
 # Longer lines are hard to read.
 _WIDEST = 100
@@ -27,6 +28,8 @@ _FOLDED = re.compile(
     r"|<details[^>]*>\s*<summary[^>]*>(?P<summary>.*?)</summary>(?P<answer>.*?)</details>",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
+# Where the report draws the network; a text has its own drawing for terminals.
+_NETWORK = re.compile(rf"^{re.escape(NETWORK_LINE)}\s*$\n?", re.MULTILINE)
 _CODE_TAG = re.compile(r"</?code>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][^>]*>", re.IGNORECASE)
 _PLAIN_START = re.compile(r"[\w\"'(*`]")
@@ -59,6 +62,7 @@ def show(lab: str, *, as_study: bool, answers: bool | None) -> None:
         click.echo(text if answers is not False else fold_answers(text), nl=False)
         return
     plain = unfold_answers(text) if answers else fold_answers(text)
+    plain = _NETWORK.sub("", plain)
     # A theme of the terminal's own colours, for terminals may be dark or light.
     console.print(Markdown(plain, code_theme="ansi_dark"), width=min(console.width, _WIDEST))
     if not answers and plain != text:

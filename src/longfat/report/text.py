@@ -17,11 +17,10 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
+from longfat.study.text import NETWORK_LINE
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-NETWORK_LINE = "[network]"
-"""A paragraph of nothing else is where the drawing of the network goes."""
 
 _NETWORK_ID = "network-goes-here"
 _NETWORK_MARK = f'<hr id="{_NETWORK_ID}">'

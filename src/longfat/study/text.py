@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 TEXT_FILES = ("text.md", "README.md")
 """What the file may be called; the first that is there counts."""
 
+NETWORK_LINE = "[network]"
+"""A paragraph of nothing else is where a report draws the network."""
+
 
 def find_text(folder: Path) -> Path | None:
     """Return the text of the study in a folder, or None if it has none."""
