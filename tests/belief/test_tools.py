@@ -105,8 +105,9 @@ class WithoutShim(Iperf3):
 
     def processes(self, *, address: str, port: int) -> tuple[Process, ...]:
         return tuple(
-            # `env` runs as with a shim: each program that starts draws random numbers.
-            dataclasses.replace(process, shim="", argv=("env", *process.argv))
+            # As an ordinary process: one that spins would let nobody else of its rank run.
+            # chrt stands for the `env` of a shim: each program that starts draws random numbers.
+            dataclasses.replace(process, shim="", argv=("chrt", "-o", "0", *process.argv))
             for process in Iperf3.processes(self, address=address, port=port)
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import tarfile
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from longfat.errors import InputError, SurroundingsError
-from longfat.kernel import Kernel, Progress, Step, build, cache, find, manifest, manifest_of
+from longfat.kernel import Kernel, Progress, Step, build, cache, find, manifest, manifest_of, recipe
 
 # A kernel in five lines. It notes each compilation in a file next to its source.
 _MAKEFILE = """\
@@ -37,7 +38,20 @@ def tree(tmp_path: Path) -> Path:
     (tree / "arch/um").mkdir(parents=True)
     (tree / "Kconfig").write_text("config NET\n")
     (tree / "Makefile").write_text(_MAKEFILE.replace("NOTES", str(tmp_path / "notes")))
+    for patch in recipe.load("6.1").patches:
+        _make_patchable(tree, patch.read_text())
     return tree
+
+
+def _make_patchable(tree: Path, patch: str) -> None:
+    """Write the lines that a patch wants to find into the files that it changes."""
+    for part in re.split(r"^--- ", patch, flags=re.MULTILINE)[1:]:
+        name = part.split(maxsplit=1)[0]
+        if name != "/dev/null":
+            file = tree / name.partition("/")[2]
+            file.parent.mkdir(parents=True, exist_ok=True)
+            found = re.findall(r"^[ -](.*)\n", part.partition("@@\n")[2], re.MULTILINE)
+            file.write_text("".join(f"{line}\n" for line in found))
 
 
 @pytest.fixture
