@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from longfat.case import Case
-from longfat.errors import InputError
+from longfat.errors import InputError, MachineError
 from longfat.probe import Capture, Queue, Rate, Tcp
 from longfat.runner import run_case
 from longfat.runs import Run, load_run
@@ -99,3 +99,15 @@ def test_a_series_that_is_not_there_is_told(make_case: MakeCase, tmp_path: Path)
     path.unlink()
     with pytest.raises(InputError, match=r"queue\.parquet: missing: the run directory is not"):
         done.series("queue")
+
+
+def test_samples_that_the_guest_made_up_are_told(make_case: MakeCase, tmp_path: Path) -> None:
+    # The sampler writes on beside it; what comes first is what is read first.
+    header = '{\\"every_ns\\": 1, \\"sources\\": [{\\"node\\": \\"root\\", \\"interfaces\\": {}}]}'
+    record = r"\001\000\000\000\000\000\000\000\044\000\000\000\044\000\000\000"
+    forge = f"sleep 2.5; printf '{header}\\n{record}%020d' 0 > /run/longfat/run/raw/queue.samples"
+    case = make_case(dataclasses.replace(PING, count=20), root=(f"({forge}) > /dev/null 2>&1 &",))
+    case = dataclasses.replace(case, probes=(QUEUE,))
+    with pytest.raises(MachineError, match="probe 'queue'"):
+        run(case, "x", tmp_path)
+    assert list(tmp_path.iterdir()) == []

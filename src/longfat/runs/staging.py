@@ -8,12 +8,14 @@ import json
 import os
 import shutil
 import stat
+import struct
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from longfat.errors import InputError, MachineError, SurroundingsError
@@ -154,6 +156,11 @@ def _decode(case: Case, raw: Path, *, series: Path, epoch_s: float) -> dict[str,
             table = probe.table(raw, flows=case.flows, epoch_s=epoch_s)
         except MachineError as error:
             raise MachineError(f"probe {probe.name!r}: {error}") from error
+        except (ArithmeticError, LookupError, ValueError, struct.error, pa.ArrowException) as error:
+            # The guest's root may have written anything there.
+            raise MachineError(
+                f"probe {probe.name!r}: what it kept cannot be read: {type(error).__name__} {error}"
+            ) from error
         # Raw bytes are what counts; the same table compresses to other bytes
         # with another version of the library.
         pq.write_table(table, series / f"{probe.name}.parquet", compression="zstd")
