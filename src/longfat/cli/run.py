@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.text import Text
 
+from longfat.cli.choose import choose_cases
 from longfat.cli.console import stderr, stdout
 from longfat.cli.progress import CaseProgress
 from longfat.errors import ExitCode, InputError
@@ -23,7 +23,7 @@ from longfat.study.node import listed, nearest
 from longfat.verdict import judge
 
 if TYPE_CHECKING:
-    from longfat.study import Planned, Study
+    from longfat.study import Study
 
 
 @click.command()
@@ -122,7 +122,7 @@ def _batches(
     chosen: list[Study] = []
     batches: list[Batch] = []
     for plan in plans:
-        cases = _choose(plan, names=names, seed=seed, seeds=seeds, kernel=kernel)
+        cases = choose_cases(plan, names=names, seed=seed, seeds=seeds, kernel=kernel)
         if not cases:
             continue
         base = out if out is not None else Path("runs")
@@ -136,30 +136,3 @@ def _batches(
         chosen.append(plan)
         batches.append(Batch(cases=cases, out=folder))
     return chosen, batches
-
-
-def _choose(
-    study: Study,
-    *,
-    names: tuple[str, ...],
-    seed: int | None,
-    seeds: int | None,
-    kernel: str | None,
-) -> dict[str, Planned]:
-    """Return the cases to run, with what the command line puts in place of the study's."""
-    chosen = {}
-    for name, planned in study.cases.items():
-        if names and name not in names:
-            continue
-        case = planned.case
-        if seed is not None:
-            case = dataclasses.replace(case, seed=seed)
-        if kernel is not None:
-            case = dataclasses.replace(case, kernel=kernel)
-        count = planned.seeds if seeds is None else seeds
-        if case.seed + count - 1 > LARGEST_SEED:
-            raise InputError(
-                f"{count} seeds from {case.seed} on pass the largest seed, {LARGEST_SEED}"
-            )
-        chosen[name] = dataclasses.replace(planned, case=case, seeds=count)
-    return chosen

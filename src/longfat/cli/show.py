@@ -17,7 +17,7 @@ from longfat.cli.console import stdout
 from longfat.errors import InputError
 from longfat.labs import Lab, find_lab
 from longfat.study import STUDY_FILE
-from longfat.study.text import NETWORK_LINE
+from longfat.study.text import NETWORK_LINE, read_text
 
 # Longer lines are hard to read.
 _WIDEST = 100
@@ -50,13 +50,13 @@ def show(lab: str, *, as_study: bool, answers: bool | None) -> None:
     """Print the text of LAB; in a pipe, as the Markdown that it is."""
     found = _find(lab)
     if as_study:
-        click.echo(_read(found.study_file), nl=False)
+        click.echo(read_text(found.study_file), nl=False)
         return
     if found.text_file is None:
         raise InputError(
             f"the lab {found.name!r} has no text; its study file: longfat show {lab} --study"
         )
-    text = _read(found.text_file)
+    text = read_text(found.text_file)
     console = stdout()
     if not console.is_terminal:
         click.echo(text if answers is not False else fold_answers(text), nl=False)
@@ -107,12 +107,3 @@ def _find(name: str) -> Lab:
     if (folder / STUDY_FILE).is_file():
         return Lab(name=folder.resolve().name, folder=folder)
     return find_lab(name)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: the file is not UTF-8") from None

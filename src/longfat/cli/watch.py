@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
+from longfat.cli.choose import choose_cases
 from longfat.cli.console import stderr, stdout
 from longfat.errors import InputError
 from longfat.labs import find_study
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from longfat.runs import Run
-    from longfat.study import Planned, Study
 
 
 class _Window(click.ParamType[float]):
@@ -106,7 +105,14 @@ def watch(
     plan = read_study(find_study(study))
     console = stdout()
     runs: dict[str, tuple[Run, ...]] = {}
-    for name, planned in _chosen(plan, names=names, seed=seed, kernel=kernel).items():
+    for name in names:
+        if name not in plan.cases:
+            raise InputError(
+                f"{plan.file}: no case {name!r} in it{nearest(name, plan.cases)}; "
+                f"its cases: {listed(plan.cases)}"
+            )
+    cases = choose_cases(plan, names=names, seed=seed, seeds=1, kernel=kernel)
+    for name, planned in cases.items():
         order = Order(
             study=plan.name,
             name=name,
@@ -142,26 +148,3 @@ def _watch(
 def _can_draw(console: Console) -> bool:
     utf = console.encoding.lower().startswith("utf")
     return console.is_terminal and not console.is_dumb_terminal and utf
-
-
-def _chosen(
-    study: Study, *, names: tuple[str, ...], seed: int | None, kernel: str | None
-) -> dict[str, Planned]:
-    """Return the cases to watch, with what the command line puts in place of the study's."""
-    for name in names:
-        if name not in study.cases:
-            raise InputError(
-                f"{study.file}: no case {name!r} in it{nearest(name, study.cases)}; "
-                f"its cases: {listed(study.cases)}"
-            )
-    chosen = {}
-    for name, planned in study.cases.items():
-        if names and name not in names:
-            continue
-        case = planned.case
-        if seed is not None:
-            case = dataclasses.replace(case, seed=seed)
-        if kernel is not None:
-            case = dataclasses.replace(case, kernel=kernel)
-        chosen[name] = dataclasses.replace(planned, case=case, seeds=1)
-    return chosen

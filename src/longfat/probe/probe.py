@@ -62,3 +62,35 @@ class Probe(ABC):
     @abstractmethod
     def measure(self, table: pa.Table) -> Mapping[str, float]:
         """Return the metrics of a decoded table by full name, in base units."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampled(Probe):
+    """A probe that the guest's sampler serves: it asks the kernel at a steady interval.
+
+    Attributes:
+        of: the names of what is sampled: interfaces, or flows.
+        every_s: the time between two samples, in seconds.
+    """
+
+    of: tuple[str, ...]
+    every_s: float = 0.1
+
+    def order(self, *, network: Network, flows: Sequence[Flow]) -> dict[str, Any]:
+        """Return the interval, and where to ask."""
+        return {
+            "kind": self.kind,
+            "output": self.samples_file,
+            "every_ns": round(self.every_s * 1e9),
+            "nodes": self.nodes(network=network, flows=flows),
+        }
+
+    def nodes(self, *, network: Network, flows: Sequence[Flow]) -> dict[str, list[str]]:
+        """Return the interfaces to ask about by the nodes where they are visible."""
+        del flows
+        return network.interfaces_by_node(self.of)
+
+    @property
+    def samples_file(self) -> str:
+        """Return the name of the raw file."""
+        return f"{self.name}.samples"

@@ -14,14 +14,13 @@ import pyarrow.compute as pc
 
 from longfat.metric import Metric, Unit
 from longfat.probe.columns import TEXT, TIME, WHOLE, Column, make_table
-from longfat.probe.probe import Probe
+from longfat.probe.probe import Sampled
 from longfat.probe.samples import attributes, read_samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from longfat.network import Network
     from longfat.probe.samples import Message
     from longfat.traffic import Flow
 
@@ -51,13 +50,8 @@ _MARKS = {"red": 3, "codel": 6, "fq_codel": 3}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Queue(Probe):
-    """Samples the qdiscs of interfaces.
-
-    Attributes:
-        of: the names of the interfaces.
-        every_s: the time between two samples, in seconds.
-    """
+class Queue(Sampled):
+    """Samples the qdiscs of interfaces; `of` are the interfaces' names."""
 
     kind: ClassVar[str] = "queue"
     metrics: ClassVar[tuple[Metric, ...]] = (
@@ -68,27 +62,10 @@ class Queue(Probe):
         Metric("marks", Unit.COUNT, "marks"),
     )
 
-    of: tuple[str, ...]
-    every_s: float = 0.1
-
-    def order(self, *, network: Network, flows: Sequence[Flow]) -> dict[str, Any]:
-        """Return the interfaces by node."""
-        del flows
-        return {
-            "kind": self.kind,
-            "output": self._output_file,
-            "every_ns": round(self.every_s * 1e9),
-            "nodes": network.interfaces_by_node(self.of),
-        }
-
-    @property
-    def _output_file(self) -> str:
-        return f"{self.name}.samples"
-
     def table(self, raw: Path, *, flows: Sequence[Flow], epoch_s: float) -> pa.Table:
         """Decode the samples: one row for each qdisc at each time."""
         del flows, epoch_s
-        return make_table(COLUMNS, decode(read_samples(raw / self._output_file)))
+        return make_table(COLUMNS, decode(read_samples(raw / self.samples_file)))
 
     def measure(self, table: pa.Table) -> dict[str, float]:
         """Measure the queue of each interface; backlog and counts are added up over them."""

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from longfat.metric import Metric, Unit
 from longfat.probe.columns import TEXT, TIME, WHOLE, Column, make_table
-from longfat.probe.probe import Probe
+from longfat.probe.probe import Sampled
 from longfat.probe.samples import attributes, read_samples
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from longfat.network import Network
     from longfat.probe.samples import Message
     from longfat.traffic import Flow
 
@@ -44,13 +43,8 @@ _COUNTERS = struct.Struct("=8Q")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rate(Probe):
-    """Samples the counters of interfaces.
-
-    Attributes:
-        of: the names of the interfaces.
-        every_s: the time between two samples, in seconds.
-    """
+class Rate(Sampled):
+    """Samples the counters of interfaces; `of` are the interfaces' names."""
 
     kind: ClassVar[str] = "rate"
     metrics: ClassVar[tuple[Metric, ...]] = (
@@ -60,27 +54,10 @@ class Rate(Probe):
         Metric("tx_drops", Unit.COUNT, "drops at sending"),
     )
 
-    of: tuple[str, ...]
-    every_s: float = 0.1
-
-    def order(self, *, network: Network, flows: Sequence[Flow]) -> dict[str, Any]:
-        """Return the interfaces by node."""
-        del flows
-        return {
-            "kind": self.kind,
-            "output": self._output_file,
-            "every_ns": round(self.every_s * 1e9),
-            "nodes": network.interfaces_by_node(self.of),
-        }
-
-    @property
-    def _output_file(self) -> str:
-        return f"{self.name}.samples"
-
     def table(self, raw: Path, *, flows: Sequence[Flow], epoch_s: float) -> pa.Table:
         """Decode the samples: one row for each interface at each time."""
         del flows, epoch_s
-        return make_table(COLUMNS, decode(read_samples(raw / self._output_file)))
+        return make_table(COLUMNS, decode(read_samples(raw / self.samples_file)))
 
     def measure(self, table: pa.Table) -> dict[str, float]:
         """Return mean rates from the first sample to the last; interfaces are added up."""

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from longfat.metric import Metric, Unit
 from longfat.probe.columns import REAL, TEXT, TIME, WHOLE, YES_NO, Column, make_table
-from longfat.probe.probe import Probe
+from longfat.probe.probe import Sampled
 from longfat.probe.samples import attributes, read_samples
 from longfat.traffic import Iperf3
 
@@ -98,13 +98,8 @@ _FORMATS = tuple("Q" if ":" in word else "I" for word in _WORDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tcp(Probe):
-    """Samples tcp_info of flows' sockets at both ends.
-
-    Attributes:
-        of: the names of the flows.
-        every_s: the time between two samples, in seconds.
-    """
+class Tcp(Sampled):
+    """Samples tcp_info of flows' sockets at both ends; `of` are the flows' names."""
 
     kind: ClassVar[str] = "tcp"
     metrics: ClassVar[tuple[Metric, ...]] = (
@@ -118,32 +113,22 @@ class Tcp(Probe):
         Metric("retransmits", Unit.COUNT, "retransmissions"),
     )
 
-    of: tuple[str, ...]
-    every_s: float = 0.1
-
-    def order(self, *, network: Network, flows: Sequence[Flow]) -> dict[str, Any]:
+    def nodes(self, *, network: Network, flows: Sequence[Flow]) -> dict[str, list[str]]:
         """Return the hosts at the flows' ends."""
         del network
-        hosts = dict.fromkeys(
-            host for flow in flows if flow.name in self.of for host in (flow.source, flow.target)
-        )
         return {
-            "kind": self.kind,
-            "output": self._output_file,
-            "every_ns": round(self.every_s * 1e9),
-            "nodes": {host: [] for host in hosts},
+            host: []
+            for flow in flows
+            if flow.name in self.of
+            for host in (flow.source, flow.target)
         }
-
-    @property
-    def _output_file(self) -> str:
-        return f"{self.name}.samples"
 
     def table(self, raw: Path, *, flows: Sequence[Flow], epoch_s: float) -> pa.Table:
         """Decode the samples: one row for each stream's end at each time."""
         del epoch_s
         chosen = [flow for flow in flows if flow.name in self.of and isinstance(flow, Iperf3)]
         ends = find_ends(chosen, raw)
-        return make_table(COLUMNS, decode(read_samples(raw / self._output_file), ends))
+        return make_table(COLUMNS, decode(read_samples(raw / self.samples_file), ends))
 
     def measure(self, table: pa.Table) -> dict[str, float]:
         """Measure the sending ends, over all flows and streams."""
