@@ -1,0 +1,184 @@
+"""Each kind of error in flows: its message, line, column and field."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.study.messages import BASE, error
+
+FLOWS = [
+    ("{count: 4}", "9:6: flows.x", "the flow 'x' names no tool: write one of iperf3, ping"),
+    (
+        "{ping: h1 -> h2, iperf3: h1 -> h2}",
+        "9:23: flows.x.iperf3",
+        "the flow has two tools, ping and iperf3: write two flows",
+    ),
+    (
+        "",
+        "9:3: flows.x",
+        "the flow 'x' has no value, which leaves out a common flow, and there is none of that name",
+    ),
+    (
+        "{ping: h1}",
+        "9:13: flows.x.ping",
+        "here stands 'h1', where SOURCE -> TARGET (such as h1 -> h2) is needed",
+    ),
+    ("{ping: h1 -> h1}", "9:13: flows.x.ping", "the flow goes from h1 to itself"),
+    (
+        "{ping: h1 -> h9}",
+        "9:19: flows.x.ping",
+        "there is no host 'h9' (there are: h1, h2, h3)",
+    ),
+    ("{ping: s1 -> h1}", "9:13: flows.x.ping", "'s1' is a switch, where a host is needed"),
+    ("{ping: h1 -> h3}", "9:13: flows.x.ping", "the flow 'x' cannot pass: h3 has no link"),
+    (
+        "{ping: h1 -> h2, after: pin}",
+        "9:30: flows.x.after",
+        "there is no flow 'pin'; did you mean 'ping'? (there are: ping, bulk)",
+    ),
+    ("{ping: h1 -> h2, after: x}", "9:30: flows.x.after", "flows wait for each other: x after x"),
+    (
+        "{ping: h1 -> h2, coutn: 1}",
+        "9:23: flows.x.coutn",
+        "unknown field 'coutn'; did you mean 'count'? (there are: ping, count, interval, size, "
+        "start, start_spread, after, args)",
+    ),
+    (
+        "{ping: h1 -> h2, count: 0}",
+        "9:30: flows.x.count",
+        "0 is outside of what is allowed: 1 to 2147483647",
+    ),
+    (
+        "{ping: h1 -> h2, interval: 0}",
+        "9:33: flows.x.interval",
+        "0s is outside of what is allowed: 0.001s to 2147483s",
+    ),
+    (
+        "{ping: h1 -> h2, size: 64KB}",
+        "9:29: flows.x.size",
+        "65536 bytes is outside of what is allowed: 0 to 65507 bytes",
+    ),
+    (
+        "{ping: h1 -> h2, start: soon}",
+        "9:30: flows.x.start",
+        "'soon' is not a time: write a number with s, ms, us, ns or min, such as 20ms",
+    ),
+    (
+        "{iperf3: h1 -> h2, parallel: 129}",
+        "9:35: flows.x.parallel",
+        "129 is outside of what is allowed: 1 to 128",
+    ),
+    (
+        "{iperf3: h1 -> h2, udp: true, congestion: bbr}",
+        "9:48: flows.x.congestion",
+        "congestion is TCP's, and this flow is UDP",
+    ),
+    (
+        "{iperf3: h1 -> h2, time: 5, bytes: 1GB}",
+        "9:41: flows.x.bytes",
+        "time and bytes are both given, and iperf3 ends at one of them: leave one out (in a case, "
+        "a common field is taken back by writing it without a value)",
+    ),
+    (
+        "{iperf3: h1 -> h2, time: 1.5s}",
+        "9:31: flows.x.time",
+        "1.5s: iperf3 counts in whole seconds",
+    ),
+    (
+        "{iperf3: h1 -> h2, time: 0}",
+        "9:31: flows.x.time",
+        "0s is outside of what is allowed: 1s to 86400s",
+    ),
+    (
+        "{iperf3: h1 -> h2, omit: 61s}",
+        "9:31: flows.x.omit",
+        "61s is outside of what is allowed: 0s to 60s",
+    ),
+    (
+        "{iperf3: h1 -> h2, mss: 80}",
+        "9:30: flows.x.mss",
+        "80 bytes is outside of what is allowed: 88 to 9216 bytes",
+    ),
+    (
+        "{iperf3: h1 -> h2, rate: 100mbps}",
+        "9:31: flows.x.rate",
+        "'100mbps': tc reads mbps as bytes per second and most people as bits; write mbit for bits "
+        "per second, or 8 times as much mbit for bytes",
+    ),
+    (
+        "{iperf3: h1 -> h2, rate: 0}",
+        "9:31: flows.x.rate",
+        "the rate is 0, which iperf3 takes as unlimited: leave the field out",
+    ),
+    (
+        "{iperf3: h1 -> h2, reverse: yes}",
+        "9:34: flows.x.reverse",
+        "here stands 'yes', where true or false is needed",
+    ),
+    (
+        "{iperf3: h1 -> h2, congestion: -h}",
+        "9:37: flows.x.congestion",
+        "'-h' cannot be a congestion control: write a name such as bbr",
+    ),
+    (
+        '{iperf3: h1 -> h2, args: ["-N", "-J"]}',
+        "9:38: flows.x.args[1]",
+        "-J cannot be given: longfat sets it itself",
+    ),
+    (
+        '{iperf3: h1 -> h2, args: ["--jso"]}',
+        "9:32: flows.x.args[0]",
+        "--jso cannot be given: longfat sets it itself",
+    ),
+    (
+        '{iperf3: h1 -> h2, args: ["--logfile=x"]}',
+        "9:32: flows.x.args[0]",
+        "--logfile cannot be given: it changes the output that longfat reads",
+    ),
+    (
+        '{iperf3: h1 -> h2, args: ["-ZP", "8"]}',
+        "9:32: flows.x.args[0]",
+        "-P cannot be given: write it as the field 'parallel'",
+    ),
+    (
+        '{ping: h1 -> h2, args: ["-D"]}',
+        "9:30: flows.x.args[0]",
+        "-D cannot be given: it changes the output that longfat reads",
+    ),
+    (
+        '{ping: h1 -> h2, args: ["-t", "5", "h3"]}',
+        "9:41: flows.x.args[2]",
+        "'h3' is not an option; the target is written in the flow",
+    ),
+]
+
+
+@pytest.mark.parametrize(("value", "place", "message"), FLOWS)
+def test_flows(value: str, place: str, message: str, tmp_path: Path) -> None:
+    assert error(f"{BASE}  x: {value}\n", tmp_path) == (place, message)
+
+
+def test_flows_that_wait_in_a_circle(tmp_path: Path) -> None:
+    more = "  a: {ping: h1 -> h2, after: c}\n  b: {ping: h1 -> h2, after: a}\n"
+    more += "  c: {ping: h1 -> h2, after: b}\n"
+    assert error(BASE + more, tmp_path) == (
+        "9:30: flows.a.after",
+        "flows wait for each other: a after c after b after a",
+    )
+
+
+def test_hosts_that_no_links_connect(tmp_path: Path) -> None:
+    text = BASE.replace("[h2, s1]", "[h2, h3]")
+    assert error(text, tmp_path) == (
+        "7:16: flows.ping.ping",
+        "the flow 'ping' cannot pass: no links lead from h1 to h2",
+    )
+
+
+def test_hosts_of_two_families(tmp_path: Path) -> None:
+    text = BASE.replace("10.0.0.2/8", "fd00::2/64")
+    assert error(text, tmp_path)[1] == (
+        "the flow 'ping' cannot pass: h1 and h2 have addresses of different families"
+    )
