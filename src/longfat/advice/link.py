@@ -128,7 +128,6 @@ class LinkUse:
 
     def __init__(self, run: Run, flow: Iperf3, slowest: Bottleneck | None) -> None:
         self._rate_bps = slowest.rate_bps if slowest else 0.0
-        self.from_queue_probe = False
         self.rivals = 0
         self._own = received_curve(run, flow)
         self._others: list[Curve] = []
@@ -147,7 +146,6 @@ class LinkUse:
         self._others = [received_curve(run, other) for other in others]
         table = queue_table(run, slowest.interface)
         if table is not None and table.num_rows > 1:
-            self.from_queue_probe = True
             self._carried = Curve(
                 tuple(table["time_s"].to_pylist()), tuple(table["sent_bytes"].to_pylist())
             )

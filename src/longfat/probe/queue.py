@@ -43,7 +43,7 @@ COLUMNS = (
 _TCMSG = struct.Struct("=BxxxiIII")
 _TCA_KIND, _TCA_STATS2 = 1, 7
 _BASIC, _QUEUE, _APP, _PACKETS64 = 1, 3, 4, 8
-_ROOT, _INGRESS = 0xFFFFFFFF, 0xFFFFFFF1
+_ROOT = 0xFFFFFFFF
 
 # The 32-bit word of the qdisc's own statistics that counts ECN marks, by kind.
 _MARKS = {"red": 3, "codel": 6, "fq_codel": 3}

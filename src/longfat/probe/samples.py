@@ -23,6 +23,9 @@ from longfat.errors import MachineError
 if TYPE_CHECKING:
     from pathlib import Path
 
+UNREADABLE = (ArithmeticError, LookupError, ValueError, struct.error)
+"""What decoding samples may raise: the guest's root can write anything there."""
+
 _RECORD = struct.Struct("<III")
 _MESSAGE = struct.Struct("=IHHII")  # struct nlmsghdr
 _ATTRIBUTE = struct.Struct("=HH")  # struct nlattr

@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import stat
-import struct
 import tempfile
 import time
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from longfat.errors import InputError, MachineError, SurroundingsError
+from longfat.probe.samples import UNREADABLE
 from longfat.runs.run import MANIFEST, RAW, SERIES, FlowTime, Run, measured_digest
 
 if TYPE_CHECKING:
@@ -156,8 +156,7 @@ def _decode(case: Case, raw: Path, *, series: Path, epoch_s: float) -> dict[str,
             table = probe.table(raw, flows=case.flows, epoch_s=epoch_s)
         except MachineError as error:
             raise MachineError(f"probe {probe.name!r}: {error}") from error
-        except (ArithmeticError, LookupError, ValueError, struct.error, pa.ArrowException) as error:
-            # The guest's root may have written anything there.
+        except (*UNREADABLE, pa.ArrowException) as error:
             raise MachineError(
                 f"probe {probe.name!r}: what it kept cannot be read: {type(error).__name__} {error}"
             ) from error

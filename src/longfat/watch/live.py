@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from longfat.errors import MachineError
 from longfat.metric import Unit
 from longfat.probe import queue, tcp
 from longfat.probe.columns import make_table
-from longfat.probe.samples import SampleStream
+from longfat.probe.samples import UNREADABLE, SampleStream
 from longfat.watch.ends import Connection, sending_ends
 from longfat.watch.tail import Tail
 from longfat.watch.track import Counter, Track
@@ -237,7 +236,7 @@ class LiveRun:
             while piece := tail.read():
                 try:
                     reader.feed(piece)
-                except (struct.error, LookupError, ValueError, OverflowError) as error:
+                except UNREADABLE as error:
                     raise MachineError(
                         f"a sampler's file cannot be read: {type(error).__name__} {error}"
                     ) from error
