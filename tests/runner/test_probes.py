@@ -27,6 +27,7 @@ PACED = dataclasses.replace(BULK, congestion="bbr")
 PING = Ping(name="rtt", source="h1", target="h2", count=50, interval_s=0.1)
 QUEUE = Queue(name="queue", of=("s1-eth2",), every_s=0.01)
 TCP = Tcp(name="tcp", of=("bulk",), every_s=0.01)
+RATE = Rate(name="rate", of=("s1-eth2", "h1-eth0"), every_s=0.1)
 
 
 def run(case: Case, name: str, out: Path) -> Run:
@@ -44,7 +45,7 @@ def test_looking_changes_nothing(
 ) -> None:
     case = make_case(flow, PING, root=root, kernel=kernel)
     bare = run(case, "bare", tmp_path)
-    probed = run(dataclasses.replace(case, probes=(QUEUE, TCP)), "probed", tmp_path)
+    probed = run(dataclasses.replace(case, probes=(QUEUE, TCP, RATE)), "probed", tmp_path)
     for path in bare.raw.iterdir():
         assert path.read_bytes() == (probed.raw / path.name).read_bytes(), path.name
     assert probed.metrics["queue.peak_bytes"] > 0
@@ -59,7 +60,7 @@ def test_a_probed_run_repeats_and_its_series_have_every_tick(
     probes = (
         QUEUE,
         TCP,
-        Rate(name="rate", of=("s1-eth2", "h1-eth0"), every_s=0.1),
+        RATE,
         Capture(name="packets", of="h1-eth0", filter="tcp and src host 10.0.0.2"),
     )
     case = dataclasses.replace(make_case(BULK, root=SHAPED), probes=probes)
