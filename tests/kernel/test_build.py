@@ -38,20 +38,32 @@ def tree(tmp_path: Path) -> Path:
     (tree / "arch/um").mkdir(parents=True)
     (tree / "Kconfig").write_text("config NET\n")
     (tree / "Makefile").write_text(_MAKEFILE.replace("NOTES", str(tmp_path / "notes")))
-    for patch in recipe.load("6.1").patches:
-        _make_patchable(tree, patch.read_text())
+    for name, lines in _wanted([path.read_text() for path in recipe.load("6.1").patches]).items():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text("".join(f"{line}\n" for line in lines))
     return tree
 
 
-def _make_patchable(tree: Path, patch: str) -> None:
-    """Write the lines that a patch wants to find into the files that it changes."""
-    for part in re.split(r"^--- ", patch, flags=re.MULTILINE)[1:]:
-        name = part.split(maxsplit=1)[0]
-        if name != "/dev/null":
-            file = tree / name.partition("/")[2]
-            file.parent.mkdir(parents=True, exist_ok=True)
-            found = re.findall(r"^[ -](.*)\n", part.partition("@@\n")[2], re.MULTILINE)
-            file.write_text("".join(f"{line}\n" for line in found))
+def _wanted(patches: list[str]) -> dict[str, list[str]]:
+    """Return the lines that patches, one after the other, want to find in which files."""
+    first: dict[str, list[str]] = {}
+    now: dict[str, list[str]] = {}
+    for patch in patches:
+        for part in re.split(r"^--- ", patch, flags=re.MULTILINE)[1:]:
+            name = part.split(maxsplit=1)[0].partition("/")[2]
+            if part.startswith("/dev/null"):
+                continue
+            lines = now.setdefault(name, [])
+            for hunk in re.split(r"^@@.*@@\n", part, flags=re.MULTILINE)[1:]:
+                old = re.findall(r"^[ -](.*)$", hunk, re.MULTILINE)
+                new = re.findall(r"^[ +](.*)$", hunk, re.MULTILINE)
+                places = [at for at in range(len(lines)) if lines[at : at + len(old)] == old]
+                if not places:  # an earlier patch has not made them
+                    first.setdefault(name, []).extend(old)
+                    places = [len(lines)]
+                    lines += old
+                lines[places[0] : places[0] + len(old)] = new
+    return first
 
 
 @pytest.fixture

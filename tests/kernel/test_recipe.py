@@ -55,6 +55,16 @@ def test_a_patch_changes_its_series_alone(folder: Path) -> None:
     assert after["6.12"] == before["6.12"]
 
 
+def test_a_patch_may_be_for_several_series(folder: Path) -> None:
+    (folder / "patches/6.1+6.12").mkdir()
+    (folder / "patches/6.1+6.12/10-both.patch").write_text("")
+    names = {
+        series: [path.name for path in recipe.load(series, folder=folder).patches]
+        for series in ("6.1", "6.12", "6.11", "7.1")
+    }
+    assert names == {"6.1": ["10-both.patch"], "6.12": ["10-both.patch"], "6.11": [], "7.1": []}
+
+
 def test_patches_come_in_the_order_of_their_names(folder: Path) -> None:
     for name in ("20-b.patch", "10-a.patch", "README"):
         (folder / "patches/6.1" / name).write_text("")

@@ -7,9 +7,12 @@ process that holds one end of a pipe, the *lifeline*: when the other end
 closes, for whatever reason, the guard kills all that descends from it,
 removes the scratch folder if it is still there, and goes.
 
-`guardian.py` is that process; `Guarded` is the near end of the pipe.
+`guardian.py` is that process; `Guarded` is the near end of the pipe. A folder
+that is filled before there is a command to guard has a guard of its own, see
+`scratch_folder`.
 """
 
-from longfat.guard._guarded import Guarded
+from longfat.guard._guarded import FIRST_INHERITED, Guarded
+from longfat.guard._scratch import scratch_folder
 
-__all__ = ["Guarded"]
+__all__ = ["FIRST_INHERITED", "Guarded", "scratch_folder"]

@@ -16,6 +16,9 @@ from longfat.errors import SurroundingsError
 
 _GUARDIAN = Path(__file__).with_name("guardian.py")
 
+FIRST_INHERITED = 1000
+"""The number of the first descriptor that a command inherits: more than are ever open here."""
+
 
 class Guarded:
     """A command that runs under a guard; use it as a context manager.
@@ -28,6 +31,8 @@ class Guarded:
         scratch: a folder that must not outlive us under this name.
         cpu: the one CPU to run on; any, if None.
         fixed_addresses: switch off the randomisation of the command's addresses.
+        inherited: descriptors of ours that the command shall have, under the numbers
+            from `FIRST_INHERITED` on: which ones are free here must not decide anything.
         cwd: the folder to run in.
         env: the whole environment; ours, if None.
         stdout: where the command's standard output goes; nowhere, if None.
@@ -44,6 +49,7 @@ class Guarded:
         scratch: Path | None = None,
         cpu: int | None = None,
         fixed_addresses: bool = False,
+        inherited: Sequence[int] = (),
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
         stdout: IO[bytes] | int | None = None,
@@ -57,6 +63,10 @@ class Guarded:
             argv += ["--cpu", str(cpu)]
         if fixed_addresses:
             argv += ["--fixed-addresses"]
+        for descriptor in inherited:
+            argv += ["--inherited", str(descriptor)]
+        if inherited:
+            argv += ["--first-inherited", str(FIRST_INHERITED)]
         if scratch is not None:
             argv += ["--scratch", str(scratch)]
         try:
@@ -68,7 +78,7 @@ class Guarded:
                 stderr=subprocess.STDOUT if stderr is None else stderr,
                 cwd=cwd,
                 env=env,
-                pass_fds=(far_status,),
+                pass_fds=(far_status, *inherited),
                 start_new_session=True,
             )
         finally:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import ctypes
+import fcntl
 import os
 import select
 import shutil
@@ -43,7 +44,8 @@ def main() -> None:
     if options.cpu is not None:
         os.sched_setaffinity(0, {options.cpu})
     try:
-        _run(options.command, status_fd=options.status_fd)
+        inherited = _renumbered(options.inherited, first=options.first_inherited)
+        _run(options.command, status_fd=options.status_fd, inherited=inherited)
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         _kill_descendants()
@@ -55,6 +57,8 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--cpu", type=int)
     parser.add_argument("--fixed-addresses", action="store_true")
+    parser.add_argument("--inherited", type=int, action="append", default=[])
+    parser.add_argument("--first-inherited", type=int, default=0)
     parser.add_argument("--scratch")
     parser.add_argument("--status-fd", type=int, required=True)
     parser.add_argument("command", nargs="+")
@@ -66,13 +70,28 @@ def _end(signum: int, frame: object) -> None:
     sys.exit(128 + signum)
 
 
-def _run(command: list[str], *, status_fd: int) -> None:
+def _renumbered(descriptors: list[int], *, first: int) -> list[int]:
+    """Give descriptors other numbers, one after the other, and return these."""
+    numbers = range(first, first + len(descriptors))
+    # Out of the way first: one of them may have a number that another one is to get.
+    aside = [fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, numbers.stop) for one in descriptors]
+    for descriptor in descriptors:
+        os.close(descriptor)
+    for descriptor, number in zip(aside, numbers, strict=True):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    return list(numbers)
+
+
+def _run(command: list[str], *, status_fd: int, inherited: list[int]) -> None:
     try:
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=inherited)
     except OSError as error:
         _tell(status_fd, f"failed {error}")
         _wait_readable(_LIFELINE)
         return
+    for descriptor in inherited:
+        os.close(descriptor)  # so that whoever has the other end learns of the command's end
     _tell(status_fd, f"started {child.pid}")
     pidfd = os.pidfd_open(child.pid)
     if _LIFELINE in _wait_readable(_LIFELINE, pidfd):

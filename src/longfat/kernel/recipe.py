@@ -56,9 +56,10 @@ def load(series: str, *, folder: Path | None = None) -> Recipe:
     """
     folder = resources.folder("kernel") if folder is None else folder
     answers = folder / "answers.config"
+    own = [path.name for path in sorted((folder / "patches").glob("*")) if series in _series(path)]
     patches = tuple(
         path
-        for group in (EVERY_SERIES, series)
+        for group in (EVERY_SERIES, *own)
         for path in sorted((folder / "patches" / group).glob("*.patch"))
     )
     shims = tuple(sorted((folder / "shims").glob("*.c")))
@@ -68,6 +69,11 @@ def load(series: str, *, folder: Path | None = None) -> Recipe:
     except OSError as error:
         raise SurroundingsError(f"cannot read the kernel recipe: {error}") from error
     return Recipe(answers=answers, patches=patches, shims=shims, binary_digest=binary, digest=whole)
+
+
+def _series(group: Path) -> list[str]:
+    """Return the kernel series that a folder of patches is for."""
+    return group.name.split("+")
 
 
 def parse_answers(text: str) -> dict[str, str]:

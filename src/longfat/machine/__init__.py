@@ -7,8 +7,18 @@ the clock stalls, or when our own process ends for any reason.
 """
 
 from longfat.machine.cpus import reserve_cpu
+from longfat.machine.line import Frame, Line
 from longfat.machine.machine import START_OF_TIME_S, Machine
 from longfat.machine.pace import Pace
 from longfat.machine.sandbox import HANDOVER, check_sandbox
 
-__all__ = ["HANDOVER", "START_OF_TIME_S", "Machine", "Pace", "check_sandbox", "reserve_cpu"]
+__all__ = [
+    "HANDOVER",
+    "START_OF_TIME_S",
+    "Frame",
+    "Line",
+    "Machine",
+    "Pace",
+    "check_sandbox",
+    "reserve_cpu",
+]

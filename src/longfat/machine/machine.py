@@ -9,10 +9,10 @@ import time
 from typing import TYPE_CHECKING
 
 from longfat.errors import MachineError
-from longfat.guard import Guarded
+from longfat.guard import FIRST_INHERITED, Guarded
 from longfat.machine.clock import VirtualClock
 from longfat.machine.pace import Pacer
-from longfat.machine.process import find_program
+from longfat.machine.process import descendants, find_program
 from longfat.machine.sandbox import HANDOVER, sandboxed
 from longfat.machine.watchdog import STALL_CPU_S, Watchdog
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from longfat.kernel import Kernel
+    from longfat.machine.line import Line
     from longfat.machine.pace import Pace
 
 START_OF_TIME_S = 1_700_000_000
@@ -31,6 +32,8 @@ _LOOK_EVERY_S = 0.25
 _PACED_LOOK_EVERY_S = 0.002  # in which a machine runs ahead of its pace
 _MOST_HELD_S = 0.1  # between two looks at a machine that is held
 _CONSOLE_TAIL_BYTES = 3000
+# The memory of a kernel that ends is gone somewhat before the process is.
+_ENDS_WITHIN_S = 2.0
 
 
 class Machine:
@@ -50,6 +53,10 @@ class Machine:
         cpu: the CPU to run on, see `reserve_cpu`.
         seed: decides all of the kernel's randomness, 0 to 2**64 - 1.
         memory_bytes: the machine's memory.
+        writable: more folders that the guest can write to, by their names under
+            `/tmp/longfat/`.
+        line: the line of a live machine, whose guest takes orders from it; None if
+            the guest needs nobody.
         stall_cpu_s: see `longfat.machine.watchdog.STALL_CPU_S`.
 
     Raises:
@@ -66,12 +73,13 @@ class Machine:
         cpu: int,
         seed: int,
         memory_bytes: int,
+        writable: Mapping[str, Path] | None = None,
+        line: Line | None = None,
         stall_cpu_s: float = STALL_CPU_S,
     ) -> None:
-        self._kernel = kernel
         # Kept open: by its name the guest could put something else there.
         self._console = (run / "console.log").open("w+b", buffering=0)
-        self._stall_cpu_s = stall_cpu_s
+        ends = line.far_descriptors if line is not None else ()
         command = sandboxed(
             [
                 f"{HANDOVER}/kernel/{kernel.binary.name}",
@@ -81,10 +89,12 @@ class Machine:
                 *("con=null", "con0=fd:0,fd:1", "ssl=null", "quiet"),
                 *("uml_dir=/tmp/", "umid=machine"),
                 *kernel.boot_arguments,
+                # The kernel stirs this line into its random numbers, so it must not vary.
+                *((f"host_line={FIRST_INHERITED},{FIRST_INHERITED + 1}",) if ends else ()),
                 *(f"init={program[0]}", "--", *program[1:]),
             ],
             shown={"kernel": kernel.folder, **shown},
-            writable={"run": run},
+            writable={"run": run, **(writable or {})},
             environment={
                 "LD_PRELOAD": f"{HANDOVER}/kernel/{kernel.entropy_shim.name}",
                 "LONGFAT_SEED": str(seed),
@@ -97,8 +107,16 @@ class Machine:
         # The kernel counts the gap between its data and its heap as memory, and the
         # guest's TCP sizes its buffers by memory: where the host puts the heap decides.
         self._guarded = Guarded(
-            command, scratch=run, cpu=cpu, fixed_addresses=True, stdout=self._console
+            command,
+            scratch=run,
+            cpu=cpu,
+            fixed_addresses=True,
+            inherited=ends,
+            stdout=self._console,
         )
+        if line is not None:
+            line.close_far()
+        self._pulse = _Pulse(self._guarded, kernel, stall_cpu_s)
 
     def __enter__(self) -> Machine:
         return self
@@ -109,6 +127,7 @@ class Machine:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self._pulse.close()
         self._guarded.close()
         self._console.close()
 
@@ -136,22 +155,45 @@ class Machine:
             MachineError: the machine did not boot, stalled, passed the limit or crashed.
         """
         pacer = Pacer(pace) if pace is not None else None
-        with contextlib.closing(_Pulse(self._guarded, self._kernel, self._stall_cpu_s)) as pulse:
-            wait_s = 0.01
-            while (status := self._guarded.wait(timeout_s=wait_s)) is None:
-                virtual_s = pulse.take()
-                if pacer is None:
-                    wait_s = min(2 * wait_s, _LOOK_EVERY_S)
-                else:
-                    held_s = pacer.hold_s(virtual_s=virtual_s, wall_s=time.monotonic())
-                    pulse.hold(held_s > 0)
-                    wait_s = min(held_s, _MOST_HELD_S) or _PACED_LOOK_EVERY_S
-                if virtual_s > limit_s:
-                    raise MachineError(f"it is not over after {limit_s:g} s of virtual time")
-                on_progress(virtual_s)
+        wait_s = 0.01
+        while (status := self._guarded.wait(timeout_s=wait_s)) is None:
+            virtual_s = self._pulse.take()
+            if pacer is None:
+                wait_s = min(2 * wait_s, _LOOK_EVERY_S)
+            else:
+                held_s = pacer.hold_s(virtual_s=virtual_s, wall_s=time.monotonic())
+                self._pulse.hold(held_s > 0)
+                wait_s = min(held_s, _MOST_HELD_S) or _PACED_LOOK_EVERY_S
+            if virtual_s > limit_s:
+                raise MachineError(f"it is not over after {limit_s:g} s of virtual time")
+            on_progress(virtual_s)
         if status != 0:
             raise MachineError(f"the kernel ended with status {status}{self.console_tail()}")
         return time.monotonic() - self._started_s
+
+    def check(self, *, slowed: bool = False) -> None:
+        """Check that a live machine which runs is well; to be called a few times a second.
+
+        Args:
+            slowed: it waits for its pace, so its clock may stand still.
+
+        Raises:
+            MachineError: it has ended, or its clock stalls.
+        """
+        if self._guarded.wait(timeout_s=0) is not None:
+            raise MachineError(f"the machine ended{self.console_tail()}")
+        if slowed:
+            self._pulse.start_anew()
+        else:
+            self._pulse.take()
+
+    def interrupt(self) -> None:
+        """Let the guest look at its line, though a process of its own computes and computes.
+
+        That process is stopped for a moment, which the kernel takes as a chance to run
+        another one.
+        """
+        self._pulse.interrupt()
 
     def console_tail(self) -> str:
         """Return the end of what the console said, ready to be added to a message."""
@@ -169,17 +211,19 @@ class _Pulse:
         self._guarded = guarded
         self._kernel = kernel
         self._stall_cpu_s = stall_cpu_s
+        self._pid: int | None = None
         self._process: int | None = None  # a descriptor: its number may be another's by and by
         self._clock: VirtualClock | None = None
         self._watchdog: Watchdog | None = None
         self._looked_s = 0.0
+        self._gone_s: float | None = None
         self._held = False
 
     def take(self) -> float:
         """Return the virtual time in seconds, 0 before boot.
 
         Raises:
-            MachineError: it stands still.
+            MachineError: it stands still, or the machine was rebooted.
         """
         if self._clock is None or self._watchdog is None:
             pid = find_program(self._guarded.pid, self._kernel.binary)
@@ -188,20 +232,40 @@ class _Pulse:
             try:
                 if self._process is None:
                     self._process = os.pidfd_open(pid)
+                self._pid = pid
                 self._clock = VirtualClock(kernel_pid=pid, binary=self._kernel.binary)
             except OSError:
                 return 0.0  # it has just ended
             self._watchdog = Watchdog(kernel_pid=pid, stall_cpu_s=self._stall_cpu_s)
         virtual_s = self._clock.now_s()
-        if virtual_s is None:
-            return 0.0
         now_s = time.monotonic()
+        if virtual_s is None:
+            self._gone_s = self._gone_s or now_s
+            if now_s - self._gone_s > _ENDS_WITHIN_S:
+                # The process has replaced its kernel by a new one.
+                raise MachineError("the machine was rebooted from inside, which ends it")
+            return 0.0
         # It looks through all processes of the host, which is not to be done every moment.
         if not self._held and now_s - self._looked_s >= _LOOK_EVERY_S / 2:
             self._looked_s = now_s
             if stall := self._watchdog.look(virtual_s):
                 raise MachineError(str(stall))
         return virtual_s
+
+    def interrupt(self) -> None:
+        """Stop what computes for a moment; see `Machine.interrupt`."""
+        if self._pid is None:
+            return
+        for process in descendants(self._pid):
+            if process.state == "R":
+                # The kernel's own calls into the process pass over this signal.
+                with contextlib.suppress(OSError):
+                    os.kill(process.pid, signal.SIGALRM)
+
+    def start_anew(self) -> None:
+        """Wait for a tick from now on: it could not have one until now."""
+        if self._watchdog is not None:
+            self._watchdog.start_anew()
 
     def hold(self, held: bool) -> None:
         """Stop the machine, or let it go on.

@@ -12,11 +12,19 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True, slots=True)
 class Stat:
-    """One line of /proc: a process, its parent, and the CPU time it has used, in seconds."""
+    """One line of /proc: a process.
+
+    Attributes:
+        pid: its number.
+        parent: that of its parent.
+        cpu_s: the CPU time that it has used, in seconds.
+        state: a letter, such as `R` while it runs or could.
+    """
 
     pid: int
     parent: int
     cpu_s: float
+    state: str
 
 
 def stat(pid: int) -> Stat | None:
@@ -26,7 +34,10 @@ def stat(pid: int) -> Stat | None:
     except OSError:
         return None
     return Stat(
-        pid=pid, parent=int(fields[1]), cpu_s=(int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+        pid=pid,
+        parent=int(fields[1]),
+        cpu_s=(int(fields[11]) + int(fields[12])) / _TICKS_PER_S,
+        state=fields[0].decode(),
     )
 
 
