@@ -7,6 +7,7 @@ since boot at the end.
 
 import math
 import os
+import re
 import time
 from typing import Any
 
@@ -18,6 +19,9 @@ from longfat.guest.shell import CommandFailed, run, run_line
 # iputils ping floods while a machine's uptime is under a second, so traffic
 # starts later than that, and at a whole second to be easy to reckon with.
 _EARLIEST_TRAFFIC_S = 2
+
+# What `ip -batch` and `tc -batch` say of the line at which they stop.
+_FAILED_LINE = re.compile(r"Command failed -:(\d+)")
 
 
 def play_job(job: dict[str, Any], *, folder: str) -> dict[str, Any]:
@@ -47,7 +51,8 @@ def play_job(job: dict[str, Any], *, folder: str) -> dict[str, Any]:
             script.title("traffic")
             ready_s = time.monotonic() + SERVER_LEAD_S
             start_s = max(_EARLIEST_TRAFFIC_S, math.ceil(ready_s))
-            probes = Probes(job["probes"], script=script, folder=folder)
+            nodes = list(dict.fromkeys([ROOT, *(batch["node"] for batch in job["network"])]))
+            probes = Probes(job["probes"], nodes=nodes, script=script, folder=folder)
             player = Player(job["flows"], probes=probes, script=script, raw=raw, start_s=start_s)
             traffic["flow_times"] = player.play()
             # Read at the end: a clock read costs virtual time.
@@ -60,15 +65,30 @@ def play_job(job: dict[str, Any], *, folder: str) -> dict[str, Any]:
 
 
 def _run_batch(batch: dict[str, Any], *, script: Script) -> None:
-    """Run many lines of `ip` by one process: each process costs more than its line does."""
+    """Run the lines of a batch; see `longfat.network.build.Batch`."""
     node: str = batch["node"]
-    argv = ["ip"] if node == ROOT else ["ip", "-n", node]
+    program: str = batch["program"]
     lines: list[str] = batch["lines"]
+    told = {"step": "network"}
+    if program == "sh":
+        for line in lines:
+            typed = at_node(node, line)
+            script.record([typed])
+            run_line(typed, told=told)
+        return
+    # Each process costs more than its line does, so one runs them all.
+    argv = [program] if node == ROOT else [program, "-n", node]
     recorded = [" ".join([*argv, line]) for line in lines]
     script.record(recorded)
-    run(
-        [*argv, "-batch", "-"],
-        line="; ".join(recorded),
-        told={"step": "network"},
-        stdin="".join(f"{line}\n" for line in lines),
-    )
+    try:
+        run(
+            [*argv, "-batch", "-"],
+            line="; ".join(recorded),
+            told=told,
+            stdin="".join(f"{line}\n" for line in lines),
+        )
+    except CommandFailed as failed:
+        found = _FAILED_LINE.search(failed.outcome["words"])
+        if found and 0 < int(found[1]) <= len(recorded):
+            failed.outcome["line"] = recorded[int(found[1]) - 1]
+        raise

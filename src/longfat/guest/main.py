@@ -1,7 +1,9 @@
-"""PID 1 of a machine: mount, play the job, write the outcome, power off.
+"""PID 1 of a machine: mount, do the job, power off.
 
-Started by the kernel as `PYTHON -I -S -B main.py`; nothing is passed but the
-folders that the sandbox shows.
+A job is played to its end, and its outcome written; or it is to serve the
+host, which then decides step by step (`longfat.guest.agent`). Started by the
+kernel as `PYTHON -I -S -B main.py`; nothing is passed but the folders that the
+sandbox shows.
 """
 
 import json
@@ -13,7 +15,7 @@ from typing import Any
 # This file stands at ROOT/longfat/guest/main.py, and nothing else of longfat does.
 sys.path.insert(0, os.path.abspath(f"{__file__}/../../.."))
 
-from longfat.guest import job, mounts, system
+from longfat.guest import agent, job, mounts, system
 
 
 def main() -> None:
@@ -25,6 +27,9 @@ def main() -> None:
             orders: dict[str, Any] = json.load(file)
         os.environ.clear()
         os.environ.update(orders["environment"])
+        if orders.get("serve"):
+            mounts.make_writable(orders["folders"])
+            agent.serve()
         mounts.cover_file("/etc/hosts", text=orders["hosts_file"])
         outcome = job.play_job(orders, folder=folder)
         with open(f"{folder}/outcome.json", "w", encoding="utf-8") as file:

@@ -52,6 +52,45 @@ def cover_file(path: str, *, text: str) -> None:
     system.mount(stand_in, path, flags=system.MS_BIND)
 
 
+def make_writable(folders: dict[str, str]) -> None:
+    """Let the guest write where programs expect to: into memory, or into folders of the host's.
+
+    Args:
+        folders: folders of the host's that are writable, by where they are to be seen; with
+            where the sandbox shows them, under `HANDOVER`.
+
+    Raises:
+        OSError: the kernel refused a mount.
+    """
+    layers = "/run/layers"
+    os.mkdir(layers)
+    system.mount("tmpfs", layers, "tmpfs", options="mode=755")
+    for place in ("/etc", "/var", "/home", "/root", "/srv", "/opt"):
+        if not os.path.isdir(place):
+            continue
+        if not _is_readable(place):
+            # The home of the host's root is nothing to an ordinary user, and in here it is ours.
+            system.mount("tmpfs", place, "tmpfs", options="mode=700")
+        else:
+            upper, work = (f"{layers}{place}-{part}" for part in ("upper", "work"))
+            os.mkdir(upper, os.stat(place).st_mode & 0o7777)
+            os.mkdir(work)
+            options = f"lowerdir={place},upperdir={upper},workdir={work}"
+            system.mount("overlay", place, "overlay", options=options)
+    _memory_over("/var/tmp")  # it was there before /var was covered
+    for place, shown in folders.items():
+        os.makedirs(place, exist_ok=True)
+        system.mount("longfat", place, "hostfs", options=shown)
+
+
+def _is_readable(place: str) -> bool:
+    try:
+        os.listdir(place)
+    except OSError:
+        return False
+    return True
+
+
 def _memory_over(place: str) -> None:
     if not os.path.isdir(place):
         try:

@@ -21,6 +21,7 @@ SERVER_LEAD_S = 0.5
 _TAIL_CHARACTERS = 4000
 _SERVER_GRACE_S = 5.0
 _PRIORITY = 10
+_SOFTIRQS_PRIORITY = 60  # higher than the sampler's
 
 
 class _Flow:
@@ -78,7 +79,8 @@ class Player:
             CommandFailed: a process ended badly, or did not end.
         """
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
-        _share_by_turns()
+        system.put_softirqs_first(_SOFTIRQS_PRIORITY)
+        system.share_by_turns(_PRIORITY)
         self._sleep_until(self._start_s - SERVER_LEAD_S)
         for flow in self._flows:
             for server in flow.servers:
@@ -198,19 +200,3 @@ class Player:
         if left_s > 0:
             self._script.wait(round(left_s, 3))
             system.sleep_until(round(when_s * 1e9))
-
-
-def _share_by_turns() -> None:
-    """Let this process and all that it starts run in the order of their waking.
-
-    A CPU that is infinitely fast has nothing to share out, and the ordinary
-    scheduler would let a process that only looks on change the order of others.
-    Nor may another process's timer wake anybody early: there is no slack, which
-    6.1 does not see to by itself.
-    """
-    # The watch over such processes is a timer of its own. They cannot take time
-    # away from others: it stands still while they run.
-    with open("/proc/sys/kernel/sched_rt_runtime_us", "w", encoding="ascii") as file:
-        file.write("-1")
-    system.set_timer_slack(1)
-    system.run_by_turns(_PRIORITY)

@@ -15,12 +15,16 @@ class Probes:
 
     Args:
         orders: the job's probes.
+        nodes: all nodes of the network.
         script: where to record the captures; the sampler has no command line.
         folder: the run's folder.
     """
 
-    def __init__(self, orders: list[dict[str, Any]], *, script: Script, folder: str) -> None:
+    def __init__(
+        self, orders: list[dict[str, Any]], *, nodes: list[str], script: Script, folder: str
+    ) -> None:
         self._orders = orders
+        self._nodes = nodes
         self._script = script
         self._folder = folder
         self._sampler: Sampler | None = None
@@ -35,7 +39,8 @@ class Probes:
         captures = [order for order in self._orders if order["kind"] == "capture"]
         self._captures = [(order, self._start_capture(order)) for order in captures]
         sampled = [order for order in self._orders if order["kind"] != "capture"]
-        self._sampler = Sampler(sampled, folder=f"{self._folder}/raw", start_s=start_s)
+        raw = f"{self._folder}/raw"
+        self._sampler = Sampler(sampled, nodes=self._nodes, folder=raw, start_s=start_s)
 
     def check(self) -> None:
         """Check that what was started has not failed.

@@ -7,10 +7,15 @@ MS_RDONLY = 1
 MS_NOSUID = 2
 MS_REMOUNT = 32
 MS_BIND = 4096
+MS_REC = 16384
+MS_SLAVE = 1 << 19
+MS_SHARED = 1 << 20
+
+CLONE_NEWNS = 0x00020000
 
 _CLOCK_MONOTONIC, _TIMER_ABSTIME = 1, 1
 _PR_SET_TIMERSLACK = 29
-_CLONE_NEWNET = 0x40000000
+_MNT_DETACH = 2
 _POWER_OFF = 0x4321FEDC
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -26,20 +31,37 @@ def mount(source: str, target: str, kind: str = "", *, flags: int = 0, options: 
         OSError: the kernel refused.
     """
     arguments = (text.encode() for text in (source, target, kind))
-    if _libc.mount(*arguments, ctypes.c_ulong(flags), options.encode()) != 0:
-        error = ctypes.get_errno()
-        raise OSError(error, os.strerror(error), target)
+    _check(_libc.mount(*arguments, ctypes.c_ulong(flags), options.encode()), target)
 
 
-def enter_network_namespace(descriptor: int) -> None:
-    """Move this process to the network namespace that a descriptor names, by setns(2).
+def unmount(target: str) -> None:
+    """Detach what is mounted somewhere, by umount2(2).
 
     Raises:
         OSError: the kernel refused.
     """
-    if _libc.setns(ctypes.c_int(descriptor), ctypes.c_int(_CLONE_NEWNET)) != 0:
-        error = ctypes.get_errno()
-        raise OSError(error, os.strerror(error))
+    _check(_libc.umount2(target.encode(), ctypes.c_int(_MNT_DETACH)), target)
+
+
+def enter_namespace(descriptor: int) -> None:
+    """Move this process to the namespace that a descriptor names, by setns(2).
+
+    Raises:
+        OSError: the kernel refused.
+    """
+    _check(_libc.setns(ctypes.c_int(descriptor), ctypes.c_int(0)))
+
+
+def unshare(kinds: int) -> None:
+    """Move this process to namespaces of its own. Source: the manual page of section 2.
+
+    Args:
+        kinds: the sum of `CLONE_NEW...`.
+
+    Raises:
+        OSError: the kernel refused.
+    """
+    _check(_libc.unshare(ctypes.c_int(kinds)))
 
 
 class _Timespec(ctypes.Structure):
@@ -58,13 +80,94 @@ def sleep_until(when_ns: int) -> None:
         pass  # a signal
 
 
+class _Itimerspec(ctypes.Structure):
+    _fields_ = (("it_interval", _Timespec), ("it_value", _Timespec))
+
+
+def timer_descriptor() -> int:
+    """Return a descriptor that can be read when a timer has fired, by timerfd_create(2)."""
+    descriptor = _libc.timerfd_create(_CLOCK_MONOTONIC, os.O_NONBLOCK | os.O_CLOEXEC)
+    _check(min(descriptor, 0))
+    return int(descriptor)
+
+
+def set_timer(descriptor: int, when_ns: int) -> None:
+    """Let a timer fire at a moment of the monotonic clock, in nanoseconds; never, if 0."""
+    times = _Itimerspec(_Timespec(0, 0), _Timespec(*divmod(when_ns, 1_000_000_000)))
+    _check(_libc.timerfd_settime(descriptor, _TIMER_ABSTIME, ctypes.byref(times), None))
+
+
 def run_by_turns(priority: int) -> None:
-    """Run this process and its future children by SCHED_FIFO, sched(7).
+    """Run this process and its future children by SCHED_RR, sched(7).
 
     Args:
-        priority: 1 to 99; a higher one runs first, equal ones in the order of their waking.
+        priority: 1 to 99; a higher one runs first, equal ones in the order of their waking. Only
+            one that does nothing but read the clock is made to wait for others.
     """
-    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+    os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(priority))
+
+
+def share_by_turns(priority: int) -> None:
+    """Let this process and all that it starts run in the order of their waking.
+
+    A CPU that is infinitely fast has nothing to share out, and the ordinary
+    scheduler would let a process that only looks on change the order of others.
+    Nor may another process's timer wake anybody early: there is no slack, which
+    6.1 does not see to by itself.
+
+    Args:
+        priority: see `run_by_turns`.
+    """
+    # The watch over such processes is a timer of its own. They cannot take time
+    # away from others: it stands still while they run.
+    set_sysctl("kernel/sched_rt_runtime_us", -1)
+    set_sysctl("kernel/sched_rr_timeslice_ms", 10)
+    set_timer_slack(1)
+    run_by_turns(priority)
+
+
+def put_softirqs_first(priority: int) -> None:
+    """Let the kernel finish what it does with packets before any process goes on.
+
+    Now and then it leaves the rest of such work to a thread of its own, which would
+    wait until all processes of `share_by_turns` sleep; unless something comes in
+    between, such as the waking of one that only looks on. Then the rest is done sooner,
+    and looking has changed something.
+
+    Args:
+        priority: that of the thread; higher than that of all processes.
+    """
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with open(f"/proc/{pid}/comm", "rb", buffering=0) as file:
+            if file.read().startswith(b"ksoftirqd/"):
+                os.sched_setscheduler(int(pid), os.SCHED_FIFO, os.sched_param(priority))
+
+
+def hurry_terminals(priority: int) -> None:
+    """Let what is typed at terminals come through beside a process that computes for ever.
+
+    The kernel passes it on by threads of its own, which else wait until all processes
+    of `share_by_turns` sleep; and that is well, since then much goes at once.
+
+    Args:
+        priority: that of the threads, higher than that of all processes; 0 to have all
+            as it was.
+    """
+    policy = os.SCHED_FIFO if priority else os.SCHED_OTHER
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with open(f"/proc/{pid}/comm", "rb", buffering=0) as file:
+            if file.read().startswith(b"kworker/u"):
+                os.sched_setscheduler(int(pid), policy, os.sched_param(priority))
+
+
+def set_sysctl(name: str, value: int) -> None:
+    """Set a number of /proc/sys.
+
+    Raises:
+        OSError: there is no such, or it cannot have this value.
+    """
+    with open(f"/proc/sys/{name}", "w", encoding="ascii") as file:
+        file.write(str(value))
 
 
 def set_timer_slack(slack_ns: int) -> None:
@@ -76,3 +179,9 @@ def power_off() -> None:
     """End the machine at once, by reboot(2)."""
     _libc.sync()
     _libc.reboot(ctypes.c_int(_POWER_OFF))
+
+
+def _check(result: int, target: str | None = None) -> None:
+    if result != 0:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error), target)

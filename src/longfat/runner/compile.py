@@ -1,10 +1,10 @@
 """From a case to the job that the guest plays.
 
-The job is plain JSON in the guest's own words: batches of `ip` lines, lines
-at nodes, and processes with their times. `longfat.guest` knows no tool; all
-that is known of tools is said here.
+The job is plain JSON in the guest's own words: batches of lines, lines at
+nodes, and processes with their times. `longfat.guest` knows no tool of the
+traffic; all that is known of them is said here.
 
-    network     [{node, lines}]           batches of `ip` lines
+    network     [{program, node, lines}]  program: `ip`, `tc` or `sh`
     setup       [{node, line}]
     flows       [{name, after, start_s, limit_s, good_statuses,
                   processes: [{host, argv, output, listens, environment}]}]
@@ -32,16 +32,18 @@ if TYPE_CHECKING:
 TRAFFIC_START_S = 2.0
 """About when the traffic of a case starts, in seconds of virtual time since boot."""
 
-_SHIMS = "/run/longfat/kernel"
+SHIMS = "/run/longfat/kernel"
+"""Where the guest finds the kernel's preload shims."""
 
 # Nothing of the host's own environment: no locale, time zone or user.
-_ENVIRONMENT = {
+ENVIRONMENT = {
     "PATH": GUEST_PATH,
     "HOME": "/tmp",
     "LC_ALL": "C",
     "TZ": "UTC",
     "TERM": "dumb",
 }
+"""The environment of every command in a machine."""
 
 # A flow that takes this much longer than it says will never end. Idle virtual
 # seconds cost nothing, so the limit can be far off.
@@ -62,7 +64,7 @@ def compile_job(case: Case) -> dict[str, Any]:
         "flows": flows,
         "probes": [probe.order(network=case.network, flows=case.flows) for probe in case.probes],
         "hosts_file": hosts_file(case.network),
-        "environment": _ENVIRONMENT,
+        "environment": ENVIRONMENT,
     }
 
 
@@ -78,8 +80,7 @@ def server_ports(case: Case) -> dict[str, int]:
 
 
 def _processes(case: Case, flow: Flow, *, port: int) -> tuple[Process, ...]:
-    (target,) = (host for host in case.network.hosts if host.name == flow.target)
-    return flow.processes(address=target.address.partition("/")[0], port=port)
+    return flow.processes(address=case.network.host_addresses()[flow.target], port=port)
 
 
 def expected_virtual_s(case: Case) -> float:
@@ -109,7 +110,7 @@ def _flow(flow: Flow, processes: tuple[Process, ...], *, seed: int) -> dict[str,
                 "output": process.output,
                 "listens": process.listens,
                 "environment": (
-                    {"LD_PRELOAD": f"{_SHIMS}/{process.shim}.so"} if process.shim else {}
+                    {"LD_PRELOAD": f"{SHIMS}/{process.shim}.so"} if process.shim else {}
                 ),
             }
             for process in processes

@@ -7,30 +7,26 @@ tools; where the run is kept and how its progress is shown decide nothing.
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longfat import guest
 from longfat import kernel as kernels
 from longfat.errors import InputError, LongfatError, MachineError
-from longfat.machine import HANDOVER, Machine, reserve_cpu
+from longfat.machine import Machine, reserve_cpu
 from longfat.runner.compile import compile_job, expected_virtual_s, limit_virtual_s
+from longfat.runner.init import GUEST_FOLDER, GUEST_PLACE, init_program
 from longfat.runner.tools import PACKAGES, missing_tool, tool_versions
 from longfat.runs import FlowTime, Played, staged_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from longfat.case import Case
     from longfat.errors import Place
     from longfat.machine import Pace
     from longfat.runs import Run
 
-_GUEST_FOLDER = Path(guest.__file__).resolve().parent
-# As a package of the same name, so that its modules import each other as they do here.
-_GUEST_PLACE = "guest/longfat/guest"
 _NOT_FOUND = 127
 
 
@@ -91,9 +87,9 @@ def run_case(
                 reserve_cpu() as cpu,
                 Machine(
                     kernel,
-                    _init_program(),
+                    init_program(),
                     run=staged.folder,
-                    shown={_GUEST_PLACE: _GUEST_FOLDER},
+                    shown={GUEST_PLACE: GUEST_FOLDER},
                     cpu=cpu,
                     seed=case.seed,
                     memory_bytes=case.memory_bytes,
@@ -115,12 +111,6 @@ def run_case(
             raise MachineError(f"case {name!r}: {error}") from error
         except InputError as error:
             raise InputError(f"case {name!r}: {error.message}", place=error.place) from error
-
-
-def _init_program() -> list[str]:
-    """Return the guest's PID 1: our own interpreter, not the virtual environment's link to it."""
-    interpreter = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]
-    return [str(interpreter), "-I", "-S", "-B", f"{HANDOVER}/{_GUEST_PLACE}/main.py"]
 
 
 def _outcome(folder: Path, machine: Machine) -> dict[str, Any]:

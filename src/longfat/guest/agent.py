@@ -1,0 +1,438 @@
+"""PID 1 of a live machine: does what the host orders, and nothing else.
+
+Between two orders the agent waits for the host, and so does the whole
+machine: it is *held*, and no virtual time passes. Only the order `go` lets it
+run, until something has happened that the order names.
+
+Orders are frames of JSON with a field `do`; each has a number and gets one answer
+of that number, with `now_ns`, the virtual time since boot:
+
+    spawn    process, argv, node, environment, folder, terminal, input, asks, merge
+             -> {pid} or {refused, status}
+    signal   process, signal
+    resize   process, rows, columns
+    close    process: forget one that has ended
+    write    path, mode; then frames of data, the last of them empty -> {} or {refused}
+    read     path -> frames of data, then {} or {refused}
+    batches  batches: lines that build a network; hosts; connect: interfaces at root
+             -> {times_ns, failed}
+    forget   node: a host that is to be removed
+    sample   samples, probes, folder: start to sample -> {} or {refused}; without
+             probes, end those of this number -> {} or {failed}
+    flush    samples: write out what was sampled
+    ask      let the host set the pace now
+    go       until_ns (0: until nothing can run at this moment; null: for ever),
+             ended: [process], output: [process], prompts, keys -> {why}
+             where why is "time", "ended", "output", "prompts", "keys" or "told"
+    hold     ends a `go`
+
+All but `write`, `read`, `batches`, `sample` and `flush` may come while the machine runs, too.
+
+A command that `asks` gets its input when it has room for it: a frame tells the host that it
+is wanted, and the machine waits until the host sends some, or says that there is none yet.
+So input that is there comes at a moment which depends on nothing but the command.
+"""
+
+import contextlib
+import functools
+import json
+import os
+import resource
+import select
+import time
+from signal import SIGCHLD, SIGINT, set_wakeup_fd
+from signal import signal as set_handler
+from typing import Any
+
+from longfat.guest import system
+from longfat.guest.batches import connect as connect_interfaces
+from longfat.guest.batches import run_batches
+from longfat.guest.command import Command, CommandRefused
+from longfat.guest.line import Line
+from longfat.guest.netlink import ROUTE
+from longfat.guest.nodes import Nodes
+from longfat.guest.sample import Samples
+from longfat.guest.script import ROOT
+from longfat.guest.sockets import Sockets
+from longfat.guest.timers import Recheck, Timer
+
+ORDER, DATA, NONE_YET = b"o", b"d", b"n"
+ANSWER, ENDED, WANTED = b"a", b"x", b"w"
+
+_PRIORITY = 60
+_SIGNAL_KEYS = b"\x03\x1a\x1c"  # Ctrl-C, Ctrl-Z, Ctrl-\
+_MOST_PROCESSES = 4096
+# A host takes two, and each of its commands four.
+_MOST_DESCRIPTORS = 16384
+# A CPU that is infinitely fast takes in at one moment whatever is sent at that moment, and
+# a frame that a bridge of a thousand ports floods is a thousand packets.
+_MOST_BACKLOG = 1_000_000
+# A process that reads the clock over and over is never done; then time goes on with it.
+_SETTLE_WITHIN_NS = 5_000_000
+# Longer than such a process runs before it must let others run: a shell beside it has
+# then seen what was typed.
+_PROMPT_WITHIN_NS = 30_000_000
+# Without a size for its buffer, Python asks whether a file is a terminal, and the kernel
+# lets every system call that fails take a microsecond.
+_FILE_CHUNK = 65536
+
+
+def serve() -> None:
+    """Do what the host orders until it is gone.
+
+    Raises:
+        EOFError: the host is gone.
+    """
+    system.set_sysctl("kernel/threads-max", _MOST_PROCESSES)
+    system.set_sysctl("net/core/netdev_max_backlog", _MOST_BACKLOG)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (_MOST_DESCRIPTORS, _MOST_DESCRIPTORS))
+    system.put_softirqs_first(_PRIORITY + 10)
+    system.share_by_turns(_PRIORITY)
+    Agent().serve()
+
+
+class Agent:
+    """The agent of a machine."""
+
+    def __init__(self) -> None:
+        self._line = Line()
+        self._nodes = Nodes()
+        self._sockets = Sockets()
+        self._sockets.open(ROOT)
+        self._commands: dict[int, Command] = {}
+        self._readers: dict[int, Command] = {}
+        self._writers: dict[int, Command] = {}
+        self._samples: dict[int, Samples] = {}
+        self._failed_samples: dict[int, str] = {}
+        self._poll = select.epoll()
+        self._poll.register(self._line, select.EPOLLIN)
+        self._told = False
+        self._heard: set[int] = set()
+        self._wake, wake = os.pipe()
+        os.set_blocking(self._wake, False)
+        os.set_blocking(wake, False)
+        set_wakeup_fd(wake)
+        for number in (SIGCHLD, SIGINT):  # Python's own handler of SIGINT would end us
+            set_handler(number, _nothing)
+        self._poll.register(self._wake, select.EPOLLIN)
+        self._timer = Timer()
+        self._poll.register(self._timer.fd, select.EPOLLIN)
+        self._recheck = Recheck()
+        self._hurries = False
+        self._poll.register(self._recheck.fd, select.EPOLLIN)
+
+    def serve(self) -> None:
+        """Take orders, one after the other, and wait for the next."""
+        self._tell(0, {})
+        while True:
+            self._take()
+
+    def _tell(self, number: int, message: dict[str, Any]) -> None:
+        self._line.tell(ANSWER, number, {**message, "now_ns": time.monotonic_ns()})
+
+    def _take(self) -> None:
+        """Take one frame of the host's."""
+        kind, number, payload = self._line.receive()
+        if kind != ORDER:
+            if command := self._commands.get(number):
+                self._take_input(command, payload if kind == DATA else None)
+            return
+        order = json.loads(payload)
+        name = order.pop("do")
+        answer = getattr(self, f"_do_{name}")(**order)
+        self._tell(number, answer or {})
+
+    # ---------------------------------------------------------------- orders
+
+    def _do_spawn(self, process: int, **order: Any) -> dict[str, Any]:
+        try:
+            command = Command(process, order, nodes=self._nodes)
+        except CommandRefused as refused:
+            return {"refused": refused.words, "status": refused.status}
+        self._commands[process] = command
+        for descriptor in command.outputs:
+            self._readers[descriptor] = command
+            self._poll.register(descriptor, select.EPOLLIN)
+        self._ask_for_input(command)
+        return {"pid": command.pid}
+
+    def _do_signal(self, process: int, signal: int) -> None:
+        if process in self._commands:
+            self._commands[process].signal(signal)
+
+    def _do_resize(self, process: int, rows: int, columns: int) -> None:
+        if process in self._commands:
+            self._commands[process].resize(rows, columns)
+
+    def _do_close(self, process: int) -> None:
+        command = self._commands.pop(process, None)
+        if command is not None:
+            command.is_asking = False
+            for descriptor in list(command.outputs):
+                self._drop(command, descriptor)
+            command.close()
+
+    def _do_write(self, path: str, mode: int) -> dict[str, Any]:
+        refused: dict[str, Any] = {}
+        descriptor = -1
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
+            os.fchmod(descriptor, mode)
+        except OSError as error:
+            refused = {"refused": error.strerror}
+        while data := memoryview(self._line.receive()[2]):
+            try:
+                while data and not refused:
+                    data = data[os.write(descriptor, data) :]
+            except OSError as error:
+                refused = {"refused": error.strerror}
+        if descriptor >= 0:
+            os.close(descriptor)
+        return refused
+
+    def _do_read(self, path: str) -> dict[str, Any]:
+        try:
+            with open(path, "rb", buffering=_FILE_CHUNK) as file:
+                while data := file.read(_FILE_CHUNK):
+                    self._line.send(DATA, 0, data)
+        except OSError as error:
+            return {"refused": error.strerror}
+        return {}
+
+    def _do_batches(
+        self, batches: list[dict[str, Any]], hosts: list[str], connect: list[str]
+    ) -> dict[str, Any]:
+        rest = functools.partial(self._line.settle, _SETTLE_WITHIN_NS)
+        found = run_batches(batches, nodes=self._nodes, rest=rest)
+        if not found["failed"]:
+            for host in hosts:
+                self._sockets.open(host)
+            connect_interfaces(connect, route=self._sockets.at(ROOT, ROUTE))
+        return found
+
+    def _do_forget(self, node: str) -> None:
+        self._nodes.forget(node)
+        self._sockets.forget(node)
+
+    def _do_sample(self, samples: int, probes: list[dict[str, Any]], folder: str) -> dict[str, Any]:
+        if not probes:
+            self._end_samples(samples)
+            words = self._failed_samples.pop(samples, None)
+            return {} if words is None else {"failed": words}
+        try:
+            self._samples[samples] = Samples(probes, folder=folder, sockets=self._sockets)
+        except OSError as error:
+            return {"refused": str(error)}
+        self._poll.register(self._samples[samples].clock, select.EPOLLIN)
+        return {}
+
+    def _do_flush(self, samples: int) -> None:
+        if samples in self._samples:
+            self._samples[samples].flush()
+
+    def _do_ask(self) -> None:
+        self._line.ask()
+
+    def _do_hold(self) -> None:
+        self._told = True
+
+    def _do_go(
+        self,
+        until_ns: int | None,
+        ended: list[int],
+        output: list[int],
+        prompts: bool,
+        keys: bool | None,
+    ) -> dict[str, Any]:
+        self._told = False
+        self._heard = set()
+        if until_ns == 0:
+            while self._line.settle(_SETTLE_WITHIN_NS) and self._turn(wait=False):
+                pass
+            self._turn(wait=False)
+            return {"why": "time"}
+        self._timer.set(until_ns)
+        self._recheck.start(wanted=prompts or keys is not None)
+        while True:
+            if why := self._has_come(ended=ended, output=output):
+                return {"why": why}
+            if self._recheck.passed:
+                self._recheck.later()
+                if why := self._persons_turn(prompts=prompts, keys=keys):
+                    return {"why": why}
+            self._turn(wait=True)
+
+    def _has_come(self, *, ended: list[int], output: list[int]) -> str:
+        """Tell which of the others that a `go` may wait for is so."""
+        if any(self._has_ended(number) for number in ended):
+            return "ended"
+        if self._heard.intersection(output):
+            return "output"
+        if self._told:
+            return "told"
+        return "time" if self._timer.passed else ""
+
+    # ---------------------------------------------------------------- events
+
+    def _turn(self, *, wait: bool) -> bool:
+        """See to what has happened.
+
+        Args:
+            wait: wait until something does.
+
+        Returns:
+            Whether anything happened.
+        """
+        # It may have come together with the order that lets time pass.
+        if self._line.holds_frame:
+            self._take()
+            self._recheck.soon()
+            return True
+        events = self._poll.poll(None if wait else 0)
+        if any(descriptor != self._recheck.fd for descriptor, _ in events):
+            self._recheck.soon()
+        for descriptor, _ in events:
+            if descriptor == self._wake:
+                with contextlib.suppress(BlockingIOError):
+                    os.read(self._wake, _FILE_CHUNK)
+                self._reap()
+            elif descriptor == self._line.fileno():
+                self._take()
+            elif descriptor == self._timer.fd:
+                self._timer.read()
+            elif descriptor == self._recheck.fd:
+                self._recheck.read()
+                self._hurry(False)
+            elif descriptor in self._writers:
+                command = self._writers[descriptor]
+                self._give(command, None)
+                self._ask_for_input(command)
+            elif descriptor in self._readers:
+                self._read(self._readers[descriptor], descriptor)
+            else:
+                self._look(descriptor)
+        return bool(events)
+
+    def _look(self, clock: int) -> None:
+        for number, samples in list(self._samples.items()):
+            if samples.clock == clock:
+                try:
+                    samples.look()
+                except OSError as error:  # what it looks at is there no more
+                    self._failed_samples[number] = str(error)
+                    self._end_samples(number)
+
+    def _end_samples(self, number: int) -> None:
+        samples = self._samples.pop(number, None)
+        if samples is not None:
+            self._poll.unregister(samples.clock)
+            samples.close()
+
+    def _persons_turn(self, *, prompts: bool, keys: bool | None) -> str:
+        """Tell which of what concerns persons at terminals is so, now and when all is quiet."""
+        if not self._seems_persons_turn(prompts=prompts, keys=keys):
+            return ""
+        self._line.settle(_PROMPT_WITHIN_NS)
+        if self._turn(wait=False):
+            return ""
+        return self._seems_persons_turn(prompts=prompts, keys=keys)
+
+    def _seems_persons_turn(self, *, prompts: bool, keys: bool | None) -> str:
+        commands = self._commands.values()
+        if prompts and all(command.at_prompt for command in commands):
+            return "prompts"
+        if keys is not None and any(command.takes_keys for command in commands) != keys:
+            return "keys"
+        return ""
+
+    def _has_ended(self, number: int) -> bool:
+        return number not in self._commands or self._commands[number].status is not None
+
+    def _reap(self) -> None:
+        """Learn who has ended: our commands, and orphans that became ours."""
+        by_pid = {command.pid: command for command in self._commands.values()}
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            command = by_pid.get(pid)
+            if command is not None and command.status is None:
+                for descriptor in list(command.outputs):
+                    while self._read(command, descriptor):
+                        pass
+                command.status = os.waitstatus_to_exitcode(status)
+                self._line.tell(ENDED, command.number, {"status": command.status})
+
+    def _read(self, command: Command, descriptor: int) -> bool:
+        """Pass on what a command wrote; tell whether there was anything."""
+        data = command.read(descriptor)
+        if data is None:
+            return False
+        if not data:
+            self._drop(command, descriptor)
+            return False
+        self._line.send(command.outputs[descriptor], command.number, data)
+        self._heard.add(command.number)
+        return True
+
+    def _drop(self, command: Command, descriptor: int) -> None:
+        self._poll.unregister(descriptor)
+        self._readers.pop(descriptor)
+        self._writers.pop(descriptor, None)
+        command.drop(descriptor)
+
+    def _take_input(self, command: Command, data: bytes | None) -> None:
+        """Take input of a command that came from the host; None if there is none yet."""
+        is_answer = command.is_asking
+        command.is_asking = False
+        command.may_ask = data is not None
+        if data is not None:
+            if command.terminal is not None and any(key in data for key in _SIGNAL_KEYS):
+                self._hurry(True)
+            self._give(command, data)
+            if not is_answer:
+                self._ask_for_input(command)
+
+    def _hurry(self, hurries: bool) -> None:
+        """Let what was typed come through now, or when nothing else can run."""
+        if hurries or self._hurries:
+            system.hurry_terminals(_PRIORITY - 10 if hurries else 0)
+        self._hurries = hurries
+
+    def _ask_for_input(self, command: Command) -> None:
+        """Let the host send input for as long as the command has room; no time passes."""
+        while command.wants_input:
+            command.is_asking = True
+            self._line.tell(WANTED, command.number, {"now_ns": time.monotonic_ns()})
+            while command.is_asking:
+                self._take()
+
+    def _give(self, command: Command, data: bytes | None) -> None:
+        """Give a command more input, or what it had no room for; the rest goes later."""
+        full = command.flush() if data is None else command.write(data)
+        waits = next((fd for fd, waiting in self._writers.items() if waiting is command), None)
+        if full == waits:
+            return
+        if waits is not None:
+            self._writers.pop(waits)
+            self._watch(waits)
+        if full is not None:
+            self._writers[full] = command
+            self._watch(full)
+
+    def _watch(self, descriptor: int) -> None:
+        """Wait for what a command's descriptor is to be waited for now."""
+        events = select.EPOLLIN if descriptor in self._readers else 0
+        events |= select.EPOLLOUT if descriptor in self._writers else 0
+        # A descriptor that was closed is out of it by itself.
+        with contextlib.suppress(OSError):
+            self._poll.unregister(descriptor)
+        if events:
+            self._poll.register(descriptor, events)
+
+
+def _nothing(_signal: int, _frame: object) -> None:
+    """Be there, so that the signal wakes us."""

@@ -1,0 +1,22 @@
+"""PID 1 of a machine: our guest program, and how to hand it to a machine."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from longfat import guest
+from longfat.machine import HANDOVER
+
+GUEST_FOLDER = Path(guest.__file__).resolve().parent
+"""The guest program on this host."""
+
+# As a package of the same name, so that its modules import each other as they do here.
+GUEST_PLACE = "guest/longfat/guest"
+"""Where a machine is to show it, under `HANDOVER`."""
+
+
+def init_program() -> list[str]:
+    """Return the guest's PID 1: our own interpreter, not the virtual environment's link to it."""
+    interpreter = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]
+    return [str(interpreter), "-I", "-S", "-B", f"{HANDOVER}/{GUEST_PLACE}/main.py"]
