@@ -14,11 +14,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from longfat.network import Host, Link, Network, Switch
+from longfat.network import Host, Link, Network, Route, Shape, Switch
 from longfat.probe import PROBES, Probe
 from longfat.traffic import FLOWS, Flow
 
-CASE_FORMAT = 2
+CASE_FORMAT = 3
 """The version of the canonical JSON; it changes when the meaning of a field does."""
 
 DEFAULT_MEMORY_BYTES = 2 * 1024**3
@@ -79,12 +79,7 @@ class Case:
             raise ValueError(f"its case has the format {found!r}; this longfat reads {CASE_FORMAT}")
         fields = {name: value for name, value in data.items() if name != "format"}
         try:
-            network = fields["network"]
-            fields["network"] = Network(
-                hosts=tuple(Host(**host) for host in network["hosts"]),
-                switches=tuple(Switch(**switch) for switch in network["switches"]),
-                links=tuple(Link(**link) for link in network["links"]),
-            )
+            fields["network"] = _network(fields["network"])
             fields["setup"] = tuple(Command(**command) for command in fields["setup"])
             fields["flows"] = tuple(_value(FLOWS, "tool", flow) for flow in fields["flows"])
             fields["probes"] = tuple(_value(PROBES, "kind", probe) for probe in fields["probes"])
@@ -97,6 +92,20 @@ class Case:
         """Return the case's name: the SHA-256 of its canonical JSON, in hexadecimal."""
         text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _network(data: Mapping[str, Any]) -> Network:
+    return Network(
+        hosts=tuple(
+            Host(**{**host, "routes": tuple(Route(**route) for route in host["routes"])})
+            for host in data["hosts"]
+        ),
+        switches=tuple(Switch(**switch) for switch in data["switches"]),
+        links=tuple(
+            Link(**{**link, **{way: Shape(**link[way]) for way in ("a_to_b", "b_to_a")}})
+            for link in data["links"]
+        ),
+    )
 
 
 _Value = TypeVar("_Value")

@@ -49,7 +49,7 @@ def test_the_drawing_names_all_interfaces_and_addresses(lab: Lab) -> None:
     drawn = "\n".join(drawing)
     assert set(_INTERFACE.findall(drawn)) == {end for pair in network.interfaces() for end in pair}
     for host in network.hosts:
-        assert host.address.partition("/")[0] in drawn
+        assert network.host_addresses()[host.name] in drawn
 
 
 def test_answers_are_folded_away(lab: Lab) -> None:
@@ -164,7 +164,7 @@ def _meant(name: str, lab: Lab) -> Lab:
 
 def _traffic_lines(case: Case) -> set[tuple[str, str]]:
     """Return what a person would type for the traffic: without what is for machines only."""
-    addresses = {host.name: host.address.partition("/")[0] for host in case.network.hosts}
+    addresses = case.network.host_addresses()
     found = set()
     for flow in case.flows:
         for process in flow.processes(address=addresses[flow.target], port=5201):

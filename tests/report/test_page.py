@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -117,6 +118,13 @@ def test_pdf_made_twice_is_equal(probed: Verdict, tmp_path: Path) -> None:
     assert one.paper.read_bytes() == other.paper.read_bytes()
     assert one.page.read_bytes() == other.page.read_bytes()
     assert b"CreationDate" not in one.paper.read_bytes()
+
+
+def test_pdf_knows_no_date() -> None:
+    html = "<p>The fonts that it carries have a date of their own.</p>"
+    one = pdf_bytes(html)
+    time.sleep(1.1)  # dates are whole seconds
+    assert pdf_bytes(html) == one
 
 
 def test_pdf_fetches_nothing(tmp_path: Path) -> None:

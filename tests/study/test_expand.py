@@ -219,7 +219,10 @@ def test_lab_8() -> None:
 
 def test_the_reference_shows_what_can_be_read(tmp_path: Path) -> None:
     text = (ROOT / "docs/study-format.md").read_text(encoding="utf-8")
-    whole, probes, flows, claims = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    whole, network, probes, flows, claims = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    routed = tmp_path / "routed.yaml"
+    routed.write_text(f"title: x\n{network}flows: {{x: {{ping: h1 -> h2}}}}\n", encoding="utf-8")
+    assert len(read_study(routed).cases["default"].case.network.links) == 4
     (tmp_path / "study.yaml").write_text(whole, encoding="utf-8")
     assert list(read_study(tmp_path).cases) == ["drop-tail", "small-buffer"]
     assert [flow.name for flow in plan(flows, tmp_path)["short"].case.flows] == ["bulk"]

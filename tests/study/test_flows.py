@@ -113,9 +113,9 @@ FLOWS = [
         "the rate is 0, which iperf3 takes as unlimited: leave the field out",
     ),
     (
-        "{iperf3: h1 -> h2, reverse: yes}",
+        "{iperf3: h1 -> h2, reverse: maybe}",
         "9:34: flows.x.reverse",
-        "here stands 'yes', where true or false is needed",
+        "here stands 'maybe', where true or false is needed",
     ),
     (
         "{iperf3: h1 -> h2, congestion: -h}",

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.study.messages import error
+from longfat.network import Host, Link, Route, Shape
+from tests.study.messages import error, read
 
 NETWORK = [
     ("{}", "2:10: network", "the network has no hosts: write hosts: {h1: 10.0.0.1/8}"),
@@ -100,6 +101,172 @@ NETWORK = [
         "unknown field 'hots'; did you mean 'hosts'? (there are: hosts, switches, links)",
     ),
 ]
+
+
+HEAD = "{hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}, switches: [s1], links: [[h1, s1], "
+LINK = "network.links[1]"
+
+LINKS = [
+    ("[s1, h2, 1gbit]", "[2]", "here stands '1gbit', where a mapping of the link's properties "
+     "(such as {rate: 1gbit}) is needed"),
+    ("[s1, h2, {rte: 1gbit}]", ".rte", "unknown field 'rte'; did you mean 'rate'? (there are: "
+     "rate, delay, jitter, loss, queue, mtu, addresses, to)"),
+    ("[s1, h2, {delay: 20}]", "[2].delay", "'20' has no unit: write a number with s, ms, us, ns "
+     "or min, such as 20ms"),
+    ("[s1, h2, {loss: 101%}]", "[2].loss", "'101%' is more than all: write a percentage from 0% "
+     "to 100%, such as 0.01%"),
+    ("[s1, h2, {jitter: 1ms}]", "[2].jitter", "there is a jitter and no delay for it to vary: "
+     "write a delay"),
+    ("[s1, h2, {queue: 1MB}]", "[2].queue", "there is a queue and no rate for packets to wait "
+     "for: write a rate"),
+    ("[s1, h2, {rate: 1gbit, queue: 1500}]", "[2].queue", "1500 bytes are outside of what is "
+     "allowed: 1518 (one full packet) to 4294967295"),
+    ("[s1, h2, {rate: 1bit}]", "[2].rate", "the rate is 1 bit/s: at least 8bit"),
+    ("[s1, h2, {mtu: 60}]", "[2].mtu", "60 bytes are outside of what is allowed: 68 to 65535"),
+    ("[s1, h2, {to: {h3: {rate: 1gbit}}}]", "[2].to.h3", "'h3' is no end of this link: write s1 "
+     "or h2"),
+    ("[s1, h2, {to: {h2: {mtu: 1}}}]", "[2].to.h2.mtu", "unknown field 'mtu' (there are: rate, "
+     "delay, jitter, loss, queue)"),
+    ("[s1, h2, {rate: 1gbit, to: {s1: {rate: , queue: 1MB}}}]", "[2].to.s1.queue", "there is a "
+     "queue and no rate for packets to wait for: write a rate"),
+    ("[s1, h2, {rate: 1gbit, queue: 1MB, to: {s1: {rate: }}}]", "[2].queue", "there is a queue "
+     "and no rate for packets to wait for: write a rate"),
+    ("[s1, h2, {addresses: {s1: 10.0.0.9/8}}]", "[2].addresses.s1", "s1 is a switch, whose "
+     "interfaces have no addresses"),
+    ("[s1, h2, {addresses: {h2: 10.0.0.9/8}}]", "[2].addresses.h2", "h2 has the address "
+     "10.0.0.2/8 of its own, which is that of this first interface: leave one of them out"),
+    ("[h1, h2, {addresses: {h1: 10.0.0.2/24}}]", "[2].addresses.h1", "the address 10.0.0.2 is "
+     "that of h2 already"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("link", "field", "message"), LINKS)
+def test_the_properties_of_a_link(link: str, field: str, message: str, tmp_path: Path) -> None:
+    place, found = error(f"title: x\nnetwork: {HEAD}{link}]}}\n", tmp_path)
+    assert found == message
+    assert place.endswith(f": {LINK}{field}" if field[0] == "[" else field)
+
+
+HOSTS = [
+    (
+        "{address: 10.0.0.9/8, forward: yes}",
+        ".forward",
+        "unknown field 'forward'; did you mean 'forwards'? (there are: address, forwards, routes)",
+    ),
+    ("{address: 10.0.0.9}", ".address", "'10.0.0.9' has no prefix length: write it as "
+     "10.0.0.9/8 or the like"),
+    ("{forwards: 1}", ".forwards", "here stands '1', where true or false is needed"),
+    (
+        "{address: 10.0.0.9/8, routes: {default: 192.168.0.1}}",
+        ".routes.default",
+        "192.168.0.1 is on none of the networks of r (it is on: 10.0.0.0/8)",
+    ),
+    ("{address: 10.0.0.9/8, routes: {default: 10.0.0.9}}", ".routes.default",
+     "10.0.0.9 is an address of r itself"),
+    ("{routes: {default: 10.0.0.1}}", ".routes.default",
+     "10.0.0.1 is on none of the networks of r (it is on: none)"),
+    ("{address: 10.0.0.9/8, routes: {default: 10.0.0.1/8}}", ".routes.default",
+     "'10.0.0.1/8' is not the address of a router, such as 10.0.0.254"),
+    ("{address: 10.0.0.9/8, routes: {10.1.0.1/16: 10.0.0.1}}", ".routes.10.1.0.1/16",
+     "'10.1.0.1/16' is not a network: 10.1.0.1/16 has host bits set"),
+    ("{address: 10.0.0.9/8, routes: {everywhere: 10.0.0.1}}", ".routes.everywhere",
+     "'everywhere' is not a network, such as 10.1.0.0/16, or default"),
+    ('{address: 10.0.0.9/8, routes: {"fd00::/8": 10.0.0.1}}', ".routes.fd00::/8",
+     "fd00::/8 and 10.0.0.1 are of different families"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("host", "field", "message"), HOSTS)
+def test_a_hosts_fields(host: str, field: str, message: str, tmp_path: Path) -> None:
+    text = f"title: x\nnetwork: {{hosts: {{r: {host}, h: 10.0.0.1/8}}, links: [[r, h]]}}\n"
+    place, found = error(text, tmp_path)
+    assert found == message
+    assert place.endswith(f": network.hosts.r{field}")
+
+
+WHOLE = """\
+title: x
+network:
+  hosts:
+    h1: {address: 10.0.1.1/24, routes: {default: 10.0.1.254}}
+    h2: {address: 10.0.2.1/24, routes: {default: 10.0.2.254}}
+    r1: {forwards: yes}
+    lone:
+  switches: [s1]
+  links:
+    - [h1, s1]
+    - [s1, r1, {rate: 1gbit, delay: 10ms, jitter: 1ms, loss: 0.01%, queue: 25MB, mtu: 9000,
+               addresses: {r1: 10.0.1.254/24}, to: {s1: {rate: 10mbit, loss: , queue: }}}]
+    - [r1, h2, {addresses: {r1: 10.0.2.254/24}}]
+"""
+
+
+def test_a_network_with_all_properties(tmp_path: Path) -> None:
+    network = read(WHOLE, tmp_path).cases["default"].case.network
+    assert network.hosts[2:] == (
+        Host(name="r1", address=None, forwards=True),
+        Host(name="lone", address=None),
+    )
+    assert network.hosts[0].routes == (Route(to="default", via="10.0.1.254"),)
+    assert network.links[1] == Link(
+        a="s1",
+        b="r1",
+        a_to_b=Shape(
+            rate_bps=10**9, delay_s=0.01, jitter_s=0.001, loss=1e-4, queue_bytes=25 * 2**20
+        ),
+        b_to_a=Shape(rate_bps=10**7, delay_s=0.01, jitter_s=0.001),
+        b_address="10.0.1.254/24",
+        mtu_bytes=9000,
+    )
+
+
+FLOW = "flows: {x: {ping: h1 -> h2}}\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("", "", ""),
+        ("forwards: yes", "forwards: no", "r1, on the way to h2, does not forward"),
+        (", routes: {default: 10.0.1.254}", "", "h1 has no route to 10.0.2.1"),
+        (
+            ", routes: {default: 10.0.2.254}",
+            "",
+            "no answer comes back: h2 has no route to 10.0.1.1",
+        ),
+        ("address: 10.0.2.1/24, routes: {default: 10.0.2.254}", "", "h2 has no address"),
+        ("default: 10.0.1.254", "default: 10.0.1.7", "h1 finds nobody with the address 10.0.1.7"),
+    ],
+)
+def test_flows_pass_routers(old: str, new: str, reason: str, tmp_path: Path) -> None:
+    text = WHOLE.replace(old, new, 1) if old else WHOLE
+    if not reason:
+        read(text + FLOW, tmp_path)
+        return
+    place, message = error(text + FLOW, tmp_path)
+    assert message == f"the flow 'x' cannot pass: {reason}"
+    assert place.endswith("flows.x.ping")
+
+
+@pytest.mark.parametrize(
+    ("line", "may_reroute"),
+    [
+        ("ip route add default via 10.0.1.254", True),
+        ("sysctl -w net.ipv4.ip_forward=1", True),
+        ("./set-up.sh", True),
+        ("tc qdisc add dev h1-eth0 root netem", False),
+        ("sysctl -w net.ipv4.tcp_sack=0", False),
+    ],
+)
+def test_what_set_up_lines_may_change_is_not_judged(
+    line: str, may_reroute: bool, tmp_path: Path
+) -> None:
+    text = WHOLE.replace(", routes: {default: 10.0.1.254}", "") + FLOW
+    text += f"setup: [{{h1: {line}}}]\n"
+    if may_reroute:
+        read(text, tmp_path)
+    else:
+        assert "h1 has no route" in error(text, tmp_path)[1]
 
 
 @pytest.mark.parametrize(("value", "place", "message"), NETWORK)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from longfat.metric import Unit
@@ -89,6 +89,7 @@ def test_a_limit_is_drawn_where_it_is_near() -> None:
     st.integers(1, 60),
     st.floats(0.1, 1e5),
 )
+@example([5e-324], 1, 1, 1.0)
 def test_every_size_can_be_drawn(values: list[float], width: int, height: int, end: float) -> None:
     drawn(track(*values), width=width, height=height, end_s=end)
 

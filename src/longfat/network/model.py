@@ -10,17 +10,34 @@ ROOT = "root"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """A static route of a host.
+
+    Attributes:
+        to: the destination, such as `10.1.0.0/16`, or `default`.
+        via: the address of the next router.
+    """
+
+    to: str
+    via: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """A network namespace with an address.
+    """A network namespace with an address; a router, if it forwards.
 
     Attributes:
         name: a short name such as `h1`; interfaces are named after it.
         address: IPv4 or IPv6 address with prefix length, such as `10.0.0.1/8`,
-            of the host's first interface.
+            of the host's first interface; none, if None.
+        forwards: it passes on packets that are not for itself, as a router does.
+        routes: its static routes.
     """
 
     name: str
-    address: str
+    address: str | None
+    forwards: bool = False
+    routes: tuple[Route, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,11 +48,46 @@ class Switch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What one direction of a link does to packets; what is None it leaves alone.
+
+    Attributes:
+        rate_bps: the rate in bit/s.
+        delay_s: the propagation delay in seconds.
+        jitter_s: the delay's standard deviation in seconds; needs a delay.
+        loss: the share of packets that are lost, 0 to 1.
+        queue_bytes: the buffer in front of the rate, in bytes; needs a rate.
+    """
+
+    rate_bps: int | None = None
+    delay_s: float | None = None
+    jitter_s: float | None = None
+    loss: float | None = None
+    queue_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A veth pair between two nodes, named by their names."""
+    """A veth pair between two nodes, named by their names.
+
+    Attributes:
+        a: the node at one end.
+        b: the node at the other.
+        a_to_b: what happens to packets from `a` to `b`.
+        b_to_a: what happens to those of the other direction.
+        a_address: address with prefix length of the interface at `a`, in place of the
+            host's own, which is that of its first interface.
+        b_address: likewise at `b`.
+        mtu_bytes: the largest packet, in bytes; Linux's 1500, if None.
+    """
 
     a: str
     b: str
+    a_to_b: Shape = Shape()
+    b_to_a: Shape = Shape()
+    a_address: str | None = None
+    b_address: str | None = None
+    mtu_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +114,43 @@ class Network:
                 count[node] += 1
             pairs.append((ends[0], ends[1]))
         return pairs
+
+    def addresses(self) -> list[tuple[str | None, str | None]]:
+        """Return the addresses of both ends of each link, in the links' order.
+
+        An end has the address that its link gives it, else its host's own, if it
+        is the host's first interface, else none.
+        """
+        own = {host.name: host.address for host in self.hosts}
+        pairs = []
+        for link in self.links:
+            ends = []
+            for node, given in ((link.a, link.a_address), (link.b, link.b_address)):
+                first = own.pop(node, None)
+                ends.append(given or first)
+            pairs.append((ends[0], ends[1]))
+        return pairs
+
+    def host_addresses(self) -> dict[str, str]:
+        """Return the address that each host is called by, without prefix length.
+
+        It is that of its first interface that has one, or the host's own where no
+        link leads to it. A host without any address is not in the mapping.
+        """
+        found: dict[str, str] = {}
+        hosts = {host.name for host in self.hosts}
+        for link, pair in zip(self.links, self.addresses(), strict=True):
+            for node, address in zip((link.a, link.b), pair, strict=True):
+                if address is not None and node in hosts:
+                    found.setdefault(node, address)
+        for host in self.hosts:
+            if host.address is not None:
+                found.setdefault(host.name, host.address)
+        return {
+            host.name: found[host.name].partition("/")[0]
+            for host in self.hosts
+            if host.name in found
+        }
 
     def interfaces_by_node(self, names: Iterable[str]) -> dict[str, list[str]]:
         """Return interfaces grouped by where they are visible: a host, or `ROOT`.

@@ -1,6 +1,7 @@
-"""The path of a flow, as far as a case's set-up lines tell it: rate, delay, loss, queue, buffers.
+"""The path of a flow, as far as a case's lines tell it: rate, delay, loss, queue, buffers.
 
-Nothing is measured here. `setup_lines` reads the plain forms of `tc` and
+Nothing is measured here. `typed_lines` are those that shape the links, and the
+set-up lines after them. `setup_lines` reads the plain forms of `tc` and
 `sysctl` that a person types, `flow_path` puts together what lies on the way
 from a flow's sender to its receiver. Reports and advice both rest on it.
 """
@@ -13,6 +14,7 @@ from longfat.path.flow_path import (
     flow_path,
     idle_rtt,
     sender_and_receiver,
+    typed_lines,
 )
 from longfat.path.setup_lines import (
     NotUnderstoodError,
@@ -39,4 +41,5 @@ __all__ = [
     "shaping",
     "sysctl",
     "sysctl_word",
+    "typed_lines",
 ]

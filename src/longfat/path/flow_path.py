@@ -1,7 +1,8 @@
 """The path of a flow: its bottleneck and its idle round-trip time, each with its source.
 
 A rate is never measured here, for a measured rate is what the window
-arithmetic is to explain; it stands in the set-up lines or is unknown. The
+arithmetic is to explain; it stands in the lines that shape links, in the set-up
+lines after them, or is unknown. The
 round-trip time is that of a ping which ended before the flow began; without
 one, the sum of the delays that the set-up lines add.
 """
@@ -11,7 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from longfat.network import ROOT
+from longfat.case import Command
+from longfat.network import NoWayError, follow_links, follow_routes, shape_commands
 from longfat.path.setup_lines import QueueLine, Shaping, queue_line, shaping
 from longfat.traffic import Ping
 
@@ -38,6 +40,16 @@ class FlowPath:
     rate_source: str
     rtt_s: float
     rtt_source: str
+
+
+def typed_lines(case: Case) -> tuple[Command, ...]:
+    """Return what is typed before the traffic starts, in its order.
+
+    Returns:
+        The lines that shape the links, and then the case's set-up lines.
+    """
+    shapes = (Command(node=node, line=line) for node, line in shape_commands(case.network))
+    return (*shapes, *case.setup)
 
 
 def sender_and_receiver(flow: Iperf3) -> tuple[str, str]:
@@ -72,7 +84,7 @@ def bottleneck(case: Case, flow: Iperf3) -> Bottleneck | None:
         flow: the flow.
 
     Returns:
-        The interface; None where no set-up line limits a rate on the way.
+        The interface; None where no line limits a rate on the way.
 
     Raises:
         NotUnderstoodError: a set-up line shapes the path in a form that cannot
@@ -90,7 +102,7 @@ def bottleneck(case: Case, flow: Iperf3) -> Bottleneck | None:
         node=node,
         interface=interface,
         rate_bps=rate_bps,
-        queue=queue_line(case.setup, node, interface),
+        queue=queue_line(typed_lines(case), node, interface),
         loss=loss,
     )
 
@@ -140,7 +152,8 @@ def flow_path(case: Case, flow: Iperf3, metrics: Mapping[str, float]) -> FlowPat
 def egress_interfaces(network: Network, start: str, end: str) -> list[tuple[str, str]] | None:
     """Return what data leaves through on its way, as (node or `ROOT`, interface).
 
-    Hosts do not forward, so the way leads through switches only.
+    The way is the one that routes give; where they give none, and set-up lines
+    must, a shortest one through switches and hosts that forward.
 
     Args:
         network: the network.
@@ -150,26 +163,16 @@ def egress_interfaces(network: Network, start: str, end: str) -> list[tuple[str,
     Returns:
         The interfaces in their order; None where there is no way.
     """
-    hosts = {host.name for host in network.hosts}
-    leaving: dict[str, list[tuple[str, str]]] = {}
-    for link, (at_a, at_b) in zip(network.links, network.interfaces(), strict=True):
-        leaving.setdefault(link.a, []).append((at_a, link.b))
-        leaving.setdefault(link.b, []).append((at_b, link.a))
-    ways: dict[str, list[tuple[str, str]]] = {start: []}
-    waiting = [start]
-    for node in waiting:
-        if node in hosts and node != start:
-            continue
-        for interface, neighbour in leaving.get(node, ()):
-            if neighbour not in ways:
-                ways[neighbour] = [*ways[node], (node if node in hosts else ROOT, interface)]
-                waiting.append(neighbour)
-    return ways.get(end)
+    try:
+        return follow_routes(network, start, end)
+    except NoWayError:
+        return follow_links(network, start, end)
 
 
 def _shapings(case: Case, start: str, end: str) -> list[tuple[tuple[str, str], Shaping]]:
     interfaces = egress_interfaces(case.network, start, end) or []
-    return [((node, device), shaping(case.setup, node, device)) for node, device in interfaces]
+    lines = typed_lines(case)
+    return [((node, device), shaping(lines, node, device)) for node, device in interfaces]
 
 
 def _idle_ping(case: Case, flow: Iperf3) -> Ping | None:

@@ -7,6 +7,7 @@ SYN has no windows in bytes.
 
 from __future__ import annotations
 
+import io
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -103,10 +104,10 @@ class Capture(Probe):
         del flows
         path = raw / self._output_file
         try:
-            with path.open("rb") as file:
-                return make_table(COLUMNS, decode(dpkt.pcap.Reader(file), epoch_s=epoch_s))
-        except (OSError, ValueError, dpkt.Error) as error:
+            content = path.read_bytes()
+        except OSError as error:
             raise MachineError(f"{path.name}: not a whole capture: {error}") from None
+        return table_of(content, name=path.name, epoch_s=epoch_s)
 
     def measure(self, table: pa.Table) -> dict[str, float]:
         """Return how many packets there are, and the largest window that any of them offers."""
@@ -118,6 +119,23 @@ class Capture(Probe):
             names = ("window_raw", "window_shift", "window_bytes")
             found |= {name: float(row[name]) for name in names}
         return found
+
+
+def table_of(content: bytes, *, name: str = "capture", epoch_s: float) -> pa.Table:
+    """Decode the headers of TCP and UDP packets: one row a packet.
+
+    Args:
+        content: what is in a pcap file.
+        name: what to call it in messages.
+        epoch_s: the time stamp from which time is counted, in seconds since 1970.
+
+    Raises:
+        MachineError: it is no whole pcap file.
+    """
+    try:
+        return make_table(COLUMNS, decode(dpkt.pcap.Reader(io.BytesIO(content)), epoch_s=epoch_s))
+    except (ValueError, dpkt.Error) as error:
+        raise MachineError(f"{name}: not a whole capture: {error}") from None
 
 
 def decode(packets: Iterator[tuple[Any, bytes]], *, epoch_s: float) -> Iterator[dict[str, Any]]:

@@ -6,6 +6,8 @@ A field that a kernel does not have yet is null.
 
 from __future__ import annotations
 
+import ipaddress
+import socket
 import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -67,6 +69,19 @@ COLUMNS = (
     Column("bytes_retransmitted", WHOLE, "bytes"),
     Column("delivered_packets", WHOLE, "packets"),
 )
+
+_FLOWS = ("flow", "end", "stream")
+
+SOCKET_COLUMNS = (
+    TIME,
+    Column("host", TEXT),
+    Column("local_address", TEXT),
+    Column("local_port", WHOLE),
+    Column("remote_address", TEXT),
+    Column("remote_port", WHOLE),
+    *(column for column in COLUMNS[1:] if column.name not in ("host", *_FLOWS)),
+)
+"""The columns of sockets that belong to no flow: a live network's."""
 
 _MESSAGE = struct.Struct("=4B")  # family, state, timer, retrans; then struct inet_diag_sockid
 _PORTS = struct.Struct(">HH")
@@ -191,25 +206,49 @@ def decode(messages: Iterable[Message], ends: Ends) -> Iterator[dict[str, Any]]:
     """Yield a row for each end of a stream of each sample; other sockets are left out."""
     for message in messages:
         host = message.source.node
-        _, state, _, _ = _MESSAGE.unpack_from(message.body)
         end = ends.get((host, *ports_of(message)))
-        if end is None:
-            continue
-        found = attributes(message.body[_MESSAGE_SIZE:])
-        if _INFO not in found:
-            continue
-        name = bytes(found.get(_CONGESTION, b"")).rstrip(b"\0").decode()
-        yield {
-            "time_s": message.time_s,
-            "flow": end.flow,
-            "end": end.end,
-            "host": host,
-            "stream": end.stream,
-            "state": _STATES[state] if state < len(_STATES) else "?",
-            "congestion": name,
-            **_info(found[_INFO]),
-            **_memory(found.get(_MEMORY)),
-        }
+        told = end and _socket(message)
+        if end and told:
+            whose = {"flow": end.flow, "end": end.end, "stream": end.stream}
+            yield {"time_s": message.time_s, "host": host, **whose, **told}
+
+
+def decode_sockets(messages: Iterable[Message]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each socket of each sample, named by its addresses and ports."""
+    for message in messages:
+        if told := _socket(message):
+            family = message.body[0]
+            local, remote = ports_of(message)
+            ends = {
+                "local_address": _address(family, message.body[8:24]),
+                "local_port": local,
+                "remote_address": _address(family, message.body[24:40]),
+                "remote_port": remote,
+            }
+            yield {"time_s": message.time_s, "host": message.source.node, **ends, **told}
+
+
+def _address(family: int, packed: memoryview) -> str:
+    if family == socket.AF_INET:
+        return str(ipaddress.IPv4Address(bytes(packed[:4])))
+    address = ipaddress.IPv6Address(bytes(packed))
+    # So a server that listens for both kinds sees the older one.
+    return str(address.ipv4_mapped or address)
+
+
+def _socket(message: Message) -> dict[str, Any]:
+    """Return what a message tells of its socket; nothing, if it has no tcp_info."""
+    _, state, _, _ = _MESSAGE.unpack_from(message.body)
+    found = attributes(message.body[_MESSAGE_SIZE:])
+    if _INFO not in found:
+        return {}
+    name = bytes(found.get(_CONGESTION, b"")).rstrip(b"\0").decode()
+    return {
+        "state": _STATES[state] if state < len(_STATES) else "?",
+        "congestion": name,
+        **_info(found[_INFO]),
+        **_memory(found.get(_MEMORY)),
+    }
 
 
 def _info(view: memoryview) -> dict[str, Any]:

@@ -1,22 +1,27 @@
 """A network as an inline SVG: hosts, switches, links, and the names of interfaces.
 
-The switches stand from left to right as a tree; hosts of the first switch
-stand to its left, all others to the right of theirs. Hosts and switches have
-different shapes, and interfaces that set-up lines speak of stand out. Colours
-come from the page's style sheet, so the drawing follows the colour scheme.
+The switches and routers stand from left to right as a tree; hosts of the first
+stand to its left, all others to the right of theirs. Hosts, routers and switches
+have different shapes. Below a link stand its properties and the addresses that
+it gives its ends; interfaces that lines of `tc` and others speak of stand out.
+Colours come from the page's style sheet, so the drawing follows the colour scheme.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from longfat.network.words import link_words
+from longfat.report.link_drawing import ROW_PX, End, Point, draw_link, text_rows
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from longfat.network import Network
+    from longfat.network import Host, Network
 
 _LANE = 74
 _WIDTH = 104
@@ -31,7 +36,8 @@ _STYLE = Markup(
     " .node { fill: #f5f7f9; stroke: #56606a; stroke-width: 1.2 }"
     " .link { stroke: #56606a; stroke-width: 1.5 }"
     " .name { font-size: 13px; font-weight: 700 } .below { font-size: 10.5px; fill: #56606a }"
-    " .interface { font-size: 10.5px } .shaped { font-weight: 700; fill: #0b5cad }</style>"
+    " .interface { font-size: 10.5px }"
+    " .shaped { font-weight: 700; fill: #0b5cad }</style>"
 )
 
 MOST_NODES = 60
@@ -62,12 +68,18 @@ def draw_network(
     """
     interfaces = network.interfaces()
     longest = max((len(name) for names in interfaces for name in names), default=0)
-    pitch = _WIDTH + 4 * _GAP + 2 * _LETTER * longest
+    lines = [line for link in network.links for line in link_words(link)]
+    widest = max(2 * longest, max(map(len, lines), default=0))
+    rows = max(map(text_rows, network.links), default=0)
+    lane = _LANE + 2 * ROW_PX * rows
+    # Lines that leave a node side by side need some way until words fit between.
+    fanned = (1 + min(rows, 1)) * ROW_PX / lane
+    pitch = (_WIDTH + 4 * _GAP + _LETTER * widest) / (1 - fanned if rows else 1)
     positions = place_nodes(network)
     centres = {
         name: (
             _MARGIN + _WIDTH / 2 + place.column * pitch,
-            _MARGIN + _HEIGHT / 2 + place.lane * _LANE,
+            _MARGIN + _HEIGHT / 2 + place.lane * lane,
         )
         for name, place in positions.items()
     }
@@ -80,10 +92,18 @@ def draw_network(
         ).format(width, height, _in_words(network)),
         _STYLE if with_style else Markup(""),
     ]
-    for link, names in zip(network.links, interfaces, strict=True):
-        parts.append(_link(centres[link.a], centres[link.b], names, shaped))
+    crowds = _crowds(centres, network)
+
+    def end(node: str, other: str, interface: str) -> End:
+        crowd = crowds[node, centres[other][0] > centres[node][0]]
+        clear = max(_WIDTH / 2 + _GAP, fanned * pitch if crowd > 1 else 0.0)
+        return End(centre=centres[node], clear_px=clear, interface=interface)
+
+    for link, (at_a, at_b) in zip(network.links, interfaces, strict=True):
+        a, b = end(link.a, link.b, at_a), end(link.b, link.a, at_b)
+        parts.append(draw_link(link, a, b, shaped=shaped))
     for host in network.hosts:
-        parts.append(_node(centres[host.name], name=host.name, below=host.address, round_px=3))
+        parts.append(_host(centres[host.name], host))
     for switch in network.switches:
         parts.append(_node(centres[switch.name], name=switch.name, below="switch", round_px=22))
     return Markup("").join([*parts, Markup("</svg>")])
@@ -96,6 +116,7 @@ def place_nodes(network: Network) -> dict[str, Position]:
         near.setdefault(link.a, {})[link.b] = None
         near.setdefault(link.b, {})[link.a] = None
     switches = [switch.name for switch in network.switches]
+    switches += [host.name for host in network.hosts if host.forwards]
     # A tree is begun at one of its ends.
     switches.sort(key=lambda name: sum(n in switches for n in near.get(name, ())) > 1)
     placed: dict[str, Position] = {}
@@ -145,7 +166,7 @@ def _place_tree(
     return tall
 
 
-def _node(centre: tuple[float, float], *, name: str, below: str, round_px: int) -> Markup:
+def _node(centre: Point, *, name: str, below: str, round_px: int) -> Markup:
     x, y = centre
     return Markup(
         '<rect class="node" x="{:.1f}" y="{:.1f}" width="{}" height="{}" rx="{}"/>'
@@ -156,44 +177,26 @@ def _node(centre: tuple[float, float], *, name: str, below: str, round_px: int) 
     )
 
 
-def _link(
-    a: tuple[float, float],
-    b: tuple[float, float],
-    names: tuple[str, str],
-    shaped: Collection[str],
-) -> Markup:
-    line = Markup('<line class="link" x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}"/>').format(
-        *a, *b
-    )
-    return line + _interface(a, b, names[0], shaped) + _interface(b, a, names[1], shaped)
+def _host(centre: Point, host: Host) -> Markup:
+    if not host.forwards:
+        return _node(centre, name=host.name, below=host.address or "no address", round_px=3)
+    x, y = centre
+    inner = Markup(
+        '<rect class="node" x="{:.1f}" y="{:.1f}" width="{}" height="{}" rx="8"/>'
+    ).format(x - _WIDTH / 2 - 3, y - _HEIGHT / 2 - 3, _WIDTH + 6, _HEIGHT + 6)
+    return inner + _node(centre, name=host.name, below=host.address or "router", round_px=6)
 
 
-def _interface(
-    at: tuple[float, float], other: tuple[float, float], name: str, shaped: Collection[str]
-) -> Markup:
-    """Return an interface's name, beside its node and above the line."""
-    across, down = other[0] - at[0], other[1] - at[1]
-    above = 5.0
-    if across:
-        along = min(0.5, (_WIDTH / 2 + _GAP) / abs(across))
-        anchor = "start" if across > 0 else "end"
-        # A line that rises beside its node must pass below all of the name.
-        above += max(0.0, -down / abs(across)) * _LETTER * len(name)
-    else:
-        along = min(0.5, (_HEIGHT / 2 + 2 * _GAP) / abs(down))
-        anchor = "middle"
-    return Markup('<text class="{}" x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(
-        "interface shaped" if name in shaped else "interface",
-        at[0] + along * across,
-        at[1] + along * down - above,
-        anchor,
-        name,
-    )
+def _crowds(centres: Mapping[str, Point], network: Network) -> Counter[tuple[str, bool]]:
+    """Count the links that leave a node to its right (True) or not."""
+    ends = [pair for link in network.links for pair in ((link.a, link.b), (link.b, link.a))]
+    return Counter((node, centres[other][0] > centres[node][0]) for node, other in ends)
 
 
 def _in_words(network: Network) -> str:
     pairs = ", ".join(
         f"{link.a} ({ends[0]}) to {link.b} ({ends[1]})"
+        + "".join(f", {line}" for line in link_words(link))
         for link, ends in zip(network.links, network.interfaces(), strict=True)
     )
     return f"{len(network.hosts)} hosts, {len(network.switches)} switches; links: {pairs}"

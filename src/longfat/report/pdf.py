@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import os
+from collections.abc import Iterator
 from typing import Any
 
 from longfat.errors import SurroundingsError
@@ -29,8 +31,28 @@ def pdf_bytes(html: str) -> bytes:
     # A page that stands alone has nothing to fetch, neither files nor addresses.
     fetcher = weasyprint.URLFetcher(allowed_protocols={"data"})
     document = weasyprint.HTML(string=html, url_fetcher=fetcher, base_url=None)
-    made: bytes = document.write_pdf(pdf_tags=True)
+    with _no_date():
+        made: bytes = document.write_pdf(pdf_tags=True)
     return made
+
+
+@contextlib.contextmanager
+def _no_date() -> Iterator[None]:
+    """Keep today's date out of the fonts that the PDF carries.
+
+    fontTools writes it there unless this variable of reproducible builds names another:
+    https://reproducible-builds.org/specs/source-date-epoch/
+    """
+    name = "SOURCE_DATE_EPOCH"
+    before = os.environ.get(name)
+    os.environ[name] = "0"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 def _weasyprint() -> Any:

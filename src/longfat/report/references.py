@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
 from longfat.network import ROOT
-from longfat.path import NotUnderstoodError, flow_path, queue_line
+from longfat.path import NotUnderstoodError, flow_path, queue_line, typed_lines
 from longfat.plot import Reference
 from longfat.theory import bdp
 from longfat.units import parse_size_bytes
@@ -101,7 +101,7 @@ def queue_marks(case: Case, interface: str) -> tuple[Reference, ...]:
     """
     node = next(iter(case.network.interfaces_by_node((interface,))), ROOT)
     try:
-        queue = queue_line(case.setup, node, interface)
+        queue = queue_line(typed_lines(case), node, interface)
     except NotUnderstoodError:
         return ()
     if queue is None:

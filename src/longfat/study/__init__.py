@@ -2,22 +2,29 @@
 
 Reading has three layers. `document` knows YAML and places; `node` reads single
 values; `read`, `expand`, `network`, `flows` and `claims` know what a study is.
+`write` goes the way back; `miniedit` and `mininet` know Mininet's files, `open`
+takes a network from any of them, and `convert` makes one of another.
 """
 
 from longfat.study.claims import Claim
 from longfat.study.metrics import find_metric, known_metrics
 from longfat.study.model import Figure, Planned, Published, Study
+from longfat.study.open import Opened, open_network
 from longfat.study.read import DEFAULT_CASE, STUDY_FILE, read_study
+from longfat.study.write import study_text
 
 __all__ = [
     "DEFAULT_CASE",
     "STUDY_FILE",
     "Claim",
     "Figure",
+    "Opened",
     "Planned",
     "Published",
     "Study",
     "find_metric",
     "known_metrics",
+    "open_network",
     "read_study",
+    "study_text",
 ]

@@ -154,12 +154,14 @@ def read_document(path: Path) -> Raw:
     return parse_document(data, file=str(path))
 
 
-def parse_document(data: bytes, *, file: str) -> Raw:
+def parse_document(data: bytes, *, file: str, most_nodes: int = MOST_NODES) -> Raw:
     """Read YAML.
 
     Args:
         data: the file's bytes.
         file: the file as the user named it, for messages.
+        most_nodes: how many values it may hold, counted as for `MOST_NODES`; how
+            many bytes grows with it.
 
     Returns:
         Its one document.
@@ -168,7 +170,7 @@ def parse_document(data: bytes, *, file: str) -> Raw:
         InputError: as `read_document`.
     """
     start = Place(file, 1, 1)
-    if len(data) > LARGEST_FILE_BYTES:
+    if len(data) > LARGEST_FILE_BYTES * most_nodes // MOST_NODES:
         raise InputError(
             f"the file is larger than {LARGEST_FILE_BYTES // 1024} KB, too large for a study",
             place=start,
@@ -183,7 +185,7 @@ def parse_document(data: bytes, *, file: str) -> Raw:
             f"the file is not UTF-8: byte 0x{data[error.start]:02x}",
             place=Place(file, line, column),
         ) from None
-    builder = _Builder(text=text, file=file)
+    builder = _Builder(text=text, file=file, most_nodes=most_nodes)
     try:
         for event in _events(text):
             builder.take(event)
@@ -229,7 +231,7 @@ def _stand_in(key: Raw, value: Raw) -> Raw:
 class _Builder:
     """Builds the tree from events, without recursion."""
 
-    def __init__(self, *, text: str, file: str) -> None:
+    def __init__(self, *, text: str, file: str, most_nodes: int) -> None:
         self.root: Raw | None = None
         self.last_place = Place(file, 1, 1)
         self._text = text
@@ -237,6 +239,7 @@ class _Builder:
         self._open: list[_Open] = []
         self._anchors: dict[str, Raw | None] = {}
         self._nodes = 0
+        self._most_nodes = most_nodes
 
     def take(self, event: Any) -> None:
         mark = Mark(line=event.start_mark.line + 1, column=event.start_mark.column + 1)
@@ -297,8 +300,9 @@ class _Builder:
 
     def _add(self, raw: Raw, anchor: str | None, mark: Mark) -> None:
         self._nodes += raw.weight
-        if self._nodes > MOST_NODES:
-            raise self._error(f"more than {MOST_NODES} values, counting what aliases repeat", mark)
+        if self._nodes > self._most_nodes:
+            message = f"more than {self._most_nodes} values, counting what aliases repeat"
+            raise self._error(message, mark)
         if anchor is not None:
             self._anchors[anchor] = raw
         if self._open:

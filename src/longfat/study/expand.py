@@ -189,7 +189,7 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
             if reason := check_host(line.command.node, settings.network, root=True):
                 raise InputError(reason, place=line.node_place)
         flows = [(read_flow(draft), draft) for draft in settings.flows.values()]
-        check_flows(flows, settings.network)
+        check_flows(flows, settings.network, [line.command.line for line in settings.setup])
         check_probes(settings.probes.values(), [flow for flow, _ in flows], settings.network)
     except InputError as error:
         # An error in a common field may show in one case only.

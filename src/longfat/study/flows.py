@@ -18,9 +18,10 @@ from dataclasses import dataclass
 
 from longfat.errors import InputError
 from longfat.network import Network
-from longfat.study.network import check_host, check_reach
+from longfat.study.network import check_host
 from longfat.study.node import Node, listed, nearest
 from longfat.study.options import IPERF3, PING, Options
+from longfat.study.reach import check_reach
 from longfat.traffic import Flow, Iperf3, Ping
 from longfat.units import LARGEST_INTEGER
 
@@ -224,25 +225,29 @@ def _ping(fields: Mapping[str, Node], common: Mapping[str, object]) -> Flow:
     return Ping(**values)  # type: ignore[arg-type]
 
 
-def check_flows(flows: Iterable[tuple[Flow, Draft]], network: Network) -> None:
+def check_flows(
+    flows: Iterable[tuple[Flow, Draft]], network: Network, setup: Iterable[str]
+) -> None:
     """Check what depends on the other flows and on the network.
 
     Args:
         flows: the flows of a case with their drafts.
         network: the network of the case.
+        setup: the set-up lines of the case.
 
     Raises:
         InputError: an end is no host or cannot be reached, or a flow waits for
             one that is not there or that waits for it.
     """
     flows = list(flows)
+    lines = list(setup)
     for flow, draft in flows:
         ends = draft.fields[draft.tool]
         for name in (flow.source, flow.target):
             if reason := check_host(name, network, root=False):
                 offset = ends.text().find(name)
                 raise InputError(reason, place=ends.place_of(offset))
-        if reason := check_reach(network, flow.source, flow.target):
+        if reason := check_reach(network, flow.source, flow.target, lines):
             raise ends.error(f"the flow {flow.name!r} cannot pass: {reason}")
     waits = {flow.name: flow.after for flow, _ in flows}
     for flow, draft in flows:

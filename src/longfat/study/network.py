@@ -1,22 +1,20 @@
 """The `network` field: hosts, switches and links.
 
-Checked here is all that can be known before a machine boots: names that fit
-Linux's interface names, addresses, ends of links that exist, and that
-switches form no loop.
+What a value must look like is checked here and in `links` and `addresses`; what
+must hold of the whole is checked by `longfat.network.check`, and each problem is
+given the place of the field that it speaks of.
 """
 
 from __future__ import annotations
 
-import ipaddress
 import re
-from collections.abc import Iterable
 
 from longfat.errors import InputError
-from longfat.network import ROOT, Host, Link, Network, Switch
+from longfat.network import ROOT, Host, Network, Problem, Switch, problems
+from longfat.network.check import LONGEST_INTERFACE
+from longfat.study.addresses import read_address, read_routes
+from longfat.study.links import read_link
 from longfat.study.node import Node, listed, nearest
-
-LONGEST_INTERFACE = 15
-"""IFNAMSIZ of linux/if.h is 16, with the NUL that ends the name."""
 
 LONGEST_NODE_NAME = LONGEST_INTERFACE - len("-eth00")
 
@@ -32,6 +30,9 @@ _RESERVED = {
 }
 
 _NO_SWITCH = "is a switch: switches live in the root namespace, so type it at root"
+
+_HOSTS = "a mapping of hosts to addresses (such as {h1: 10.0.0.1/8})"
+_HOST = "an address, or {address: ..., forwards: yes, routes: {default: ...}}"
 
 
 def read_network(node: Node) -> Network:
@@ -53,145 +54,98 @@ def read_network(node: Node) -> Network:
     hosts = _read_hosts(fields["hosts"], names)
     switches = _read_switches(fields["switches"], names) if "switches" in fields else ()
     link_nodes = fields["links"].sequence("a list of links") if "links" in fields else []
-    links = tuple(_read_link(link, names) for link in link_nodes)
+    links = tuple(read_link(link, names) for link in link_nodes)
     network = Network(hosts=hosts, switches=switches, links=links)
-    _check_interfaces(network, names, link_nodes)
-    _check_loops(network, link_nodes)
+    for problem in problems(network):
+        where = names[str(problem.path[1])] if problem.path[0] != "links" else None
+        if where is None:
+            assert isinstance(problem.path[1], int)
+            where = link_nodes[problem.path[1]]
+        raise _written(where, problem).error(problem.message)
     return network
+
+
+def _written(node: Node, problem: Problem) -> Node:
+    """Return the field that a problem speaks of, as far down as it was written."""
+    path = [str(field) for field in problem.path[2:]]
+    if node.is_sequence and path:
+        parts = node.sequence("a link")
+        node = parts[2] if len(parts) > 2 else node
+        if path[0] == "to" and not _leads(node, path):
+            path = path[2:]  # written for both directions
+    while path and (inner := _child(node, path[0])) is not None:
+        node = inner
+        path = path[1:]
+    return node
+
+
+def _leads(node: Node, path: list[str]) -> bool:
+    found: Node | None = node
+    for name in path:
+        found = None if found is None else _child(found, name)
+    return found is not None
+
+
+def _child(node: Node, name: str) -> Node | None:
+    if not node.is_mapping:
+        return None
+    return next((value for key, value in node.items("fields") if key.text == name), None)
 
 
 def _read_hosts(node: Node, names: dict[str, Node]) -> tuple[Host, ...]:
     hosts = []
-    addresses: dict[str, str] = {}
-    for key, value in node.items("a mapping of hosts to addresses (such as {h1: 10.0.0.1/8})"):
-        try:
-            _check_name(key.text, names)
-        except InputError as error:
-            raise InputError(error.message, place=key.place) from None
+    for key, value in node.items(_HOSTS):
+        if reason := name_problem(key.text) or _taken(key.text, names):
+            raise InputError(reason, place=key.place)
         names[key.text] = value
-        interface = _read_address(value)
-        alone = str(interface.ip)
-        if alone in addresses:
-            raise value.error(f"the address {alone} is that of {addresses[alone]} already")
-        addresses[alone] = key.text
-        hosts.append(Host(name=key.text, address=str(interface)))
+        hosts.append(_read_host(key.text, value))
     if not hosts:
         raise node.error("the network has no hosts: write hosts: {h1: 10.0.0.1/8}")
     return tuple(hosts)
 
 
-def _read_address(node: Node) -> ipaddress.IPv4Interface | ipaddress.IPv6Interface:
-    text = node.line("an address with its prefix length (such as 10.0.0.1/8)")
-    address, slash, prefix = text.partition("/")
-    if not slash:
-        raise node.error(f"{text!r} has no prefix length: write it as {text}/8 or the like")
-    if not re.fullmatch(r"[0-9]{1,3}", prefix) or "%" in address:
-        raise node.error(f"{text!r} is not an address with a prefix length, such as 10.0.0.1/8")
-    try:
-        interface = ipaddress.ip_interface(text)
-    except ValueError as error:
-        raise node.error(f"{text!r} is not an address: {error}") from None
-    ip = interface.ip
-    if ip.is_multicast or ip.is_unspecified or ip.is_loopback:
-        raise node.error(f"{text!r} cannot be a host's own address")
-    single = interface.network.prefixlen >= interface.network.max_prefixlen - 1
-    if ip.version == 4 and not single:
-        if ip == interface.network.network_address:
-            raise node.error(f"{text!r} is the address of the network itself, not of a host")
-        if ip == interface.network.broadcast_address:
-            raise node.error(f"{text!r} is the network's broadcast address, not a host's")
-    return interface
+def _read_host(name: str, node: Node) -> Host:
+    if node.is_null:
+        return Host(name=name, address=None)
+    if not node.is_mapping:
+        return Host(name=name, address=read_address(node))
+    fields = node.fields(_HOST, allowed=("address", "forwards", "routes"))
+    return Host(
+        name=name,
+        address=read_address(fields["address"]) if "address" in fields else None,
+        forwards="forwards" in fields and fields["forwards"].boolean(),
+        routes=read_routes(fields["routes"]) if "routes" in fields else (),
+    )
 
 
 def _read_switches(node: Node, names: dict[str, Node]) -> tuple[Switch, ...]:
     switches = []
     for item in node.sequence("a list of switches (such as [s1, s2])"):
         name = item.line("a switch's name")
-        try:
-            _check_name(name, names)
-        except InputError as error:
-            raise item.error(error.message) from None
+        if reason := name_problem(name) or _taken(name, names):
+            raise item.error(reason)
         names[name] = item
         switches.append(Switch(name=name))
     return tuple(switches)
 
 
-def _check_name(name: str, names: dict[str, Node]) -> None:
+def name_problem(name: str) -> str | None:
+    """Say why nothing can be called so; None if a node can."""
     if name in _RESERVED:
-        raise InputError(f"no node can be called {name!r}: {_RESERVED[name]}")
+        return f"no node can be called {name!r}: {_RESERVED[name]}"
     if not _NODE_NAME.fullmatch(name):
-        raise InputError(
+        return (
             f"{name!r} cannot be a node's name: write a letter, then up to "
             f"{LONGEST_NODE_NAME - 1} letters, digits, - or _ (interfaces are named after it, "
             f"in at most {LONGEST_INTERFACE} characters)"
         )
-    if name in names:
-        first = names[name].place
-        raise InputError(f"the name {name!r} is taken already, in line {first.line}")
-
-
-def _read_link(node: Node, names: dict[str, Node]) -> Link:
-    ends = node.sequence("a link as [NODE, NODE]")
-    if len(ends) != 2:
-        raise node.error(f"a link has two ends, and here are {len(ends)}: write [NODE, NODE]")
-    a, b = (end.line("a node's name") for end in ends)
-    for end, name in zip(ends, (a, b), strict=True):
-        if name not in names:
-            raise end.error(
-                f"there is no node {name!r}{nearest(name, names)} (there are: {listed(names)})"
-            )
-    if a == b:
-        raise node.error(f"the link leads from {a} to itself")
-    return Link(a=a, b=b)
-
-
-def _check_interfaces(network: Network, names: dict[str, Node], links: list[Node]) -> None:
-    taken: set[str] = set()
-    for pair, link in zip(network.interfaces(), links, strict=True):
-        for interface in pair:
-            if len(interface) > LONGEST_INTERFACE:
-                raise link.error(
-                    f"the interface {interface} has more than {LONGEST_INTERFACE} characters: "
-                    "give its node a shorter name or fewer links"
-                )
-            taken.add(interface)
-    for name, node in names.items():
-        if name in taken:
-            raise node.error(f"the node {name!r} has the name of an interface of a link")
-
-
-def _check_loops(network: Network, links: list[Node]) -> None:
-    # Frames that circle among bridges circle for ever, and in virtual time so
-    # does the machine: time moves on only when nothing is left to do.
-    switches = {switch.name for switch in network.switches}
-    groups = _Groups(switches)
-    for link, node in zip(network.links, links, strict=True):
-        if link.a in switches and link.b in switches and not groups.join(link.a, link.b):
-            raise node.error(
-                f"the link closes a loop of switches: {link.a} and {link.b} are connected already, "
-                "and a frame would circle for ever"
-            )
-
-
-def check_reach(network: Network, source: str, target: str) -> str | None:
-    """Say why traffic cannot pass between two hosts, if that is so.
-
-    Returns:
-        The reason, or None where links lead from one to the other.
-    """
-    linked = {name for link in network.links for name in (link.a, link.b)}
-    for name in (source, target):
-        if name not in linked:
-            return f"{name} has no link"
-    groups = _Groups({*linked})
-    for link in network.links:
-        groups.join(link.a, link.b)
-    if groups.find(source) != groups.find(target):
-        return f"no links lead from {source} to {target}"
-    address = {host.name: ipaddress.ip_interface(host.address) for host in network.hosts}
-    if address[source].version != address[target].version:
-        return f"{source} and {target} have addresses of different families"
     return None
+
+
+def _taken(name: str, names: dict[str, Node]) -> str | None:
+    if name not in names:
+        return None
+    return f"the name {name!r} is taken already, in line {names[name].place.line}"
 
 
 def check_host(name: str, network: Network, *, root: bool) -> str | None:
@@ -212,22 +166,3 @@ def check_host(name: str, network: Network, *, root: bool) -> str | None:
     if any(switch.name == name for switch in network.switches):
         return f"{name!r} {_NO_SWITCH if root else 'is a switch, where a host is needed'}"
     return f"there is no host {name!r}{nearest(name, known)} (there are: {listed(known)})"
-
-
-class _Groups:
-    """Which nodes are connected: a union-find."""
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self._parent = {name: name for name in names}
-
-    def find(self, name: str) -> str:
-        while self._parent[name] != name:
-            self._parent[name] = self._parent[self._parent[name]]
-            name = self._parent[name]
-        return name
-
-    def join(self, a: str, b: str) -> bool:
-        """Connect two nodes; False where they were connected already."""
-        first, second = self.find(a), self.find(b)
-        self._parent[first] = second
-        return first != second

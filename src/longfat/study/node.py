@@ -18,14 +18,14 @@ from typing import TypeVar
 from longfat.errors import InputError, Place
 from longfat.metric import Unit
 from longfat.study.document import Mapping, Mark, Raw, Scalar, Sequence, label
-from longfat.units import parse_quantity, parse_rate_bps, parse_size_bytes
+from longfat.units import parse_fraction, parse_quantity, parse_rate_bps, parse_size_bytes
 from longfat.units import parse_time_s as parse_time
 
 T = TypeVar("T")
 
 _NULLS = ("", "~", "null", "Null", "NULL")
 _BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False}
-_BOOLEANS |= {"FALSE": False}
+_BOOLEANS |= {"FALSE": False, "yes": True, "no": False}
 _INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]{0,18})")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
@@ -280,6 +280,14 @@ class Node:
     def time_s(self) -> float:
         """Return a time in seconds; a bare number is seconds, as ping and iperf3 take it."""
         return self._quantity(lambda text: parse_time(text, bare_seconds=True), "a time")
+
+    def span_s(self) -> float:
+        """Return a time in seconds; a bare number is refused, since tc takes it otherwise."""
+        return self._quantity(parse_time, "a time")
+
+    def fraction(self) -> float:
+        """Return a percentage as a fraction, 0 to 1."""
+        return self._quantity(parse_fraction, "a percentage")
 
     def quantity(self, unit: Unit) -> float:
         """Return a quantity of a kind, in its base unit."""

@@ -40,8 +40,7 @@ def read_study(path: Path) -> Study:
             with the place where it is written.
     """
     file = find_document(path, STUDY_FILE)
-    root = Node(raw=read_document(file), file=str(file))
-    fields = root.fields("a study (a mapping of fields)", allowed=FIELDS)
+    root, fields = open_study(file)
     if "title" not in fields:
         raise root.error("the study has no title: write the field title")
     title = fields["title"].line("a title")
@@ -57,6 +56,16 @@ def read_study(path: Path) -> Study:
         published=read_published(fields["published"], known) if "published" in fields else None,
         text=_read_text(file),
     )
+
+
+def open_study(file: Path) -> tuple[Node, dict[str, Node]]:
+    """Return the whole of a study file and its fields, which are not read yet.
+
+    Raises:
+        InputError: the file cannot be read, or has a field that no study has.
+    """
+    root = Node(raw=read_document(file), file=str(file))
+    return root, root.fields("a study (a mapping of fields)", allowed=FIELDS)
 
 
 def _read_text(file: Path) -> str | None:

@@ -94,10 +94,13 @@ def draw_chart(
     return text
 
 
+_NOTHING = 1e-12  # less than any quantity that is drawn can be
+
+
 def nice_top(largest: float, unit: Unit) -> float:
     """Return a round number at or above a value, in a unit that a person would take."""
     base = 1024.0 if unit is Unit.BYTES else 1000.0
-    if largest <= 0:
+    if largest < _NOTHING:
         return {Unit.BYTES: 1024.0, Unit.BPS: 1e6, Unit.SECONDS: 1e-3}.get(unit, 1.0)
     aim = largest * _ROOM
     prefix = base ** math.floor(math.log(aim, base) + 1e-9)

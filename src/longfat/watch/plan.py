@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from longfat.path import NotUnderstoodError, queue_line
+from longfat.path import NotUnderstoodError, queue_line, typed_lines
 from longfat.probe import Queue, Tcp
 from longfat.runner.compile import server_ports
 from longfat.traffic import Iperf3
@@ -100,12 +100,12 @@ def _homes(case: Case) -> dict[str, str]:
 def _shaped(case: Case, interface: str) -> bool:
     """Tell whether a set-up line speaks of a queueing discipline of an interface."""
     pattern = re.compile(rf"\btc\b.*\bqdisc\b.*\bdev\s+{re.escape(interface)}(?![\w-])", re.DOTALL)
-    return any(pattern.search(command.line) for command in case.setup)
+    return any(pattern.search(command.line) for command in typed_lines(case))
 
 
 def _limit_bytes(case: Case, node: str, interface: str) -> int | None:
     try:
-        line = queue_line(case.setup, node, interface)
+        line = queue_line(typed_lines(case), node, interface)
     except NotUnderstoodError:
         return None
     return line.limit_bytes if line is not None else None

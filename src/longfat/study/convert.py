@@ -1,0 +1,98 @@
+"""From one file with a network to another: study, MiniEdit file, Mininet script."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.case import Case
+from longfat.errors import InputError
+from longfat.study.expand import DEFAULT_KERNEL
+from longfat.study.miniedit import miniedit_text
+from longfat.study.mininet import mininet_text
+from longfat.study.node import listed
+from longfat.study.open import MINIEDIT_SUFFIX, open_network
+from longfat.study.read import read_study
+from longfat.study.write import study_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from longfat.study.model import Planned, Study
+
+_STUDY_SUFFIXES = (".yaml", ".yml")
+_SCRIPT_SUFFIX = ".py"
+SUFFIXES = (*_STUDY_SUFFIXES, MINIEDIT_SUFFIX, _SCRIPT_SUFFIX)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Converted:
+    """A file's text in another format.
+
+    Attributes:
+        text: the text.
+        warnings: what could not be carried over, or means something else there.
+    """
+
+    text: str
+    warnings: tuple[str, ...] = ()
+
+
+def convert_text(source: Path, *, suffix: str, case: str | None = None) -> Converted:
+    """Return what a file says in the format of another's suffix.
+
+    Args:
+        source: a study file, a folder with a `study.yaml`, or a `.mn` file.
+        suffix: `.yaml` or `.yml` for a study, `.mn`, or `.py` for a Mininet script.
+        case: of a study, the case.
+
+    Raises:
+        InputError: the source is wrong, the suffix is none of these, or a study
+            of several cases is to be a study and none is named.
+    """
+    if suffix not in SUFFIXES:
+        raise InputError(
+            f"{suffix!r} is no format to convert to: write a file that ends in "
+            ".yaml (a study), .mn (MiniEdit) or .py (a Mininet script)"
+        )
+    if source.suffix == _SCRIPT_SUFFIX:
+        raise InputError(f"{source}: a Python script can be written, not read")
+    opened = open_network(source, case=case)
+    title, planned, traffic = _told(source, case)
+    if suffix in _STUDY_SUFFIXES:
+        whole = Case(kernel=DEFAULT_KERNEL, network=opened.network, setup=opened.setup)
+        if planned is not None:
+            whole = planned.case
+        elif source.suffix != MINIEDIT_SUFFIX:
+            raise InputError(
+                f"{source}: name the case that the study is to have "
+                f"(there are: {listed(read_study(source).cases)})"
+            )
+        return Converted(text=study_text(title=title, case=whole), warnings=opened.warnings)
+    warnings = list(opened.warnings)
+    if traffic:
+        warnings.append(f"{source}: {traffic} are left out: the network and its set-up remain")
+    if suffix == _SCRIPT_SUFFIX:
+        text = mininet_text(title=title, network=opened.network, setup=opened.setup)
+        return Converted(text=text, warnings=tuple(warnings))
+    text, more = miniedit_text(opened.network, setup=opened.setup)
+    return Converted(text=text, warnings=(*warnings, *more))
+
+
+def _told(source: Path, case: str | None) -> tuple[str, Planned | None, str]:
+    """Return the title, the one case of a study, and which of flows and probes there are."""
+    if source.suffix == MINIEDIT_SUFFIX:
+        return f"The network of {source.stem}", None, ""
+    study = read_study(source)
+    planned = _the_case(study, case)
+    if planned is None:
+        return study.title, None, "cases, flows and probes"
+    parts = [name for name in ("flows", "probes") if getattr(planned.case, name)]
+    title = study.title if len(study.cases) == 1 else f"{study.title}: {planned.title}"
+    return title, planned, " and ".join(parts)
+
+
+def _the_case(study: Study, case: str | None) -> Planned | None:
+    if case is not None:
+        return study.cases[case]
+    return next(iter(study.cases.values())) if len(study.cases) == 1 else None

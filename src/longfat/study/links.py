@@ -1,0 +1,96 @@
+"""The links of a network: two ends, and what the link does to packets on their way.
+
+Properties hold for both directions; under `to`, the name of an end has those of
+the direction towards it, which replace them one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from longfat.network import Link, Shape
+from longfat.study.addresses import read_address
+from longfat.study.node import listed, nearest
+
+if TYPE_CHECKING:
+    from longfat.study.node import Node
+
+_SHAPE = ("rate", "delay", "jitter", "loss", "queue")
+_FIELDS = (*_SHAPE, "mtu", "addresses", "to")
+
+_LINK = "a link as [NODE, NODE]"
+
+
+def read_link(node: Node, names: Iterable[str]) -> Link:
+    """Read a link.
+
+    Args:
+        node: `[NODE, NODE]` or `[NODE, NODE, {PROPERTIES}]`.
+        names: the nodes that there are.
+
+    Raises:
+        InputError: an end does not exist, or a property is wrong.
+    """
+    parts = node.sequence(_LINK)
+    if len(parts) == 3 and not parts[2].is_mapping:
+        raise parts[2].expected("a mapping of the link's properties (such as {rate: 1gbit})")
+    if len(parts) not in {2, 3}:
+        raise node.error(f"a link has two ends, and here are {len(parts)}: write [NODE, NODE]")
+    names = list(names)
+    a, b = (end.line("a node's name") for end in parts[:2])
+    for end, name in zip(parts, (a, b), strict=False):
+        if name not in names:
+            raise end.error(
+                f"there is no node {name!r}{nearest(name, names)} (there are: {listed(names)})"
+            )
+    if a == b:
+        raise node.error(f"the link leads from {a} to itself")
+    if len(parts) == 2:
+        return Link(a=a, b=b)
+    fields = parts[2].fields("a link's properties", allowed=_FIELDS)
+    both = _read_shape(fields)
+    to = _read_ends(fields["to"], (a, b), "properties by end") if "to" in fields else {}
+    towards = {
+        end: _read_shape(value.fields("properties of one direction", allowed=_SHAPE))
+        for end, value in to.items()
+    }
+    given = fields.get("addresses")
+    addresses = _read_ends(given, (a, b), "addresses by end") if given is not None else {}
+    mtu_bytes = None
+    if "mtu" in fields:
+        mtu_bytes = fields["mtu"].size_bytes()
+    return Link(
+        a=a,
+        b=b,
+        a_to_b=Shape(**{**both, **towards.get(b, {})}),
+        b_to_a=Shape(**{**both, **towards.get(a, {})}),
+        a_address=read_address(addresses[a]) if a in addresses else None,
+        b_address=read_address(addresses[b]) if b in addresses else None,
+        mtu_bytes=mtu_bytes,
+    )
+
+
+def _read_ends(node: Node, ends: tuple[str, str], what: str) -> dict[str, Node]:
+    found = {}
+    for key, value in node.items(what):
+        if key.text not in ends:
+            raise value.error(f"{key.text!r} is no end of this link: write {ends[0]} or {ends[1]}")
+        found[key.text] = value
+    return found
+
+
+def _read_shape(fields: Mapping[str, Node]) -> dict[str, Any]:
+    """Read the properties of one direction, or of both; one with no value is taken back."""
+    readers: dict[str, tuple[str, Any]] = {
+        "rate": ("rate_bps", lambda node: node.rate_bps()),
+        "delay": ("delay_s", lambda node: node.span_s()),
+        "jitter": ("jitter_s", lambda node: node.span_s()),
+        "loss": ("loss", lambda node: node.fraction()),
+        "queue": ("queue_bytes", lambda node: node.size_bytes()),
+    }
+    return {
+        name: None if fields[field].is_null else read(fields[field])
+        for field, (name, read) in readers.items()
+        if field in fields
+    }
