@@ -14,7 +14,8 @@ programs='bwrap:bubblewrap ip:iproute2 iperf3:iperf3 ping:iputils-ping sysctl:pr
  tcpdump:tcpdump gcc:gcc make:make flex:flex bison:bison bc:bc xz:xz-utils patch:patch'
 kernels=6.1
 if [ "$purpose" = test ]; then
-    programs="$programs strace:strace"
+    programs="$programs strace:strace ethtool:ethtool mn:mininet ovs-vswitchd:openvswitch-switch
+ ovs-testcontroller:openvswitch-testcontroller brctl:bridge-utils"
     kernels='6.1 6.12'
 fi
 

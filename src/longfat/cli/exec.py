@@ -1,0 +1,162 @@
+"""`longfat exec`: run a command in a fresh machine, in virtual time."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import click
+
+from longfat.errors import InputError
+from longfat.live.execution import Order, execute, folder_inside, read_bind
+from longfat.live.execution.interrupts import Interrupted
+from longfat.live.quantities import seconds, size_bytes
+from longfat.live.session import DEFAULT_KERNEL, RefusedError
+from longfat.machine.pace import LEAST_FACTOR, MOST_FACTOR
+from longfat.machine.watchdog import STALL_CPU_S
+from longfat.study.expand import LARGEST_SEED
+
+_BROKEN_PIPE = 128 + signal.SIGPIPE
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@click.argument("command", nargs=-1, required=True, metavar="[--] COMMAND [ARGUMENT]...")
+@click.option("--kernel", metavar="VERSION", default=DEFAULT_KERNEL, show_default=True)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0, max=LARGEST_SEED),
+    default=1,
+    show_default=True,
+    help="Decides all random numbers in the machine.",
+)
+@click.option("--memory", metavar="SIZE", default="2GB", show_default=True)
+@click.option("--ovs", is_flag=True, help="Start Open vSwitch first.")
+@click.option(
+    "--bind",
+    "binds",
+    multiple=True,
+    metavar="DIR[:PLACE]",
+    help="Let it write to this folder, seen at the same place or at PLACE; repeatable.",
+)
+@click.option("--cwd", metavar="DIR", help="Where it runs, as it sees it; default: here.")
+@click.option(
+    "--env",
+    "environment",
+    multiple=True,
+    metavar="NAME[=VALUE]",
+    help="Set this variable, or pass it on; repeatable. No other is passed on.",
+)
+@click.option(
+    "--typed",
+    is_flag=True,
+    help="Give it a terminal, and type the lines of standard input at its prompts.",
+)
+@click.option(
+    "--timeout", metavar="TIME", help="End it after so much virtual time, with exit status 124."
+)
+@click.option(
+    "--pace",
+    type=click.FloatRange(min=LEAST_FACTOR, max=MOST_FACTOR),
+    metavar="FACTOR",
+    help="Let time pass no faster than FACTOR times real time.",
+)
+@click.option(
+    "--stall",
+    "stall_cpu_s",
+    type=click.FloatRange(min=1),
+    metavar="SECONDS",
+    default=STALL_CPU_S,
+    show_default=True,
+    help="So much CPU time it may use while no virtual time passes.",
+)
+@click.option("--time", "tells_time", is_flag=True, help="At the end, tell how long it took.")
+def exec(  # noqa: A001  the command's name
+    command: tuple[str, ...],
+    *,
+    kernel: str,
+    seed: int,
+    memory: str,
+    ovs: bool,
+    binds: tuple[str, ...],
+    cwd: str | None,
+    environment: tuple[str, ...],
+    typed: bool,
+    timeout: str | None,
+    pace: float | None,
+    stall_cpu_s: float,
+    tells_time: bool,
+) -> int:
+    """Run COMMAND as root in a fresh machine, in virtual time.
+
+    It sees this host's files. What it writes to /etc, /var, /home, /root, /srv,
+    /opt and /tmp is gone at its end; all else is read-only, apart from --bind.
+    There is no network but what it makes. Input, outputs and exit status are the
+    command's; with its end the machine ends, and all that it left running.
+    """
+    bound = dict(read_bind(text) for text in binds)
+    if len(bound) < len(binds):
+        raise InputError("--bind: two folders are to be seen at one place; give one a :PLACE")
+    if cwd is not None and not cwd.startswith("/"):
+        raise InputError(f"--cwd {cwd}: give a whole path, as the command sees it")
+    order = Order(
+        argv=command,
+        kernel=kernel,
+        seed=seed,
+        memory_bytes=size_bytes(memory),
+        folder=cwd if cwd is not None else folder_inside(_here(), bound),
+        binds=bound,
+        environment=_environment(environment),
+        is_typed=typed,
+        open_vswitch=ovs,
+        factor=pace,
+        timeout_s=None if timeout is None else seconds(timeout, what="a timeout"),
+        stall_cpu_s=stall_cpu_s,
+    )
+    try:
+        ending = execute(order)
+    except RefusedError as error:
+        _say(str(error))
+        return error.status
+    except Interrupted as interrupted:
+        _say(f"the machine was ended by {signal.Signals(interrupted.number).name}")
+        return 128 + interrupted.number
+    except BrokenPipeError:
+        return _BROKEN_PIPE
+    if tells_time:
+        _say(_took(ending.virtual_s, ending.wall_s))
+    return ending.status
+
+
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except OSError:  # it was removed
+        return Path("/")
+
+
+def _environment(given: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not name:
+            raise InputError(f"--env {text}: there is no name before the =")
+        if equals:
+            found[name] = value
+        elif name in os.environ:
+            found[name] = os.environ[name]
+        else:
+            raise InputError(f"--env {name}: it is not set here; give a value: {name}=VALUE")
+    return found
+
+
+def _took(virtual_s: float, wall_s: float) -> str:
+    return (
+        f"{virtual_s:.6f} s of virtual time in {wall_s:.2f} s,"
+        f" {virtual_s / max(wall_s, 1e-9):.3g}x real time"
+    )
+
+
+def _say(words: str) -> None:
+    print(f"longfat: {words}", file=sys.stderr, flush=True)

@@ -1,0 +1,91 @@
+"""`longfat shell`: a prompt in a live network."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from longfat.live.shell import hold, open_live, plan_session, run_script
+from longfat.live.shell.terminal import end_orderly
+from longfat.machine.pace import LEAST_FACTOR, MOST_FACTOR
+from longfat.network import ROOT
+from longfat.study.expand import LARGEST_SEED
+
+if TYPE_CHECKING:
+    from longfat.live.shell import Plan
+
+
+@click.command()
+@click.argument("network", required=False)
+@click.argument("node", default=ROOT)
+@click.option("--case", metavar="NAME", help="Open this case of the study, with its own lines.")
+@click.option("--kernel", metavar="VERSION", help="Use this kernel in place of the study's.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0, max=LARGEST_SEED),
+    help="Use this seed in place of the study's.",
+)
+@click.option(
+    "--pace",
+    type=click.FloatRange(min=LEAST_FACTOR, max=MOST_FACTOR),
+    metavar="FACTOR",
+    help="While a command runs, no faster than FACTOR times real time.",
+)
+def shell(
+    network: str | None,
+    node: str,
+    *,
+    case: str | None,
+    kernel: str | None,
+    seed: int | None,
+    pace: float | None,
+) -> int:
+    """Open NETWORK and give a prompt at NODE: a host, or root, where the switches are.
+
+    NETWORK is a study file, a folder with a study.yaml, a lab's name or a
+    MiniEdit file; without it, two hosts and a switch. Virtual time stands still
+    at the prompt. `longfat attach` gives another terminal in the same network.
+
+    Where standard input is no terminal, its lines are run as a script, and the
+    exit status is the script's.
+    """
+    end_orderly()
+    plan = plan_session(network, case=case, kernel=kernel, seed=seed)
+    for warning in plan.opened.warnings:
+        _say(f"warning: {warning}")
+    if not sys.stdin.isatty():
+        script = sys.stdin.buffer.read()
+        with open_live(plan, node=node, factor=pace) as live:
+            outputs = (sys.stdout.fileno(), sys.stderr.fileno())
+            return run_script(live, script, node=node, outputs=outputs)
+    started_s = time.monotonic()
+    _say(f"{_summary(plan)}; booting ...")
+    with open_live(plan, node=node) as live:
+
+        def welcome(name: str) -> None:
+            _say(f"ready after {time.monotonic() - started_s:.1f} s; help tells what can be typed")
+            _say(f"for another terminal: longfat attach {name}")
+
+        try:
+            return hold(live, name=plan.name, node=node, factor=pace, welcome=welcome)
+        finally:
+            virtual_s, wall_s = live.session.now_s, time.monotonic() - started_s
+            _say(f"ended at {virtual_s:.6f} s of virtual time, after {wall_s:.1f} s")
+
+
+def _summary(plan: Plan) -> str:
+    model = plan.opened.network
+    counts = (
+        (len(model.hosts), "host", "hosts"),
+        (len(model.switches), "switch", "switches"),
+        (len(model.links), "link", "links"),
+    )
+    parts = ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counts)
+    return f"{plan.name}: {parts}, Linux {plan.kernel}, seed {plan.seed}"
+
+
+def _say(words: str) -> None:
+    print(f"longfat: {words}", file=sys.stderr, flush=True)

@@ -1,0 +1,30 @@
+"""Live networks: held in the hands, from Python, a terminal or a test.
+
+* `session`: a live machine whose clock stands still between calls
+* `network`, `nodes`, `links`: the Python API, in the style that Mininet's users know
+* `process`: commands at nodes, like the standard library's subprocess
+* `clock`: virtual time, and how fast it may pass
+* `quantities`: numbers in base units, or texts such as "20ms"
+* `record`: the script of what was done
+"""
+
+from longfat.live.clock import Clock
+from longfat.live.links import LiveLink
+from longfat.live.network import Network
+from longfat.live.nodes import LiveHost, LiveSwitch
+from longfat.live.process import CommandFailed, Completed, Process, TimedOut
+from longfat.live.session import RefusedError, Session
+
+__all__ = [
+    "Clock",
+    "CommandFailed",
+    "Completed",
+    "LiveHost",
+    "LiveLink",
+    "LiveSwitch",
+    "Network",
+    "Process",
+    "RefusedError",
+    "Session",
+    "TimedOut",
+]

@@ -1,0 +1,60 @@
+"""Virtual time in the hands of whoever holds a live network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from longfat.errors import InputError
+from longfat.machine import Pace
+from longfat.machine.pace import LEAST_FACTOR, MOST_FACTOR
+
+if TYPE_CHECKING:
+    from longfat.live.session import Session
+
+
+class Clock:
+    """The clock of a live network.
+
+    It stands still between two calls. A call such as `run` or `sleep` lets it go
+    on, as fast as the machine can unless a pace was set.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._factor: float | None = None
+
+    @property
+    def now(self) -> float:
+        """The virtual time since boot, in seconds."""
+        return self._session.now_s
+
+    @property
+    def factor(self) -> float | None:
+        """How many virtual seconds may pass in a second of wall time; None for no limit."""
+        return self._factor
+
+    def pace(self, factor: float | None) -> None:
+        """Say how fast time may pass while it does: no result depends on it.
+
+        Args:
+            factor: virtual seconds in a second of wall time; 1.0 is real time, None
+                is as fast as the machine can.
+
+        Raises:
+            InputError: the factor is out of bounds.
+        """
+        if factor is not None and not LEAST_FACTOR <= factor <= MOST_FACTOR:
+            raise InputError(
+                f"a pace is between {LEAST_FACTOR:g} and {MOST_FACTOR:g}, and here is {factor:g}"
+            )
+        self._factor = factor
+        pace = None if factor is None else Pace(factor=factor, from_s=self._session.now_s)
+        self._session.set_pace(pace)
+
+    def hold(self) -> None:
+        """Let no more time pass: the call that lets it pass returns.
+
+        It is of use where something else runs meanwhile: in a callback for output,
+        or in another thread. What runs in the network goes on with the next call.
+        """
+        self._session.hold()

@@ -1,0 +1,100 @@
+"""Measured traffic in a live network: the same tools and figures as a study's flows."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longfat.live.process import CommandFailed, Completed, TimedOut
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from longfat.live.process import Process
+    from longfat.live.session import Session
+    from longfat.traffic import Flow
+    from longfat.traffic.flow import Process as Planned
+
+# A server writes its report after its client has ended.
+_SERVER_GRACE_S = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What a flow gave.
+
+    Attributes:
+        flow: the flow.
+        metrics: its metrics by full name, in base units.
+        raw: what its tools printed, by the name of the file that a study keeps it in.
+    """
+
+    flow: Flow
+    metrics: Mapping[str, float]
+    raw: Mapping[str, str]
+
+    def __getitem__(self, name: str) -> float:
+        """Return a metric by its name, such as `receiver_bps`."""
+        return self.metrics[name]
+
+    @property
+    def json(self) -> Any:
+        """The client's report, where the tool writes JSON (iperf3).
+
+        Raises:
+            ValueError: the tool writes none.
+        """
+        return json.loads(list(self.raw.values())[-1])
+
+
+class Started:
+    """Traffic that was started and goes on while time passes."""
+
+    def __init__(
+        self, session: Session, flow: Flow, processes: Sequence[tuple[Planned, Process]]
+    ) -> None:
+        self._session = session
+        self._flow = flow
+        self._servers = processes[:-1]
+        self._client_plan, self._client = processes[-1]
+
+    @property
+    def is_over(self) -> bool:
+        """Tell whether it has ended."""
+        return self._client.returncode is not None
+
+    def result(self) -> Measured:
+        """Let time pass until it has ended, and measure it.
+
+        Raises:
+            CommandFailed: the tool failed.
+        """
+        client = self._client.complete()
+        raw = {}
+        for plan, server in self._servers:
+            raw[plan.output] = self._end(server).stdout
+        if client.returncode not in self._flow.good_statuses:
+            raise CommandFailed(_with_words(client, self._flow))
+        raw[self._client_plan.output] = client.stdout
+        # The machine is held while we are here, and cannot touch what we write.
+        with tempfile.TemporaryDirectory(dir=self._session.folder) as folder:
+            for name, text in raw.items():
+                Path(folder, name).write_text(text, encoding="utf-8")
+            metrics = self._flow.measure(Path(folder))
+        return Measured(flow=self._flow, metrics=metrics, raw=raw)
+
+    def _end(self, server: Process) -> Completed:
+        try:
+            return server.complete(_SERVER_GRACE_S)
+        except TimedOut:
+            server.kill()
+            return server.complete()
+
+
+def _with_words(done: Completed, flow: Flow) -> Completed:
+    """Return a failed client with the tool's own words for the reason."""
+    words = flow.failure(done.stderr.strip() or done.stdout)
+    return replace(done, stderr=words)

@@ -1,0 +1,111 @@
+"""A link of a live network: shaped, cut and mended while the network lives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from longfat.errors import InputError
+from longfat.live.quantities import bits_per_second, seconds, share, size_bytes
+from longfat.network import Shape
+
+if TYPE_CHECKING:
+    from longfat.live.network import Network
+    from longfat.live.quantities import Duration, Rate, Share, Size
+
+
+class Properties(TypedDict, total=False):
+    """What one direction of a link does to packets; see `longfat.network.Shape`."""
+
+    rate: Rate | None
+    delay: Duration | None
+    jitter: Duration | None
+    loss: Share | None
+    queue: Size | None
+
+
+def shaped(shape: Shape, properties: Properties | Mapping[str, object]) -> Shape:
+    """Return a shape with some of its properties changed.
+
+    Raises:
+        InputError: one of them has no such value.
+    """
+    unknown = set(properties) - set(_FIELDS)
+    if unknown:
+        raise InputError(
+            f"a link has no {sorted(unknown)[0]!r}: it has rate, delay, jitter, loss and queue"
+        )
+    changes: dict[str, Any] = {}
+    for name, value in properties.items():
+        field, read = _FIELDS[name]
+        changes[field] = None if value is None else read(value)
+    return replace(shape, **changes)
+
+
+_FIELDS: Mapping[str, tuple[str, Callable[[Any], float]]] = {
+    "rate": ("rate_bps", bits_per_second),
+    "delay": ("delay_s", seconds),
+    "jitter": ("jitter_s", seconds),
+    "loss": ("loss", share),
+    "queue": ("queue_bytes", size_bytes),
+}
+
+
+class LiveLink:
+    """A link, by its place in the network.
+
+    Attributes:
+        a: the name of its interface at the first node.
+        b: the name of its interface at the second.
+    """
+
+    def __init__(self, network: Network, index: int, *, names: tuple[str, str]) -> None:
+        self._network = network
+        self._index = index
+        self.a, self.b = names
+
+    def __repr__(self) -> str:
+        return f"<{self.a} -- {self.b}>"
+
+    def change(
+        self, *, reverse: Properties | Mapping[str, object] | None = None, **properties: object
+    ) -> None:
+        """Change what the link does to packets; what is not named stays.
+
+        Where the kinds of properties stay the same, packets that wait stay too.
+
+        Args:
+            reverse: what is to differ in the direction from the second node to the first.
+            properties: as for `Network.link`; None takes one away.
+
+        Raises:
+            InputError: a property has no such value.
+        """
+        self._network.change_link(self._index, properties, reverse)
+
+    def down(self) -> None:
+        """Cut it: both interfaces lose their carrier, and packets on them."""
+        self._set("down")
+
+    def up(self) -> None:
+        """Mend it. IPv6 addresses that Linux took away at the cut are not given back."""
+        self._set("up")
+
+    def offloads(self, on: bool) -> None:
+        """Switch segmentation and receive offloads of both interfaces on or off.
+
+        Off, a capture shows the frames that a real cable would carry, and a loss
+        takes one of them; on, as Linux has it, up to 64 KB go as one.
+
+        Raises:
+            CommandFailed: ethtool could not.
+        """
+        word = "on" if on else "off"
+        for name in (self.a, self.b):
+            line = f"ethtool -K {name} tso {word} gso {word} gro {word}"
+            self._network.type_at_interface(name, line)
+
+    def _set(self, state: str) -> None:
+        for name in (self.a, self.b):
+            self._network.type_at_interface(name, f"ip link set dev {name} {state}")

@@ -1,0 +1,613 @@
+"""A live network, in the style that Mininet's users know.
+
+    import longfat
+
+    with longfat.Network(seed=1) as net:
+        h1, h2 = net.host("h1"), net.host("h2")
+        s1 = net.switch("s1")
+        net.link(h1, s1)
+        net.link(s1, h2, rate="1gbit", delay="10ms")
+        print(h1.run("ping -c 4 10.0.0.2").stdout)
+
+Nodes and links are collected as values and built by `ip` and `tc` when they
+are first needed; some more can be added at any time. No virtual time passes
+between two calls, and the same calls give the same bytes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import warnings
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from longfat.case import DEFAULT_MEMORY_BYTES, Case, Command
+from longfat.errors import InputError
+from longfat.live.building import build, reshape_lines
+from longfat.live.clock import Clock
+from longfat.live.flows import Started
+from longfat.live.links import LiveLink, Properties, shaped
+from longfat.live.nodes import LiveHost, LiveSwitch, Node
+from longfat.live.probes import Series
+from longfat.live.process import Process
+from longfat.live.quantities import seconds, size_bytes
+from longfat.live.record import Record, as_line
+from longfat.live.session import DEFAULT_KERNEL, LIVE_ENVIRONMENT, Session
+from longfat.network import ROOT, Host, Link, Route, Shape, Switch, hosts_file
+from longfat.network import Network as Model
+from longfat.network.check import problems
+from longfat.probe.capture import DEFAULT_SNAP_BYTES
+from longfat.runner.compile import SHIMS
+from longfat.study.addresses import host_address, route_target, router_address
+from longfat.study.network import name_problem
+from longfat.study.open import open_network
+from longfat.study.write import study_text
+from longfat.traffic.iperf3 import DEFAULT_PORT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from types import TracebackType
+
+    from longfat.live.probes import Hosts, Interfaces
+    from longfat.live.quantities import Duration, Rate, Share, Size
+    from longfat.traffic import Flow
+
+_ADDRESSES = ipaddress.ip_network("10.0.0.0/8")
+
+# Servers that we start listen beside those that a person may have started.
+_FIRST_PORT = DEFAULT_PORT + 100
+
+
+class Network:
+    """A live network; use it as a context manager, or `close` it.
+
+    Args:
+        seed: decides every random number in it: 0 to 2**63 - 1.
+        kernel: the kernel's version.
+        memory: the machine's memory.
+        pace: virtual seconds in a second of wall time, see `Clock.pace`.
+        folders: folders of the host's that its commands may write to, by where they see
+            them: a folder that is there on the host, too, or is in /tmp, /var, /home or /etc.
+        on_command: called with its node and itself for each command that a caller starts.
+        on_build: called with the network each time that nodes or links were built.
+
+    Attributes:
+        clock: its virtual time.
+        session: the live machine under it.
+        record: the script of what was done.
+
+    Raises:
+        SurroundingsError: the host lacks the kernel, or what a sandbox needs.
+        InputError: a folder cannot be shown.
+    """
+
+    def __init__(
+        self,
+        *,
+        seed: int = 1,
+        kernel: str = DEFAULT_KERNEL,
+        memory: Size = DEFAULT_MEMORY_BYTES,
+        pace: float | None = None,
+        folders: Mapping[str, str | Path] | None = None,
+        on_command: Callable[[str, Process], None] = lambda _node, _process: None,
+        on_build: Callable[[Network], None] = lambda _network: None,
+    ) -> None:
+        self.on_command = on_command
+        self._on_build = on_build
+        self._case = Case(
+            kernel=kernel,
+            network=Model(hosts=(), switches=(), links=()),
+            seed=seed,
+            memory_bytes=size_bytes(memory),
+        )
+        self._built: Model | None = None
+        self._setup: list[Command] = []
+        self._nodes: dict[str, LiveHost | LiveSwitch] = {}
+        self._links: list[LiveLink] = []
+        self._ports = 0
+        self._probes = 0
+        self.record = Record()
+        self.session = Session(
+            kernel=kernel,
+            seed=seed,
+            memory_bytes=self._case.memory_bytes,
+            folders={place: _folder(place, path) for place, path in (folders or {}).items()},
+        )
+        self.clock = Clock(self.session)
+        self._root = Node(self, ROOT, place=ROOT)
+        self.run, self.spawn = self._root.run, self._root.spawn
+        self.write_file, self.read_file = self._root.write_file, self._root.read_file
+        if pace is not None:
+            self.clock.pace(pace)
+
+    @classmethod
+    def of(
+        cls,
+        model: Model,
+        *,
+        setup: Sequence[Command] = (),
+        kernel: str = DEFAULT_KERNEL,
+        seed: int = 1,
+        memory_bytes: int = DEFAULT_MEMORY_BYTES,
+    ) -> Network:
+        """Build a network that is there as a value, and type its set-up lines.
+
+        Args:
+            model: the network.
+            setup: lines to run in it when it is built, in this order.
+            kernel: the kernel's version.
+            seed: as for `Network`.
+            memory_bytes: the machine's memory.
+
+        Raises:
+            InputError: the network cannot be built, or a line failed.
+            SurroundingsError: as for `Network`.
+        """
+        network = cls(seed=seed, kernel=kernel, memory=memory_bytes)
+        try:
+            network._take(model)
+            network.build()
+            for command in setup:
+                at_root = command.node == ROOT
+                node = network._root if at_root else network._nodes[command.node]
+                done = node.run(command.line)
+                if done.returncode != 0:
+                    words = (done.stderr or done.stdout).strip() or "it said nothing"
+                    ending = f"exited with status {done.returncode}"
+                    raise InputError(f"{command.node}: `{command.line}` {ending}: {words}")
+                network.remember(command.node, command.line)
+        except BaseException:
+            network.close()
+            raise
+        return network
+
+    def __enter__(self) -> Network:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End it with all that runs in it."""
+        self.session.close()
+
+    # ------------------------------------------------------- nodes and links
+
+    def host(
+        self,
+        name: str,
+        address: str | None = None,
+        *,
+        gateway: str | None = None,
+        routes: Mapping[str, str] | None = None,
+    ) -> LiveHost:
+        """Add a host.
+
+        Args:
+            name: its name, such as `h1`; its interfaces are `h1-eth0` and so on.
+            address: address and prefix length of its first interface; the next free one of
+                10.0.0.1/8, 10.0.0.2/8, ... if None.
+            gateway: the router of its default route.
+            routes: more routes: networks, such as "10.1.0.0/16", with their routers.
+
+        Raises:
+            InputError: the name is taken or none, or the address is none.
+        """
+        hosts = self._case.network.hosts
+        return self._add_host(
+            Host(
+                name=name,
+                address=self._next_address() if address is None else host_address(address),
+                routes=_routes(gateway, routes),
+            ),
+            hosts,
+        )
+
+    def router(
+        self, name: str, *, gateway: str | None = None, routes: Mapping[str, str] | None = None
+    ) -> LiveHost:
+        """Add a router: a host that passes packets on. Its links give it its addresses.
+
+        Args:
+            name: its name, such as `r1`.
+            gateway: as for `host`.
+            routes: likewise.
+
+        Raises:
+            InputError: the name is taken or none.
+        """
+        router = Host(name=name, address=None, forwards=True, routes=_routes(gateway, routes))
+        return self._add_host(router, self._case.network.hosts)
+
+    def switch(self, name: str) -> LiveSwitch:
+        """Add a switch; its interfaces are `s1-eth1` and so on, visible at root.
+
+        Raises:
+            InputError: the name is taken or none.
+        """
+        model = self._case.network
+        self._check_free(name)
+        self._change(replace(model, switches=(*model.switches, Switch(name=name))))
+        switch = LiveSwitch(self, name)
+        self._nodes[name] = switch
+        return switch
+
+    def link(
+        self,
+        a: LiveHost | LiveSwitch | str,
+        b: LiveHost | LiveSwitch | str,
+        *,
+        rate: Rate | None = None,
+        delay: Duration | None = None,
+        jitter: Duration | None = None,
+        loss: Share | None = None,
+        queue: Size | None = None,
+        mtu: int | None = None,
+        addresses: tuple[str | None, str | None] = (None, None),
+        reverse: Properties | None = None,
+    ) -> LiveLink:
+        """Link two nodes.
+
+        Args:
+            a: a node or its name.
+            b: the other.
+            rate: the rate in bit/s, or a text such as "10gbit"; that of the CPU, if None.
+            delay: the delay of each direction, in seconds or such as "20ms".
+            jitter: its standard deviation; packets then overtake each other.
+            loss: the share of packets lost, 0 to 1 or such as "0.01%".
+            queue: the buffer in front of the rate, in bytes or such as "25MB".
+            mtu: the largest packet, in bytes.
+            addresses: of the interfaces at `a` and `b`, with prefix length; a host's own if
+                it is its first interface and None is given.
+            reverse: what is to differ in the direction from `b` to `a`: a mapping of rate,
+                delay, jitter, loss and queue.
+
+        Raises:
+            InputError: there is no such node, or a property has no such value.
+        """
+        one_way = shaped(
+            Shape(), {"rate": rate, "delay": delay, "jitter": jitter, "loss": loss, "queue": queue}
+        )
+        model = self._case.network
+        link = Link(
+            a=_name(a),
+            b=_name(b),
+            a_to_b=one_way,
+            b_to_a=shaped(one_way, reverse or {}),
+            a_address=None if addresses[0] is None else host_address(addresses[0]),
+            b_address=None if addresses[1] is None else host_address(addresses[1]),
+            mtu_bytes=mtu,
+        )
+        for end in (link.a, link.b):
+            self._check_node(end)
+        self._change(replace(model, links=(*model.links, link)))
+        names = self._case.network.interfaces()[-1]
+        self._links.append(LiveLink(self, len(self._links), names=names))
+        return self._links[-1]
+
+    def __getitem__(self, name: str) -> LiveHost | LiveSwitch:
+        """Return a node by its name.
+
+        Raises:
+            InputError: there is no such node.
+        """
+        self._check_node(name)
+        return self._nodes[name]
+
+    @property
+    def hosts(self) -> list[LiveHost]:
+        """The hosts, in the order in which they were added."""
+        return [node for node in self._nodes.values() if isinstance(node, LiveHost)]
+
+    @property
+    def switches(self) -> list[LiveSwitch]:
+        """The switches, likewise."""
+        return [node for node in self._nodes.values() if isinstance(node, LiveSwitch)]
+
+    @property
+    def links(self) -> list[LiveLink]:
+        """The links, likewise."""
+        return list(self._links)
+
+    @property
+    def model(self) -> Model:
+        """The network as a value."""
+        return self._case.network
+
+    def address_of(self, name: str) -> str:
+        """Return the address that a host is called by, without prefix length.
+
+        Raises:
+            InputError: there is no such host, or it has no address.
+        """
+        found = self._case.network.host_addresses()
+        if name not in found:
+            raise InputError(f"there is no host {name!r} with an address")
+        return found[name]
+
+    # ----------------------------------------------------------------- doing
+
+    def build(self) -> None:
+        """Build what was added since the last time; every call that needs it does so.
+
+        Raises:
+            InputError: the nodes and links do not make a network, or Linux refused a line.
+        """
+        model = self._case.network
+        if model == self._built:
+            return
+        for problem in problems(model):
+            raise InputError(problem.message)
+        build(model, built=self._built, session=self.session, record=self.record)
+        self.session.write_file("/etc/hosts", hosts_file(model).encode())
+        if self._built is None:
+            # The host's servers cannot be reached, and every question would wait for them.
+            with contextlib.suppress(InputError):  # a link to what is not there is as good
+                self.session.write_file("/etc/resolv.conf", b"")
+        self._built = model
+        self._on_build(self)
+
+    def tc(self, interface: str, line: str) -> str:
+        """Run a line of tc for an interface, where that is visible.
+
+        Args:
+            interface: the interface, such as `s1-eth2`.
+            line: the rest, such as `qdisc change root netem delay 30ms`; `dev` and the
+                interface are put in after the second word unless they stand there.
+
+        Returns:
+            What tc printed.
+
+        Raises:
+            CommandFailed: tc refused the line.
+            InputError: there is no such interface.
+        """
+        words = line.split()
+        if "dev" not in words:
+            words[2:2] = ["dev", interface]
+        return self.type_at_interface(interface, " ".join(["tc", *words]))
+
+    def type_at_interface(self, interface: str, line: str) -> str:
+        """Run a line at the node where an interface is visible, as a part of the set-up.
+
+        Raises:
+            CommandFailed: it exited with another status than 0.
+            InputError: there is no such interface.
+        """
+        try:
+            (place,) = self._case.network.interfaces_by_node([interface])
+        except KeyError:
+            raise InputError(f"there is no interface {interface!r}") from None
+        node = self._root if place == ROOT else self._nodes[place]
+        done = node.run(line, check=True)
+        self.remember(place, line)
+        return done.stdout
+
+    def sleep(self, duration: Duration) -> None:
+        """Let virtual time pass.
+
+        Args:
+            duration: in seconds, or such as "5s".
+        """
+        self.build()
+        duration_s = seconds(duration)
+        self.record.wait(duration_s)
+        self.session.go(until_ns=self.session.now_ns + round(duration_s * 1e9))
+
+    def start(self, flow: Flow) -> Started:
+        """Start measured traffic; see `LiveHost.iperf3` and `LiveHost.ping`."""
+        self.build()
+        self._ports += 1
+        plans = flow.processes(address=self.address_of(flow.target), port=_FIRST_PORT + self._ports)
+        processes = []
+        for plan in plans:
+            environment = dict(LIVE_ENVIRONMENT)
+            if plan.shim:
+                environment["LD_PRELOAD"] = f"{SHIMS}/{plan.shim}.so"
+            now_s = self.session.now_s
+            self.record.add(now_s, plan.host, as_line(plan.argv), background=plan.listens)
+            task = self.session.start(plan.argv, node=plan.host, environment=environment)
+            processes.append((plan, Process(self.session, task, plan.argv)))
+            self.on_command(plan.host, processes[-1][1])
+            if plan.listens:
+                self.session.settle()
+        return Started(self.session, flow, processes)
+
+    def probe(
+        self,
+        *,
+        queue: Interfaces = (),
+        tcp: Hosts = (),
+        rate: Interfaces = (),
+        capture: Interfaces = (),
+        every: Duration = 0.1,
+        filter: str = "",  # noqa: A002  tcpdump's and the study file's word
+        snap: Size = DEFAULT_SNAP_BYTES,
+    ) -> Series:
+        """Look into the network while time passes; use it in a `with`.
+
+        Args:
+            queue: interfaces whose queues to look at: names, links, or several of them.
+            tcp: hosts, or their names, whose TCP sockets to look at.
+            rate: interfaces whose counters to look at.
+            capture: interfaces whose packets to capture.
+            every: the time between two looks, in seconds or such as "10ms".
+            filter: which packets to capture, as pcap-filter(7) says it; all, if empty.
+            snap: how much of each packet to keep, in bytes.
+
+        Returns:
+            What there is to see, as Arrow tables and pcap files.
+
+        Raises:
+            InputError: there is no such interface or host.
+        """
+        return Series(
+            self,
+            queue=queue,
+            tcp=tcp,
+            rate=rate,
+            capture=capture,
+            every=every,
+            filter=filter,
+            snap=snap,
+        )
+
+    # --------------------------------------------------------- as a value
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path,
+        *,
+        case: str | None = None,
+        seed: int | None = None,
+        kernel: str | None = None,
+        memory: Size | None = None,
+    ) -> Network:
+        """Open the network of a study, or of MiniEdit's `.mn` file, with its set-up lines.
+
+        What of the file cannot be carried over is told by Python's warnings.
+
+        Args:
+            path: the file, or a folder with a `study.yaml`.
+            case: the case of the study; what all of its cases share, if None.
+            seed: as for `Network`, in place of the file's; 1, if neither says.
+            kernel: likewise.
+            memory: likewise.
+
+        Raises:
+            InputError: the file cannot be read, or does not make a network.
+            SurroundingsError: as for `Network`.
+        """
+        opened = open_network(Path(path), case=case)
+        for words in opened.warnings:
+            warnings.warn(f"{path}: {words}", stacklevel=2)
+        opened_bytes = opened.memory_bytes or DEFAULT_MEMORY_BYTES
+        return cls.of(
+            opened.network,
+            setup=opened.setup,
+            kernel=kernel or opened.kernel or DEFAULT_KERNEL,
+            seed=next((one for one in (seed, opened.seed) if one is not None), 1),
+            memory_bytes=opened_bytes if memory is None else size_bytes(memory),
+        )
+
+    def save(self, path: str | Path, *, title: str = "A saved network") -> None:
+        """Save what was set up so far as a study file: see `case`.
+
+        Args:
+            path: the file; what is there is replaced.
+            title: what the study is about.
+
+        Raises:
+            InputError: the file cannot be written, or a study cannot hold a line.
+        """
+        text = study_text(title=title, case=self.case())
+        try:
+            Path(path).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+
+    def case(self) -> Case:
+        """Return what was set up so far as a case: nodes, links, and lines of tc and sysctl."""
+        return replace(self._case, setup=tuple(self._setup))
+
+    def remember(self, place: str, line: str) -> None:
+        """Take a line for a part of the set-up, which `save` keeps."""
+        self._setup.append(Command(node=place, line=line))
+
+    def change_link(
+        self,
+        index: int,
+        properties: Mapping[str, object],
+        reverse: Mapping[str, object] | None,
+    ) -> None:
+        """Change what a link does to packets; see `LiveLink.change`."""
+        self.build()
+        model = self._case.network
+        old = model.links[index]
+        forth, back = shaped(old.a_to_b, properties), shaped(old.b_to_a, properties)
+        link = replace(old, a_to_b=forth, b_to_a=shaped(back, reverse or {}))
+        links = (*model.links[:index], link, *model.links[index + 1 :])
+        before = self._case.network
+        self._change(replace(model, links=links))
+        for problem in problems(self._case.network):
+            self._change(before)
+            raise InputError(problem.message)
+        self._built = self._case.network
+        for place, line in reshape_lines(before, self._case.network, link=index):
+            node = self._nodes[place]
+            where = self._root if isinstance(node, LiveSwitch) else node
+            where.run(line, check=True)
+
+    def count_probe(self) -> int:
+        """Return the number of a new probe of this network, counted from 1."""
+        self._probes += 1
+        return self._probes
+
+    def _take(self, model: Model) -> None:
+        self._change(model)
+        self._nodes |= {host.name: LiveHost(self, host.name) for host in model.hosts}
+        self._nodes |= {switch.name: LiveSwitch(self, switch.name) for switch in model.switches}
+        pairs = enumerate(model.interfaces())
+        self._links += [LiveLink(self, index, names=names) for index, names in pairs]
+
+    def _add_host(self, host: Host, hosts: Sequence[Host]) -> LiveHost:
+        self._check_free(host.name)
+        self._change(replace(self._case.network, hosts=(*hosts, host)))
+        live = LiveHost(self, host.name)
+        self._nodes[host.name] = live
+        return live
+
+    def _check_node(self, name: str) -> None:
+        if name not in self._nodes:
+            raise InputError(f"there is no node {name!r} (there are: {', '.join(self._nodes)})")
+
+    def _check_free(self, name: str) -> None:
+        if reason := name_problem(name):
+            raise InputError(reason)
+        if name in self._nodes:
+            raise InputError(f"the name {name!r} is taken already")
+
+    def _change(self, model: Model) -> None:
+        self._case = replace(self._case, network=model)
+
+    def _next_address(self) -> str:
+        taken = {
+            str(host.address).partition("/")[0] for host in self._case.network.hosts if host.address
+        }
+        number = len(self._case.network.hosts)
+        while True:
+            number += 1
+            address = str(_ADDRESSES[number])
+            if address not in taken:
+                return f"{address}/{_ADDRESSES.prefixlen}"
+
+
+def _folder(place: str, path: str | Path) -> Path:
+    folder = Path(path).resolve()
+    if not folder.is_dir():
+        raise InputError(f"{path}: not a folder")
+    at = PurePosixPath(place)
+    if not at.is_absolute() or ".." in at.parts:
+        raise InputError(f"{place!r}: write where a folder is to be seen as an absolute path")
+    if not Path(place).is_dir() and at.parts[1:2] not in (("tmp",), ("var",), ("home",), ("etc",)):
+        raise InputError(
+            f"{place}: there is no such folder, and none can be made there: take one in /tmp"
+        )
+    return folder
+
+
+def _name(node: LiveHost | LiveSwitch | str) -> str:
+    return node if isinstance(node, str) else node.name
+
+
+def _routes(gateway: str | None, routes: Mapping[str, str] | None) -> tuple[Route, ...]:
+    given = {**({} if gateway is None else {"default": gateway}), **(routes or {})}
+    return tuple(Route(to=route_target(to), via=router_address(via)) for to, via in given.items())

@@ -1,0 +1,282 @@
+"""The nodes of a live network: where commands run."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from longfat.live.flows import Measured, Started
+from longfat.live.process import CommandFailed, Completed, Process, TimedOut
+from longfat.live.quantities import bits_per_second, seconds
+from longfat.live.record import as_line
+from longfat.live.session import LIVE_ENVIRONMENT
+from longfat.network import ROOT
+from longfat.traffic.iperf3 import Iperf3
+from longfat.traffic.ping import Ping
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from longfat.live.network import Network
+    from longfat.live.quantities import Duration
+
+
+class Node:
+    """A place to run commands at.
+
+    Attributes:
+        name: its name.
+    """
+
+    def __init__(self, network: Network, name: str, *, place: str) -> None:
+        self._network = network
+        self.name = name
+        self._place = place
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+    def run(
+        self,
+        command: str | Sequence[str],
+        *,
+        timeout: Duration | None = None,
+        input: str | bytes | None = None,  # noqa: A002  subprocess's word
+        check: bool = False,
+        env: Mapping[str, str] | None = None,
+        cwd: str = "/",
+        on_output: Callable[[str], None] | None = None,
+    ) -> Completed:
+        """Run a command to its end, like subprocess.run, in virtual time.
+
+        Args:
+            command: a line for the shell, or a program and its arguments.
+            timeout: the longest that it may take, in virtual time; it is killed then.
+            input: what it reads from its standard input; nothing, if None.
+            check: raise `CommandFailed` if its exit status is not 0.
+            env: what to add to its environment.
+            cwd: the folder it runs in.
+            on_output: called with each piece of its output and standard error as it comes,
+                at the moment of virtual time at which it was written.
+
+        Raises:
+            TimedOut: the timeout has passed.
+            CommandFailed: see `check`.
+            RefusedError: it could not be started.
+        """
+        process = self._start(
+            command, env=env, cwd=cwd, on_output=on_output, takes_input=input is not None
+        )
+        if input is not None:
+            process.write(input)
+            process.close_input()
+        try:
+            done = process.complete(timeout)
+        except TimedOut:
+            process.kill()
+            process.wait()
+            raise
+        if check and done.returncode != 0:
+            raise CommandFailed(done)
+        return done
+
+    def spawn(
+        self,
+        command: str | Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str = "/",
+        on_output: Callable[[str], None] | None = None,
+    ) -> Process:
+        """Start a command, like subprocess.Popen.
+
+        It runs as far as it can at this moment, so a server listens when this
+        returns, and goes on while time passes.
+
+        Args:
+            command: see `run`, as for the others.
+            env: likewise.
+            cwd: likewise.
+            on_output: likewise.
+
+        Raises:
+            RefusedError: it could not be started.
+        """
+        process = self._start(command, env=env, cwd=cwd, on_output=on_output, takes_input=True)
+        self._network.session.settle()
+        return process
+
+    def sysctl(self, name: str, value: str | int | None = None) -> str:
+        """Read a kernel setting of this node, or set it.
+
+        Args:
+            name: its name, such as `net.ipv4.tcp_rmem`.
+            value: what to set it to; it is only read, if None.
+
+        Returns:
+            Its value now.
+
+        Raises:
+            CommandFailed: there is no such setting, or it cannot have this value.
+        """
+        if value is not None:
+            line = f"sysctl -w {name}={shlex.quote(str(value))}"
+            self.run(line, check=True)
+            self._network.remember(self._place, line)
+        return self.run(["sysctl", "-n", name], check=True).stdout.strip()
+
+    def write_file(self, path: str, data: str | bytes, *, mode: int = 0o644) -> None:
+        """Write a file. All nodes share one file system, apart from /sys."""
+        content = data.encode() if isinstance(data, str) else data
+        self._network.session.write_file(path, content, mode=mode)
+
+    def read_file(self, path: str) -> bytes:
+        """Return what is in a file."""
+        return self._network.session.read_file(path)
+
+    def _start(
+        self,
+        command: str | Sequence[str],
+        *,
+        env: Mapping[str, str] | None,
+        cwd: str,
+        on_output: Callable[[str], None] | None,
+        takes_input: bool,
+    ) -> Process:
+        self._network.build()
+        given = command if isinstance(command, str) else tuple(command)
+        session = self._network.session
+        self._network.record.add(session.now_s, self._place, as_line(given), background=takes_input)
+        task = session.start(
+            ["/bin/sh", "-c", given] if isinstance(given, str) else given,
+            node=self._place,
+            environment={**LIVE_ENVIRONMENT, **(env or {})},
+            folder=cwd,
+            takes_input=takes_input,
+        )
+        process = Process(session, task, given)
+        if on_output is not None:
+            _pass_on(task, on_output)
+        self._network.on_command(self._place, process)
+        return process
+
+
+def _pass_on(task: Any, on_output: Callable[[str], None]) -> None:
+    def keep(is_error: bool, data: bytes) -> None:
+        (task.errors if is_error else task.output).extend(data)
+        on_output(data.decode(errors="replace"))
+
+    task.on_output = keep
+
+
+class LiveHost(Node):
+    """A host: a network namespace of its own."""
+
+    def __init__(self, network: Network, name: str) -> None:
+        super().__init__(network, name, place=name)
+
+    @property
+    def address(self) -> str:
+        """The address that it is called by, without prefix length.
+
+        Raises:
+            InputError: it has none.
+        """
+        return self._network.address_of(self.name)
+
+    def ping(
+        self, target: LiveHost | str, *, count: int = 4, interval: Duration = 1.0, size: int = 56
+    ) -> Measured:
+        """Ping another host.
+
+        Args:
+            target: the host or its name.
+            count: the number of requests.
+            interval: the time between two of them.
+            size: the payload in bytes.
+
+        Returns:
+            Its metrics, such as `avg_s` and `loss`.
+
+        Raises:
+            CommandFailed: ping failed; missing replies are no failure.
+        """
+        flow = Ping(
+            name="ping",
+            source=self.name,
+            target=str(getattr(target, "name", target)),
+            count=count,
+            interval_s=seconds(interval),
+            size_bytes=size,
+        )
+        return self._network.start(flow).result()
+
+    def iperf3(self, target: LiveHost | str, **options: Any) -> Measured:
+        """Send bulk traffic to another host by iperf3, and measure it.
+
+        Args:
+            target: the host or its name.
+            options: as for `start_iperf3`.
+
+        Returns:
+            Its metrics, such as `receiver_bps` and `retransmits`, and iperf3's JSON.
+
+        Raises:
+            CommandFailed: iperf3 failed.
+        """
+        return self.start_iperf3(target, **options).result()
+
+    def start_iperf3(
+        self,
+        target: LiveHost | str,
+        *,
+        time: Duration | None = None,
+        bytes: int | None = None,  # noqa: A002  as in study files
+        parallel: int = 1,
+        reverse: bool = False,
+        udp: bool = False,
+        rate: float | str | None = None,
+        congestion: str | None = None,
+        interval: Duration = 1.0,
+        args: Sequence[str] = (),
+    ) -> Started:
+        """Start bulk traffic to another host by iperf3; its server is started, too.
+
+        Args:
+            target: the host or its name.
+            time: how long to send; 10 s if neither this nor `bytes` is given.
+            bytes: how much to send.
+            parallel: the number of streams.
+            reverse: the target sends.
+            udp: UDP in place of TCP.
+            rate: the rate per stream that iperf3 paces itself to.
+            congestion: the congestion control, such as "bbr".
+            interval: the time between two rows of the report.
+            args: further arguments for the client.
+
+        Returns:
+            The traffic; `result()` waits for its end.
+        """
+        return self._network.start(
+            Iperf3(
+                name="iperf3",
+                source=self.name,
+                target=str(getattr(target, "name", target)),
+                time_s=None if time is None else seconds(time),
+                bytes=bytes,
+                parallel=parallel,
+                reverse=reverse,
+                udp=udp,
+                rate_bps=None if rate is None else bits_per_second(rate),
+                congestion=congestion,
+                interval_s=seconds(interval),
+                args=tuple(args),
+            )
+        )
+
+
+class LiveSwitch(Node):
+    """A switch: a bridge at root, where its commands run."""
+
+    def __init__(self, network: Network, name: str) -> None:
+        super().__init__(network, name, place=ROOT)

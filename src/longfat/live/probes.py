@@ -1,0 +1,328 @@
+"""Looking into a live network while time passes: queues, sockets, counters and packets.
+
+    with net.probe(queue="s1-eth2", tcp=h1, every="10ms") as series:
+        net.sleep(5)
+    series.queue            # an Arrow table, as that of a study's probe
+
+What the kernel is asked and how its replies are decoded is the study probes'
+(`longfat.probe`); here it is said for how long, and of what. The first sample
+is taken one interval after the probe's start. `time_s` is virtual time since
+boot, as that of the clock and of every command, so that tables and outputs can
+be laid side by side.
+
+Looking takes no virtual time and changes nothing that commands print. A capture
+does, since tcpdump is a process like any other.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from longfat.errors import InputError, MachineError
+from longfat.live.quantities import seconds, size_bytes
+from longfat.live.record import as_line
+from longfat.machine.machine import START_OF_TIME_S
+from longfat.network import ROOT
+from longfat.probe import Capture, Queue, Rate, Tcp
+from longfat.probe import capture as packets
+from longfat.probe import queue as queues
+from longfat.probe import rate as rates
+from longfat.probe import tcp as sockets
+from longfat.probe.capture import DEFAULT_SNAP_BYTES
+from longfat.probe.columns import Column, make_table
+from longfat.probe.samples import UNREADABLE, Message, parse_samples
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    import pyarrow as pa
+
+    from longfat.live.links import LiveLink
+    from longfat.live.network import Network
+    from longfat.live.nodes import LiveHost
+    from longfat.live.quantities import Duration, Size
+    from longfat.live.session import Task
+
+    Interfaces: TypeAlias = str | LiveLink | Iterable[str | LiveLink]
+    Hosts: TypeAlias = str | LiveHost | Iterable[str | LiveHost]
+
+LEAST_EVERY_S = 1e-5
+"""The kernel's part of a sample takes about this much of a real CPU."""
+
+_FOLDER = "/run/longfat/run"  # where the guest finds the folder that it shares with us
+
+_DECODERS: dict[str, tuple[Sequence[Column], Any]] = {
+    "queue": (queues.COLUMNS, queues.decode),
+    "tcp": (sockets.SOCKET_COLUMNS, sockets.decode_sockets),
+    "rate": (rates.COLUMNS, rates.decode),
+}
+
+
+@dataclass(slots=True)
+class _Capture:
+    """A tcpdump that runs, and later what it has kept."""
+
+    interface: str
+    path: str
+    task: Task
+    line: str
+    data: bytes = b""
+
+
+class Series:
+    """What a probe sees; use it as a context manager, see `Network.probe`.
+
+    All of it can be read while the probe goes on, as far as it has come, and after its
+    end, also when the network is closed.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        *,
+        queue: Interfaces = (),
+        tcp: Hosts = (),
+        rate: Interfaces = (),
+        capture: Interfaces = (),
+        every: Duration = 0.1,
+        filter: str = "",  # noqa: A002  tcpdump's and the study file's word
+        snap: Size = DEFAULT_SNAP_BYTES,
+    ) -> None:
+        self._network = network
+        self._session = network.session
+        self._every_s = seconds(every)
+        if self._every_s < LEAST_EVERY_S:
+            raise InputError(f"a probe looks every 10us at the most, and here is {every!r}")
+        self._number = network.count_probe()
+        self._asked: dict[str, tuple[str, ...]] = {
+            "queue": _interfaces(network, queue),
+            "tcp": _hosts(network, tcp),
+            "rate": _interfaces(network, rate),
+            "capture": _interfaces(network, capture),
+        }
+        if not any(self._asked.values()):
+            raise InputError("a probe needs something to look at: queue, tcp, rate or capture")
+        self._filter = filter
+        self._snap_bytes = size_bytes(snap)
+        self._start_ns = 0
+        self._runs = False
+        self._captures: list[_Capture] = []
+        self._samples: dict[str, bytes] = {}
+
+    # ---------------------------------------------------------- start and end
+
+    def __enter__(self) -> Series:
+        """Begin to look.
+
+        Raises:
+            InputError: something of it cannot be looked at, or tcpdump refused the filter.
+        """
+        self._network.build()
+        self._start_ns = self._session.now_ns
+        if orders := self._orders():
+            found = self._session.order(
+                "sample", samples=self._number, probes=orders, folder=f"{_FOLDER}/raw"
+            )
+            if "refused" in found:
+                raise InputError(f"the probe cannot look: {found.text('refused')}")
+        self._runs = True
+        try:
+            for interface in self._asked["capture"]:
+                self._start_capture(interface)
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Look no more.
+
+        Raises:
+            InputError: what was looked at went away before.
+        """
+        try:
+            words = self._end()
+        except MachineError:
+            if error is None:
+                raise
+            return  # what went wrong before is what is to be told
+        if words and error is None:
+            raise InputError(f"the probe ended too early: {words}")
+
+    def _orders(self) -> list[dict[str, Any]]:
+        model = self._network.model
+        orders = []
+        for kind, probe in (("queue", Queue), ("rate", Rate), ("tcp", Tcp)):
+            of = self._asked[kind]
+            if not of:
+                continue
+            name = f"live{self._number}-{kind}"
+            order = probe(name=name, of=of, every_s=self._every_s).order(network=model, flows=())
+            if kind == "tcp":  # a study names flows, and here are hosts
+                order["nodes"] = {host: [] for host in of}
+            orders.append(order)
+        return orders
+
+    def _start_capture(self, interface: str) -> None:
+        probe = Capture(
+            name=f"live{self._number}-{interface}",
+            of=interface,
+            filter=self._filter,
+            snap_bytes=self._snap_bytes,
+        )
+        order = probe.order(network=self._network.model, flows=())
+        # Else what came last would wait for company, and be lost.
+        argv = [order["argv"][0], "--immediate-mode", *order["argv"][1:]]
+        line = as_line(tuple(argv))
+        self._network.record.add(self._session.now_s, order["node"], line, background=True)
+        task = self._session.start(argv, node=order["node"], folder=_FOLDER)
+        path = f"{_FOLDER}/raw/{order['output']}"
+        self._captures.append(_Capture(interface, path, task, line))
+        self._session.settle()
+        if task.status is not None:
+            raise self._refusal(self._captures.pop())
+
+    def _end(self) -> str:
+        """End it and keep what it has; return why it ended before, if it did."""
+        if not self._runs:
+            return ""
+        if self._captures:
+            self._session.settle()  # what is under way to them at this moment
+        self._runs = False
+        words = ""
+        if any(self._asked[kind] for kind in _DECODERS):
+            found = self._session.order("sample", samples=self._number, probes=[], folder="")
+            words = found.text("failed") if "failed" in found else ""
+            self._samples = {kind: self._read(kind) for kind in _DECODERS if self._asked[kind]}
+        for capture in self._captures:
+            if capture.task.status is None:
+                self._session.signal(capture.task, signal.SIGTERM)
+                self._session.go(ended=[capture.task])
+            capture.data = self._session.read_file(capture.path)
+            self._session.forget(capture.task)
+            if capture.task.status != 0:
+                words = words or str(self._refusal(capture))
+        return words
+
+    def _refusal(self, capture: _Capture) -> InputError:
+        said = bytes(capture.task.errors).decode(errors="replace").strip()
+        return InputError(f"`{capture.line}` ended: {said}")
+
+    # ----------------------------------------------------------- what it sees
+
+    @property
+    def queue(self) -> pa.Table:
+        """The samples of queues: a row for each qdisc of each interface at each time.
+
+        Raises:
+            InputError: the probe looks at none.
+        """
+        return self._table("queue")
+
+    @property
+    def rate(self) -> pa.Table:
+        """The counters of interfaces: a row for each interface at each time.
+
+        Raises:
+            InputError: the probe looks at none.
+        """
+        return self._table("rate")
+
+    @property
+    def tcp(self) -> pa.Table:
+        """The samples of TCP sockets: a row for each connected socket at each time.
+
+        Sockets are named by host, addresses and ports.
+
+        Raises:
+            InputError: the probe looks at none.
+        """
+        return self._table("tcp")
+
+    @property
+    def captures(self) -> dict[str, bytes]:
+        """What was captured at each interface: the bytes of a pcap file, for Wireshark."""
+        if self._runs:
+            self._session.settle()
+            for capture in self._captures:
+                self._session.signal(capture.task, signal.SIGUSR2)  # write out what there is
+            self._session.settle()
+            for capture in self._captures:
+                capture.data = self._session.read_file(capture.path)
+        return {capture.interface: capture.data for capture in self._captures}
+
+    def packets(self, interface: str) -> pa.Table:
+        """Return the headers of the TCP and UDP packets captured at an interface.
+
+        Raises:
+            InputError: nothing is captured there.
+        """
+        found = self.captures
+        if interface not in found:
+            raise InputError(f"this probe captures nothing at {interface!r}: ask by capture=")
+        return packets.table_of(found[interface], epoch_s=START_OF_TIME_S)
+
+    def _table(self, kind: str) -> pa.Table:
+        if not self._asked[kind]:
+            raise InputError(f"this probe does not look at that: ask by {kind}=")
+        if self._runs:
+            self._session.order("flush", samples=self._number)
+            content = self._read(kind)
+        else:
+            content = self._samples.get(kind, b"")
+        columns, decode = _DECODERS[kind]
+        if not content:
+            return make_table(columns, ())
+        messages = map(self._since_boot, parse_samples(content, name=f"{kind} samples"))
+        try:
+            return make_table(columns, decode(messages))
+        except UNREADABLE as error:
+            raise MachineError(
+                f"the {kind} samples cannot be read: {type(error).__name__} {error}"
+            ) from error
+
+    def _since_boot(self, message: Message) -> Message:
+        time_ns = self._start_ns + round(message.time_s * 1e9)
+        return replace(message, time_s=time_ns / 1e9)
+
+    def _read(self, kind: str) -> bytes:
+        # By the guest and not in the folder, where its root could have left a link.
+        return self._session.read_file(f"{_FOLDER}/raw/live{self._number}-{kind}.samples")
+
+
+def _interfaces(network: Network, given: Interfaces) -> tuple[str, ...]:
+    model = network.model
+    names: list[str] = []
+    for one in _each(given):
+        names += [one] if isinstance(one, str) else [one.a, one.b]
+    there = [name for pair in model.interfaces() for name in pair]
+    for name in names:
+        if name not in there:
+            raise InputError(f"there is no interface {name!r} (there are: {_some(there)})")
+    return tuple(dict.fromkeys(names))
+
+
+def _hosts(network: Network, given: Hosts) -> tuple[str, ...]:
+    names = [one if isinstance(one, str) else one.name for one in _each(given)]
+    there = [host.name for host in network.model.hosts]
+    for name in names:
+        # The switches have no sockets, but root has.
+        if name not in (*there, ROOT):
+            raise InputError(f"there is no host {name!r} (there are: {_some(there)})")
+    return tuple(dict.fromkeys(names))
+
+
+def _each(given: Any) -> Iterable[Any]:
+    return [given] if isinstance(given, str) or not isinstance(given, Iterable) else given
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")

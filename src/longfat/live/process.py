@@ -1,0 +1,224 @@
+"""Commands at the nodes of a live network, in the manner of the standard library's subprocess.
+
+A `Process` runs while time passes, and time passes only while somebody waits:
+in `run`, `wait`, `sleep` and the like. All timeouts are virtual time.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.errors import LongfatError
+from longfat.live.quantities import seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from longfat.live.quantities import Duration
+    from longfat.live.session import Session, Task
+
+_WORDS = 2000
+
+
+class CommandFailed(LongfatError, subprocess.CalledProcessError):  # noqa: N818  subprocess's word
+    """A command that was to be checked exited with another status than 0."""
+
+    def __init__(self, done: Completed) -> None:
+        subprocess.CalledProcessError.__init__(
+            self, done.returncode, done.args, done.stdout, done.stderr
+        )
+        words = (done.stderr or done.stdout).strip()[-_WORDS:]
+        self.message = f"`{done.line}` exited with status {done.returncode}: {words}"
+
+
+class TimedOut(LongfatError, subprocess.TimeoutExpired):  # noqa: N818  subprocess's word
+    """A command did not do in time what was waited for; `output` is what it wrote until then."""
+
+    def __init__(self, line: str, timeout_s: float, output: str, errors: str, words: str) -> None:
+        subprocess.TimeoutExpired.__init__(self, line, timeout_s, output.encode(), errors.encode())
+        self.message = f"`{line}` {words} within {timeout_s:g} s of virtual time"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completed:
+    """A command that has ended, like subprocess.CompletedProcess.
+
+    Attributes:
+        args: the line, or the program and its arguments.
+        returncode: its exit status; -N after signal N.
+        stdout: what it wrote to its output.
+        stderr: what it wrote to its standard error.
+        started_s: when it started, in seconds of virtual time since boot.
+        ended_s: when it ended, likewise.
+    """
+
+    args: str | tuple[str, ...]
+    returncode: int
+    stdout: str
+    stderr: str
+    started_s: float
+    ended_s: float
+
+    @property
+    def line(self) -> str:
+        """Return the command as one line."""
+        return self.args if isinstance(self.args, str) else " ".join(self.args)
+
+    @property
+    def took_s(self) -> float:
+        """Return how long it took, in seconds of virtual time."""
+        return self.ended_s - self.started_s
+
+    def check_returncode(self) -> None:
+        """Check that it ended well.
+
+        Raises:
+            CommandFailed: its exit status is not 0.
+        """
+        if self.returncode != 0:
+            raise CommandFailed(self)
+
+
+class Process:
+    """A command that was started, like subprocess.Popen.
+
+    Attributes:
+        args: the line, or the program and its arguments.
+        pid: its number in the machine.
+        started_s: when it was started, in seconds of virtual time since boot.
+    """
+
+    def __init__(self, session: Session, task: Task, args: str | Sequence[str]) -> None:
+        self._session = session
+        self._task = task
+        self.args = args if isinstance(args, str) else tuple(args)
+        self.pid = task.pid
+        self.started_s = session.now_s
+        self._ended_s: float | None = None
+        self._lines_from = 0
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit status, -N after signal N; None while it runs."""
+        return self._task.status
+
+    @property
+    def stdout(self) -> str:
+        """All that it has written to its output so far."""
+        return self._task.output.decode(errors="replace")
+
+    @property
+    def stderr(self) -> str:
+        """All that it has written to its standard error so far."""
+        return self._task.errors.decode(errors="replace")
+
+    def poll(self) -> int | None:
+        """Return its exit status; None while it runs. No time passes."""
+        return self._task.status
+
+    def wait(self, timeout: Duration | None = None) -> int:
+        """Let time pass until it has ended.
+
+        Args:
+            timeout: the longest to wait, in virtual time; for ever, if None.
+
+        Returns:
+            Its exit status.
+
+        Raises:
+            TimedOut: it still runs. It goes on when time does.
+        """
+        while self._task.status is None:
+            if self._go(timeout, ended=True) == "time":
+                raise self._timed_out(timeout, "did not end")
+            if self._session.why == "told" and self._task.status is None:
+                raise self._timed_out(0, "was held before it ended")
+        self._session.forget(self._task)
+        if self._ended_s is None:
+            self._ended_s = self._session.now_s
+        return self._task.status
+
+    def complete(self, timeout: Duration | None = None) -> Completed:
+        """Wait as `wait` does, and return all that is known of it."""
+        status = self.wait(timeout)
+        return Completed(
+            args=self.args,
+            returncode=status,
+            stdout=self.stdout,
+            stderr=self.stderr,
+            started_s=self.started_s,
+            ended_s=self._session.now_s if self._ended_s is None else self._ended_s,
+        )
+
+    def lines(self, timeout: Duration | None = None) -> Iterator[str]:
+        """Let time pass, and return the lines of its output as they come, until it ends.
+
+        Args:
+            timeout: the longest to wait for each line, in virtual time.
+
+        Raises:
+            TimedOut: no line came in time.
+        """
+        while True:
+            end = self._task.output.find(b"\n", self._lines_from)
+            if end < 0 and self._task.status is None:
+                if self._go(timeout, ended=True, output=True) == "time":
+                    raise self._timed_out(timeout, "wrote no line")
+                continue
+            if end < 0:
+                end = len(self._task.output)
+            if end == self._lines_from == len(self._task.output):
+                return
+            line = bytes(self._task.output[self._lines_from : end])
+            self._lines_from = min(end + 1, len(self._task.output))
+            yield line.decode(errors="replace")
+
+    def expect(self, text: str, timeout: Duration | None = None) -> None:
+        """Let time pass until its output has a text in it.
+
+        Raises:
+            TimedOut: it has not, or the process ended without it.
+        """
+        while text not in self.stdout:
+            if self._task.status is not None:
+                raise self._timed_out(0, f"ended without writing {text!r}")
+            if self._go(timeout, ended=True, output=True) == "time":
+                raise self._timed_out(timeout, f"did not write {text!r}")
+
+    def write(self, data: str | bytes) -> None:
+        """Give it input, which it reads when time passes."""
+        if data:
+            self._session.give(self._task, data.encode() if isinstance(data, str) else data)
+
+    def close_input(self) -> None:
+        """Let its input come to its end."""
+        self._session.give(self._task, b"")
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal to it and all that it started in its process group."""
+        self._session.signal(self._task, number)
+
+    def terminate(self) -> None:
+        """Ask it to end, by SIGTERM."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it, by SIGKILL; it is gone when `wait` returns, at the same moment."""
+        self.send_signal(signal.SIGKILL)
+
+    def _go(self, timeout: Duration | None, *, ended: bool, output: bool = False) -> str:
+        until_ns = None
+        if timeout is not None:
+            until_ns = self._session.now_ns + round(seconds(timeout, what="a timeout") * 1e9)
+        return self._session.go(
+            until_ns=until_ns,
+            ended=[self._task] if ended else [],
+            output=[self._task] if output else [],
+        )
+
+    def _timed_out(self, timeout: Duration | None, words: str) -> TimedOut:
+        line = self.args if isinstance(self.args, str) else " ".join(self.args)
+        return TimedOut(line, seconds(timeout or 0), self.stdout, self.stderr, words)

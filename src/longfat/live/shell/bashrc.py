@@ -1,0 +1,68 @@
+"""What a bash in a live network reads at its start: the network's names, and `shell.bash`."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from longfat.live.session import LIVE_ENVIRONMENT
+from longfat.machine.machine import START_OF_TIME_S
+from longfat.network.words import link_words
+from longfat.runner.compile import SHIMS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from longfat.network import Network
+
+PLACE = "/run/shell.bash"
+"""Where it stands in the guest."""
+
+_TEXT = Path(__file__).with_name("shell.bash")
+
+
+def bashrc(network: Network, *, session: str) -> str:
+    """Return its text.
+
+    Args:
+        network: the network that the shells are in.
+        session: what `longfat attach` calls the session; "" if nobody can attach.
+    """
+    ends = zip(network.links, network.interfaces(), strict=True)
+    words = {
+        "_lf_start_s": str(START_OF_TIME_S),
+        "_lf_rc": PLACE,
+        "_lf_session": session,
+        "_lf_shim": f"{SHIMS}/iperf3_idle.so",
+    }
+    lists = {
+        "_lf_hosts": [host.name for host in network.hosts],
+        "_lf_switches": [switch.name for switch in network.switches],
+        "_lf_called": list(network.host_addresses()),
+        "_lf_links": [
+            f"{link.a} {names[0]} {link.b} {names[1]} {'; '.join(link_words(link))}"
+            for link, names in ends
+        ],
+    }
+    lines = [f"{name}={shlex.quote(text)}" for name, text in words.items()]
+    lines += [f"{name}=({_quoted(texts)})" for name, texts in lists.items()]
+    return "\n".join(lines) + "\n\n" + _TEXT.read_text(encoding="utf-8")
+
+
+def _quoted(texts: Iterable[str]) -> str:
+    return " ".join(shlex.quote(text) for text in texts)
+
+
+def environment(node: str, *, term: str | None = None) -> dict[str, str]:
+    """Return the environment of a shell.
+
+    Args:
+        node: the node that it is at.
+        term: the kind of its terminal, if it has one.
+    """
+    own = {"LONGFAT_NODE": node, "SHELL": "/bin/bash"}
+    if term is not None:
+        # A person may type what is not ASCII.
+        own |= {"TERM": term, "LC_ALL": "C.UTF-8"}
+    return {**LIVE_ENVIRONMENT, **own}

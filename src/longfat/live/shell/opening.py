@@ -1,0 +1,120 @@
+"""From what a person names to a live network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.case import DEFAULT_MEMORY_BYTES
+from longfat.errors import InputError
+from longfat.labs import find_study
+from longfat.live.network import Network
+from longfat.live.session import DEFAULT_KERNEL
+from longfat.network import ROOT, Host, Link, Shape, Switch
+from longfat.network import Network as Model
+from longfat.study import STUDY_FILE
+from longfat.study.node import listed, nearest
+from longfat.study.open import Opened, open_network
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Something to send through: TCP over a link without a rate would never be done with a second.
+_SHAPE = Shape(rate_bps=10**9, delay_s=0.001)
+
+PLAIN = Opened(
+    network=Model(
+        hosts=(Host(name="h1", address="10.0.0.1/8"), Host(name="h2", address="10.0.0.2/8")),
+        switches=(Switch(name="s1"),),
+        links=tuple(Link(a=host, b="s1", a_to_b=_SHAPE, b_to_a=_SHAPE) for host in ("h1", "h2")),
+    )
+)
+"""The network for who names none: two hosts and a switch."""
+
+PLAIN_NAME = "plain"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A network that is to be opened.
+
+    Attributes:
+        name: what to call it.
+        opened: the network and what belongs to it.
+        kernel: the kernel's version.
+        seed: what decides random numbers.
+    """
+
+    name: str
+    opened: Opened
+    kernel: str
+    seed: int
+
+
+def plan_session(
+    what: str | None, *, case: str | None, kernel: str | None, seed: int | None
+) -> Plan:
+    """Find and read what a person means.
+
+    Args:
+        what: a study file, a folder with one, the name of a lab, or a MiniEdit file; the
+            plain network, if None.
+        case: the case of the study whose network and lines are meant; see `open_network`.
+        kernel: the kernel to use in place of the study's.
+        seed: likewise the seed.
+
+    Raises:
+        InputError: there is no such thing, or something in it is wrong.
+    """
+    if what is None:
+        if case is not None:
+            raise InputError(f"the case {case!r} of which study? Name it before --case")
+        name, opened = PLAIN_NAME, PLAIN
+    else:
+        path = find_study(what)
+        name, opened = _name(path), open_network(path, case=case)
+    return Plan(
+        name=name,
+        opened=opened,
+        kernel=kernel or opened.kernel or DEFAULT_KERNEL,
+        seed=seed if seed is not None else (1 if opened.seed is None else opened.seed),
+    )
+
+
+def open_live(plan: Plan, *, node: str, factor: float | None = None) -> Network:
+    """Boot a machine and build the network in it.
+
+    Args:
+        plan: what to open.
+        node: the node that somebody wants to be at.
+        factor: the pace, see `longfat.live.Clock.pace`; for who does not set it by and by.
+
+    Raises:
+        InputError: there is no such node, or a set-up line failed.
+        SurroundingsError: the host lacks the kernel, or what a sandbox needs.
+    """
+    model = plan.opened.network
+    nodes = [ROOT, *(one.name for one in model.switches), *(one.name for one in model.hosts)]
+    if node not in nodes:
+        raise InputError(
+            f"{plan.name} has no node {node!r}{nearest(node, nodes)} (it has: {listed(nodes)})"
+        )
+    network = Network.of(
+        model,
+        setup=plan.opened.setup,
+        kernel=plan.kernel,
+        seed=plan.seed,
+        memory_bytes=plan.opened.memory_bytes or DEFAULT_MEMORY_BYTES,
+    )
+    # In this time Linux notes of each interface that it is up.
+    network.session.go(until_ns=network.session.now_ns + 10**9)
+    if factor is not None:
+        network.clock.pace(factor)
+    return network
+
+
+def _name(path: Path) -> str:
+    if path.is_dir() or path.name == STUDY_FILE:
+        folder = path if path.is_dir() else path.parent
+        return folder.resolve().name
+    return path.stem

@@ -1,0 +1,63 @@
+"""Lines of a script, run by bash in a live network, without a terminal.
+
+All lines are read before the first is run: time cannot tell how fast they came,
+so the same lines give the same bytes.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from longfat.live.session import RefusedError
+from longfat.live.shell.bashrc import PLACE, bashrc, environment
+from longfat.network import ROOT
+
+if TYPE_CHECKING:
+    from longfat.live import Network
+
+_FOLDER, _FILE = "/root", "/run/stdin"
+
+
+def run_script(network: Network, script: bytes, *, node: str, outputs: tuple[int, int]) -> int:
+    """Run a script to its end, as fast as the machine can unless the network has a pace.
+
+    Args:
+        network: the network, built.
+        script: the lines.
+        node: the host that it runs at, or another node for root.
+        outputs: descriptors for its output and its standard error.
+
+    Returns:
+        Its exit status, 128 + N after signal N.
+
+    Raises:
+        MachineError: the machine ended or stalls.
+        BrokenPipeError: nobody reads what it writes.
+    """
+    session = network.session
+    network.write_file(PLACE, bashrc(network.model, session=""))
+    network.write_file(_FILE, script)
+    place = node if node in [host.name for host in network.model.hosts] else ROOT
+
+    def show(is_error: bool, data: bytes) -> None:
+        _write_all(outputs[is_error], data)
+        session.leave()  # the machine may have had to wait for whoever reads
+
+    task = session.start(
+        ["bash", "--noprofile", _FILE],
+        node=place,
+        environment={**environment(place), "BASH_ENV": PLACE},
+        folder=_FOLDER,
+        on_output=show,
+    )
+    session.go(ended=[task])
+    if task.status is None:
+        raise RefusedError("the script was held before its end")
+    return task.status if task.status >= 0 else 128 - task.status
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from longfat.study import read_study
+from tests.cli.test_run import longfat
+
+DATA = Path(__file__).resolve().parents[1] / "data" / "miniedit"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    shutil.copy(DATA / "dumbbell.mn", tmp_path)
+    return tmp_path
+
+
+def test_there_and_back(folder: Path) -> None:
+    done = longfat("convert", "dumbbell.mn", "study.yaml", cwd=folder)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.splitlines() == [
+        "longfat: c0: the controller is left out: switches here are learning bridges, which need "
+        "none",
+        "longfat: link s1 - s2: jitter: Mininet draws it evenly from both sides, longfat normally",
+    ]
+    case = read_study(folder / "study.yaml").cases["default"].case
+    assert case.network.links[0].a_to_b.rate_bps == 10**8
+    assert longfat("convert", ".", "back.mn", cwd=folder).returncode == 0
+    assert json.loads((folder / "back.mn").read_text())["links"][0] == {
+        "src": "s1",
+        "dest": "s2",
+        "opts": {"bw": 100, "delay": "20ms", "jitter": "1ms", "loss": 1, "max_queue_size": 200},
+    }
+
+
+def test_a_lab_becomes_a_script(folder: Path) -> None:
+    done = longfat("convert", "lab08", "lab.py", "--case", "tuned", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    text = (folder / "lab.py").read_text()
+    compile(text, "lab.py", "exec")
+    assert "net.addLink('s1', 's2', intfName1='s1-eth2', intfName2='s2-eth1')" in text
+    assert "run(root, 'tc qdisc add dev s1-eth2 root handle 1: netem delay 20ms')" in text
+    assert "flows and probes are left out" in done.stderr
+
+
+def test_a_case_becomes_a_study_of_its_own(folder: Path) -> None:
+    done = longfat("convert", "lab08", "tuned.yaml", "--case", "tuned", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    lab = read_study(Path(__file__).resolve().parents[2] / "labs" / "lab08")
+    assert read_study(folder / "tuned.yaml").cases["default"].case == lab.cases["tuned"].case
+
+
+def test_a_file_is_not_written_over(folder: Path) -> None:
+    (folder / "net.py").write_text("mine")
+    done = longfat("convert", "dumbbell.mn", "net.py", cwd=folder)
+    assert done.returncode == 2
+    assert done.stderr == "longfat: net.py: the file is there already; --force writes over it\n"
+    assert (folder / "net.py").read_text() == "mine"
+    assert longfat("convert", "dumbbell.mn", "net.py", "--force", cwd=folder).returncode == 0
+    assert "mininet" in (folder / "net.py").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("dumbbell.mn", "net.txt"), "'.txt' is no format to convert to"),
+        (("nothing.mn", "net.py"), "nothing.mn"),
+        (("lab08", "x.yaml"), "name the case that the study is to have (there are: unshaped,"),
+        (("lab08", "x.yaml", "--case", "tune"), "there is no case 'tune'; did you mean 'tuned'?"),
+        (("dumbbell.mn", "no/net.py"), "no/net.py: cannot be written: No such file or directory"),
+        (("net.py", "net.mn"), "net.py"),
+    ],
+)
+def test_what_cannot_be_converted(arguments: tuple[str, ...], message: str, folder: Path) -> None:
+    (folder / "net.py").write_text("")
+    done = longfat("convert", *arguments, cwd=folder)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (folder / arguments[1]).exists() or arguments[1] == "net.py"

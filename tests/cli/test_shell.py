@@ -1,0 +1,396 @@
+"""`longfat shell` and `longfat attach` on real terminals: what is seen, and what is left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from longfat import kernel as kernels
+from tests.conftest import processes_running
+
+LONGFAT = str(Path(sys.executable).parent / "longfat")
+MINIEDIT = Path(__file__).parent.parent / "data/miniedit/dumbbell.mn"
+
+STUDY = """\
+title: A small study
+kernel: "6.12"
+memory: 512MB
+network:
+  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
+  switches: [s1]
+  links: [[h1, s1], [h2, s1]]
+setup:
+  - root: tc qdisc add dev s1-eth2 root netem delay 10ms
+cases:
+  whole:
+  broken:
+    setup: [{h1: ip link set nowhere up}]
+"""
+
+PROMPT = r"(root|h1|h2) ([0-9]+\.[0-9]{6}) s # "
+
+
+class Terminal:
+    """A command on a pseudo terminal of its own."""
+
+    def __init__(self, *arguments: str, cwd: Path, rows: int = 24, columns: int = 80) -> None:
+        self.near, self.far = pty.openpty()
+        self.resize(rows, columns)
+        self.modes = termios.tcgetattr(self.far)
+        self.process = subprocess.Popen(
+            # So that its window's size is told to it.
+            ["setsid", "--ctty", LONGFAT, *arguments],
+            cwd=cwd,
+            stdin=self.far,
+            stdout=self.far,
+            stderr=self.far,
+            env={**environment(cwd), "TERM": "xterm-256color"},
+        )
+        self.said = ""
+        self.now_s = 0.0
+
+    def resize(self, rows: int, columns: int) -> None:
+        fcntl.ioctl(self.near, termios.TIOCSWINSZ, struct.pack("4H", rows, columns, 0, 0))
+
+    def read(self, pattern: str) -> re.Match[str]:
+        """Read until it has said this since the last time."""
+        end_s = time.monotonic() + 60
+        while not (found := re.search(pattern, self.said, re.DOTALL)):
+            assert time.monotonic() < end_s, self.said
+            if select.select([self.near], [], [], 0.1)[0]:
+                data = os.read(self.near, 65536).decode(errors="replace")
+                self.said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.said + data)
+            else:
+                assert self.process.poll() is None, self.said
+        self.said = self.said[found.end() :]
+        return found
+
+    def prompt(self, node: str = "root") -> float:
+        """Wait for the prompt; return how much virtual time has passed since the last one."""
+        found = self.read(PROMPT)
+        assert found[1] == node
+        before_s, self.now_s = self.now_s, float(found[2])
+        return self.now_s - before_s
+
+    def type(self, keys: str) -> None:
+        os.write(self.near, keys.encode())
+
+    def end(self) -> int:
+        """Wait for its end; return its exit status."""
+        while self.process.poll() is None:
+            if select.select([self.near], [], [], 0.05)[0]:
+                self.said += os.read(self.near, 65536).decode(errors="replace")
+        while select.select([self.near], [], [], 0.05)[0]:
+            self.said += os.read(self.near, 65536).decode(errors="replace")
+        assert termios.tcgetattr(self.far) == self.modes
+        return self.process.returncode
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        for descriptor in (self.near, self.far):
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+
+
+def environment(cwd: Path) -> dict[str, str]:
+    kept = {name: text for name, text in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    return {**kept, "XDG_RUNTIME_DIR": str(cwd)}
+
+
+def longfat(*arguments: str, cwd: Path, script: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [LONGFAT, *arguments],
+        cwd=cwd,
+        env=environment(cwd),
+        input=script,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+Open = Callable[..., Terminal]
+
+
+@pytest.fixture
+def cwd(tmp_path: Path) -> Path:
+    (tmp_path / "small.yaml").write_text(STUDY)
+    return tmp_path
+
+
+@pytest.fixture
+def terminal(cwd: Path) -> Iterator[Open]:
+    with contextlib.ExitStack() as stack:
+
+        def start(*arguments: str, rows: int = 24, columns: int = 80) -> Terminal:
+            found = Terminal(*arguments, cwd=cwd, rows=rows, columns=columns)
+            stack.callback(found.close)
+            return found
+
+        yield start
+
+
+def test_time_stands_still_at_the_prompt_and_runs_with_a_command(terminal: Open) -> None:
+    shell = terminal("shell", "small.yaml")
+    shell.prompt()
+    time.sleep(0.5)
+    shell.type("\r")
+    assert shell.prompt() < 0.001
+    shell.type("h1 ping -c 3 h2\r")
+    shell.read("3 received")
+    assert 2 <= shell.prompt() < 2.1
+    shell.type("sleep 100 &\r")
+    assert shell.prompt() < 0.001
+    before_s = time.monotonic()
+    shell.type("pause 1000\r")
+    assert 1000 <= shell.prompt() < 1001
+    assert time.monotonic() - before_s < 20
+    shell.type("(exit 7)\r")
+    shell.prompt()
+    shell.type("exit\r")
+    assert shell.end() == 7
+    assert "s of virtual time" in shell.said
+
+
+def test_a_program_that_reads_keys_has_real_time(terminal: Open) -> None:
+    shell = terminal("shell", "small.yaml", "h1")
+    shell.prompt("h1")
+    shell.type("seq 1000 > /tmp/x; less /tmp/x\r")
+    shell.read("\n23\r\n/tmp/x")
+    before_s = time.monotonic()
+    time.sleep(0.5)
+    shell.type(" ")
+    shell.read("46")
+    shell.type("q")
+    passed_s = shell.prompt("h1")
+    # The machine may be behind, on a busy host, but is never ahead for more than an instant.
+    assert 0.2 < passed_s < time.monotonic() - before_s + 0.5
+    # And at the prompt after it time stands still again, and runs free with the next command.
+    time.sleep(0.3)
+    shell.type("sleep 500\r")
+    assert 500 <= shell.prompt("h1") < 500.1
+    shell.type("\x04")
+    assert shell.end() == 0
+
+
+def test_keys_and_the_window_reach_the_program(terminal: Open) -> None:
+    shell = terminal("shell", "small.yaml", rows=30, columns=90)
+    shell.prompt()
+    shell.type("stty size; echo $TERM; cat /etc/hosts\r")
+    shell.read("30 90\r\nxterm-256color\r\n.*10.0.0.1 h1")
+    shell.prompt()
+    shell.resize(20, 70)
+    shell.type("stty size\r")
+    shell.read("20 70")
+    shell.prompt()
+    shell.type("h1 ping h2\r")
+    shell.read("icmp_seq=3")
+    shell.type("\x03")
+    shell.read("packets transmitted")
+    shell.prompt()
+    # A shell in a shell: time stands still at its prompt, too.
+    shell.type("h1\r")
+    shell.prompt("h1")
+    time.sleep(0.3)
+    shell.type("ip -br addr; echo 'gr\u00fc\u00dfe'\r")
+    shell.read("h1-eth0.*10.0.0.1/8.*\ngr\u00fc\u00dfe")
+    assert shell.prompt("h1") < 0.001
+
+
+def test_another_terminal_attaches_and_goes(terminal: Open, cwd: Path) -> None:
+    shell = terminal("shell", "small.yaml")
+    shell.prompt()
+    other = terminal("attach", "small", "h2", rows=12, columns=60)
+    other.prompt("h2")
+    other.type("stty size; sleep 30\r")
+    other.read("12 60")
+    other.prompt("h2")
+    (about,) = json.loads(longfat("attach", "--list", "--json", cwd=cwd).stdout)
+    assert (about["name"], about["terminals"]) == ("small", ["root", "h2"])
+    assert about["virtual_s"] > 33
+    assert "small" in longfat("attach", "--list", cwd=cwd).stdout
+    # Its window is closed, with a program in it.
+    other.type("sleep 1000000 & less /etc/hosts\r")
+    other.read("END")
+    os.close(other.near)
+    os.close(other.far)
+    other.process.wait(timeout=10)
+    shell.type("ps ax -o comm= | grep -c -e less -e sleep\r")
+    shell.read(r"sleep\s+0\s")
+    shell.prompt()
+    # The status of a shell is passed on; the only session needs no name.
+    third = terminal("attach", "h1")
+    third.prompt("h1")
+    third.type("exit 5\r")
+    assert third.end() == 5
+    # Who stays hears of the session's end.
+    fourth = terminal("attach")
+    fourth.prompt()
+    shell.type("exit 0\r")
+    assert shell.end() == 0
+    assert fourth.end() == 0
+    assert "the session small has ended" in fourth.said
+    assert longfat("attach", "--list", "--json", cwd=cwd).stdout == "[]\n"
+
+
+def test_a_killed_holder_leaves_nothing(
+    terminal: Open, cwd: Path, own_kernels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(own_kernels))
+    (kernels_folder,) = (own_kernels / "kernels").iterdir()
+    (own_kernels / "longfat").symlink_to(own_kernels)
+    study = (cwd / "small.yaml").read_text().replace("6.12", "6.1")
+    (cwd / "small.yaml").write_text(study)
+    shell = terminal("shell", "small.yaml")
+    shell.prompt()
+    binary = kernels.find("6.1").binary
+    assert binary.parent == own_kernels / "longfat/kernels" / kernels_folder.name
+    assert processes_running(binary)
+    other = terminal("attach")
+    other.prompt()
+    shell.process.kill()
+    assert other.end() == 3
+    assert "its process was killed" in other.said
+    end_s = time.monotonic() + 10
+    while processes_running(binary):
+        assert time.monotonic() < end_s
+        time.sleep(0.05)
+    assert longfat("attach", cwd=cwd).returncode == 2
+    assert longfat("attach", "--list", "--json", cwd=cwd).stdout == "[]\n"
+    assert not list((cwd / "longfat").glob("*.sock"))
+
+
+def test_a_kind_signal_puts_the_terminal_back(terminal: Open) -> None:
+    shell = terminal("shell", "small.yaml")
+    shell.prompt()
+    assert termios.tcgetattr(shell.far) != shell.modes
+    shell.type("less /etc/hosts\r")
+    shell.read("END")
+    shell.process.send_signal(signal.SIGTERM)
+    assert shell.end() == 128 + signal.SIGTERM
+    assert "\x1b[?1049l" in shell.said
+
+
+def test_what_computes_for_ever_can_be_ended_or_left(terminal: Open) -> None:
+    shell = terminal("shell", "small.yaml")
+    shell.prompt()
+    shell.type("python3 -c 'while True: pass'\r")
+    time.sleep(1)
+    shell.type("\x03")
+    shell.read("KeyboardInterrupt")
+    assert shell.prompt() < 0.001
+    shell.type("trap '' INT; while :; do :; done\r")
+    time.sleep(0.5)
+    before_s = time.monotonic()
+    shell.type("\x1c\x1c")
+    time.sleep(0.2)
+    assert shell.process.poll() is None
+    shell.type("\x1c")
+    assert shell.end() == 130
+    assert time.monotonic() - before_s < 5
+
+
+def test_a_pace_holds(terminal: Open) -> None:
+    shell = terminal("shell", "small.yaml", "--pace", "10")
+    shell.prompt()
+    before_s = time.monotonic()
+    shell.type("sleep 10\r")
+    assert 10 <= shell.prompt() < 10.1
+    assert time.monotonic() - before_s > 0.8
+
+
+SCRIPT = """\
+nodes
+net
+dump
+pingall
+link s1 h2 down
+net
+link h2 s1 up
+iperf h1 h2 1 | grep -c receiver
+at h1 sh -c 'echo $LONGFAT_NODE; ip -br link' | grep -c h1-eth0
+s1 ip -br link | grep -c s1-eth
+cat
+h1 date +%N
+echo to the errors >&2
+exit 9
+"""
+
+
+def test_lines_from_a_pipe_are_a_script(cwd: Path) -> None:
+    study = STUDY.replace("[h1, s1], [h2, s1]", "[h1, s1, {rate: 1gbit}], [h2, s1, {delay: 1ms}]")
+    (cwd / "small.yaml").write_text(study[: study.index("setup:")])
+    done = longfat("shell", "small.yaml", cwd=cwd, script=SCRIPT)
+    assert done.stderr == "to the errors\n"
+    assert done.returncode == 9
+    lines = done.stdout.splitlines()
+    assert lines[:2] == ["hosts:    h1 h2", "switches: s1"]
+    assert lines[2:4] == [
+        "h1-eth0      s1-eth1      1 Gbit/s",
+        "h2-eth0      s1-eth2      1 ms",
+    ]
+    assert re.fullmatch(r"h1 +h1-eth0 +UP +10\.0\.0\.1/8.*", lines[4])
+    assert lines[6:9] == ["h1 -> h2", "h2 -> h1", "2 of 2 pings came back"]
+    assert [("(down)" in line) for line in lines[9:11]] == [False, True]
+    assert lines[11:14] == ["1", "1", "2"]
+    assert len(lines) == 15
+    again = longfat("shell", "small.yaml", cwd=cwd, script=SCRIPT)
+    assert again.stdout == done.stdout
+
+
+def test_a_script_at_a_host_and_from_a_miniedit_file(cwd: Path) -> None:
+    done = longfat("shell", str(MINIEDIT), cwd=cwd, script="nodes; false\n")
+    assert re.match(r"hosts: +\w+ .*\nswitches: +\w+", done.stdout)
+    assert done.returncode == 1
+    done = longfat("shell", "small.yaml", "h2", cwd=cwd, script="ip -br link | cut -c1-7\n")
+    assert "h2-eth0" in done.stdout
+    assert "s1-eth1" not in done.stdout
+
+
+def test_what_is_wrong_is_told(cwd: Path) -> None:
+    wrong = {
+        ("shell", "nothing.yaml"): "nothing.yaml",
+        ("shell", "lab8"): "lab08",
+        ("shell", "small.yaml", "h3"): "no node 'h3'",
+        ("shell", "small.yaml", "--case", "hole"): "whole",
+        ("shell", "--case", "whole"): "which study",
+        ("shell", "small.yaml", "--case", "broken"): "`ip link set nowhere up` exited with status",
+        ("attach", "small"): "needs a terminal",
+        ("attach", "--json"): "--list",
+    }
+    for arguments, words in wrong.items():
+        done = longfat(*arguments, cwd=cwd)
+        assert (done.returncode, done.stdout) == (2, ""), done
+        assert words in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_attaching_to_what_is_not_there_is_told(terminal: Open) -> None:
+    nobody = terminal("attach", "small")
+    assert nobody.end() == 2
+    assert "there is no session" in nobody.said
+    shell = terminal("shell", "small.yaml")
+    shell.prompt()
+    for arguments, words in ((("h3",), "no node 'h3'"), (("large", "h1"), "no session 'large'")):
+        wrong = terminal("attach", *arguments)
+        assert wrong.end() == 2
+        assert words in wrong.said
+    shell.type("echo still here\r")
+    shell.read("still here\r\nroot")

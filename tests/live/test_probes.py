@@ -1,0 +1,182 @@
+"""Probes of a live network: they see what is there, and change nothing (law 3 of the design)."""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from longfat.errors import InputError, MachineError
+from longfat.live import Network, RefusedError
+from longfat.probe.queue import COLUMNS as QUEUE_COLUMNS
+from tests.live.conftest import host, two_hosts
+
+MakeNetwork = Callable[..., Network]
+SHAPED = {"rate": "50mbit", "delay": "10ms", "queue": "100KB"}
+LOSSY = {**SHAPED, "loss": "0.5%"}
+
+
+@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+@pytest.mark.parametrize(
+    "properties", [SHAPED, LOSSY, {**LOSSY, "delay": None}], ids=["full", "lossy", "no delay"]
+)
+@pytest.mark.parametrize("every", ["10ms", "100ms"])
+def test_looking_changes_nothing(
+    kernel: str, properties: dict[str, Any], every: str, make_network: MakeNetwork
+) -> None:
+    net = two_hosts(make_network(kernel=kernel), **properties)
+    bulk = host(net, "h1").start_iperf3("h2", time=3)
+    net.sleep(2)
+    bare = bulk.result().raw
+
+    net = two_hosts(make_network(kernel=kernel), **properties)
+    bulk = host(net, "h1").start_iperf3("h2", time=3)
+    with net.probe(queue=net.links[1], tcp=["h1", "h2"], rate="s1-eth2", every=every) as series:
+        net.sleep(2)
+        assert series.tcp.num_rows > 0  # looked into on the way
+    assert bulk.result().raw == bare
+    assert max(series.queue["backlog_bytes"].to_pylist()) > 0
+
+
+def test_series_have_a_row_for_each_tick_in_time_since_boot(make_network: MakeNetwork) -> None:
+    net = two_hosts(make_network(), **SHAPED)
+    net.sleep(1)
+    started_s = net.clock.now
+    with net.probe(queue="s1-eth2", rate="s1-eth2", tcp="h1", every="10ms") as series:
+        measured = host(net, "h1").iperf3("h2", time=2)
+        halfway = series.queue.num_rows
+        net.sleep(1)
+    ended_s = net.clock.now
+    assert 0 < halfway < series.queue.num_rows
+    ticks = sorted(set(series.queue["time_s"].to_pylist()))
+    assert ticks[0] == pytest.approx(started_s + 0.01, abs=1e-9)
+    assert len(ticks) == int((ended_s - started_s) / 0.01 + 1e-6)
+    assert series.queue.schema.names == [column.name for column in QUEUE_COLUMNS]
+    assert series.queue.schema.field("backlog_bytes").metadata == {b"unit": b"bytes"}
+    sent = series.rate["tx_bytes"].to_pylist()
+    assert sent[-1] == pytest.approx(measured["sent_bytes"], rel=0.1)
+    rows = [row for row in series.tcp.to_pylist() if row["bytes_acked"] > 1_000_000]
+    assert {row["local_address"] for row in rows} == {"10.0.0.1"}
+    assert {row["remote_address"] for row in rows} == {"10.0.0.2"}
+    assert {row["remote_port"] for row in rows} == {measured.json["start"]["connecting_to"]["port"]}
+    assert {row["local_port"] for row in rows} == {
+        measured.json["start"]["connected"][0]["local_port"]
+    }
+    assert rows[-1]["retransmits"] == measured["retransmits"]
+
+
+def test_what_is_at_this_moment_is_seen(net: Network) -> None:
+    with net.probe(rate="s1-eth1", every="100ms") as series:
+        net.sleep("1s")
+    assert series.rate.num_rows == 10
+    with net.probe(rate="s1-eth1", every="100ms") as series:
+        pass
+    assert series.rate.num_rows == 0
+
+
+def test_probes_can_overlap(net: Network) -> None:
+    with net.probe(rate="s1-eth1", every="100ms") as outer:
+        net.sleep(1)
+        with net.probe(rate="s1-eth1", every="10ms") as inner:
+            net.sleep(1)
+        net.sleep(1)
+    assert (outer.rate.num_rows, inner.rate.num_rows) == (30, 100)
+
+
+def test_a_capture_has_all_packets_and_the_clocks_time(net: Network, tmp_path: Path) -> None:
+    h1 = host(net, "h1")
+    net.sleep(3)
+    with net.probe(capture=["h1-eth0", "s1-eth2"], filter="icmp or udp port 5000") as series:
+        before_s = net.clock.now
+        h1.run(["bash", "-c", "echo hello > /dev/udp/10.0.0.2/5000"], check=True)
+        (row,) = series.packets("h1-eth0").to_pylist()
+        h1.run("ping -c 2 h2", check=True)
+    assert before_s <= row["time_s"] <= before_s + 0.01
+    assert (row["source"], row["target_port"]) == ("10.0.0.1", 5000)
+    assert row["payload_bytes"] == 6
+    for interface, data in series.captures.items():
+        path = tmp_path / interface
+        path.write_bytes(data)
+        shown = subprocess.run(
+            ["tcpdump", "-nr", path], capture_output=True, text=True, check=True
+        ).stdout
+        assert shown.count("ICMP echo re") == 4, shown
+    assert "tcpdump" in net.record.text
+
+
+def test_series_can_be_read_after_the_end(make_network: MakeNetwork) -> None:
+    net = make_network()
+    h1 = net.host("h1")
+    net.link(h1, net.host("h2"))
+    with net.probe(rate="h1-eth0", capture="h1-eth0") as series:
+        h1.run("ping -c 1 h2", check=True)
+        net.sleep(1)
+    net.close()
+    assert series.rate.num_rows > 0
+    assert len(series.captures["h1-eth0"]) > 24
+
+
+def test_what_cannot_be_looked_at_is_told(net: Network) -> None:
+    with pytest.raises(InputError, match=r"no interface 's1-eth9' \(there are: h1-eth0, s1-eth1"):
+        net.probe(queue="s1-eth9")
+    with pytest.raises(InputError, match="no host 'h7'"):
+        net.probe(tcp="h7")
+    with pytest.raises(InputError, match="something to look at"):
+        net.probe()
+    with pytest.raises(InputError, match="every 10us at the most"):
+        net.probe(queue="s1-eth1", every="1us")
+    with (
+        pytest.raises(InputError, match=r"tcpdump .* syntax error"),
+        net.probe(capture="h1-eth0", filter="tcp porridge 80"),
+    ):
+        pass
+    with net.probe(rate="s1-eth1") as series:
+        pass
+    with pytest.raises(InputError, match="ask by queue="):
+        series.queue.num_rows  # noqa: B018
+    with pytest.raises(InputError, match="ask by capture="):
+        series.packets("s1-eth1")
+
+
+def test_an_interface_that_goes_away_ends_the_probe_and_not_the_machine(net: Network) -> None:
+    probe = net.probe(rate="h1-eth0")
+    with probe:
+        net.sleep(1)
+        rows = probe.rate.num_rows
+        host(net, "h1").run("ip link del h1-eth0", check=True)
+        net.sleep(1)
+        with pytest.raises(InputError, match=r"ended too early: .*ENODEV"):
+            probe.__exit__(None, None, None)
+    assert probe.rate.num_rows == rows == 10
+    assert net.run("echo well").stdout == "well\n"
+    with pytest.raises(InputError, match=r"cannot look: .*ENODEV"), net.probe(rate="h1-eth0"):
+        pass
+
+
+def test_a_link_that_the_guest_left_leads_nowhere_on_the_host(net: Network, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"  # the sandbox hides it from the guest
+    secret.write_text("precious")
+    for kind in ("rate", "capture"):
+        series = net.probe(**{kind: "s1-eth1"})
+        series.__enter__()
+        for name in os.listdir(net.session.folder / "raw"):
+            net.run(f"ln -sf {secret} /run/longfat/run/raw/{name}", check=True)
+        with pytest.raises(RefusedError, match="No such file"):
+            series.__exit__(None, None, None)
+    assert secret.read_text() == "precious"
+
+
+def test_samples_that_the_guest_made_up_are_told(net: Network) -> None:
+    with net.probe(rate="s1-eth1") as series:
+        assert series.rate.num_rows == 0  # and so it has written the header
+        (name,) = os.listdir(net.session.folder / "raw")
+        header = b'{"every_ns": 1, "sources": [{"node": "root", "interfaces": {}}]}'
+        record = struct.pack("<IIIIHHII", 1, 0, 36, 36, 0, 0, 0, 0) + bytes(20)
+        net.write_file(f"/run/longfat/run/raw/{name}", header + b"\n" + record)
+    with pytest.raises(MachineError, match="rate samples cannot be read"):
+        series.rate.num_rows  # noqa: B018
