@@ -98,6 +98,22 @@ def test_a_flood_that_nobody_wants_can_be_ended(session: Session) -> None:
     assert goes_on(session)
 
 
+def test_what_makes_calls_of_the_kernel_without_end_can_be_held(impatient: Session) -> None:
+    # It is hardly ever seen to run itself: the kernel runs for it.
+    task = impatient.start(["dd", "if=/dev/zero", "of=/dev/null", "bs=16M"])
+    for _ in range(3):
+        impatient.begin(ended=[task])
+        end_s = time.monotonic() + 0.2
+        while time.monotonic() < end_s:
+            impatient.wait(0.05)
+        impatient.hold()
+        while not impatient.is_held:
+            impatient.wait(0.05)
+        assert impatient.why == "told"
+    impatient.signal(task, signal.SIGKILL)
+    assert goes_on(impatient)
+
+
 # ------------------------------------------------------------------ signals, ends
 
 

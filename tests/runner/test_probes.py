@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from longfat.case import Case
+from longfat.case import Case, Command
 from longfat.errors import InputError, MachineError
+from longfat.network import ROOT, Host, Link, Network, Switch
 from longfat.probe import Capture, Queue, Rate, Tcp
 from longfat.runner import run_case
 from longfat.runs import Run, load_run
@@ -52,6 +53,34 @@ def test_looking_changes_nothing(
     # The last look comes a little before the test's end, or a little after.
     told = probed.metrics["bulk.retransmits"]
     assert probed.metrics["tcp.retransmits"] == pytest.approx(told, rel=0.05)
+
+
+@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+@pytest.mark.parametrize("hosts", [4, 12])
+def test_looking_changes_nothing_in_a_larger_network(
+    hosts: int, kernel: str, tmp_path: Path
+) -> None:
+    # Each host has sockets of its own to be looked at by, and their number can matter.
+    names = [f"h{number}" for number in range(1, hosts + 1)]
+    network = Network(
+        hosts=tuple(Host(name=name, address=f"10.0.0.{name[1:]}/8") for name in names),
+        switches=(Switch(name="s1"),),
+        links=tuple(Link(a=name, b="s1") for name in names),
+    )
+    setup = tuple(Command(node=ROOT, line=line) for line in LOSSY)
+    bare = Case(
+        kernel=kernel,
+        network=network,
+        setup=setup,
+        flows=(BULK,),
+        seed=1,
+        memory_bytes=512 << 20,
+    )
+    everywhere = Rate(name="rate", of=tuple(f"{name}-eth0" for name in names), every_s=0.1)
+    probed = dataclasses.replace(bare, probes=(QUEUE, TCP, everywhere))
+    first, second = run(bare, "bare", tmp_path), run(probed, "probed", tmp_path)
+    for path in first.raw.iterdir():
+        assert path.read_bytes() == (second.raw / path.name).read_bytes(), path.name
 
 
 def test_a_probed_run_repeats_and_its_series_have_every_tick(

@@ -256,11 +256,12 @@ class _Pulse:
         """Stop what computes for a moment; see `Machine.interrupt`."""
         if self._pid is None:
             return
+        # Whoever runs in the guest is mostly stopped for the kernel that works for it, as
+        # those that sleep are: it takes the signal when it goes on. The kernel's own calls
+        # into a process pass over the signal.
         for process in descendants(self._pid):
-            if process.state == "R":
-                # The kernel's own calls into the process pass over this signal.
-                with contextlib.suppress(OSError):
-                    os.kill(process.pid, signal.SIGALRM)
+            with contextlib.suppress(OSError):
+                os.kill(process.pid, signal.SIGALRM)
 
     def start_anew(self) -> None:
         """Wait for a tick from now on: it could not have one until now."""
