@@ -21,6 +21,9 @@ from longfat.traffic import FLOWS, Flow
 CASE_FORMAT = 3
 """The version of the canonical JSON; it changes when the meaning of a field does."""
 
+# Properties of links that came later: a case without them keeps its digest.
+_LEFT_OUT = ("duplicate", "corrupt", "reorder", "qdisc")
+
 DEFAULT_MEMORY_BYTES = 2 * 1024**3
 
 
@@ -63,6 +66,11 @@ class Case:
     def to_json(self) -> dict[str, Any]:
         """Return the case as plain data; flows carry their tool's name, probes their kind."""
         data = dataclasses.asdict(self)
+        for link in data["network"]["links"]:
+            for way in ("a_to_b", "b_to_a"):
+                for name in _LEFT_OUT:
+                    if link[way][name] is None:
+                        del link[way][name]
         data["flows"] = [{"tool": flow.tool, **dataclasses.asdict(flow)} for flow in self.flows]
         data["probes"] = [{"kind": one.kind, **dataclasses.asdict(one)} for one in self.probes]
         return {"format": CASE_FORMAT, **data}

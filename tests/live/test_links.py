@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+import random
+import re
+from collections.abc import Callable, Sequence
 
 import pytest
 
+from longfat import CommandFailed
 from longfat.errors import InputError
 from longfat.live import LiveHost, Network
+from longfat.live.reshaping import change_lines
+from longfat.network import Shape, shape_lines
+from longfat.network.shape import shape_qdiscs
 from tests.live.conftest import host, two_hosts
 
 MakeNetwork = Callable[..., Network]
@@ -132,3 +139,126 @@ def test_a_virtual_hour_of_nothing_costs_nothing(net: Network) -> None:
     before_s = net.clock.now
     net.sleep(3600)
     assert net.clock.now - before_s == pytest.approx(3600, abs=1e-6)
+
+
+def test_single_packets_are_duplicated_corrupted_and_reordered(make_network: MakeNetwork) -> None:
+    net = two_hosts(make_network(), delay="20ms", duplicate="20%", reverse={"duplicate": None})
+    h1, link = host(net, "h1"), net.links[1]
+    said = h1.run("ping -c 400 -i 0.01 h2").stdout
+    (doubled,) = re.findall(r"\+(\d+) duplicates", said)
+    assert int(doubled) == pytest.approx(80, abs=30)
+    link.change(duplicate=None, corrupt="30%", reverse={"corrupt": None})
+    lost = h1.ping("h2", count=400, interval=0.01)["loss"]
+    assert lost == pytest.approx(0.3, abs=0.1)
+    link.change(corrupt=None)
+    assert h1.ping("h2", count=400, interval=0.01)["loss"] == 0
+    # One that is not delayed passes three that are.
+    link.change(reorder="25%", reverse={"reorder": None, "delay": None})
+    answers = re.findall(r"icmp_seq=(\d+)", h1.run("ping -c 400 -i 0.01 h2").stdout)
+    numbers = [int(answer) for answer in answers]
+    assert sorted(numbers) == list(range(1, 401))
+    late = sum(now < before for before, now in itertools.pairwise(numbers))
+    assert 40 < late < 120
+    with pytest.raises(InputError, match="there is no delay, without which no packet overtakes"):
+        link.change(delay=None)
+
+
+RED = "red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 probability 1"
+
+
+@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+def test_a_queueing_discipline_decides_who_waits(kernel: str, make_network: MakeNetwork) -> None:
+    net = two_hosts(make_network(kernel=kernel), rate="20mbit", delay="10ms", queue="400KB")
+    h1, link = host(net, "h1"), net.links[1]
+
+    def loaded_rtt_s() -> float:
+        bulk = h1.start_iperf3("h2", time=6)
+        net.sleep(3)
+        rtt_s = h1.ping("h2", count=20, interval=0.1)["avg_s"]
+        assert bulk.result()["receiver_bps"] == pytest.approx(19e6, rel=0.05)
+        return rtt_s
+
+    # 400 KB take 160 ms to send, which is what waits in front of a ping.
+    assert 0.1 < loaded_rtt_s() < 0.2
+    link.change(queue=None, qdisc=RED)
+    shown = net.run("tc -s qdisc show dev s1-eth2").stdout
+    assert "qdisc red 3: parent 2:1 limit 400000b min 30000b max 90000b" in shown
+    assert loaded_rtt_s() < 0.06
+    assert int(re.findall(r"early (\d+)", net.run("tc -s qdisc show dev s1-eth2").stdout)[0]) > 0
+    link.change(qdisc="fq_codel")
+    # A ping has a queue of its own.
+    assert loaded_rtt_s() < 0.03
+    link.change(qdisc=None)
+    assert 0.02 < loaded_rtt_s() < 0.1  # one bandwidth-delay product, of at least 151 KB
+
+
+def test_what_tc_refuses_leaves_the_link_as_it_was(make_network: MakeNetwork) -> None:
+    net = two_hosts(make_network(), rate="20mbit", delay="10ms", qdisc="pfifo limit 100")
+    link = net.links[1]
+    net.build()
+    before = net.model, net.run("tc qdisc show").stdout, host(net, "h2").run("tc qdisc show").stdout
+    with pytest.raises(CommandFailed, match='unknown parameter "lmit"'):
+        link.change(rate="10mbit", reverse={"qdisc": "pfifo lmit 50"})
+    after = net.model, net.run("tc qdisc show").stdout, host(net, "h2").run("tc qdisc show").stdout
+    assert after == before
+    with pytest.raises(InputError, match="there is no queueing discipline 'pfofi'; did you mean"):
+        link.change(qdisc="pfofi")
+    link.change(qdisc="fq_codel")
+    assert "fq_codel" in net.run("tc qdisc show dev s1-eth2").stdout
+    assert rtt_s(net) == pytest.approx(0.020, rel=1e-3)
+
+
+def test_words_that_tc_refuses_are_told_with_their_link(make_network: MakeNetwork) -> None:
+    net = two_hosts(make_network(), rate="20mbit", qdisc="red lim 5")
+    with pytest.raises(InputError, match=r'the qdisc of the link s1 - h2: .*What is "lim"'):
+        net.build()
+
+
+# What changes best shows where a change differs from what is built at once: options that a
+# change does not take back, queues that follow a filter, queues that come and go.
+SHAPES = [
+    Shape(),
+    Shape(delay_s=0.01, loss=0.1),
+    Shape(delay_s=0.02, corrupt=0.1, duplicate=0.2, reorder=0.3),
+    Shape(rate_bps=10**7),
+    Shape(rate_bps=10**8, delay_s=0.01, corrupt=0.5, queue_bytes=50_000),
+    Shape(rate_bps=10**7, qdisc="pfifo limit 100"),
+    Shape(rate_bps=10**8, qdisc="pfifo limit 200"),
+    Shape(rate_bps=10**6, qdisc="pfifo"),
+    Shape(rate_bps=10**7, delay_s=0.01, qdisc=RED),
+    Shape(rate_bps=10**8, delay_s=0.01, qdisc=RED + " ecn"),
+    Shape(delay_s=0.01, qdisc="fq_codel limit 100"),
+    Shape(qdisc="codel target 1ms"),
+    Shape(qdisc="codel limit 20"),
+]
+
+
+@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+def test_a_change_ends_where_a_new_link_begins(kernel: str, make_network: MakeNetwork) -> None:
+    net = two_hosts(make_network(kernel=kernel))
+
+    def built(lines: Sequence[str]) -> list[str]:
+        done = net.run("; ".join(["set -e", *lines, "tc qdisc show dev s1-eth2 invisible"]))
+        assert done.returncode == 0, (lines, done.stderr)
+        return sorted(done.stdout.splitlines())
+
+    pairs = list(itertools.permutations(SHAPES, 2))
+    for before, after in random.Random(kernel).sample(pairs, 40):
+        clear = "tc qdisc del dev s1-eth2 root 2>/dev/null || :"
+        old, new = (
+            [clear, *(f"tc {line}" for line in shape_lines("s1-eth2", shape))]
+            for shape in (before, after)
+        )
+        changes = change_lines("s1-eth2", shape_qdiscs(before), shape_qdiscs(after))
+        assert built([*old, *changes]) == built(new), changes
+
+
+def test_packets_on_their_way_stay_there(make_network: MakeNetwork) -> None:
+    net = two_hosts(make_network(), rate="1mbit", delay="500ms", qdisc="pfifo limit 100")
+    link = net.links[1]
+    rtt_s(net)
+    for change in ({"rate": "2mbit"}, {"loss": "1%"}, {"loss": None}, {"qdisc": "pfifo limit 9"}):
+        pinging = host(net, "h1").spawn("ping -c 1 -s 1000 -W 9 h2")
+        net.sleep(0.2)
+        link.change(**change)
+        assert pinging.complete(timeout=20).returncode == 0, change

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from longfat.case import Case, Command
 from longfat.errors import MachineError
 from longfat.network import Host, Link, Network, Route, Shape, Switch
+from longfat.network.qdisc import QDISCS
 from longfat.runner import run_case
 from longfat.traffic import Flow, Iperf3, Ping
 
@@ -141,3 +143,33 @@ def test_a_setup_line_may_change_a_links_shape(tmp_path: Path) -> None:
     )
     run = run_case(case, name="c", out=tmp_path)
     assert run.metrics["rtt.min_s"] == pytest.approx(0.03, abs=2e-5)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_what_is_sent_at_once_passes_by_the_rate(kernel: str, tmp_path: Path) -> None:
+    # netem hands a packet that it reorders to the device, and not to what stands below it.
+    network = pair(there=Shape(rate_bps=10_000_000, delay_s=0.02, reorder=0.25))
+    flow = bulk(udp=True, rate_bps=20_000_000, time_s=3.0, omit_s=0.0)
+    metrics = run(network, flow, kernel=kernel, out=tmp_path)
+    assert metrics["bulk.receiver_bps"] == pytest.approx(10e6 + 0.25 * 20e6, rel=0.06)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("place", ["alone", "below a rate", "below a delay"])
+def test_every_discipline_is_there(kernel: str, place: str, tmp_path: Path) -> None:
+    more = {"red": " limit 100000 avpkt 1000", "choke": " limit 100 bandwidth 10mbit"}
+    around = {"alone": Shape(), "below a rate": Shape(rate_bps=10**7)}
+    shape = around.get(place, Shape(delay_s=0.001))
+    hosts = [Host(name=f"h{n}", address=f"10.0.0.{n + 1}/8") for n in range(len(QDISCS) + 1)]
+    links = [
+        Link(a="s1", b=host.name, a_to_b=replace(shape, qdisc=kind + more.get(kind, "")))
+        for host, kind in zip(hosts[1:], QDISCS, strict=True)
+    ]
+    network = Network(
+        hosts=tuple(hosts),
+        switches=(Switch(name="s1"),),
+        links=(Link(a="h0", b="s1"), *links),
+    )
+    pings = [Ping(name=f"p{n}", source="h0", target=f"h{n}", count=1) for n in range(1, len(hosts))]
+    metrics = run(network, *pings, kernel=kernel, out=tmp_path)
+    assert {metrics[f"{ping.name}.loss"] for ping in pings} == {0}

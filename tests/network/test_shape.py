@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longfat.case import Command
-from longfat.network import ROOT, Shape, shape_lines
+from longfat.case import Case, Command
+from longfat.network import ROOT, Host, Link, Network, Shape, Switch, shape_lines
+from longfat.network.qdisc import qdisc_problem
 from longfat.network.shape import MOST_BYTES, default_queue_bytes
+from longfat.network.words import shape_words
 from longfat.path import queue_line, shaping
 
+RED = "red limit 1000000 min 30000 max 90000 avpkt 1000 burst 55 probability 1 bandwidth 1gbit"
 NETEM = "qdisc add dev x root handle 1: netem limit 1000000000"
 
 
@@ -53,6 +58,31 @@ NETEM = "qdisc add dev x root handle 1: netem limit 1000000000"
         (
             Shape(rate_bps=10**6),
             ("qdisc add dev x root handle 1: tbf rate 1mbit burst 1518 limit 151400",),
+        ),
+        (
+            Shape(delay_s=0.02, loss=0.01, duplicate=0.02, corrupt=0.003, reorder=0.25),
+            (f"{NETEM} delay 20ms loss 1% corrupt 0.3% duplicate 2% reorder 25%",),
+        ),
+        (Shape(duplicate=0.5), (f"{NETEM} duplicate 50%",)),
+        (Shape(qdisc="pfifo limit 100"), ("qdisc add dev x root handle 1: pfifo limit 100",)),
+        (
+            Shape(delay_s=0.02, qdisc="fq_codel"),
+            (f"{NETEM} delay 20ms", "qdisc add dev x parent 1: handle 2: fq_codel"),
+        ),
+        (
+            Shape(rate_bps=10**6, qdisc=RED),
+            (
+                "qdisc add dev x root handle 1: tbf rate 1mbit burst 1518 limit 151400",
+                f"qdisc add dev x parent 1:1 handle 2: {RED}",
+            ),
+        ),
+        (
+            Shape(rate_bps=10**6, corrupt=0.1, qdisc=RED),
+            (
+                f"{NETEM} corrupt 10%",
+                "qdisc add dev x parent 1: handle 2: tbf rate 1mbit burst 1518 limit 151400",
+                f"qdisc add dev x parent 2:1 handle 3: {RED}",
+            ),
         ),
     ],
 )
@@ -104,3 +134,48 @@ def test_what_a_line_says_is_what_was_asked_for(
         queue = queue_line(setup, ROOT, "s1-eth1")
         assert queue is not None
         assert queue.limit_bytes == queue_bytes
+
+
+def test_a_case_without_the_later_properties_keeps_its_digest() -> None:
+    link = Link(a="h1", b="s1", a_to_b=Shape(rate_bps=10**6, loss=0.1))
+    case = Case(
+        kernel="6.1",
+        network=Network(
+            hosts=(Host(name="h1", address="10.0.0.1/8"),),
+            switches=(Switch(name="s1"),),
+            links=(link,),
+        ),
+    )
+    # What it was before there were more properties than these five.
+    assert case.digest == "359ec9aafdc0e42554e6f13d03cf2fbc32acca224d8d4af786dbde0e2a1d6b4d"
+    changed = replace(link, b_to_a=Shape(duplicate=0.1, qdisc="fq"))
+    other = replace(case, network=replace(case.network, links=(changed,)))
+    assert Case.from_json(other.to_json()) == other
+    assert other.digest != case.digest
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("pfifo limit 100", None),
+        (RED, None),
+        ("netem delay 1ms", "netem is not a queue: the delay, jitter"),
+        ("tbf rate 1mbit", "tbf is not a queue: the link's rate becomes one"),
+        ("htb default 1", "htb needs more lines than this one: write its lines of tc under setup"),
+        ("prio", "prio needs more lines"),
+        ("rad limit 1", "there is no queueing discipline 'rad'; did you mean 'red'?"),
+        ("", "'' are no words of tc"),
+        ("pfifo limit 100; reboot", "are no words of tc"),
+        ("pfifo  limit 100", "are no words of tc"),
+        ("pfifo\nlimit", "are no words of tc"),
+        ("pfifo " + "x" * 500, "506 characters are more than a line of tc"),
+    ],
+)
+def test_the_words_of_a_queueing_discipline(words: str, reason: str | None) -> None:
+    found = qdisc_problem(words)
+    assert found is None if reason is None else reason in str(found)
+
+
+def test_a_link_in_words() -> None:
+    shape = Shape(delay_s=0.02, duplicate=0.01, corrupt=0.001, reorder=0.25, qdisc=RED)
+    assert shape_words(shape) == "20 ms, 1 % duplicated, 0.1 % corrupted, 25 % reordered, red"

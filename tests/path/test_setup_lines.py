@@ -36,6 +36,9 @@ def at_root(*lines: str) -> list[Command]:
         ([NETEM, "tc -s qdisc show dev s1-eth2"], None, 0.02),
         ([NETEM, "/sbin/tc qdisc add dev s1-eth2 parent 1: handle 2: red limit 1"], None, 0.02),
         ([NETEM, "tc qdisc add dev s1-eth1 root cake bandwidth 1gbit"], None, 0.02),
+        ([NETEM, "tc qdisc add dev s1-eth2 parent 1: cake bandwidth 50mbit rtt 9ms"], 50e6, 0.02),
+        ([NETEM, "tc qdisc add dev s1-eth2 parent 1: cake bandwidth unlimited"], None, 0.02),
+        ([NETEM, TBF, "tc qdisc add dev s1-eth2 parent 2:1 handle 3: fq limit 5"], 10e9, 0.02),
         ([NETEM, TBF, TBF.replace("parent 1:", "parent 2:").replace("10g", "2g")], 2e9, 0.02),
     ],
 )
@@ -46,7 +49,13 @@ def test_shaping(lines: list[str], rate_bps: float | None, delay_s: float) -> No
 
 @pytest.mark.parametrize(
     ("options", "loss"),
-    [("loss 0.01%", 0.0001), ("loss random 2%", 0.02), ("delay 5ms loss 100%", 1.0), ("", 0.0)],
+    [
+        ("loss 0.01%", 0.0001),
+        ("loss random 2%", 0.02),
+        ("delay 5ms loss 100%", 1.0),
+        ("", 0.0),
+        ("corrupt 4%", 0.04),
+    ],
 )
 def test_loss(options: str, loss: float) -> None:
     found = shaping(at_root(f"tc qdisc add dev {DEV} root netem {options}"), ROOT, DEV)

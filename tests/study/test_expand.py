@@ -219,7 +219,9 @@ def test_lab_8() -> None:
 
 def test_the_reference_shows_what_can_be_read(tmp_path: Path) -> None:
     text = (ROOT / "docs/study-format.md").read_text(encoding="utf-8")
-    whole, network, probes, flows, claims = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    whole, network, probes, flows, layout, claims = re.findall(
+        r"```yaml\n(.*?)```", text, re.DOTALL
+    )
     routed = tmp_path / "routed.yaml"
     routed.write_text(f"title: x\n{network}flows: {{x: {{ping: h1 -> h2}}}}\n", encoding="utf-8")
     assert len(read_study(routed).cases["default"].case.network.links) == 4
@@ -228,6 +230,9 @@ def test_the_reference_shows_what_can_be_read(tmp_path: Path) -> None:
     assert [flow.name for flow in plan(flows, tmp_path)["short"].case.flows] == ["bulk"]
     links = "network: {hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}, switches: [s1, s2], "
     links += "links: [[h1, s1], [s1, s2], [s2, h2]]}\n"
+    file = tmp_path / "layout.yaml"
+    file.write_text(f"title: x\n{links}{layout}", encoding="utf-8")
+    assert read_study(file).layout == {"h1": (120, 80), "s1": (240.5, 80), "h2": (360, 80)}
     file = tmp_path / "probes.yaml"
     file.write_text(f"title: x\n{links}flows: {{bulk: {{iperf3: h1 -> h2}}}}\n{probes}")
     assert len(read_study(file).cases["default"].case.probes) == 4

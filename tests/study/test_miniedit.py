@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from longfat.case import Command
 from longfat.errors import InputError
-from longfat.network import ROOT, Host, Link, Network, Route, Shape, Switch
+from longfat.network import ROOT, Host, Link, Network, Route, Shape, Switch, shape_commands
 from longfat.network.build import FORWARD_LINE
 from longfat.study.miniedit import miniedit_text, read_miniedit
 from longfat.study.miniedit.commands import split_lines
@@ -373,6 +373,35 @@ def test_a_network_comes_back(network: Network, tmp_path: Path) -> None:
     assert drawn.network == network
     assert drawn.setup == ()
     assert drawn.positions == lay_out(network)
+
+
+def test_places_of_a_layout(tmp_path: Path) -> None:
+    drawn, _ = read_miniedit(DATA / "dumbbell.mn")
+    file = tmp_path / "net.mn"
+    file.write_text(miniedit_text(drawn.network, layout=drawn.positions)[0])
+    assert read_miniedit(file)[0].positions == drawn.positions
+    file.write_text(miniedit_text(drawn.network, layout={"h3": (1.5, 2.0)})[0])
+    again = read_miniedit(file)[0].positions
+    assert again == lay_out(drawn.network) | {"h3": (1.5, 2.0)}
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [Shape(duplicate=0.1), Shape(corrupt=0.1), Shape(delay_s=1.0, reorder=0.1), Shape(qdisc="fq")],
+)
+def test_what_no_option_says_goes_into_start_commands(shape: Shape, tmp_path: Path) -> None:
+    network = Network(
+        hosts=(Host(name="h1", address="10.0.0.1/8"),),
+        switches=(Switch(name="s1"),),
+        links=(Link(a="h1", b="s1", a_to_b=shape, b_to_a=shape),),
+    )
+    text, warnings = miniedit_text(network)
+    file = tmp_path / "net.mn"
+    file.write_text(text)
+    typed = [(command.node, command.line) for command in read_miniedit(file)[0].setup]
+    assert typed == sorted(shape_commands(network))
+    (told,) = (words for words in warnings if words.startswith("link h1 - s1"))
+    assert "Mininet has no " in told
 
 
 def test_the_text_is_as_miniedit_writes_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -110,13 +111,27 @@ LINKS = [
     ("[s1, h2, 1gbit]", "[2]", "here stands '1gbit', where a mapping of the link's properties "
      "(such as {rate: 1gbit}) is needed"),
     ("[s1, h2, {rte: 1gbit}]", ".rte", "unknown field 'rte'; did you mean 'rate'? (there are: "
-     "rate, delay, jitter, loss, queue, mtu, addresses, to)"),
+     "rate, delay, jitter, loss, duplicate, corrupt, reorder, queue, qdisc, mtu, addresses, to)"),
     ("[s1, h2, {delay: 20}]", "[2].delay", "'20' has no unit: write a number with s, ms, us, ns "
      "or min, such as 20ms"),
     ("[s1, h2, {loss: 101%}]", "[2].loss", "'101%' is more than all: write a percentage from 0% "
      "to 100%, such as 0.01%"),
     ("[s1, h2, {jitter: 1ms}]", "[2].jitter", "there is a jitter and no delay for it to vary: "
      "write a delay"),
+    ("[s1, h2, {corrupt: 5}]", "[2].corrupt", "'5' is not a percentage: write a percentage from "
+     "0% to 100%, such as 0.01%"),
+    ("[s1, h2, {delay: 1ms, reorder: 5%, to: {s1: {delay: }}}]", "[2].reorder", "there is no "
+     "delay, without which no packet overtakes another: write one"),
+    ("[s1, h2, {rate: 1gbit, queue: 1MB, to: {h2: {qdisc: fq}}}]", "[2].queue", "packets wait in "
+     "the qdisc, fq, which has a limit of its own: leave one of the two out"),
+    ("[s1, h2, {qdisc: htb default 1}]", "[2].qdisc", "htb needs more lines than this one: write "
+     "its lines of tc under setup, without a rate, delay or qdisc here"),
+    ("[s1, h2, {to: {h2: {qdisc: tbf rate 1gbit}}}]", "[2].to.h2.qdisc", "tbf is not a queue: the "
+     "link's rate becomes one; for your own, write its lines of tc under setup, without a rate, "
+     "delay or qdisc here"),
+    ("[s1, h2, {qdisc: pfifo limit `id`}]", "[2].qdisc", "'pfifo limit `id`' are no words of tc: "
+     "write a queueing discipline and its options with one blank between them, such as 'pfifo "
+     "limit 100'"),
     ("[s1, h2, {queue: 1MB}]", "[2].queue", "there is a queue and no rate for packets to wait "
      "for: write a rate"),
     ("[s1, h2, {rate: 1gbit, queue: 1500}]", "[2].queue", "1500 bytes are outside of what is "
@@ -126,7 +141,7 @@ LINKS = [
     ("[s1, h2, {to: {h3: {rate: 1gbit}}}]", "[2].to.h3", "'h3' is no end of this link: write s1 "
      "or h2"),
     ("[s1, h2, {to: {h2: {mtu: 1}}}]", "[2].to.h2.mtu", "unknown field 'mtu' (there are: rate, "
-     "delay, jitter, loss, queue)"),
+     "delay, jitter, loss, duplicate, corrupt, reorder, queue, qdisc)"),
     ("[s1, h2, {rate: 1gbit, to: {s1: {rate: , queue: 1MB}}}]", "[2].to.s1.queue", "there is a "
      "queue and no rate for packets to wait for: write a rate"),
     ("[s1, h2, {rate: 1gbit, queue: 1MB, to: {s1: {rate: }}}]", "[2].queue", "there is a queue "
@@ -284,3 +299,62 @@ def test_an_interface_with_too_long_a_name(tmp_path: Path) -> None:
         "the interface s23456789-eth100 has more than 15 characters: "
         "give its node a shorter name or fewer links"
     )
+
+
+def test_what_happens_to_single_packets_and_how_they_queue(tmp_path: Path) -> None:
+    red = "red limit 1000000 min 30000 max 90000 avpkt 1000 probability 1"
+    link = (
+        "[s1, h2, {delay: 5ms, duplicate: 1%, corrupt: 0.1%, reorder: 25%, "
+        f"qdisc:  fq_codel   limit 100, to: {{s1: {{reorder: , qdisc: {red}}}}}}}]"
+    )
+    network = read(f"title: x\nnetwork: {HEAD}{link}]}}\n", tmp_path).cases["default"].case.network
+    shape = Shape(
+        delay_s=0.005, duplicate=0.01, corrupt=0.001, reorder=0.25, qdisc="fq_codel limit 100"
+    )
+    assert network.links[1] == Link(
+        a="s1", b="h2", a_to_b=shape, b_to_a=replace(shape, reorder=None, qdisc=red)
+    )
+
+
+NET = "network: {hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}, switches: [s1], links: [[h1, s1]]}"
+
+
+def test_a_layout_is_no_part_of_a_case(tmp_path: Path) -> None:
+    bare = read(f"title: x\n{NET}\n", tmp_path)
+    assert bare.layout == {}
+    study = read(f"title: x\n{NET}\nlayout: {{h1: [120, 80], s1: [240.5, -8e1]}}\n", tmp_path)
+    assert study.layout == {"h1": (120, 80), "s1": (240.5, -80)}
+    assert study.cases["default"].case == bare.cases["default"].case
+
+
+def test_a_layout_of_nodes_of_several_networks(tmp_path: Path) -> None:
+    own = "network: {hosts: {far: 10.0.0.9/8}}"
+    text = f"title: x\n{NET}\ncases: {{a: , b: {{{own}}}}}\nlayout: {{h1: [1, 2], far: [3, 4]}}\n"
+    assert read(text, tmp_path).layout == {"h1": (1, 2), "far": (3, 4)}
+
+
+@pytest.mark.parametrize(
+    ("layout", "place", "message"),
+    [
+        ("{hh1: [1, 2]}", "3:10: layout.hh1", "there is no node 'hh1'; did you mean 'h1'? (there "
+         "are: h1, h2, s1)"),
+        ("{h1: 3}", "3:14: layout.h1", "here stands '3', where a place as two numbers of pixels "
+         "(such as [120, 80]) is needed"),
+        ("{h1: [3]}", "3:14: layout.h1", "here stand 1 values, where a place as two numbers of "
+         "pixels (such as [120, 80]) is needed"),
+        ("{h1: [3, 4, 5]}", "3:14: layout.h1", "here stand 3 values, where a place as two numbers "
+         "of pixels (such as [120, 80]) is needed"),
+        ("{h1: [3, x]}", "3:18: layout.h1[1]", "here stands 'x', where a number of pixels is "
+         "needed"),
+        ("{h1: [.nan, 1]}", "3:15: layout.h1[0]", "here stands '.nan', where a number of pixels is "
+         "needed"),
+        ("{h1: [1, 1e9]}", "3:18: layout.h1[1]", "1e9 is outside of what is allowed: -1000000 to "
+         "1000000"),
+        ("[h1]", "3:9: layout", "here stands a sequence, where a mapping of nodes to places (such "
+         "as {h1: [120, 80]}) is needed"),
+    ],
+)  # fmt: skip
+def test_a_wrong_layout(layout: str, place: str, message: str, tmp_path: Path) -> None:
+    where, found = error(f"title: x\n{NET}\nlayout: {layout}\n", tmp_path)
+    assert found == message
+    assert where.endswith(place)

@@ -56,6 +56,13 @@ def test_cases_without_a_common_network(tmp_path: Path) -> None:
     assert open_network(file, case="b").network.links
 
 
+def test_a_layout_of_nodes_that_are_there(study: Path) -> None:
+    with (study / "study.yaml").open("a") as file:
+        file.write("layout: {h1: [1, 2], h3: [3, 4]}\n")
+    assert open_network(study).layout == {"h1": (1, 2)}
+    assert open_network(study, case="b").layout == {"h1": (1, 2), "h3": (3, 4)}
+
+
 def test_what_is_wrong_in_one_case_is_told(study: Path) -> None:
     file = study / "study.yaml"
     file.write_text(STUDY.replace("{h2: own}", "{h9: own}"))
@@ -68,5 +75,6 @@ def test_a_drawing() -> None:
     assert opened.setup
     assert opened.warnings
     assert opened.kernel is None
+    assert open_network(DATA / "dumbbell.mn").layout["h3"] == (560.0, 210.0)
     with pytest.raises(InputError, match="a MiniEdit file has no cases"):
         open_network(DATA / "everything.mn", case="a")

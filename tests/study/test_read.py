@@ -25,7 +25,7 @@ TOP = [
         "titel: x",
         "1:1: titel",
         "unknown field 'titel'; did you mean 'title'? (there are: title, kernel, seed, seeds, "
-        "memory, network, setup, flows, probes, cases, claims, published)",
+        "memory, network, setup, flows, probes, cases, claims, published, layout)",
     ),
 ]
 
@@ -95,7 +95,7 @@ SETTINGS = [
         "unheard: {}",
         "9:1: unheard",
         "unknown field 'unheard' (there are: title, kernel, seed, seeds, memory, network, setup, "
-        "flows, probes, cases, claims, published)",
+        "flows, probes, cases, claims, published, layout)",
     ),
     (
         "setup: {h1: ls}",

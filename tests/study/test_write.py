@@ -96,6 +96,23 @@ probes:
     )
 
 
+PLACES = st.dictionaries(
+    st.sampled_from(["h1", "h2", "s1"]),
+    st.tuples(*[st.integers(-(10**6), 10**6).map(float) | st.floats(-1e6, 1e6)] * 2),
+)
+
+
+@given(layout=PLACES)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_layout(layout: dict[str, tuple[float, float]], tmp_path: Path) -> None:
+    hosts = tuple(Host(name=name, address=None) for name in ("h1", "h2"))
+    network = Network(hosts=hosts, switches=(Switch(name="s1"),), links=())
+    file = tmp_path / "study.yaml"
+    text = study_text(title="x", case=Case(kernel="6.1", network=network), layout=layout)
+    file.write_text(text, encoding="utf-8")
+    assert read_study(file).layout == layout
+
+
 def test_a_line_of_several_lines_cannot_stand_in_a_study() -> None:
     network = Network(hosts=(Host(name="h1", address="10.0.0.1/8"),), switches=(), links=())
     case = Case(kernel="6.1", network=network, setup=(Command(node="h1", line="a\nb"),))
@@ -146,14 +163,24 @@ LINES = st.text(
     min_size=1,
     max_size=40,
 ).filter(lambda line: line == line.strip() and line.strip() and "\n" not in line)
-SHAPES = st.builds(
-    Shape,
-    rate_bps=st.integers(8, 10**13),
-    delay_s=TIMES,
-    jitter_s=st.none() | TIMES,
-    loss=st.none() | st.integers(0, 10**6).map(lambda millionths: millionths / 1e6),
-    queue_bytes=st.none() | st.integers(20_000, 2**32 - 1),
-) | st.just(Shape())
+SHARES = st.none() | st.integers(0, 10**6).map(lambda millionths: millionths / 1e6)
+SHAPES = (
+    st.just(Shape())
+    | st.builds(
+        Shape,
+        rate_bps=st.integers(8, 10**13),
+        delay_s=TIMES,
+        jitter_s=st.none() | TIMES,
+        loss=SHARES,
+        duplicate=SHARES,
+        corrupt=SHARES,
+        reorder=SHARES,
+        queue_bytes=st.none() | st.integers(20_000, 2**32 - 1),
+    )
+    | st.builds(
+        Shape, rate_bps=st.none() | st.just(10**6), qdisc=st.sampled_from(["fq", "pfifo limit 100"])
+    )
+)
 
 
 @st.composite

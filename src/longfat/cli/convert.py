@@ -20,10 +20,10 @@ from longfat.study.convert import convert_text
 def convert(source: str, target: Path, *, case: str | None, force: bool) -> None:
     """Write the network of SOURCE into TARGET.
 
-    SOURCE is a study file, a folder with a study.yaml, a lab's name, or a MiniEdit
-    file (.mn). What TARGET ends in says what it becomes: .yaml a study, .mn a file
-    that MiniEdit opens, .py a script for Mininet. What the format cannot hold is
-    told on standard error.
+    SOURCE is a study file, a folder with a study.yaml, a lab's name, a MiniEdit file
+    (.mn), or a script for Mininet (.py), which is read and not run. What TARGET ends
+    in says what it becomes: .yaml a study, .mn a file that MiniEdit opens, .py a script
+    for Mininet. What the format cannot hold is told on standard error.
     """
     converted = convert_text(find_study(source), suffix=target.suffix, case=case)
     try:

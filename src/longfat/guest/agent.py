@@ -21,6 +21,7 @@ of that number, with `now_ns`, the virtual time since boot:
              probes, end those of this number -> {} or {failed}
     flush    samples: write out what was sampled
     ask      let the host set the pace now
+    prompts  -> {processes}: those at whose terminals somebody is waited for to type a line
     go       until_ns (0: until nothing can run at this moment; null: for ever),
              ended: [process], output: [process], prompts, keys -> {why}
              where why is "time", "ended", "output", "prompts", "keys" or "told"
@@ -232,6 +233,14 @@ class Agent:
 
     def _do_ask(self) -> None:
         self._line.ask()
+
+    def _do_prompts(self) -> dict[str, Any]:
+        waiting = [
+            number
+            for number, command in self._commands.items()
+            if command.terminal is not None and command.status is None and command.at_prompt
+        ]
+        return {"processes": waiting}
 
     def _do_hold(self) -> None:
         self._told = True

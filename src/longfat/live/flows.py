@@ -51,11 +51,21 @@ class Measured:
 
 
 class Started:
-    """Traffic that was started and goes on while time passes."""
+    """Traffic that was started and goes on while time passes.
+
+    Attributes:
+        server: the address and the port that it goes to.
+    """
 
     def __init__(
-        self, session: Session, flow: Flow, processes: Sequence[tuple[Planned, Process]]
+        self,
+        session: Session,
+        flow: Flow,
+        processes: Sequence[tuple[Planned, Process]],
+        *,
+        server: tuple[str, int],
     ) -> None:
+        self.server = server
         self._session = session
         self._flow = flow
         self._servers = processes[:-1]
@@ -65,6 +75,17 @@ class Started:
     def is_over(self) -> bool:
         """Tell whether it has ended."""
         return self._client.returncode is not None
+
+    @property
+    def client(self) -> Process:
+        """The process whose end is the flow's."""
+        return self._client
+
+    def kill(self) -> None:
+        """End it, without a result; the processes are gone when time passes again."""
+        for _, process in (*self._servers, (self._client_plan, self._client)):
+            if process.returncode is None:
+                process.kill()
 
     def result(self) -> Measured:
         """Let time pass until it has ended, and measure it.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from longfat.errors import InputError
 from longfat.live.quantities import bits_per_second, seconds, share, size_bytes
 from longfat.network import Shape
+from longfat.network.qdisc import qdisc_problem
 
 if TYPE_CHECKING:
     from longfat.live.network import Network
@@ -22,7 +23,11 @@ class Properties(TypedDict, total=False):
     delay: Duration | None
     jitter: Duration | None
     loss: Share | None
+    duplicate: Share | None
+    corrupt: Share | None
+    reorder: Share | None
     queue: Size | None
+    qdisc: str | None
 
 
 def shaped(shape: Shape, properties: Properties | Mapping[str, object]) -> Shape:
@@ -33,9 +38,7 @@ def shaped(shape: Shape, properties: Properties | Mapping[str, object]) -> Shape
     """
     unknown = set(properties) - set(_FIELDS)
     if unknown:
-        raise InputError(
-            f"a link has no {sorted(unknown)[0]!r}: it has rate, delay, jitter, loss and queue"
-        )
+        raise InputError(f"a link has no {sorted(unknown)[0]!r}: it has {', '.join(_FIELDS)}")
     changes: dict[str, Any] = {}
     for name, value in properties.items():
         field, read = _FIELDS[name]
@@ -43,12 +46,27 @@ def shaped(shape: Shape, properties: Properties | Mapping[str, object]) -> Shape
     return replace(shape, **changes)
 
 
-_FIELDS: Mapping[str, tuple[str, Callable[[Any], float]]] = {
+def _qdisc(value: object) -> str:
+    words = " ".join(str(value).split())
+    if reason := qdisc_problem(words):
+        raise InputError(reason)
+    return words
+
+
+def _share_of(what: str) -> Callable[[Any], float]:
+    return lambda value: share(value, what=what)
+
+
+_FIELDS: Mapping[str, tuple[str, Callable[[Any], float | str]]] = {
     "rate": ("rate_bps", bits_per_second),
     "delay": ("delay_s", seconds),
     "jitter": ("jitter_s", seconds),
-    "loss": ("loss", share),
+    "loss": ("loss", _share_of("a loss")),
+    "duplicate": ("duplicate", _share_of("what is duplicated")),
+    "corrupt": ("corrupt", _share_of("what is corrupted")),
+    "reorder": ("reorder", _share_of("what is reordered")),
     "queue": ("queue_bytes", size_bytes),
+    "qdisc": ("qdisc", _qdisc),
 }
 
 
@@ -73,7 +91,8 @@ class LiveLink:
     ) -> None:
         """Change what the link does to packets; what is not named stays.
 
-        Where the kinds of properties stay the same, packets that wait stay too.
+        Packets that are on their way or wait stay there, but for those in a part of the
+        link that is made anew because its kind changes.
 
         Args:
             reverse: what is to differ in the direction from the second node to the first.

@@ -25,15 +25,16 @@ from typing import TYPE_CHECKING
 
 from longfat.case import DEFAULT_MEMORY_BYTES, Case, Command
 from longfat.errors import InputError
-from longfat.live.building import build, reshape_lines
+from longfat.live.building import build
 from longfat.live.clock import Clock
 from longfat.live.flows import Started
 from longfat.live.links import LiveLink, Properties, shaped
 from longfat.live.nodes import LiveHost, LiveSwitch, Node
 from longfat.live.probes import Series
-from longfat.live.process import Process
+from longfat.live.process import CommandFailed, Completed, Process
 from longfat.live.quantities import seconds, size_bytes
 from longfat.live.record import Record, as_line
+from longfat.live.reshaping import reshape
 from longfat.live.session import DEFAULT_KERNEL, LIVE_ENVIRONMENT, Session
 from longfat.network import ROOT, Host, Link, Route, Shape, Switch, hosts_file
 from longfat.network import Network as Model
@@ -147,12 +148,10 @@ class Network:
         """
         network = cls(seed=seed, kernel=kernel, memory=memory_bytes)
         try:
-            network._take(model)
+            network._take(model, new=model)
             network.build()
             for command in setup:
-                at_root = command.node == ROOT
-                node = network._root if at_root else network._nodes[command.node]
-                done = node.run(command.line)
+                done = network.run_at(command.node, command.line)
                 if done.returncode != 0:
                     words = (done.stderr or done.stdout).strip() or "it said nothing"
                     ending = f"exited with status {done.returncode}"
@@ -248,7 +247,11 @@ class Network:
         delay: Duration | None = None,
         jitter: Duration | None = None,
         loss: Share | None = None,
+        duplicate: Share | None = None,
+        corrupt: Share | None = None,
+        reorder: Share | None = None,
         queue: Size | None = None,
+        qdisc: str | None = None,
         mtu: int | None = None,
         addresses: tuple[str | None, str | None] = (None, None),
         reverse: Properties | None = None,
@@ -262,18 +265,34 @@ class Network:
             delay: the delay of each direction, in seconds or such as "20ms".
             jitter: its standard deviation; packets then overtake each other.
             loss: the share of packets lost, 0 to 1 or such as "0.01%".
+            duplicate: the share of packets that arrive twice, likewise.
+            corrupt: the share of packets with one bit wrong, likewise.
+            reorder: the share of packets sent at once, which overtake those that are delayed.
             queue: the buffer in front of the rate, in bytes or such as "25MB".
+            qdisc: the discipline of the queue in tc's own words, in place of `queue`, such
+                as "fq_codel" or "pfifo limit 100".
             mtu: the largest packet, in bytes.
             addresses: of the interfaces at `a` and `b`, with prefix length; a host's own if
                 it is its first interface and None is given.
             reverse: what is to differ in the direction from `b` to `a`: a mapping of rate,
-                delay, jitter, loss and queue.
+                delay, jitter, loss, duplicate, corrupt, reorder, queue and qdisc.
 
         Raises:
             InputError: there is no such node, or a property has no such value.
         """
         one_way = shaped(
-            Shape(), {"rate": rate, "delay": delay, "jitter": jitter, "loss": loss, "queue": queue}
+            Shape(),
+            {
+                "rate": rate,
+                "delay": delay,
+                "jitter": jitter,
+                "loss": loss,
+                "duplicate": duplicate,
+                "corrupt": corrupt,
+                "reorder": reorder,
+                "queue": queue,
+                "qdisc": qdisc,
+            },
         )
         model = self._case.network
         link = Link(
@@ -385,10 +404,27 @@ class Network:
             (place,) = self._case.network.interfaces_by_node([interface])
         except KeyError:
             raise InputError(f"there is no interface {interface!r}") from None
-        node = self._root if place == ROOT else self._nodes[place]
-        done = node.run(line, check=True)
+        done = self.run_at(place, line, check=True)
         self.remember(place, line)
         return done.stdout
+
+    def run_at(
+        self, place: str, line: str, *, timeout: Duration | None = None, check: bool = False
+    ) -> Completed:
+        """Run a line at a node, or at root; see `Node.run`.
+
+        Args:
+            place: the node's name, or "root".
+            line: what to type there.
+            timeout: the longest to wait, in virtual time.
+            check: fail if it does.
+
+        Raises:
+            InputError: there is no such node.
+        """
+        if place == ROOT:
+            return self._root.run(line, timeout=timeout, check=check)
+        return self[place].run(line, timeout=timeout, check=check)
 
     def sleep(self, duration: Duration) -> None:
         """Let virtual time pass.
@@ -405,7 +441,8 @@ class Network:
         """Start measured traffic; see `LiveHost.iperf3` and `LiveHost.ping`."""
         self.build()
         self._ports += 1
-        plans = flow.processes(address=self.address_of(flow.target), port=_FIRST_PORT + self._ports)
+        server = self.address_of(flow.target), _FIRST_PORT + self._ports
+        plans = flow.processes(address=server[0], port=server[1])
         processes = []
         for plan in plans:
             environment = dict(LIVE_ENVIRONMENT)
@@ -418,7 +455,7 @@ class Network:
             self.on_command(plan.host, processes[-1][1])
             if plan.listens:
                 self.session.settle()
-        return Started(self.session, flow, processes)
+        return Started(self.session, flow, processes, server=server)
 
     def probe(
         self,
@@ -471,7 +508,7 @@ class Network:
         kernel: str | None = None,
         memory: Size | None = None,
     ) -> Network:
-        """Open the network of a study, or of MiniEdit's `.mn` file, with its set-up lines.
+        """Open the network of a study, a MiniEdit file or a Mininet script, with its set-up lines.
 
         What of the file cannot be carried over is told by Python's warnings.
 
@@ -529,34 +566,81 @@ class Network:
         reverse: Mapping[str, object] | None,
     ) -> None:
         """Change what a link does to packets; see `LiveLink.change`."""
+        link = self._case.network.links[index]
+        forth, back = shaped(link.a_to_b, properties), shaped(link.b_to_a, properties)
+        self.reshape_link(index, a_to_b=forth, b_to_a=shaped(back, reverse or {}))
+
+    def reshape_link(self, index: int, *, a_to_b: Shape, b_to_a: Shape) -> None:
+        """Let a link do something else to packets.
+
+        Args:
+            index: the link, by its place.
+            a_to_b: what happens from now on to packets from its first node to its second.
+            b_to_a: likewise the other way.
+
+        Raises:
+            InputError: that cannot be.
+            CommandFailed: tc refused a line; the link does what it did before.
+        """
         self.build()
-        model = self._case.network
-        old = model.links[index]
-        forth, back = shaped(old.a_to_b, properties), shaped(old.b_to_a, properties)
-        link = replace(old, a_to_b=forth, b_to_a=shaped(back, reverse or {}))
-        links = (*model.links[:index], link, *model.links[index + 1 :])
         before = self._case.network
-        self._change(replace(model, links=links))
+        link = replace(before.links[index], a_to_b=a_to_b, b_to_a=b_to_a)
+        links = (*before.links[:index], link, *before.links[index + 1 :])
+        self._change(replace(before, links=links))
         for problem in problems(self._case.network):
             self._change(before)
             raise InputError(problem.message)
         self._built = self._case.network
-        for place, line in reshape_lines(before, self._case.network, link=index):
-            node = self._nodes[place]
-            where = self._root if isinstance(node, LiveSwitch) else node
-            where.run(line, check=True)
+        try:
+            reshape(
+                before,
+                self._case.network,
+                link=index,
+                run=lambda place, line: self.run_at(place, line, check=True),
+            )
+        except CommandFailed:
+            self._change(before)
+            self._built = before
+            raise
+
+    def grow(self, model: Model) -> None:
+        """Add what a network has more than this one.
+
+        Args:
+            model: the whole network; its first nodes and links are this one's.
+
+        Raises:
+            ValueError: they are not.
+            InputError: the nodes and links do not make a network, or Linux refused a line.
+        """
+        now = self._case.network
+        for name in ("hosts", "switches", "links"):
+            ours = getattr(now, name)
+            if getattr(model, name)[: len(ours)] != ours:
+                raise ValueError(f"the network's {name} are others")
+        added = Model(
+            hosts=model.hosts[len(now.hosts) :],
+            switches=model.switches[len(now.switches) :],
+            links=model.links,
+        )
+        self._take(model, new=added, first_link=len(now.links))
+        try:
+            self.build()
+        except InputError:
+            self._change(now)
+            raise
 
     def count_probe(self) -> int:
         """Return the number of a new probe of this network, counted from 1."""
         self._probes += 1
         return self._probes
 
-    def _take(self, model: Model) -> None:
+    def _take(self, model: Model, *, new: Model, first_link: int = 0) -> None:
         self._change(model)
-        self._nodes |= {host.name: LiveHost(self, host.name) for host in model.hosts}
-        self._nodes |= {switch.name: LiveSwitch(self, switch.name) for switch in model.switches}
-        pairs = enumerate(model.interfaces())
-        self._links += [LiveLink(self, index, names=names) for index, names in pairs]
+        self._nodes |= {host.name: LiveHost(self, host.name) for host in new.hosts}
+        self._nodes |= {switch.name: LiveSwitch(self, switch.name) for switch in new.switches}
+        for index, names in enumerate(model.interfaces()[first_link:], start=first_link):
+            self._links.append(LiveLink(self, index, names=names))
 
     def _add_host(self, host: Host, hosts: Sequence[Host]) -> LiveHost:
         self._check_free(host.name)

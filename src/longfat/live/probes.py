@@ -77,6 +77,9 @@ class Series:
 
     All of it can be read while the probe goes on, as far as it has come, and after its
     end, also when the network is closed.
+
+    Attributes:
+        number: which of the network's probes it is, counted from 1.
     """
 
     def __init__(
@@ -96,7 +99,7 @@ class Series:
         self._every_s = seconds(every)
         if self._every_s < LEAST_EVERY_S:
             raise InputError(f"a probe looks every 10us at the most, and here is {every!r}")
-        self._number = network.count_probe()
+        self.number = network.count_probe()
         self._asked: dict[str, tuple[str, ...]] = {
             "queue": _interfaces(network, queue),
             "tcp": _hosts(network, tcp),
@@ -124,7 +127,7 @@ class Series:
         self._start_ns = self._session.now_ns
         if orders := self._orders():
             found = self._session.order(
-                "sample", samples=self._number, probes=orders, folder=f"{_FOLDER}/raw"
+                "sample", samples=self.number, probes=orders, folder=f"{_FOLDER}/raw"
             )
             if "refused" in found:
                 raise InputError(f"the probe cannot look: {found.text('refused')}")
@@ -164,7 +167,7 @@ class Series:
             of = self._asked[kind]
             if not of:
                 continue
-            name = f"live{self._number}-{kind}"
+            name = f"live{self.number}-{kind}"
             order = probe(name=name, of=of, every_s=self._every_s).order(network=model, flows=())
             if kind == "tcp":  # a study names flows, and here are hosts
                 order["nodes"] = {host: [] for host in of}
@@ -173,7 +176,7 @@ class Series:
 
     def _start_capture(self, interface: str) -> None:
         probe = Capture(
-            name=f"live{self._number}-{interface}",
+            name=f"live{self.number}-{interface}",
             of=interface,
             filter=self._filter,
             snap_bytes=self._snap_bytes,
@@ -199,7 +202,7 @@ class Series:
         self._runs = False
         words = ""
         if any(self._asked[kind] for kind in _DECODERS):
-            found = self._session.order("sample", samples=self._number, probes=[], folder="")
+            found = self._session.order("sample", samples=self.number, probes=[], folder="")
             words = found.text("failed") if "failed" in found else ""
             self._samples = {kind: self._read(kind) for kind in _DECODERS if self._asked[kind]}
         for capture in self._captures:
@@ -259,6 +262,10 @@ class Series:
                 capture.data = self._session.read_file(capture.path)
         return {capture.interface: capture.data for capture in self._captures}
 
+    def samples_file(self, kind: str) -> str:
+        """Return the name of the file in which the guest keeps the samples of a kind."""
+        return f"live{self.number}-{kind}.samples"
+
     def packets(self, interface: str) -> pa.Table:
         """Return the headers of the TCP and UDP packets captured at an interface.
 
@@ -274,7 +281,7 @@ class Series:
         if not self._asked[kind]:
             raise InputError(f"this probe does not look at that: ask by {kind}=")
         if self._runs:
-            self._session.order("flush", samples=self._number)
+            self._session.order("flush", samples=self.number)
             content = self._read(kind)
         else:
             content = self._samples.get(kind, b"")
@@ -295,7 +302,7 @@ class Series:
 
     def _read(self, kind: str) -> bytes:
         # By the guest and not in the folder, where its root could have left a link.
-        return self._session.read_file(f"{_FOLDER}/raw/live{self._number}-{kind}.samples")
+        return self._session.read_file(f"{_FOLDER}/raw/{self.samples_file(kind)}")
 
 
 def _interfaces(network: Network, given: Interfaces) -> tuple[str, ...]:

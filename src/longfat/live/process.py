@@ -115,6 +115,11 @@ class Process:
         """All that it has written to its standard error so far."""
         return self._task.errors.decode(errors="replace")
 
+    @property
+    def task(self) -> Task:
+        """The process as its session sees it."""
+        return self._task
+
     def poll(self) -> int | None:
         """Return its exit status; None while it runs. No time passes."""
         return self._task.status

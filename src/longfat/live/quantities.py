@@ -48,7 +48,7 @@ def size_bytes(value: Size) -> int:
     return parse_size_bytes(value) if isinstance(value, str) else round(value)
 
 
-def share(value: Share) -> float:
+def share(value: Share, *, what: str = "a share") -> float:
     """Return a share, 0 to 1.
 
     Raises:
@@ -56,5 +56,5 @@ def share(value: Share) -> float:
     """
     found = parse_fraction(value) if isinstance(value, str) else float(value)
     if not 0 <= found <= 1:
-        raise InputError(f"a loss is from 0 to 1, or 0% to 100%, and here is {value!r}")
+        raise InputError(f"{what} is from 0 to 1, or 0% to 100%, and here is {value!r}")
     return found

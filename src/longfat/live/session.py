@@ -174,6 +174,11 @@ class Session:
         """Return the virtual time since boot, in seconds."""
         return self.now_ns / 1e9
 
+    @property
+    def passing_s(self) -> float:
+        """Return the virtual time since boot, in seconds, also while it passes."""
+        return max(self.now_s, self._machine.virtual_s())
+
     def console(self) -> str:
         """Return the end of what the machine's console said."""
         return self._machine.console_tail()
@@ -243,6 +248,11 @@ class Session:
         """Give a process input; b"" ends it, unless it has a terminal."""
         for start in range(0, max(len(data), 1), _FILE_CHUNK):
             self._line.send(b"d", task.number, data[start : start + _FILE_CHUNK])
+
+    def at_prompt(self, task: Task) -> bool:
+        """Tell whether somebody is waited for to type a line at a process's terminal."""
+        waiting = self.order("prompts").get("processes")
+        return isinstance(waiting, list) and task.number in waiting
 
     def forget(self, task: Task) -> None:
         """Let go of a process that has ended; what it left running stays."""

@@ -187,6 +187,10 @@ class Machine:
         else:
             self._pulse.take()
 
+    def virtual_s(self) -> float:
+        """Return the virtual time in seconds since boot, also while it passes; 0 if not known."""
+        return self._pulse.now_s()
+
     def interrupt(self) -> None:
         """Let the guest look at its line, though a process of its own computes and computes.
 
@@ -251,6 +255,10 @@ class _Pulse:
             if stall := self._watchdog.look(virtual_s):
                 raise MachineError(str(stall))
         return virtual_s
+
+    def now_s(self) -> float:
+        """Return the virtual time in seconds, 0 where it is not known; nothing is checked."""
+        return (self._clock.now_s() if self._clock is not None else None) or 0.0
 
     def interrupt(self) -> None:
         """Stop what computes for a moment; see `Machine.interrupt`."""

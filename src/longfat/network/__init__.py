@@ -6,7 +6,13 @@ values, `check` says what is wrong with them, `build` and `shape` give the lines
 of `ip` and `tc`, and `routing` follows a packet.
 """
 
-from longfat.network.build import Batch, build_batches, hosts_file, shape_commands
+from longfat.network.build import (
+    Batch,
+    build_batches,
+    hosts_file,
+    link_of_qdisc,
+    shape_commands,
+)
 from longfat.network.check import Problem, problems
 from longfat.network.model import ROOT, Host, Link, Network, Route, Shape, Switch
 from longfat.network.routing import NoWayError, follow_back, follow_links, follow_routes
@@ -28,6 +34,7 @@ __all__ = [
     "follow_links",
     "follow_routes",
     "hosts_file",
+    "link_of_qdisc",
     "problems",
     "shape_commands",
     "shape_lines",

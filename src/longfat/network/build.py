@@ -114,6 +114,23 @@ def shape_commands(network: Network) -> list[tuple[str, str]]:
     return [(node, f"tc {line}") for node, lines in _shapes(network).items() for line in lines]
 
 
+def link_of_qdisc(network: Network, line: str) -> Link | None:
+    """Return the link whose qdisc a line makes, for a line whose last words a person wrote.
+
+    Args:
+        network: the network.
+        line: a line of `tc` that shapes one of its links.
+
+    Returns:
+        The link; None where the line is not of that kind.
+    """
+    for link, names in zip(network.links, network.interfaces(), strict=True):
+        for name, shape in zip(names, (link.a_to_b, link.b_to_a), strict=True):
+            if shape.qdisc and f" dev {name} " in line and line.endswith(f" {shape.qdisc}"):
+                return link
+    return None
+
+
 def hosts_file(network: Network) -> str:
     """Return the text of /etc/hosts, so that hosts can be called by their names."""
     lines = ["127.0.0.1 localhost", "::1 localhost"]

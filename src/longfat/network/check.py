@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.network.build import DEFAULT_MTU_BYTES
+from longfat.network.qdisc import qdisc_problem
 from longfat.network.shape import LEAST_RATE_BPS, MOST_BYTES
 
 if TYPE_CHECKING:
@@ -173,18 +174,39 @@ def _shape(shape: Shape, *, mtu_bytes: int) -> Iterator[tuple[str, str]]:
         yield "rate", f"the rate is {shape.rate_bps} bit/s: at least {LEAST_RATE_BPS}bit"
     if shape.jitter_s and not shape.delay_s:
         yield "jitter", "there is a jitter and no delay for it to vary: write a delay"
-    if shape.loss is not None and not 0 <= shape.loss <= 1:
-        yield "loss", f"{shape.loss * 100:g}% is outside of what is allowed: 0% to 100%"
-    if shape.queue_bytes is not None:
-        least = mtu_bytes + 18
-        if shape.rate_bps is None:
-            yield "queue", "there is a queue and no rate for packets to wait for: write a rate"
-        elif not least <= shape.queue_bytes <= MOST_BYTES:
-            yield (
-                "queue",
-                f"{shape.queue_bytes} bytes are outside of what is allowed: {least} (one full "
-                f"packet) to {MOST_BYTES}",
-            )
+    for field, share in (
+        ("loss", shape.loss),
+        ("duplicate", shape.duplicate),
+        ("corrupt", shape.corrupt),
+        ("reorder", shape.reorder),
+    ):
+        if share is not None and not 0 <= share <= 1:
+            yield field, f"{share * 100:g}% is outside of what is allowed: 0% to 100%"
+    if shape.reorder and not shape.delay_s:
+        yield "reorder", "there is no delay, without which no packet overtakes another: write one"
+    yield from _queue(shape, mtu_bytes=mtu_bytes)
+
+
+def _queue(shape: Shape, *, mtu_bytes: int) -> Iterator[tuple[str, str]]:
+    if shape.qdisc is not None and (reason := qdisc_problem(shape.qdisc)):
+        yield "qdisc", reason
+    if shape.queue_bytes is None:
+        return
+    least = mtu_bytes + 18
+    if shape.rate_bps is None:
+        yield "queue", "there is a queue and no rate for packets to wait for: write a rate"
+    elif shape.qdisc is not None:
+        yield (
+            "queue",
+            f"packets wait in the qdisc, {shape.qdisc.partition(' ')[0]}, which has a limit "
+            "of its own: leave one of the two out",
+        )
+    elif not least <= shape.queue_bytes <= MOST_BYTES:
+        yield (
+            "queue",
+            f"{shape.queue_bytes} bytes are outside of what is allowed: {least} (one full "
+            f"packet) to {MOST_BYTES}",
+        )
 
 
 class Groups:

@@ -56,14 +56,24 @@ class Shape:
         delay_s: the propagation delay in seconds.
         jitter_s: the delay's standard deviation in seconds; needs a delay.
         loss: the share of packets that are lost, 0 to 1.
-        queue_bytes: the buffer in front of the rate, in bytes; needs a rate.
+        duplicate: the share of packets that arrive twice, 0 to 1.
+        corrupt: the share of packets in which one bit is wrong, 0 to 1.
+        reorder: the share of packets that are not delayed and so overtake others, 0 to 1;
+            needs a delay.
+        queue_bytes: the buffer in front of the rate, in bytes; needs a rate, and no qdisc.
+        qdisc: the discipline of the queue with its options, in tc's own words, such as
+            `fq_codel` or `pfifo limit 100`; its options say how much it holds.
     """
 
     rate_bps: int | None = None
     delay_s: float | None = None
     jitter_s: float | None = None
     loss: float | None = None
+    duplicate: float | None = None
+    corrupt: float | None = None
+    reorder: float | None = None
     queue_bytes: int | None = None
+    qdisc: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +111,11 @@ class Network:
     hosts: tuple[Host, ...]
     switches: tuple[Switch, ...]
     links: tuple[Link, ...]
+
+    def node_names(self) -> tuple[str, ...]:
+        """Return the names of the hosts and then of the switches."""
+        hosts = tuple(host.name for host in self.hosts)
+        return hosts + tuple(switch.name for switch in self.switches)
 
     def interfaces(self) -> list[tuple[str, str]]:
         """Return the interface names of both ends of each link, in the links' order."""

@@ -2,16 +2,19 @@
 
 The sending end's interface shapes what leaves through it:
 
-* delay, jitter and loss are a netem;
+* delay, jitter, loss, duplication, corruption and reordering are a netem;
 * a rate is a token bucket filter, whose limit is the queue in front of it;
 * both are the netem with the filter below it. So packets first travel and then
   queue: the bottleneck is at the far end of the line, and what waits in its
   queue has the delay behind it. Round-trip times and rates are the same in
-  either order, and netem's own count of packets then holds none that queue.
+  either order, and netem's own count of packets then holds none that queue;
+* a queueing discipline that a person names stands below both and takes the place
+  of the filter's own queue. `longfat.network.qdisc` says which there are.
 
 Jitter is normally distributed, as the delay's standard deviation should be.
 Every packet draws its own delay, so with jitter packets overtake each other,
-as netem does it.
+as netem does it. A packet that netem sends at once, to reorder it, leaves the
+interface at once: it passes by the filter and the queue below the netem, too.
 
 Sources: tc-netem(8), tc-tbf(8); tc's numbers are 32 bits wide where it counts
 packets and bytes (`struct tc_netem_qopt`, `struct tc_tbf_qopt`).
@@ -20,6 +23,7 @@ packets and bytes (`struct tc_netem_qopt`, `struct tc_tbf_qopt`).
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -64,17 +68,53 @@ def shape_lines(interface: str, shape: Shape, *, mtu_bytes: int = 1500) -> tuple
         mtu_bytes: the interface's MTU in bytes: a burst holds one such packet.
 
     Returns:
-        One line, or two where there is both a rate and a delay or a loss.
+        A line for each qdisc: those of `shape_qdiscs`, from the root downwards.
     """
-    delayed = _netem(shape)
-    limited = _tbf(shape, mtu_bytes=mtu_bytes)
-    lines = []
-    if delayed:
-        lines.append(f"qdisc add dev {interface} root handle 1: {delayed}")
-    if limited:
-        place = "parent 1: handle 2:" if delayed else "root handle 1:"
-        lines.append(f"qdisc add dev {interface} {place} {limited}")
-    return tuple(lines)
+    return tuple(
+        f"qdisc add dev {interface} {qdisc.place} handle {qdisc.handle} {qdisc.words}"
+        for qdisc in shape_qdiscs(shape, mtu_bytes=mtu_bytes)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedQdisc:
+    """A qdisc that shapes an interface.
+
+    Attributes:
+        place: where it stands, as tc says it: `root`, or below another.
+        handle: its own name, such as `1:`.
+        words: its kind and options.
+    """
+
+    place: str
+    handle: str
+    words: str
+
+    @property
+    def kind(self) -> str:
+        """Which qdisc it is, such as `netem`."""
+        return self.words.partition(" ")[0]
+
+
+def shape_qdiscs(shape: Shape, *, mtu_bytes: int = 1500) -> tuple[PlacedQdisc, ...]:
+    """Return the qdiscs that a shape becomes, each below the one before.
+
+    Args:
+        shape: what happens to packets.
+        mtu_bytes: the interface's MTU in bytes.
+    """
+    netem, filtered = _netem(shape), _tbf(shape, mtu_bytes=mtu_bytes)
+    found: list[PlacedQdisc] = []
+    for words in (netem, filtered, shape.qdisc or ""):
+        if not words:
+            continue
+        place = "root"
+        if found:
+            above = found[-1]
+            # A tbf has one class, in which its queue is; a netem is shown without.
+            place = f"parent {above.handle}{'1' if above.kind == 'tbf' else ''}"
+        found.append(PlacedQdisc(place=place, handle=f"{len(found) + 1}:", words=words))
+    return tuple(found)
 
 
 def default_queue_bytes(shape: Shape) -> int:
@@ -105,6 +145,12 @@ def _netem(shape: Shape) -> str:
             words.append(f"{time_word(shape.jitter_s)} distribution normal")
     if shape.loss:
         words.append(f"loss {percent_word(shape.loss)}")
+    if shape.corrupt:
+        words.append(f"corrupt {percent_word(shape.corrupt)}")
+    if shape.duplicate:
+        words.append(f"duplicate {percent_word(shape.duplicate)}")
+    if shape.reorder:
+        words.append(f"reorder {percent_word(shape.reorder)}")
     return " ".join([f"netem limit {_NETEM_PACKETS}", *words]) if words else ""
 
 

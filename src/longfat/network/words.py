@@ -25,6 +25,15 @@ def shape_words(shape: Shape) -> str:
         words.append(_short(shape.delay_s, Unit.SECONDS) + jitter)
     if shape.loss:
         words.append(f"{_short(shape.loss, Unit.FRACTION)} lost")
+    for share, what in (
+        (shape.duplicate, "duplicated"),
+        (shape.corrupt, "corrupted"),
+        (shape.reorder, "reordered"),
+    ):
+        if share:
+            words.append(f"{_short(share, Unit.FRACTION)} {what}")
+    if shape.qdisc is not None:
+        words.append(shape.qdisc.partition(" ")[0])
     if shape.queue_bytes is not None:
         words.append(f"queue {_short(shape.queue_bytes, Unit.BYTES)}")
     return ", ".join(words)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
+from longfat.network.qdisc import QDISCS
 from longfat.units import parse_fraction, parse_rate_bps, parse_size_bytes, parse_time_s
 
 if TYPE_CHECKING:
@@ -33,10 +34,9 @@ _SHOWS = frozenset(("show", "list", "ls"))
 # What says where a queueing discipline goes, with the number of words that it takes.
 _PLACES = {"root": 1, "dev": 2, "parent": 2, "handle": 2}
 
-# What neither limits a rate nor adds a delay to an idle path.
-_NEUTRAL = frozenset(
-    ("bfifo", "codel", "fq_codel", "noqueue", "pfifo", "pfifo_fast", "pie", "red", "sfq")
-)
+# Those of a queue limit no rate and add no delay to an idle path, but for cake's bandwidth.
+_KINDS = frozenset(("netem", "tbf", "noqueue", *QDISCS))
+_RATES = {"netem": "rate", "tbf": "rate", "cake": "bandwidth"}
 
 
 class NotUnderstoodError(Exception):
@@ -54,7 +54,8 @@ class Shaping:
         rate_bps: the least rate that one of them limits to, in bit/s; None
             where none does.
         delay_s: the delay that they add, in seconds.
-        loss: the share of packets that they lose at random, 0 to 1.
+        loss: the share of packets that they lose at random, 0 to 1, with those that
+            they corrupt: nobody takes them.
     """
 
     rate_bps: float | None = None
@@ -108,17 +109,16 @@ def shaping(setup: Sequence[Command], node: str, device: str) -> Shaping:
     rates: list[float] = []
     delay_s, loss = 0.0, 0.0
     for qdisc in _qdiscs(setup, node, device):
-        if qdisc.kind in _NEUTRAL:
-            continue
-        if qdisc.kind not in {"netem", "tbf"}:
+        if qdisc.kind not in _KINDS or (qdisc.kind == "fq" and "maxrate" in qdisc.options):
             raise NotUnderstoodError(qdisc.line)
-        rate_bps = qdisc.value("rate", parse_rate_bps)
+        rate_bps = _rate_bps(qdisc)
         if rate_bps is not None:
             rates.append(rate_bps)
         if qdisc.kind == "netem":
             delay_s += qdisc.value("delay", parse_time_s) or 0.0
-            lost = _netem_loss(qdisc)
-            loss += lost - loss * lost
+            for share in ("loss", "corrupt"):
+                lost = _netem_share(qdisc, share)
+                loss += lost - loss * lost
     return Shaping(rate_bps=min(rates, default=None), delay_s=delay_s, loss=loss)
 
 
@@ -150,11 +150,18 @@ def queue_line(setup: Sequence[Command], node: str, device: str) -> QueueLine | 
     )
 
 
-def _netem_loss(qdisc: _Qdisc) -> float:
-    """Return the share that a netem loses; `loss state` and the like are not understood."""
-    if "loss" not in qdisc.options:
+def _rate_bps(qdisc: _Qdisc) -> float | None:
+    option = _RATES.get(qdisc.kind)
+    if option is None or "unlimited" in qdisc.options:
+        return None
+    return qdisc.value(option, parse_rate_bps)
+
+
+def _netem_share(qdisc: _Qdisc, option: str) -> float:
+    """Return the share behind an option; `loss state` and the like are not understood."""
+    if option not in qdisc.options:
         return 0.0
-    place = qdisc.options.index("loss") + 1
+    place = qdisc.options.index(option) + 1
     if qdisc.options[place : place + 1] == ("random",):
         place += 1
     try:

@@ -11,7 +11,7 @@ from longfat.study.expand import DEFAULT_KERNEL
 from longfat.study.miniedit import miniedit_text
 from longfat.study.mininet import mininet_text
 from longfat.study.node import listed
-from longfat.study.open import MINIEDIT_SUFFIX, open_network
+from longfat.study.open import MINIEDIT_SUFFIX, SCRIPT_SUFFIX, Opened, open_network
 from longfat.study.read import read_study
 from longfat.study.write import study_text
 
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from longfat.study.model import Planned, Study
 
 _STUDY_SUFFIXES = (".yaml", ".yml")
-_SCRIPT_SUFFIX = ".py"
-SUFFIXES = (*_STUDY_SUFFIXES, MINIEDIT_SUFFIX, _SCRIPT_SUFFIX)
+SUFFIXES = (*_STUDY_SUFFIXES, MINIEDIT_SUFFIX, SCRIPT_SUFFIX)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +41,8 @@ def convert_text(source: Path, *, suffix: str, case: str | None = None) -> Conve
     """Return what a file says in the format of another's suffix.
 
     Args:
-        source: a study file, a folder with a `study.yaml`, or a `.mn` file.
+        source: a study file, a folder with a `study.yaml`, a `.mn` file, or a script
+            for Mininet (`.py`), of which nothing is run.
         suffix: `.yaml` or `.yml` for a study, `.mn`, or `.py` for a Mininet script.
         case: of a study, the case.
 
@@ -55,34 +55,33 @@ def convert_text(source: Path, *, suffix: str, case: str | None = None) -> Conve
             f"{suffix!r} is no format to convert to: write a file that ends in "
             ".yaml (a study), .mn (MiniEdit) or .py (a Mininet script)"
         )
-    if source.suffix == _SCRIPT_SUFFIX:
-        raise InputError(f"{source}: a Python script can be written, not read")
     opened = open_network(source, case=case)
-    title, planned, traffic = _told(source, case)
+    title, planned, traffic = _told(source, case, opened)
     if suffix in _STUDY_SUFFIXES:
         whole = Case(kernel=DEFAULT_KERNEL, network=opened.network, setup=opened.setup)
         if planned is not None:
             whole = planned.case
-        elif source.suffix != MINIEDIT_SUFFIX:
+        elif source.suffix not in {MINIEDIT_SUFFIX, SCRIPT_SUFFIX}:
             raise InputError(
                 f"{source}: name the case that the study is to have "
                 f"(there are: {listed(read_study(source).cases)})"
             )
-        return Converted(text=study_text(title=title, case=whole), warnings=opened.warnings)
+        text = study_text(title=title, case=whole, layout=opened.layout)
+        return Converted(text=text, warnings=opened.warnings)
     warnings = list(opened.warnings)
     if traffic:
         warnings.append(f"{source}: {traffic} are left out: the network and its set-up remain")
-    if suffix == _SCRIPT_SUFFIX:
+    if suffix == SCRIPT_SUFFIX:
         text = mininet_text(title=title, network=opened.network, setup=opened.setup)
         return Converted(text=text, warnings=tuple(warnings))
-    text, more = miniedit_text(opened.network, setup=opened.setup)
+    text, more = miniedit_text(opened.network, setup=opened.setup, layout=opened.layout)
     return Converted(text=text, warnings=(*warnings, *more))
 
 
-def _told(source: Path, case: str | None) -> tuple[str, Planned | None, str]:
+def _told(source: Path, case: str | None, opened: Opened) -> tuple[str, Planned | None, str]:
     """Return the title, the one case of a study, and which of flows and probes there are."""
-    if source.suffix == MINIEDIT_SUFFIX:
-        return f"The network of {source.stem}", None, ""
+    if source.suffix in {MINIEDIT_SUFFIX, SCRIPT_SUFFIX}:
+        return opened.title or f"The network of {source.stem}", None, ""
     study = read_study(source)
     planned = _the_case(study, case)
     if planned is None:

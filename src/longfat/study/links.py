@@ -10,13 +10,15 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from longfat.network import Link, Shape
+from longfat.network.qdisc import qdisc_problem
 from longfat.study.addresses import read_address
 from longfat.study.node import listed, nearest
 
 if TYPE_CHECKING:
     from longfat.study.node import Node
 
-_SHAPE = ("rate", "delay", "jitter", "loss", "queue")
+_SHARES = ("loss", "duplicate", "corrupt", "reorder")
+_SHAPE = ("rate", "delay", "jitter", *_SHARES, "queue", "qdisc")
 _FIELDS = (*_SHAPE, "mtu", "addresses", "to")
 
 _LINK = "a link as [NODE, NODE]"
@@ -86,11 +88,19 @@ def _read_shape(fields: Mapping[str, Node]) -> dict[str, Any]:
         "rate": ("rate_bps", lambda node: node.rate_bps()),
         "delay": ("delay_s", lambda node: node.span_s()),
         "jitter": ("jitter_s", lambda node: node.span_s()),
-        "loss": ("loss", lambda node: node.fraction()),
+        **{name: (name, lambda node: node.fraction()) for name in _SHARES},
         "queue": ("queue_bytes", lambda node: node.size_bytes()),
+        "qdisc": ("qdisc", _read_qdisc),
     }
     return {
         name: None if fields[field].is_null else read(fields[field])
         for field, (name, read) in readers.items()
         if field in fields
     }
+
+
+def _read_qdisc(node: Node) -> str:
+    words = " ".join(node.line("a queueing discipline (such as fq_codel)").split())
+    if reason := qdisc_problem(words):
+        raise node.error(reason)
+    return words

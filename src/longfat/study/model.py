@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from longfat.case import Case
@@ -77,8 +77,12 @@ class Study:
         file: the file.
         title: what it is about.
         cases: the cases by name, in the file's order.
+        common: what all cases have in common, as a case; None where they have no network
+            in common.
         claims: what it asserts about the results.
         published: what its source published, if anything.
+        layout: where nodes stand in a drawing, in pixels to the right and down; of some
+            nodes or all.
         text: what stands beside it for a reader, as Markdown; None if there is nothing.
     """
 
@@ -86,6 +90,8 @@ class Study:
     file: Path
     title: str
     cases: Mapping[str, Planned]
+    common: Planned | None
     claims: tuple[Claim, ...]
     published: Published | None
+    layout: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     text: str | None = None

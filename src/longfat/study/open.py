@@ -1,4 +1,4 @@
-"""A network to work in, from whatever file has one: a study, or MiniEdit's `.mn`.
+"""A network to work in, from whatever file has one: a study, MiniEdit's `.mn`, a Mininet script.
 
 For who wants the network and what belongs to it, and no flows: live sessions
 and `longfat convert`.
@@ -6,23 +6,26 @@ and `longfat convert`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
 from longfat.study.document import find_document
 from longfat.study.expand import Settings, plan_case, read_settings
 from longfat.study.miniedit import read_miniedit
+from longfat.study.mininet_read import read_mininet
 from longfat.study.node import listed, nearest
 from longfat.study.read import STUDY_FILE, open_study, read_study
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from longfat.case import Command
     from longfat.network import Network
 
 MINIEDIT_SUFFIX = ".mn"
+SCRIPT_SUFFIX = ".py"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,24 +36,30 @@ class Opened:
         network: the network.
         setup: the lines to type in it, in their order.
         kernel: the version of the kernel; None where the file does not say.
+        title: what the network is; None where the file does not say.
         seed: what decides random numbers; None where the file does not say.
         memory_bytes: the machine's memory; None where the file does not say.
+        layout: where nodes stand in a drawing, in pixels, as far as the file says.
         warnings: what of the file could not be carried over.
     """
 
     network: Network
     setup: tuple[Command, ...] = ()
     kernel: str | None = None
+    title: str | None = None
     seed: int | None = None
     memory_bytes: int | None = None
+    layout: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
 
 def open_network(path: Path, *, case: str | None = None) -> Opened:
-    """Read the network of a study file, of a folder with a `study.yaml`, or of a `.mn` file.
+    """Read the network of a study, of MiniEdit's `.mn` file, or of a script for Mininet (`.py`).
+
+    Nothing of a script is run.
 
     Args:
-        path: the file or folder.
+        path: the file, or a folder with a `study.yaml`.
         case: of a study, the case whose network and lines they are; without it,
             what all cases have in common.
 
@@ -58,11 +67,22 @@ def open_network(path: Path, *, case: str | None = None) -> Opened:
         InputError: it cannot be read, or something in it is wrong; there is no such
             case; or the cases have no network in common and none is named.
     """
+    kind = {MINIEDIT_SUFFIX: "MiniEdit file", SCRIPT_SUFFIX: "Mininet script"}.get(path.suffix)
+    if kind is not None and case is not None:
+        raise InputError(f"{path}: a {kind} has no cases, so there is no {case!r}")
+    if path.suffix == SCRIPT_SUFFIX:
+        script, warnings = read_mininet(path)
+        return Opened(
+            network=script.network, setup=script.setup, title=script.title, warnings=warnings
+        )
     if path.suffix == MINIEDIT_SUFFIX:
-        if case is not None:
-            raise InputError(f"{path}: a MiniEdit file has no cases, so there is no {case!r}")
         drawn, warnings = read_miniedit(path)
-        return Opened(network=drawn.network, setup=drawn.setup, warnings=warnings)
+        return Opened(
+            network=drawn.network,
+            setup=drawn.setup,
+            layout=drawn.positions,
+            warnings=warnings,
+        )
     if case is None:
         return _common(path)
     study = read_study(path)
@@ -78,6 +98,7 @@ def open_network(path: Path, *, case: str | None = None) -> Opened:
         kernel=found.kernel,
         seed=found.seed,
         memory_bytes=found.memory_bytes,
+        layout=_of_nodes(study.layout, found.network),
     )
 
 
@@ -101,4 +122,12 @@ def _common(path: Path) -> Opened:
         kernel=settings.kernel if "kernel" in fields else None,
         seed=settings.seed if "seed" in fields else None,
         memory_bytes=settings.memory_bytes if "memory" in fields else None,
+        layout=_of_nodes(study.layout, case.network),
     )
+
+
+def _of_nodes(
+    layout: Mapping[str, tuple[float, float]], network: Network
+) -> dict[str, tuple[float, float]]:
+    """Return the places of a network's own nodes."""
+    return {name: place for name, place in layout.items() if name in network.node_names()}

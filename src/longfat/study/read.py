@@ -6,12 +6,16 @@ started and nothing but the study file, and the text beside it, is read.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
+from longfat.errors import InputError
 from longfat.study.claims import read_claim
-from longfat.study.document import find_document, read_document
+from longfat.study.document import find_document, parse_document, read_document
 from longfat.study.expand import CASE_FIELDS, SETTINGS, Settings, plan_case, read_settings
+from longfat.study.layout import read_layout
 from longfat.study.metrics import known_metrics
 from longfat.study.model import Planned, Study
 from longfat.study.node import Node
@@ -23,7 +27,7 @@ STUDY_FILE = "study.yaml"
 DEFAULT_CASE = "default"
 """The name of the one case of a study that names none."""
 
-FIELDS = ("title", *SETTINGS, "cases", "claims", "published")
+FIELDS = ("title", *SETTINGS, "cases", "claims", "published", "layout")
 
 
 def read_study(path: Path) -> Study:
@@ -40,11 +44,32 @@ def read_study(path: Path) -> Study:
             with the place where it is written.
     """
     file = find_document(path, STUDY_FILE)
-    root, fields = open_study(file)
+    root = Node(raw=read_document(file), file=str(file))
+    return _read(root, file=file, text=_read_text(file))
+
+
+def parse_study(text: str, *, name: str) -> Study:
+    """Read a study that is not in a file, or not yet.
+
+    Args:
+        text: the text of the study file.
+        name: what to call it, and its file in messages.
+
+    Raises:
+        InputError: as `read_study`.
+    """
+    data = text.encode("utf-8", errors="surrogatepass")
+    root = Node(raw=parse_document(data, file=name), file=name)
+    return _read(root, file=Path(name), text=None)
+
+
+def _read(root: Node, *, file: Path, text: str | None) -> Study:
+    fields = _fields(root)
     if "title" not in fields:
         raise root.error("the study has no title: write the field title")
     title = fields["title"].line("a title")
-    cases = _read_cases(root, fields, title=title)
+    common = read_settings(fields, Settings())
+    cases = _read_cases(root, fields, common, title=title)
     known = {name: known_metrics(planned.case) for name, planned in cases.items()}
     claims = fields["claims"].sequence("a list of claims") if "claims" in fields else []
     return Study(
@@ -52,9 +77,11 @@ def read_study(path: Path) -> Study:
         file=file,
         title=title,
         cases=cases,
+        common=_common_case(root, common),
         claims=tuple(read_claim(node, known) for node in claims),
         published=read_published(fields["published"], known) if "published" in fields else None,
-        text=_read_text(file),
+        layout=read_layout(fields["layout"], _nodes(cases, common)) if "layout" in fields else {},
+        text=text,
     )
 
 
@@ -65,7 +92,29 @@ def open_study(file: Path) -> tuple[Node, dict[str, Node]]:
         InputError: the file cannot be read, or has a field that no study has.
     """
     root = Node(raw=read_document(file), file=str(file))
-    return root, root.fields("a study (a mapping of fields)", allowed=FIELDS)
+    return root, _fields(root)
+
+
+def _fields(root: Node) -> dict[str, Node]:
+    return root.fields("a study (a mapping of fields)", allowed=FIELDS)
+
+
+def _nodes(cases: Mapping[str, Planned], common: Settings) -> list[str]:
+    """Return the nodes of the network that the cases have in common, then those of each case."""
+    networks = [planned.case.network for planned in cases.values()]
+    if common.network is not None:
+        networks.insert(0, common.network)
+    return list(dict.fromkeys(name for network in networks for name in network.node_names()))
+
+
+def _common_case(root: Node, common: Settings) -> Planned | None:
+    """Return what the cases have in common; flows and probes only if they make sense alone."""
+    if common.network is None:
+        return None
+    for settings in (common, replace(common, flows={}, probes={})):
+        with contextlib.suppress(InputError):
+            return plan_case("", settings, title="", node=root)
+    return None
 
 
 def _read_text(file: Path) -> str | None:
@@ -81,8 +130,9 @@ def _name(file: Path) -> str:
     return file.absolute().parent.name or file.stem
 
 
-def _read_cases(root: Node, fields: Mapping[str, Node], *, title: str) -> dict[str, Planned]:
-    common = read_settings(fields, Settings())
+def _read_cases(
+    root: Node, fields: Mapping[str, Node], common: Settings, *, title: str
+) -> dict[str, Planned]:
     if "cases" not in fields:
         return {DEFAULT_CASE: plan_case(DEFAULT_CASE, common, title=title, node=root)}
     named = fields["cases"].named("cases by name")

@@ -31,15 +31,18 @@ if TYPE_CHECKING:
     from longfat.network import Host, Link, Network
 
 _WIDTH = 100
-_PART = re.compile("^(network|setup|flows|probes):", re.MULTILINE)
+_PART = re.compile("^(network|setup|flows|probes|layout):", re.MULTILINE)
 
 
-def study_text(*, title: str, case: Case) -> str:
+def study_text(
+    *, title: str, case: Case, layout: Mapping[str, tuple[float, float]] | None = None
+) -> str:
     """Return the YAML text of a study with one case.
 
     Args:
         title: what the study is about, on one line.
         case: the case.
+        layout: where nodes of its network stand in a drawing, in pixels, if that is known.
 
     Returns:
         The text. An iperf3 flow that says neither how long nor how much is written
@@ -62,6 +65,9 @@ def study_text(*, title: str, case: Case) -> str:
         document["flows"] = CommentedMap({flow.name: _flow(flow) for flow in case.flows})
     if case.probes:
         document["probes"] = CommentedMap({one.name: _probe(one) for one in case.probes})
+    if layout:
+        places = {name: _row(map(_number, place)) for name, place in layout.items()}
+        document["layout"] = _block_or_row(places)
     yaml = YAML()
     yaml.width = 2**20  # a line of set-up stays one line
     yaml.indent(mapping=2, sequence=4, offset=2)
@@ -136,10 +142,13 @@ def _shape(shape: Shape) -> dict[str, Any]:
         fields["delay"] = time_text(shape.delay_s)
     if shape.jitter_s is not None:
         fields["jitter"] = time_text(shape.jitter_s)
-    if shape.loss is not None:
-        fields["loss"] = fraction_text(shape.loss)
+    for name in ("loss", "duplicate", "corrupt", "reorder"):
+        if (share := getattr(shape, name)) is not None:
+            fields[name] = fraction_text(share)
     if shape.queue_bytes is not None:
         fields["queue"] = _size(shape.queue_bytes)
+    if shape.qdisc is not None:
+        fields["qdisc"] = shape.qdisc
     return fields
 
 
@@ -165,6 +174,10 @@ def _setup(setup: Iterable[Command]) -> CommentedSeq:
 def _size(size_bytes: int) -> int | str:
     text = size_text(size_bytes)
     return int(text) if text.isdigit() else text
+
+
+def _number(value: float) -> int | float:
+    return int(value) if value == int(value) else value
 
 
 def _same(value: int | str) -> int | str:

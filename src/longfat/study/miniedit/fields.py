@@ -7,25 +7,11 @@ told of, and never an error.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from longfat.study.document import Scalar
 from longfat.study.node import Node
 
 _NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{0,15})?([eE][+-]?[0-9]{1,2})?")
-
-
-@dataclass(slots=True)
-class Notes:
-    """What could not be carried over, in the order in which it was met."""
-
-    texts: list[str] = field(default_factory=list)
-
-    def say(self, who: str, what: str) -> None:
-        """Tell of something that is left behind or differs, once."""
-        text = f"{who}: {what}"
-        if text not in self.texts:
-            self.texts.append(text)
 
 
 class Fields:

@@ -1,40 +1,24 @@
 """The links of a `.mn` file: which nodes, and Mininet's options of a TCLink.
 
 Mininet gives the options to both ends, so each direction has the rate, the
-delay, the jitter and the loss. Where it means something else by one than a
-study does, that is told:
-
-* `max_queue_size` counts packets, here taken as of 1500 bytes; Mininet counts
-  those that are on the line, too;
-* Mininet draws the jitter evenly from both sides of the delay;
-* a delay without a unit is in microseconds, as tc has it.
+delay, the jitter and the loss; see `longfat.study.tclink`.
 """
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
 from longfat.network import Link, Shape
-from longfat.study.miniedit.fields import Fields, Notes
+from longfat.study.miniedit.fields import Fields
 from longfat.study.node import listed, nearest
-from longfat.units import parse_time_s
+from longfat.study.tclink import link_shape, link_time_s
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from longfat.study.node import Node
-
-PACKET_BYTES = 1500
-"""What a packet of `max_queue_size` is taken as."""
-
-LEAST_QUEUE_BYTES = 1518
-
-MOST_MBIT = 1000
-"""Mininet ignores a `bw` above this."""
-
-_BARE = re.compile(r"[0-9]+(\.[0-9]*)?")
+    from longfat.study.tclink import Notes
 
 
 def read_link(
@@ -87,48 +71,29 @@ def _read_shape(node: Node | None, who: str, notes: Notes) -> Shape:
     percent = opts.number("loss")
     delay_s = _time_s(opts, "delay", who, notes)
     jitter_s = _time_s(opts, "jitter", who, notes)
-    if megabits is not None and megabits > MOST_MBIT:
-        notes.say(who, f"bw {megabits:g}: Mininet ignores more than {MOST_MBIT}; here it counts")
-    if megabits == 0:
-        notes.say(who, "bw 0 is left out")
-        megabits = None
-    if packets is not None and megabits is None:
-        notes.say(who, "max_queue_size is left out: without bw nothing queues")
-        packets = None
-    if jitter_s and not delay_s:
-        notes.say(who, "jitter is left out: there is no delay for it to vary")
-        jitter_s = None
-    if jitter_s:
-        notes.say(who, "jitter: Mininet draws it evenly from both sides, longfat normally")
     if percent is not None and percent > 100:
         raise opts.node.error(f"a loss of {percent:g} % is more than all")
     if opts.text("speedup") not in {None, "0"}:
         notes.say(who, "speedup, the rate of a switch's end, is left out")
     for name in opts.unknown():
         notes.say(who, f"the option {name} is not known and is left out")
-    return Shape(
-        rate_bps=None if megabits is None else round(megabits * 1e6),
-        delay_s=delay_s or None,
-        jitter_s=jitter_s or None,
-        loss=percent / 100 if percent else None,
-        queue_bytes=_queue_bytes(packets),
+    return link_shape(
+        megabits=megabits,
+        packets=packets,
+        percent=percent,
+        delay_s=delay_s,
+        jitter_s=jitter_s,
+        who=who,
+        notes=notes,
     )
-
-
-def _queue_bytes(packets: float | None) -> int | None:
-    return None if packets is None else max(LEAST_QUEUE_BYTES, round(packets) * PACKET_BYTES)
 
 
 def _time_s(opts: Fields, name: str, who: str, notes: Notes) -> float | None:
     text = opts.text(name)
     if text is None:
         return None
-    if _BARE.fullmatch(text):
-        if float(text):
-            notes.say(who, f"{name} {text} has no unit: tc takes it as microseconds, and so do we")
-        text += "us"
     try:
-        return parse_time_s(text)
+        return link_time_s(text, name=name, who=who, notes=notes)
     except InputError as error:
         value = opts.get(name)
         assert value is not None

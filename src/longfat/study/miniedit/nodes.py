@@ -14,8 +14,8 @@ from longfat.study.miniedit.commands import BACKGROUND, OPENFLOW, class_prefix, 
 from longfat.study.miniedit.fields import Fields
 
 if TYPE_CHECKING:
-    from longfat.study.miniedit.fields import Notes
     from longfat.study.node import Node
+    from longfat.study.tclink import Notes
 
 _BRIDGES = ("default", "ovs", "ivs", "user", "userns", "legacySwitch")
 _ROUTER = "legacyRouter"

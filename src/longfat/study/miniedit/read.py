@@ -11,11 +11,12 @@ from longfat.case import Command
 from longfat.errors import InputError, Place
 from longfat.network import Host, Network, Switch, problems
 from longfat.study.document import LARGEST_FILE_BYTES, MOST_NODES, parse_document
-from longfat.study.miniedit.fields import Fields, Notes
+from longfat.study.miniedit.fields import Fields
 from longfat.study.miniedit.links import read_link
 from longfat.study.miniedit.nodes import Drawn, read_host, read_switch
 from longfat.study.network import name_problem
 from longfat.study.node import Node
+from longfat.study.tclink import Notes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,28 +18,34 @@ from typing import TYPE_CHECKING, Any
 from longfat.network import ROOT, Host, Link, Network, Shape, shape_commands
 from longfat.network.build import FORWARD_LINE
 from longfat.study.lines import Addressing, addressing, mtu_lines
-from longfat.study.miniedit.fields import Notes
 from longfat.study.miniedit.layout import lay_out
-from longfat.study.miniedit.links import MOST_MBIT, PACKET_BYTES
 from longfat.study.quantities import time_text
+from longfat.study.tclink import MOST_MBIT, PACKET_BYTES, Notes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from longfat.case import Command
+
+# What a link can do, and no option of a TCLink says.
+_NO_OPTIONS = ("duplicate", "corrupt", "reorder", "qdisc")
 
 _CONTROLLER = "c0"
 _NO_BASE = "10.0.0.0/8"
 
 
 def miniedit_text(
-    network: Network, *, setup: Sequence[Command] = ()
+    network: Network,
+    *,
+    setup: Sequence[Command] = (),
+    layout: Mapping[str, tuple[float, float]] | None = None,
 ) -> tuple[str, tuple[str, ...]]:
     """Return a network as the text of a `.mn` file.
 
     Args:
         network: the network.
         setup: set-up lines, which become start commands.
+        layout: where nodes stand, in pixels; the others are laid out in rows.
 
     Returns:
         The text, and what MiniEdit cannot hold or holds otherwise.
@@ -53,7 +59,7 @@ def miniedit_text(
             starts.setdefault(name, []).extend(own.lines)
     for command in (*mtu_lines(network), *setup):
         starts.setdefault(command.node, []).append(command.line)
-    places = lay_out(network)
+    places = lay_out(network) | dict(layout or {})
     numbers = _numbers(network)
     hosts, switches = [], []
     for host in network.hosts:
@@ -202,6 +208,8 @@ def _plain_links(
             reason = "its directions differ"
         elif (shape.rate_bps or 0) > MOST_MBIT * 10**6:
             reason = f"Mininet ignores a bw of more than {MOST_MBIT}"
+        elif beyond := [name for name in _NO_OPTIONS if getattr(shape, name)]:
+            reason = f"Mininet has no {' and no '.join(beyond)}"
         if reason:
             notes.say(who, f"{reason}: its tc lines are start commands")
             by_lines.append(link)

@@ -1,0 +1,63 @@
+"""The `layout` field: where the nodes of a network stand in a drawing.
+
+It decides no result and is no part of a case. Pixels count from the drawing's upper
+left corner, to the right and down.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from longfat.errors import InputError
+from longfat.study.node import listed, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from longfat.study.node import Node
+
+LARGEST_PX = 1_000_000
+"""How far from the corner a node may stand, in pixels."""
+
+_NUMBER = re.compile(r"-?[0-9]{1,16}(\.[0-9]{0,20})?([eE][+-]?[0-9]{1,3})?")
+_PLACE = "a place as two numbers of pixels (such as [120, 80])"
+
+
+def read_layout(node: Node, names: Collection[str]) -> dict[str, tuple[float, float]]:
+    """Read where nodes stand.
+
+    Args:
+        node: the value of `layout`: a mapping of nodes to pairs of numbers.
+        names: the nodes that there are, in any case.
+
+    Returns:
+        Places in pixels, to the right and down; of some nodes or all.
+
+    Raises:
+        InputError: there is no such node, or its place is none.
+    """
+    places = {}
+    for key, value in node.items("a mapping of nodes to places (such as {h1: [120, 80]})"):
+        if key.text not in names:
+            raise InputError(
+                f"there is no node {key.text!r}{nearest(key.text, names)} "
+                f"(there are: {listed(names)})",
+                place=key.place,
+            )
+        pair = value.sequence(_PLACE)
+        if len(pair) != 2:
+            raise value.error(f"here stand {len(pair)} values, where {_PLACE} is needed")
+        x, y = (_pixels(one) for one in pair)
+        places[key.text] = (x, y)
+    return places
+
+
+def _pixels(node: Node) -> float:
+    text = node.line("a number of pixels")
+    if not _NUMBER.fullmatch(text):
+        raise node.expected("a number of pixels")
+    value = float(text)
+    if abs(value) > LARGEST_PX:
+        raise node.error(f"{text} is outside of what is allowed: -{LARGEST_PX} to {LARGEST_PX}")
+    return value
