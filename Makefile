@@ -1,25 +1,44 @@
-# `make lab` runs Lab 8 and `make test` runs all tests; both set up what is
-# missing first. On a machine that has all of it, set-up takes no time.
+# `make lab` runs Lab 8, `make studio` opens the studio in the browser, and
+# `make test` runs all tests; each sets up what is missing first. On a machine
+# that has all of it, set-up takes no time.
 
 LONGFAT := .venv/bin/longfat
 
-.PHONY: lab test check bench lock clean
+.PHONY: lab studio web test check bench lock clean
 
 lab:
 	@tools/setup.sh lab
 	@$(LONGFAT) kernel build $$(head -n 1 .venv/kernels) >/dev/null
 	@$(LONGFAT) run labs/lab08 --kernel $$(head -n 1 .venv/kernels)
 
+studio: web
+	@$(LONGFAT) kernel build $$(head -n 1 .venv/kernels) >/dev/null
+	@$(LONGFAT) studio
+
+# The studio's page: from TypeScript in web/ to files in the Python package.
+PAGE = src/longfat/studio/static/index.html
+web:
+	@tools/setup.sh studio
+	@$(MAKE) --no-print-directory $(PAGE)
+
+$(PAGE): web/node_modules/.package-lock.json web/index.html web/vite.config.ts $(shell find web/src -type f)
+	cd web && npm run --silent build -- --logLevel warn
+
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	cd web && npm ci --silent --no-progress
+	@touch $@
+
 test:
 	@tools/setup.sh test
 	@$(LONGFAT) kernel build $$(cat .venv/kernels) >/dev/null
-	@$(MAKE) --no-print-directory check
+	@$(MAKE) --no-print-directory $(PAGE) check
 	.venv/bin/pytest -n auto --dist loadgroup
 
 check:
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+	cd web && npm run --silent check
 
 bench:
 	@tools/setup.sh test
@@ -32,4 +51,4 @@ lock:
 	$(UV_LOCK) --extra dev pyproject.toml tools/build.in -c requirements.lock -o requirements-dev.lock
 
 clean:
-	rm -rf .venv runs
+	rm -rf .venv runs web/node_modules src/longfat/studio/static

@@ -3,19 +3,21 @@
 # environment .venv, and the list of kernels to use in .venv/kernels. What is
 # there already is left as it is, so a second call does nothing.
 #
-#   tools/setup.sh lab|test
+#   tools/setup.sh lab|studio|test
 set -eu
 cd "$(dirname "$0")/.."
-purpose=${1:?lab or test}
+purpose=${1:?lab, studio or test}
 say() { printf '%s\n' "$*" >&2; }
 
 # Each program and the package that has it. A user's PATH may lack sbin.
 programs='bwrap:bubblewrap ip:iproute2 iperf3:iperf3 ping:iputils-ping sysctl:procps
  tcpdump:tcpdump gcc:gcc make:make flex:flex bison:bison bc:bc xz:xz-utils patch:patch'
 kernels=6.1
+# What builds the studio's page; its tests want a browser.
+[ "$purpose" = lab ] || programs="$programs node:nodejs npm:npm"
 if [ "$purpose" = test ]; then
     programs="$programs strace:strace ethtool:ethtool mn:mininet ovs-vswitchd:openvswitch-switch
- ovs-testcontroller:openvswitch-testcontroller brctl:bridge-utils"
+ ovs-testcontroller:openvswitch-testcontroller brctl:bridge-utils chromium:chromium"
     kernels='6.1 6.12'
 fi
 

@@ -13,7 +13,7 @@ from longfat.errors import ExitCode, LongfatError
 
 COMMANDS = (
     *("run", "watch", "labs", "show", "plot", "diagnose", "tune", "bdp"),
-    *("shell", "attach", "exec", "convert", "fidelity", "kernel", "doctor"),
+    *("studio", "shell", "attach", "exec", "convert", "fidelity", "kernel", "doctor"),
 )
 """The subcommands in the order of the help; each stands in the module of its name."""
 

@@ -99,12 +99,17 @@ def the_queue(table: pa.Table) -> pa.Table:
     for interface in pc.unique(table["interface"].cast("string")).to_pylist():
         rows = table.filter(pc.equal(table["interface"].cast("string"), interface))
         seen = rows.group_by(["qdisc", "handle", "parent"]).aggregate([]).to_pylist()
-        handle = _waiting_handle(seen)
+        handle = waiting_handle(seen)
         keep.append(rows.filter(pc.equal(rows["handle"].cast("string"), handle)))
     return pa.concat_tables(keep).unify_dictionaries() if keep else table
 
 
-def _waiting_handle(qdiscs: list[dict[str, Any]]) -> str:
+def waiting_handle(qdiscs: list[dict[str, Any]]) -> str:
+    """Return the handle of the qdisc of an interface in which packets wait, see `the_queue`.
+
+    Args:
+        qdiscs: all of the interface: mappings with `qdisc`, `handle` and `parent`.
+    """
     below = {one["parent"].partition(":")[0]: one for one in qdiscs if one["parent"] != "root"}
     (root,) = [one for one in qdiscs if one["parent"] == "root"][:1] or qdiscs[:1]
     here = root

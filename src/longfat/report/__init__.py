@@ -5,8 +5,8 @@ turns numbers into text; `terminal`, `drawing`, `exhibits` and `page` show, and
 `files` and `plots` write. Figures over time are drawn by `longfat.plot`.
 """
 
-from longfat.report.files import ReportFiles, write_report
+from longfat.report.files import ReportFiles, report_page, write_report
 from longfat.report.iperf3_tables import iperf3_rich_table
 from longfat.report.terminal import print_verdict
 
-__all__ = ["ReportFiles", "iperf3_rich_table", "print_verdict", "write_report"]
+__all__ = ["ReportFiles", "iperf3_rich_table", "print_verdict", "report_page", "write_report"]

@@ -61,17 +61,12 @@ def write_report(verdict: Verdict, folder: Path) -> ReportFiles:
             run is missing or broken.
         MachineError: a tool's output cannot be read.
     """
-    shown = galleries(verdict)
-    data = ChartData()
-    exhibits = [exhibit for gallery in shown for exhibit in gallery.exhibits]
-    for exhibit in exhibits:
-        exhibit.chart(data)
-    page = Page(verdict, galleries=shown, svgs={one.name: _svg(one) for one in exhibits})
-    content = page.for_screen(embed(data.to_json()) if exhibits else None)
+    drawn = _draw(verdict)
+    page = drawn.page
     paper, notes = _paper(page)
     try:
-        figures = _write_figures(exhibits, folder / PLOTS, title=verdict.study.title)
-        write_whole(folder / PAGE, content.encode())
+        figures = _write_figures(drawn.exhibits, folder / PLOTS, title=verdict.study.title)
+        write_whole(folder / PAGE, drawn.content.encode())
         if paper is None:
             (folder / PAPER).unlink(missing_ok=True)
         else:
@@ -84,6 +79,39 @@ def write_report(verdict: Verdict, folder: Path) -> ReportFiles:
         paper=None if paper is None else folder / PAPER,
         notes=notes,
     )
+
+
+def report_page(verdict: Verdict) -> str:
+    """Return the text of `report.html` alone, which needs no other file.
+
+    Args:
+        verdict: the study with its runs.
+
+    Raises:
+        InputError: a file of a run is missing or broken.
+        MachineError: a tool's output cannot be read.
+    """
+    return _draw(verdict).content
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A report: its figures, the page's maker, and the page for the screen."""
+
+    exhibits: list[Exhibit]
+    page: Page
+    content: str
+
+
+def _draw(verdict: Verdict) -> _Drawn:
+    shown = galleries(verdict)
+    data = ChartData()
+    exhibits = [exhibit for gallery in shown for exhibit in gallery.exhibits]
+    for exhibit in exhibits:
+        exhibit.chart(data)
+    page = Page(verdict, galleries=shown, svgs={one.name: _svg(one) for one in exhibits})
+    content = page.for_screen(embed(data.to_json()) if exhibits else None)
+    return _Drawn(exhibits, page, content)
 
 
 def _paper(page: Page) -> tuple[bytes | None, tuple[str, ...]]:

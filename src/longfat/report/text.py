@@ -20,7 +20,7 @@ from markupsafe import Markup
 from longfat.study.text import NETWORK_LINE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 _NETWORK_ID = "network-goes-here"
 _NETWORK_MARK = f'<hr id="{_NETWORK_ID}">'
@@ -44,7 +44,9 @@ _ATTRIBUTES = {
     "hr": {"id"},
     "a": {"href"},
     "ol": {"start"},
+    "pre": {"data-step"},
 }
+_BLOCK = re.compile(r'<pre( data-step="[^"]*")?>')
 _FOLD = re.compile(r"(<details>|</details>)")
 _NO_QUESTION = ("answer", "answers", "the answer", "solution")
 _SUMMARY = re.compile(r"\s*<summary>((?:(?!<summary>).)*?)</summary>", re.DOTALL)
@@ -85,19 +87,23 @@ class Answer:
     answer: Markup
 
 
-def page_text(markdown: str, *, title: str) -> PageText:
+def page_text(markdown: str, *, title: str, steps_at: Collection[str] = ()) -> PageText:
     """Return a text as HTML whose headings start at the second level.
 
     Args:
         markdown: the text.
         title: the page's own heading; a first heading that says the same is
             left out.
+        steps_at: nodes at which a person can type there. A code block whose info
+            string is `sh` and such nodes is then marked as a step:
+            `<pre data-step="h1 h2">`.
     """
     reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     reader.disable("image")
     tokens = _with_network_mark(_without_title(reader.parse(markdown), title))
     _tame(tokens)
     headings = _number_headings(tokens)
+    _mark_steps(tokens, steps_at)
     html = reader.renderer.render(tokens, reader.options, {})
     clean = nh3.clean(
         html,
@@ -184,6 +190,16 @@ def _tame(tokens: Sequence[Token]) -> None:
         _tame(token.children or ())
 
 
+def _mark_steps(tokens: Sequence[Token], nodes: Collection[str]) -> None:
+    """Write the code blocks that are steps as HTML of our own, with their nodes."""
+    for token in tokens:
+        shell, *names = token.info.split() or [""]
+        if token.type == "fence" and shell == "sh" and names and set(names) <= set(nodes):
+            found = Markup('<pre data-step="{}"><code>{}</code></pre>\n')
+            token.type = "html_block"
+            token.content = found.format(" ".join(names), token.content)
+
+
 def _number_headings(tokens: Sequence[Token]) -> list[Heading]:
     """Give headings levels without gaps, from the page's second on, and anchors."""
     found: list[Heading] = []
@@ -210,7 +226,7 @@ def _words(inline: Token) -> str:
 
 def _scrolling(html: str) -> Markup:
     """Put what may be too wide into boxes that scroll, by the keyboard too."""
-    html = html.replace("<pre>", '<pre tabindex="0">')
+    html = _BLOCK.sub(r'<pre tabindex="0"\1>', html)
     html = html.replace(
         "<table>", '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>'
     )

@@ -90,6 +90,12 @@ def plan_watch(case: Case) -> Plan:
     )
 
 
+def queue_limits(case: Case) -> dict[str, int]:
+    """Return what the queues of interfaces hold, in bytes, where a set-up line says it."""
+    limits = {name: _limit_bytes(case, node, name) for name, node in _homes(case).items()}
+    return {name: limit for name, limit in limits.items() if limit is not None}
+
+
 def _homes(case: Case) -> dict[str, str]:
     """Return where each interface is visible, by its name."""
     names = [name for pair in case.network.interfaces() for name in pair]

@@ -1,0 +1,116 @@
+"""The studio as one application: every way in, behind the gate."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.responses import JSONResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from longfat import __version__
+from longfat import kernel as kernels
+from longfat.errors import LongfatError
+from longfat.studio.answers import bug, http_error, longfat_error
+from longfat.studio.documents import document_routes
+from longfat.studio.gate import Gate, Keys
+from longfat.studio.jobs import Jobs, job_routes
+from longfat.studio.labs import LabBook, lab_routes
+from longfat.studio.live.rooms import Rooms
+from longfat.studio.live.routes import live_routes
+from longfat.studio.runs import run_routes
+from longfat.studio.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import Scope
+
+STATIC = Path(__file__).with_name("static")
+"""The built page."""
+
+# Their names change with their content.
+_HASHED = "assets/"
+_FOR_EVER = "public, max-age=31536000, immutable"
+
+
+class _PageFiles(StaticFiles):
+    """The built page, whose parts with hashed names a browser may keep."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        answer = await super().get_response(path, scope)
+        if path.startswith(_HASHED):
+            answer.headers["Cache-Control"] = _FOR_EVER.replace("public", "private")
+        return answer
+
+
+def make_app(*, workspace: Path, keys: Keys, static: Path = STATIC) -> Starlette:
+    """Return the application.
+
+    Args:
+        workspace: the one folder that is read and written.
+        keys: what opens the gate.
+        static: the folder of the built page.
+
+    Raises:
+        InputError: there is no such workspace.
+    """
+    ours = Workspace(workspace)
+    drawing = threading.Lock()
+    jobs = Jobs(ours, drawing=drawing)
+    rooms = Rooms(workspace=ours.root)
+    book = LabBook()
+
+    async def state(request: Request) -> Response:
+        del request
+        return JSONResponse(await run_in_threadpool(lambda: _state(ours, book, rooms, jobs)))
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        del app
+        try:
+            yield
+        finally:
+            await run_in_threadpool(jobs.close)
+            await run_in_threadpool(rooms.close)
+
+    return Starlette(
+        routes=[
+            Route("/api/state", state, methods=["GET"]),
+            *document_routes(ours),
+            *lab_routes(book),
+            *job_routes(jobs),
+            *run_routes(ours, drawing=drawing),
+            *live_routes(rooms),
+            Mount("/", _PageFiles(directory=static, html=True, check_dir=False)),
+        ],
+        middleware=[Middleware(Gate, keys=keys)],
+        exception_handlers={
+            LongfatError: longfat_error,
+            HTTPException: http_error,
+            Exception: bug,
+        },
+        lifespan=lifespan,
+    )
+
+
+def _state(workspace: Workspace, book: LabBook, rooms: Rooms, jobs: Jobs) -> dict[str, object]:
+    """Return `ServerState` of the page's `api/types.ts`."""
+    built = [kernel for kernel in kernels.kernels() if kernels.fits(kernel)]
+    return {
+        "version": __version__,
+        "workspace": str(workspace.root),
+        "kernels": [{"series": kernel.series, "release": kernel.release} for kernel in built],
+        "labs": book.entries(),
+        "sessions": rooms.infos(),
+        "jobs": jobs.infos(),
+    }

@@ -1,0 +1,156 @@
+"""What a study's text says, for the page to draw: `CheckResult` of its `api/types.ts`.
+
+The page knows no format, no defaults and no `tc`: it sends the text at every
+pause of typing, and gets problems with their places, or networks, cases and
+flows as they will be played.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from longfat.errors import InputError
+from longfat.metric import Unit
+from longfat.network import shape_lines
+from longfat.network.build import DEFAULT_MTU_BYTES
+from longfat.runner.compile import expected_virtual_s, server_ports
+from longfat.studio.answers import problem_of
+from longfat.study.read import parse_study
+from longfat.traffic import Iperf3, Ping
+from longfat.traffic.iperf3 import DEFAULT_TIME_S
+from longfat.units import format_quantity
+
+if TYPE_CHECKING:
+    from longfat.case import Case
+    from longfat.network import Network
+    from longfat.probe import Probe
+    from longfat.study import Planned, Study
+    from longfat.traffic import Flow
+
+
+def check(text: str, *, name: str) -> dict[str, Any]:
+    """Return what a study says, or what is wrong with it, as `CheckResult`.
+
+    Args:
+        text: the study's text.
+        name: what to call it.
+    """
+    try:
+        study = parse_study(text, name=name)
+    except InputError as error:
+        return {"problems": [problem_of(error)], "study": None}
+    return {"problems": [], "study": _study(study)}
+
+
+def _study(study: Study) -> dict[str, Any]:
+    # What is not common to all cases is told as the first has it.
+    common = study.common or next(iter(study.cases.values()))
+    networks = {planned.case.network for planned in study.cases.values()}
+    return {
+        "title": study.title,
+        "kernel": common.case.kernel,
+        "seed": common.case.seed,
+        "memory_bytes": common.case.memory_bytes,
+        "network": _network(networks.pop()) if len(networks) == 1 else None,
+        "cases": [_case(name, planned) for name, planned in study.cases.items()],
+        "claims": [{"text": claim.text, "expression": claim.expression} for claim in study.claims],
+    }
+
+
+def _network(network: Network) -> dict[str, Any]:
+    ends: dict[str, list[dict[str, str | None]]] = {}
+    links = []
+    every = zip(network.links, network.interfaces(), network.addresses(), strict=True)
+    for link, names, addresses in every:
+        for node, name, address in zip((link.a, link.b), names, addresses, strict=True):
+            ends.setdefault(node, []).append({"name": name, "address": address})
+        shapes = (link.a_to_b, link.b_to_a)
+        mtu_bytes = link.mtu_bytes or DEFAULT_MTU_BYTES
+        links.append(
+            {
+                "a": link.a,
+                "b": link.b,
+                "interfaces": names,
+                "addresses": addresses,
+                "shapes": [dataclasses.asdict(shape) for shape in shapes],
+                "tc": [
+                    [f"tc {line}" for line in shape_lines(name, shape, mtu_bytes=mtu_bytes)]
+                    for name, shape in zip(names, shapes, strict=True)
+                ],
+                "mtu_bytes": link.mtu_bytes,
+            }
+        )
+    hosts = [
+        {**dataclasses.asdict(host), "interfaces": ends.get(host.name, [])}
+        for host in network.hosts
+    ]
+    switches = [
+        {"name": switch.name, "interfaces": [end["name"] for end in ends.get(switch.name, [])]}
+        for switch in network.switches
+    ]
+    return {"hosts": hosts, "switches": switches, "links": links}
+
+
+def _case(name: str, planned: Planned) -> dict[str, Any]:
+    case = planned.case
+    ports = server_ports(case)
+    return {
+        "name": name,
+        "title": planned.title,
+        "seeds": planned.seeds,
+        "kernel": case.kernel,
+        "expected_s": expected_virtual_s(case),
+        "setup": [dataclasses.asdict(command) for command in case.setup],
+        "flows": [_flow(case, flow, port=ports[flow.name]) for flow in case.flows],
+        "probes": [
+            {"name": probe.name, "kind": probe.kind, "of": _looked_at(probe)}
+            for probe in case.probes
+        ],
+    }
+
+
+def _flow(case: Case, flow: Flow, *, port: int) -> dict[str, Any]:
+    address = case.network.host_addresses()[flow.target]
+    client = flow.processes(address=address, port=port)[-1]
+    return {
+        "name": flow.name,
+        "tool": flow.tool,
+        "source": flow.source,
+        "target": flow.target,
+        "start_s": flow.start_s,
+        "after": flow.after,
+        "summary": summary(flow),
+        "command": shlex.join(client.argv),
+    }
+
+
+def _looked_at(probe: Probe) -> list[str]:
+    of = getattr(probe, "of", ())
+    return [of] if isinstance(of, str) else list(of)
+
+
+def summary(flow: Flow) -> str:
+    """Return what a flow does in a few words, such as `10 s, 8 streams, bbr`."""
+    match flow:
+        case Iperf3():
+            words = [
+                f"{DEFAULT_TIME_S if flow.time_s is None else flow.time_s:g} s"
+                if flow.bytes is None
+                else format_quantity(flow.bytes, Unit.BYTES)
+            ]
+            words += [f"{flow.parallel} streams"] if flow.parallel != 1 else []
+            words += ["UDP"] if flow.udp else []
+            words += [flow.congestion] if flow.congestion else []
+            if flow.rate_bps is not None:
+                each = " each" if flow.parallel != 1 else ""
+                words.append(f"{format_quantity(flow.rate_bps, Unit.BPS)}{each}")
+            words += ["reversed"] if flow.reverse else []
+        case Ping():
+            words = [f"{flow.count} {'request' if flow.count == 1 else 'requests'}"]
+            words += [f"every {flow.interval_s:g} s"] if flow.interval_s != 1 else []
+            words += [f"{flow.size_bytes} bytes"] if flow.size_bytes != 56 else []
+        case _:
+            words = [f"about {flow.duration_s():g} s"]
+    return ", ".join([*words, *flow.args])

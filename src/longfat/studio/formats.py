@@ -1,0 +1,90 @@
+"""From a study's text to MiniEdit's and Mininet's files, and from theirs to a study's.
+
+`longfat.study.convert` reads files. What a browser sends is a text, so it is put
+into a file of a folder that nobody else sees; messages speak of its name only.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from longfat.errors import InputError
+from longfat.study.convert import convert_text
+
+if TYPE_CHECKING:
+    from longfat.study.convert import Converted
+
+STUDY_SUFFIXES = (".yaml", ".yml")
+SUFFIXES = (*STUDY_SUFFIXES, ".mn", ".py")
+
+
+def suffix_of(name: str) -> str:
+    """Return the suffix of a file that the studio can open and save.
+
+    Raises:
+        InputError: it is none of those.
+    """
+    suffix = Path(name).suffix
+    if suffix not in SUFFIXES:
+        raise InputError(
+            f"{name}: a file that ends in .yaml (a study), .mn (MiniEdit) or .py (a Mininet "
+            "script) is needed"
+        )
+    return suffix
+
+
+def to_study(text: str, *, name: str) -> tuple[str, tuple[str, ...]]:
+    """Return the study's text that a file of any format amounts to, and what was left behind.
+
+    Args:
+        text: what stands in the file.
+        name: the file's name; its suffix tells the format. A study stays as it is.
+
+    Raises:
+        InputError: it is no such file, or something in it is wrong.
+    """
+    if suffix_of(name) in STUDY_SUFFIXES:
+        return text, ()
+    converted = _converted(text, name=name, suffix=".yaml")
+    return converted.text, converted.warnings
+
+
+def from_study(text: str, *, name: str, suffix: str) -> tuple[str, tuple[str, ...]]:
+    """Return a study in another format, and what could not be carried over.
+
+    Args:
+        text: the study's text.
+        name: what messages call it.
+        suffix: `.mn`, `.py`, or `.yaml` and `.yml`, which leave it as it is.
+
+    Raises:
+        InputError: the study is wrong, or its cases have no network in common.
+    """
+    if suffix_of(f"x{suffix}") in STUDY_SUFFIXES:
+        return text, ()
+    converted = _converted(text, name=f"{Path(name).stem}.yaml", suffix=suffix)
+    return converted.text, converted.warnings
+
+
+def _converted(text: str, *, name: str, suffix: str) -> Converted:
+    with tempfile.TemporaryDirectory(prefix="longfat-") as folder:
+        file = Path(folder) / (Path(name).name[-100:] or f"unnamed{suffix}")
+        before = f"{folder}/"
+        try:
+            file.write_text(text, encoding="utf-8")
+            found = convert_text(file, suffix=suffix)
+        except InputError as error:
+            place = error.place
+            if place is not None:
+                place = replace(place, file=place.file.replace(before, ""))
+            message = error.message.replace(f"{file}: ", "").replace(before, "")
+            raise InputError(message, place=place) from None
+        except (OSError, ValueError) as error:
+            raise InputError(f"{name[:80]!r}: cannot be a file's name: {error}") from None
+    warnings = tuple(
+        warning.replace(f"{file}: ", "").replace(before, "") for warning in found.warnings
+    )
+    return replace(found, warnings=warnings)

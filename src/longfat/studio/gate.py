@@ -1,0 +1,204 @@
+"""The gate: who may ask the studio anything, and what a browser may do with its answers.
+
+Anybody with the token can type at the hosts of machines and write studies, so
+nothing is given without it, not even the page's pictures. It comes once, in the
+URL that `longfat studio` printed, and is kept by the browser in a cookie that no
+script can read and no other site can send; a program may send it as
+`Authorization: Bearer` instead.
+
+A token alone is not enough. A page elsewhere could have a name that leads to
+this machine (DNS rebinding): so Host must be ours. A page elsewhere could send
+something or open a WebSocket: so Origin must be ours whenever there is one,
+and there must be one for all that changes anything.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, quote, urlencode
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+PAGE_POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self'",
+        # The canvas places its nodes by style attributes.
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "connect-src 'self'",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+"""What the studio's own page may do: nothing that does not come from this server."""
+
+_HEADERS = {
+    "Content-Security-Policy": PAGE_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+_READING = ("GET", "HEAD")
+_FORBIDDEN = 403
+_SEE_OTHER = 303
+_POLICY_VIOLATION = 1008
+
+_NO_TOKEN = (
+    "This is longfat studio, and it needs its token.\n\n"
+    "Open the URL that `longfat studio` printed in its terminal: it holds the token, and this\n"
+    "browser then remembers it for as long as that studio runs.\n"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keys:
+    """What opens the gate.
+
+    Attributes:
+        token: the token.
+        hosts: what Host may say, in lower case, such as `127.0.0.1:8765`.
+        port: the port, after which the cookie is named: browsers do not keep the
+            cookies of two ports apart.
+        secure: the server speaks TLS.
+    """
+
+    token: str = field(repr=False)
+    hosts: frozenset[str]
+    port: int
+    secure: bool = False
+
+    @property
+    def cookie(self) -> str:
+        """Return the cookie's name."""
+        return f"longfat-studio-{self.port}"
+
+    @property
+    def origins(self) -> frozenset[str]:
+        """Return what Origin may say."""
+        scheme = "https" if self.secure else "http"
+        return frozenset(f"{scheme}://{host}" for host in self.hosts)
+
+    def fits(self, found: str) -> bool:
+        """Tell whether a text is the token, in the same time whatever it is."""
+        return secrets.compare_digest(found.encode("utf-8", "replace"), self.token.encode())
+
+
+def our_hosts(host: str, port: int, *, secure: bool) -> frozenset[str]:
+    """Return what Host may say of a server.
+
+    Args:
+        host: the name or address that it listens at.
+        port: its port.
+        secure: it speaks TLS, whose usual port browsers leave out.
+    """
+    given = f"[{host}]" if ":" in host else host
+    names = {"127.0.0.1", "localhost", "[::1]", given.lower()}
+    usual = 443 if secure else 80
+    bare = names if port == usual else set()
+    return frozenset({f"{name}:{port}" for name in names} | bare)
+
+
+class Gate:
+    """ASGI middleware that lets in who has the token, and gives answers their headers.
+
+    Args:
+        app: what stands behind the gate.
+        keys: what opens it.
+    """
+
+    def __init__(self, app: ASGIApp, *, keys: Keys) -> None:
+        self._app = app
+        self._keys = keys
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or let somebody behind the gate answer."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        refused = self._refused(scope)
+        if scope["type"] == "websocket":
+            if refused is None:
+                await self._app(scope, receive, send)
+            else:
+                await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": ""})
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await (refused or self._app)(scope, receive, send_with_headers)
+
+    def _refused(self, scope: Scope) -> Response | None:
+        """Return the answer of the gate itself; None for who may pass."""
+        headers = Headers(scope=scope)
+        host = headers.get("host", "").lower()
+        if host not in self._keys.hosts:
+            return _forbidden(
+                "longfat studio: the request's Host is not where this server listens.\n"
+                "Open the URL that `longfat studio` printed.\n"
+            )
+        origin = headers.get("origin")
+        must_have = scope["type"] == "websocket" or scope["method"] not in _READING
+        if (origin is not None or must_have) and origin not in self._keys.origins:
+            return _forbidden(
+                "longfat studio: the request comes from another site, or does not say where it "
+                "comes from.\n"
+            )
+        if self._knows(headers):
+            return None if scope["type"] == "websocket" else self._tidied(scope, host)
+        if scope["type"] == "http" and scope["method"] in _READING:
+            return self._welcome(scope, host) or _forbidden(_NO_TOKEN)
+        return _forbidden(_NO_TOKEN)
+
+    def _knows(self, headers: Headers) -> bool:
+        scheme, _, sent = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer" and self._keys.fits(sent.strip()):
+            return True
+        cookies = cookie_parser(headers.get("cookie", ""))
+        return self._keys.fits(cookies.get(self._keys.cookie, ""))
+
+    def _tidied(self, scope: Scope, host: str) -> Response | None:
+        """Return where the URL goes on without a token, for who opens it once more."""
+        return self._welcome(scope, host) if scope["method"] in _READING else None
+
+    def _welcome(self, scope: Scope, host: str) -> Response | None:
+        """Take the token out of the URL and put it into a cookie; None where there is no such."""
+        query = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+        tokens = [value for name, value in query if name == "token"]
+        if not any(self._keys.fits(token) for token in tokens):
+            return None
+        rest = urlencode([(name, value) for name, value in query if name != "token"])
+        scheme = "https" if self._keys.secure else "http"
+        # With scheme and host: a path of two slashes would lead to another server.
+        url = f"{scheme}://{host}{quote(scope['path'])}" + (f"?{rest}" if rest else "")
+        answer = RedirectResponse(url, status_code=_SEE_OTHER)
+        answer.set_cookie(
+            self._keys.cookie,
+            self._keys.token,
+            httponly=True,
+            samesite="strict",
+            secure=self._keys.secure,
+        )
+        return answer
+
+
+def _forbidden(text: str) -> Response:
+    return PlainTextResponse(text, status_code=_FORBIDDEN)

@@ -1,0 +1,212 @@
+"""A job: cases of a study that run in a thread of their own, and what is told of them meanwhile."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from longfat.errors import LongfatError, MachineError
+from longfat.report import write_report
+from longfat.report.files import PAGE
+from longfat.runner import Batch, run_batches
+from longfat.runner.compile import expected_virtual_s
+from longfat.studio.answers import problem_of
+from longfat.studio.tables import claims_json, measured_json, published_json
+from longfat.verdict import judge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from longfat.runner import Piece, Progress
+    from longfat.runs import Run
+    from longfat.studio.plan import Plan
+    from longfat.verdict import Verdict
+
+_LOG = logging.getLogger(__name__)
+
+
+class _Cancelled(Exception):  # noqa: N818  an order, no error
+    """The person had enough."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Tally:
+    """How far a case is, over all of its seeds."""
+
+    title: str
+    state: str
+    expected_s: dict[int, float]
+    virtual_s: dict[int, float] = field(default_factory=dict)
+    runs: dict[int, Run] = field(default_factory=dict)
+
+    @property
+    def whole(self) -> bool:
+        return len(self.runs) == len(self.expected_s)
+
+    def in_order(self) -> list[Run]:
+        """Return the runs in the seeds' order."""
+        return [self.runs[seed] for seed in sorted(self.runs)]
+
+
+class Job:
+    """Cases that run; `start` begins, `cancel` ends early, `join` waits.
+
+    Args:
+        number: what it is called.
+        plan: what is to be done.
+        drawing: held while figures are drawn, which cannot be done by two at once.
+        on_change: called with `number` whenever there is something new to tell, from
+            other threads.
+    """
+
+    def __init__(
+        self,
+        number: str,
+        plan: Plan,
+        *,
+        drawing: threading.Lock,
+        on_change: Callable[[str], None],
+    ) -> None:
+        self.number = number
+        self.plan = plan
+        self._drawing = drawing
+        self._on_change = on_change
+        self._lock = threading.Lock()
+        self._cancelled = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"job-{number}", daemon=True)
+        self._state = "running"
+        self._problem: dict[str, Any] | None = None
+        self._report: str | None = None
+        names = [name for name in plan.study.cases if name in plan.chosen or name in plan.known]
+        self._tallies = {name: self._new_tally(name) for name in names}
+        self._tables: dict[str, Any] = {}
+        self._judge()
+
+    def _new_tally(self, name: str) -> _Tally:
+        title = self.plan.study.cases[name].title
+        if name in self.plan.known:
+            runs = {run.seed: run for run in self.plan.known[name]}
+            times_s = {seed: run.virtual_s for seed, run in runs.items()}
+            return _Tally(
+                title=title, state="known", expected_s=times_s, virtual_s=dict(times_s), runs=runs
+            )
+        cases = self.plan.chosen[name].seeded()
+        return _Tally(
+            title=title,
+            state="waiting",
+            expected_s={case.seed: expected_virtual_s(case) for case in cases},
+        )
+
+    @property
+    def is_running(self) -> bool:
+        """Tell whether it still goes on."""
+        with self._lock:
+            return self._state == "running"
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def cancel(self) -> None:
+        """End it early: its machines end within a second."""
+        self._cancelled.set()
+
+    def join(self, *, timeout_s: float) -> None:
+        """Wait until it has ended."""
+        self._thread.join(timeout_s)
+
+    def info(self) -> dict[str, Any]:
+        """Return all that is to be told, as `JobInfo` of the page's `api/types.ts`."""
+        with self._lock:
+            return {
+                "id": self.number,
+                "name": self.plan.study.name,
+                "lab": self.plan.lab,
+                "state": self._state,
+                "cases": [self._case_info(name, one) for name, one in self._tallies.items()],
+                **self._tables,
+                "problem": self._problem,
+                "report": self._report,
+                "folder": self.plan.place,
+            }
+
+    def _case_info(self, name: str, tally: _Tally) -> dict[str, Any]:
+        return {
+            "name": name,
+            "title": tally.title,
+            "state": tally.state,
+            "virtual_s": round(sum(tally.virtual_s.values()), 3),
+            "expected_s": round(sum(tally.expected_s.values()), 3),
+            "seeds": len(tally.expected_s),
+            "seeds_done": len(tally.runs),
+            "runs": [f"{self.plan.place}/{run.folder.name}" for run in tally.in_order()],
+        }
+
+    # What the job's own thread does, and the runner's.
+
+    def _run(self) -> None:
+        try:
+            batch = Batch(cases=self.plan.chosen, out=self.plan.folder)
+            run_batches([batch], on_progress=self._progress, on_done=self._done)
+            if self._cancelled.is_set():
+                raise _Cancelled
+            with self._drawing:
+                write_report(self._verdict(), self.plan.folder)
+            self._end("done", report=f"/api/report/{self.plan.place}/{PAGE}")
+        except _Cancelled:
+            self._end("cancelled")
+        except LongfatError as error:
+            self._end("failed", problem=problem_of(error))
+        except Exception as error:
+            _LOG.exception("job %s", self.plan.study.name)
+            words = f"an error of longfat's own ({type(error).__name__}): {error}"
+            self._end("failed", problem=problem_of(MachineError(words)))
+
+    def _progress(self, piece: Piece, progress: Progress) -> None:
+        if self._cancelled.is_set():
+            raise _Cancelled
+        with self._lock:
+            tally = self._tallies[piece.name]
+            tally.state = "running"
+            tally.virtual_s[piece.seed] = progress.virtual_s
+        self._on_change(self.number)
+
+    def _done(self, piece: Piece, run: Run) -> None:
+        with self._lock:
+            tally = self._tallies[piece.name]
+            tally.runs[piece.seed] = run
+            tally.virtual_s[piece.seed] = tally.expected_s[piece.seed] = run.virtual_s
+            tally.state = "done" if tally.whole else "running"
+        if tally.whole:
+            self._judge()
+        self._on_change(self.number)
+
+    def _verdict(self) -> Verdict:
+        """Return what the cases that are whole amount to."""
+        with self._lock:
+            runs = {name: one.in_order() for name, one in self._tallies.items() if one.whole}
+        return judge(self.plan.study, runs)
+
+    def _judge(self) -> None:
+        verdict = self._verdict()
+        tables = {
+            "claims": claims_json(verdict),
+            "published": published_json(verdict),
+            "measured": measured_json(verdict),
+        }
+        with self._lock:
+            self._tables = tables
+
+    def _end(
+        self, state: str, *, problem: dict[str, Any] | None = None, report: str | None = None
+    ) -> None:
+        with self._lock:
+            for name, tally in self._tallies.items():
+                if tally.state in ("done", "known"):
+                    continue
+                failed = problem is not None and f"case {name!r}" in problem["message"]
+                tally.state = "failed" if failed else "waiting"
+            self._state, self._problem, self._report = state, problem, report
+        self._on_change(self.number)

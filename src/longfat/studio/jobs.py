@@ -1,0 +1,227 @@
+"""All jobs of a server, those who watch them, and the ways to them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+import threading
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocketDisconnect
+
+from longfat.errors import InputError
+from longfat.studio.asked import read_json
+from longfat.studio.job import Job
+from longfat.studio.plan import Wish, make_plan
+from longfat.studio.refusal import Refusal
+from longfat.study.expand import MOST_SEEDS
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.websockets import WebSocket
+
+    from longfat.studio.workspace import Workspace
+
+_MOST_KEPT = 50
+_MOST_RUNNING = 8
+_JOIN_S = 30.0
+# Progress comes a few times a second from each machine; a page need not see more.
+_LEAST_GAP_S = 0.1
+
+
+class Watcher:
+    """Somebody who is to be told of changes, in the event loop.
+
+    Args:
+        loop: the loop.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._something = asyncio.Event()
+        self._changed: dict[str, None] = {}
+
+    def note(self, number: str) -> None:
+        """Note that a job has changed; from any thread."""
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._noted, number)
+
+    def _noted(self, number: str) -> None:
+        self._changed[number] = None
+        self._something.set()
+
+    async def changes(self) -> list[str]:
+        """Wait until something has changed, and return what has since the last time."""
+        await self._something.wait()
+        self._something.clear()
+        changed, self._changed = list(self._changed), {}
+        return changed
+
+
+class Jobs:
+    """The jobs of a server; `close` ends them all.
+
+    Args:
+        workspace: the folder that takes their runs.
+        drawing: held while figures are drawn.
+    """
+
+    def __init__(self, workspace: Workspace, *, drawing: threading.Lock) -> None:
+        self._workspace = workspace
+        self._drawing = drawing
+        self._jobs: dict[str, Job] = {}
+        self._lock = threading.Lock()
+        self._count = itertools.count(1)
+        self._watchers: set[Watcher] = set()
+        self._closed = False
+
+    def start(self, wish: Wish) -> Job:
+        """Begin a job.
+
+        Args:
+            wish: what is asked for.
+
+        Raises:
+            InputError: the study is wrong, or its folder is in use by another job.
+        """
+        plan = make_plan(wish, workspace=self._workspace)
+        with self._lock:
+            running = [job for job in self._jobs.values() if job.is_running]
+            if any(job.plan.place == plan.place for job in running):
+                raise Refusal(
+                    f"cases of {plan.study.name} run already: wait for them, or cancel them",
+                    status=HTTPStatus.CONFLICT,
+                )
+            if self._closed or len(running) >= _MOST_RUNNING:
+                raise Refusal(
+                    f"{len(running)} jobs run already: wait for one of them",
+                    status=HTTPStatus.CONFLICT,
+                )
+            job = Job(str(next(self._count)), plan, drawing=self._drawing, on_change=self._tell)
+            self._jobs[job.number] = job
+            ended = [number for number, one in self._jobs.items() if not one.is_running]
+            for number in ended[: max(0, len(self._jobs) - _MOST_KEPT)]:
+                del self._jobs[number]
+        job.start()
+        self._tell(job.number)
+        return job
+
+    def find(self, number: str) -> Job:
+        """Return a job.
+
+        Raises:
+            InputError: there is none of that number.
+        """
+        with self._lock:
+            job = self._jobs.get(number)
+        if job is None:
+            raise Refusal(f"there is no job {number!r}", status=HTTPStatus.NOT_FOUND)
+        return job
+
+    def infos(self) -> list[dict[str, Any]]:
+        """Return all jobs as `JobInfo` of the page's `api/types.ts`, the first one first."""
+        with self._lock:
+            jobs = list(self._jobs.values())
+        return [job.info() for job in jobs]
+
+    def close(self) -> None:
+        """End them all, with their machines."""
+        with self._lock:
+            self._closed = True
+            jobs = list(self._jobs.values())
+        for job in jobs:
+            job.cancel()
+        for job in jobs:
+            job.join(timeout_s=_JOIN_S)
+
+    def watch(self) -> Watcher:
+        """Return somebody who is told of changes from now on; to be called in the loop."""
+        watcher = Watcher(asyncio.get_running_loop())
+        with self._lock:
+            self._watchers.add(watcher)
+        return watcher
+
+    def unwatch(self, watcher: Watcher) -> None:
+        """Tell somebody no more."""
+        with self._lock:
+            self._watchers.discard(watcher)
+
+    def _tell(self, number: str) -> None:
+        with self._lock:
+            watchers = list(self._watchers)
+        for watcher in watchers:
+            watcher.note(number)
+
+
+def job_routes(jobs: Jobs) -> list[BaseRoute]:
+    """Return the routes of jobs."""
+
+    async def listed(request: Request) -> Response:
+        del request
+        return JSONResponse(await run_in_threadpool(jobs.infos))
+
+    async def start(request: Request) -> Response:
+        asked = await read_json(request)
+        wish = Wish(
+            name=asked.name("name"),
+            text=asked.text("text"),
+            lab=asked.maybe_name("lab"),
+            cases=asked.names("cases"),
+            seeds=asked.maybe_integer("seeds", least=1, most=MOST_SEEDS),
+        )
+        job = await run_in_threadpool(jobs.start, wish)
+        return JSONResponse(job.info(), status_code=HTTPStatus.CREATED)
+
+    async def cancel(request: Request) -> Response:
+        job = jobs.find(request.path_params["number"])
+        job.cancel()
+        return JSONResponse(job.info())
+
+    async def events(socket: WebSocket) -> None:
+        await socket.accept()
+        watcher = jobs.watch()
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_tell, socket, jobs, watcher)
+                await _until_gone(socket)
+                tasks.cancel_scope.cancel()
+        finally:
+            jobs.unwatch(watcher)
+
+    return [
+        Route("/api/jobs", listed, methods=["GET"]),
+        Route("/api/jobs", start, methods=["POST"]),
+        Route("/api/jobs/{number}", cancel, methods=["DELETE"]),
+        WebSocketRoute("/ws/jobs", events),
+    ]
+
+
+async def _tell(socket: WebSocket, jobs: Jobs, watcher: Watcher) -> None:
+    """Tell of every job, and then of each that has changed, until the page is gone."""
+    # Whoever waits for messages notes that the page is gone, too.
+    with contextlib.suppress(WebSocketDisconnect):
+        for info in await run_in_threadpool(jobs.infos):
+            await _send(socket, info)
+        while True:
+            for number in await watcher.changes():
+                with contextlib.suppress(InputError):  # so old that it was forgotten
+                    await _send(socket, jobs.find(number).info())
+            await asyncio.sleep(_LEAST_GAP_S)
+
+
+async def _send(socket: WebSocket, info: dict[str, Any]) -> None:
+    await socket.send_text(json.dumps({"event": "job", "job": info}, allow_nan=False))
+
+
+async def _until_gone(socket: WebSocket) -> None:
+    """Wait until the page is gone; it has nothing to say."""
+    while (await socket.receive())["type"] != "websocket.disconnect":
+        pass

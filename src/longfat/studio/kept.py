@@ -1,0 +1,147 @@
+"""Runs of the workspace: found by their manifests, and read."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import threading
+from http import HTTPStatus
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from longfat.errors import InputError
+from longfat.probe import PROBES
+from longfat.runs import RUN_FORMAT, load_run
+from longfat.runs.run import MANIFEST
+from longfat.studio.refusal import Refusal
+from longfat.traffic import FLOWS
+from longfat.units import format_quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from longfat.runs import Run
+    from longfat.studio.workspace import Workspace
+
+_LARGEST_MANIFEST = 4 * 1024**2
+_MOST_TOLD = 4
+# What tells runs of a flow apart at the first glance, if they have it.
+_TELLING = ("receiver_bps", "avg_s", "retransmits", "loss")
+
+
+def load_kept(workspace: Workspace, path: str) -> Run:
+    """Read a run.
+
+    Args:
+        workspace: the workspace.
+        path: the run directory, below it.
+
+    Raises:
+        InputError: there is no such run, it is not whole, or there is a link in it.
+    """
+    folder = workspace.folder(path)
+    for inside, names, files in os.walk(folder):
+        for name in (*names, *files):
+            mode = Path(inside, name).lstat().st_mode
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                raise InputError(f"{path}: {name} in it is no file: runs hold no links")
+    if not (folder / MANIFEST).is_file():
+        raise Refusal(f"{path}: no run: there is no {MANIFEST}", status=HTTPStatus.NOT_FOUND)
+    return load_run(folder)
+
+
+class KeptRuns:
+    """The runs of a workspace, listed quickly: a manifest is read once, and again if it changes.
+
+    Args:
+        workspace: the workspace.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._lock = threading.Lock()
+        self._entries: dict[str, tuple[tuple[int, int, int], dict[str, Any] | None]] = {}
+
+    def entries(self, *, search: str = "") -> list[dict[str, Any]]:
+        """Return the runs as `RunEntry` of the page's `api/types.ts`, the newest first.
+
+        Args:
+            search: words that must all be found in a run's path, names, kernel or figures.
+        """
+        words = search.casefold().split()
+        with self._lock:
+            found = [entry for entry in self._all() if all(word in _text(entry) for word in words)]
+        return sorted(found, key=lambda entry: (-entry["modified_s"], entry["path"]))
+
+    def _all(self) -> list[dict[str, Any]]:
+        before, self._entries = self._entries, {}
+        found = []
+        for folder, files in self._workspace.walk():
+            manifest = next((entry for entry in files if entry.name == MANIFEST), None)
+            if manifest is None or not folder:
+                continue
+            try:
+                about = manifest.stat(follow_symlinks=False)
+            except OSError:
+                continue  # gone meanwhile
+            mark = (about.st_mtime_ns, about.st_size, about.st_ino)
+            known = before.get(folder)
+            if known is None or known[0] != mark:
+                known = (mark, self._entry(folder, about.st_mtime))
+            self._entries[folder] = known
+            if known[1] is not None:
+                found.append(known[1])
+        return found
+
+    def _entry(self, folder: str, modified_s: float) -> dict[str, Any] | None:
+        """Return what a manifest tells; None where it is none that this longfat reads."""
+        try:
+            content = self._workspace.read(f"{folder}/{MANIFEST}", most_bytes=_LARGEST_MANIFEST)
+            data = json.loads(content)
+            if data["format"] != RUN_FORMAT:
+                return None
+            return {
+                "path": folder,
+                "study": PurePosixPath(folder).parent.name,
+                "case": str(data["name"]),
+                "seed": int(data["seed"]),
+                "kernel": str(data["kernel"]["release"]),
+                "digest": str(data["digest"]),
+                "modified_s": modified_s,
+                "told": _told(data["case"], data["metrics"]),
+            }
+        except (InputError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return None
+
+
+def _told(case: Mapping[str, Any], metrics: Mapping[str, float]) -> list[dict[str, str]]:
+    """Return a few figures of a run: of each flow what is asked first, then of its probes."""
+    known: dict[str, dict[str, Any]] = {}
+    for flow in case["flows"]:
+        known[flow["name"]] = {one.name: one for one in FLOWS[flow["tool"]].metrics}
+    told = [
+        (name, of[metric])
+        for metric in _TELLING
+        for name, of in known.items()
+        if metric in of and f"{name}.{metric}" in metrics
+    ]
+    for probe in case["probes"]:
+        told += [
+            (probe["name"], one)
+            for one in PROBES[probe["kind"]].metrics
+            if f"{probe['name']}.{one.name}" in metrics
+        ]
+    return [
+        {
+            "name": f"{name} {metric.title}",
+            "text": format_quantity(metrics[f"{name}.{metric.name}"], metric.unit),
+        }
+        for name, metric in told[:_MOST_TOLD]
+    ]
+
+
+def _text(entry: Mapping[str, Any]) -> str:
+    figures = " ".join(f"{one['name']} {one['text']}" for one in entry["told"])
+    parts = (entry["path"], entry["kernel"], f"seed {entry['seed']}", entry["digest"], figures)
+    return " ".join(parts).casefold()

@@ -1,0 +1,213 @@
+"""What the probes of a room see, made into points of series.
+
+Probes look all the time that passes, at every node, whether anybody pressed
+Run or not: a person may type iperf3 at a terminal. The guest's files are read
+while they grow, as `longfat watch` does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from longfat.errors import MachineError
+from longfat.probe import queue, rate, tcp
+from longfat.probe.samples import UNREADABLE, SampleStream
+from longfat.studio.live.series import SeriesInfo
+from longfat.watch.tail import Tail
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from longfat.live import Network
+    from longfat.probe.samples import Message
+
+EVERY_S = 0.02
+"""Between two looks, in seconds of virtual time."""
+
+MANY_INTERFACES = 32
+"""In a network with more of them looks are rarer."""
+
+MANY_EVERY_S = 0.1
+
+# A connection that has carried less does not count: it is one that controls another.
+_LEAST_BYTES = 20_000
+
+Point = tuple[SeriesInfo, float, float]
+"""A series, a time in seconds since boot, and a value."""
+
+
+class Looking:
+    """The probes of a room, begun; `close` ends them.
+
+    Args:
+        network: the network, built; its machine is held.
+        flow_of: tells the name of the flow that goes to an address and port; "" for none.
+        limits: what the queue of an interface holds at the most, in bytes, where it is known.
+
+    Attributes:
+        limits: likewise.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        *,
+        flow_of: Callable[[str, int], str],
+        limits: Mapping[str, float],
+    ) -> None:
+        self._network = network
+        self._flow_of = flow_of
+        self.limits = limits
+        self._stack = contextlib.ExitStack()
+        model = network.model
+        names = [name for pair in model.interfaces() for name in pair]
+        many = len(names) > MANY_INTERFACES
+        self._start_s = network.clock.now
+        kinds: dict[str, Any] = {
+            "queue": names,
+            "rate": names,
+            "tcp": [h.name for h in model.hosts],
+        }
+        given = {kind: of for kind, of in kinds.items() if of}
+        self._tails: list[tuple[str, SampleStream, Tail]] = []
+        self._waiting: dict[str, list[Message]] = {}
+        self._rates: dict[str, tuple[float, int]] = {}
+        self._drops: dict[tuple[str, str], int] = {}
+        self._sockets: dict[tuple[str, int, str, int], tuple[float, int]] = {}
+        if not given:
+            return
+        seen = network.probe(every=MANY_EVERY_S if many else EVERY_S, **given)
+        self._stack.enter_context(seen)
+        self._number = seen.number
+        for kind in given:
+            tail = self._stack.enter_context(
+                Tail(network.session.folder, "raw", seen.samples_file(kind))
+            )
+            self._tails.append((kind, SampleStream(name=f"{kind} samples"), tail))
+
+    def close(self) -> None:
+        """Look no more."""
+        self._stack.close()
+
+    def count_anew(self) -> None:
+        """Count drops and marks from now on."""
+        self._drops.clear()
+
+    def flush(self) -> None:
+        """Let the guest write out what it has, so that nothing is missing now; it is held."""
+        if self._tails:
+            self._network.session.order("flush", samples=self._number)
+
+    def read(self) -> Iterator[Point]:
+        """Yield the points that are new.
+
+        Raises:
+            MachineError: a file is not what a sampler writes.
+        """
+        decode = {"queue": self._queue, "rate": self._rate, "tcp": self._tcp}
+        for kind, stream, tail in self._tails:
+            while piece := tail.read():
+                try:
+                    waiting = self._waiting.setdefault(kind, [])
+                    waiting += stream.feed(piece)
+                    whole = [one for one in waiting if one.time_s <= stream.time_s]
+                    del waiting[: len(whole)]
+                    yield from decode[kind](whole)
+                except UNREADABLE as error:
+                    raise MachineError(
+                        f"the {kind} samples cannot be read: {type(error).__name__} {error}"
+                    ) from error
+
+    def _samples(
+        self, rows: Iterator[dict[str, Any]]
+    ) -> Iterator[tuple[float, list[dict[str, Any]]]]:
+        for time_s, group in itertools.groupby(rows, key=lambda row: row["time_s"]):
+            yield self._start_s + time_s, list(group)
+
+    def _rate(self, messages: list[Message]) -> Iterator[Point]:
+        for time_s, rows in self._samples(rate.decode(iter(messages))):
+            for row in rows:
+                name = row["interface"]
+                before = self._rates.get(name)
+                self._rates[name] = time_s, row["tx_bytes"]
+                if before is not None:
+                    bps = (row["tx_bytes"] - before[1]) * 8 / (time_s - before[0])
+                    yield _info("rate", name, "tx_bps", "bit/s"), time_s, bps
+
+    def _queue(self, messages: list[Message]) -> Iterator[Point]:
+        for time_s, rows in self._samples(queue.decode(iter(messages))):
+            of: dict[str, list[dict[str, Any]]] = {}
+            for row in rows:
+                of.setdefault(row["interface"], []).append(row)
+            for name, qdiscs in of.items():
+                handle = queue.waiting_handle(qdiscs)
+                (row,) = [one for one in qdiscs if one["handle"] == handle][:1]
+                if row["qdisc"] == "noqueue":
+                    continue
+                limit = self.limits.get(name)
+                backlog = _info("queue", name, "backlog_bytes", "bytes", limit=limit)
+                yield backlog, time_s, row["backlog_bytes"]
+                for what in ("drops", "marks"):
+                    now = int(row[what] or 0)
+                    # Counted since we began to look.
+                    first = self._drops.setdefault((name, f"{what} {handle}"), now)
+                    if what == "drops" or now > first:
+                        yield _info("queue", name, what, "packets"), time_s, now - first
+
+    def _tcp(self, messages: list[Message]) -> Iterator[Point]:
+        for time_s, rows in self._samples(tcp.decode_sockets(messages)):
+            flows: dict[str, list[tuple[dict[str, Any], float]]] = {}
+            for row in rows:
+                if row["state"] != "established" or row["bytes_acked"] < _LEAST_BYTES:
+                    continue
+                key = tuple(
+                    row[one] for one in ("host", "local_port", "remote_address", "remote_port")
+                )
+                before = self._sockets.get(key)
+                self._sockets[key] = time_s, row["bytes_acked"]
+                bps = 0.0
+                if before is not None:
+                    bps = (row["bytes_acked"] - before[1]) * 8 / (time_s - before[0])
+                flows.setdefault(self._flow_name(row), []).append((row, bps))
+            for name, streams in flows.items():
+                told = [row for row, _ in streams]
+                rtt_s = sum(row["rtt_s"] for row in told) / len(told)
+                yield (
+                    _info("tcp", name, "throughput_bps", "bit/s"),
+                    time_s,
+                    sum(bps for _, bps in streams),
+                )
+                yield _info("tcp", name, "rtt_s", "s"), time_s, rtt_s
+                cwnd_bytes = sum(row["cwnd_bytes"] for row in told)
+                yield _info("tcp", name, "cwnd_bytes", "bytes"), time_s, cwnd_bytes
+                resent = sum(row["retransmits"] for row in told)
+                yield _info("tcp", name, "retransmits", "packets"), time_s, resent
+
+    def _flow_name(self, row: dict[str, Any]) -> str:
+        """Return the flow that a sending socket belongs to; what it talks to, for others."""
+        # A flow's server may be the one that sends.
+        for address, port in (
+            (row["remote_address"], row["remote_port"]),
+            (row["local_address"], row["local_port"]),
+        ):
+            if name := self._flow_of(address, port):
+                return name
+        names = {at: name for name, at in self._network.model.host_addresses().items()}
+        other = names.get(row["remote_address"], row["remote_address"])
+        return f"{row['host']} → {other}"
+
+
+def _info(
+    kind: str, of: str, quantity: str, unit: str, *, limit: float | None = None
+) -> SeriesInfo:
+    return SeriesInfo(
+        key=f"{kind}:{of}:{quantity}",
+        kind=kind,
+        of=of,
+        quantity=quantity,
+        unit=unit,
+        label=of,
+        limit=limit,
+    )

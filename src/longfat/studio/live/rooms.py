@@ -1,0 +1,85 @@
+"""All live sessions of a server."""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from longfat.errors import InputError
+from longfat.studio.live.drawing import read_drawing
+from longfat.studio.live.room import Room
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MOST_ROOMS = 32
+
+
+class Rooms:
+    """The rooms of a server; `close` ends them all.
+
+    Args:
+        workspace: the folder that the server works in.
+    """
+
+    def __init__(self, *, workspace: Path) -> None:
+        self._workspace = workspace
+        self._rooms: dict[str, Room] = {}
+        self._lock = threading.Lock()
+        self._count = itertools.count(1)
+
+    def create(self, *, name: str, text: str, case: str | None) -> Room:
+        """Boot a machine and build what is drawn in it; takes a part of a second.
+
+        Args:
+            name: the drawing's name.
+            text: the text of the study.
+            case: the case; see `read_drawing`.
+
+        Raises:
+            LongfatError: the drawing is wrong, or the machine failed.
+        """
+        drawn = read_drawing(text, name=name, case=case)
+        self._forget_ended()
+        if len(self._rooms) >= MOST_ROOMS:
+            raise InputError(f"{MOST_ROOMS} networks run already: end some of their sessions")
+        # Nobody can tell another session's name from one's own.
+        number = f"{next(self._count)}-{secrets.token_hex(4)}"
+        room = Room(number, name=name, drawn=drawn)
+        with self._lock:
+            self._rooms[number] = room
+        return room
+
+    def find(self, number: str) -> Room | None:
+        """Return the room of a name that lives; None if there is none."""
+        room = self._rooms.get(number)
+        return None if room is None or room.is_over else room
+
+    def end(self, number: str) -> bool:
+        """End a room; tell whether there was one."""
+        with self._lock:
+            room = self._rooms.pop(number, None)
+        if room is None:
+            return False
+        room.close()
+        return True
+
+    def infos(self) -> list[dict[str, Any]]:
+        """Return all that live, as `SessionInfo` of the page's `api/types.ts`."""
+        return [room.info() for room in list(self._rooms.values()) if not room.is_over]
+
+    def close(self) -> None:
+        """End them all."""
+        with self._lock:
+            rooms, self._rooms = list(self._rooms.values()), {}
+        if rooms:
+            with ThreadPoolExecutor(max_workers=len(rooms)) as pool:
+                list(pool.map(Room.close, rooms))
+
+    def _forget_ended(self) -> None:
+        with self._lock:
+            for number in [number for number, room in self._rooms.items() if room.is_over]:
+                del self._rooms[number]

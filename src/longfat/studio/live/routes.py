@@ -1,0 +1,139 @@
+"""The ways to live sessions: making and ending them, and their WebSockets."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from longfat.errors import InputError
+from longfat.studio.asked import read_json
+from longfat.studio.live.hub import Listener
+from longfat.studio.live.orders import MOST_ROWS, read_order
+from longfat.studio.refusal import Refusal
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from longfat.studio.live.room import Room
+    from longfat.studio.live.rooms import Rooms
+
+GONE = 4404
+"""The WebSocket's status where there is no such session, or no more."""
+
+
+def live_routes(rooms: Rooms) -> list[BaseRoute]:
+    """Return the routes of live sessions."""
+
+    async def create(request: Request) -> JSONResponse:
+        asked = await read_json(request)
+        name, text, case = asked.name("name"), asked.text("text"), asked.maybe_name("case")
+        room = await run_in_threadpool(lambda: rooms.create(name=name, text=text, case=case))
+        return JSONResponse(room.info(), status_code=201)
+
+    async def end(request: Request) -> JSONResponse:
+        found = await run_in_threadpool(rooms.end, request.path_params["number"])
+        if not found:
+            raise Refusal("there is no such session", status=HTTPStatus.NOT_FOUND)
+        return JSONResponse({})
+
+    async def session(socket: WebSocket) -> None:
+        await _serve(socket, rooms, _session)
+
+    async def terminal(socket: WebSocket) -> None:
+        await _serve(socket, rooms, _terminal)
+
+    return [
+        Route("/api/sessions", create, methods=["POST"]),
+        Route("/api/sessions/{number}", end, methods=["DELETE"]),
+        WebSocketRoute("/ws/sessions/{number}", session),
+        WebSocketRoute("/ws/sessions/{number}/terminals/{terminal:int}", terminal),
+    ]
+
+
+Talk = Callable[[WebSocket, "Room", Listener], Awaitable[None]]
+
+
+async def _serve(socket: WebSocket, rooms: Rooms, talk: Talk) -> None:
+    """Serve a WebSocket until either side has enough."""
+    await socket.accept()
+    room = rooms.find(socket.path_params["number"])
+    if room is None:
+        await socket.close(GONE, "there is no such session any more")
+        return
+    listener = Listener()
+    hearing = asyncio.create_task(_pass_on(socket, listener))
+    talking = asyncio.ensure_future(talk(socket, room, listener))
+    try:
+        await asyncio.wait({hearing, talking}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (hearing, talking):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
+                await task
+        with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # the page is gone
+            await socket.close()
+
+
+async def _pass_on(socket: WebSocket, listener: Listener) -> None:
+    while (said := await listener.next()) is not None:
+        if isinstance(said, str):
+            await socket.send_text(said)
+        else:
+            await socket.send_bytes(said)
+
+
+async def _session(socket: WebSocket, room: Room, listener: Listener) -> None:
+    room.join(listener)
+    try:
+        while True:
+            try:
+                room.do(read_order(await _text(socket)))
+            except InputError as error:
+                told = {"event": "message", "level": "error", "text": str(error), "about": ""}
+                listener.tell([json.dumps(told)])
+    finally:
+        room.leave(listener)
+
+
+async def _terminal(socket: WebSocket, room: Room, listener: Listener) -> None:
+    number = socket.path_params["terminal"]
+    room.watch(number, listener)
+    try:
+        while True:
+            message = await socket.receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            if message.get("bytes") is not None:
+                room.type_at(number, message["bytes"])
+            elif (size := _size(message.get("text"))) is not None:
+                room.resize(number, *size)
+    finally:
+        room.unwatch(number, listener)
+
+
+async def _text(socket: WebSocket) -> str:
+    message = await socket.receive()
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message.get("code", 1000))
+    return message.get("text") or ""
+
+
+def _size(said: str | None) -> tuple[int, int] | None:
+    """Return the rows and columns that a message tells; None if it tells none."""
+    try:
+        data = json.loads(said or "")
+        size = data["rows"], data["columns"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    if all(isinstance(one, int) and 0 < one <= MOST_ROWS for one in size):
+        return size
+    return None

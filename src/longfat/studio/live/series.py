@@ -1,0 +1,135 @@
+"""The series of a recording: points as they come, and what of them was told already."""
+
+from __future__ import annotations
+
+import json
+import struct
+from array import array
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MOST_POINTS = 20_000
+"""A series that has come to have more is thinned."""
+
+_LENGTH = struct.Struct("<I")
+_ALIGNMENT = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesInfo:
+    """What a series is; see `SeriesInfo` of the page's `api/types.ts`.
+
+    Attributes:
+        key: `KIND:OF:QUANTITY`.
+        kind: queue, tcp, rate or ping.
+        of: the interface or the flow.
+        quantity: such as `throughput_bps`.
+        unit: `bit/s`, `s`, `bytes` or `packets`.
+        label: what people call it.
+        limit: what a queue holds at the most, in bytes; None where that is not known.
+    """
+
+    key: str
+    kind: str
+    of: str
+    quantity: str
+    unit: str
+    label: str
+    limit: float | None = None
+
+
+class Series:
+    """A series that grows.
+
+    Attributes:
+        info: what it is.
+        times: when, in seconds after the recording's start.
+        values: what, in the unit.
+    """
+
+    def __init__(self, info: SeriesInfo) -> None:
+        self.info = info
+        self.times = array("d")
+        self.values = array("d")
+        self.told = 0
+
+    def add(self, time_s: float, value: float) -> None:
+        """Add a point; times only grow."""
+        self.times.append(time_s)
+        self.values.append(value)
+        if len(self.times) > MOST_POINTS:
+            self._thin()
+
+    def _thin(self) -> None:
+        """Keep the least and the largest of every four points, in their order."""
+        times, values = array("d"), array("d")
+        for start in range(0, len(self.times), 4):
+            group = range(start, min(start + 4, len(self.times)))
+            of = self.values.__getitem__
+            for index in sorted({min(group, key=of), max(group, key=of)}):
+                times.append(self.times[index])
+                values.append(self.values[index])
+        # Who was told of them has more points than we: that does no harm.
+        self.times, self.values, self.told = times, values, len(times)
+
+
+class SeriesSet:
+    """All series of a recording."""
+
+    def __init__(self) -> None:
+        self._all: dict[str, Series] = {}
+        self.is_new = False
+        """There is a series that was not told of."""
+
+    @property
+    def infos(self) -> list[SeriesInfo]:
+        """What there is."""
+        return [one.info for one in self._all.values()]
+
+    def add(self, info: SeriesInfo, time_s: float, value: float) -> None:
+        """Add a point to the series of a key, which begins with it."""
+        found = self._all.get(info.key)
+        if found is None:
+            found = self._all[info.key] = Series(info)
+            self.is_new = True
+        found.add(time_s, value)
+
+    def count(self, key: str) -> int:
+        """Return how many points the series of a key has."""
+        return len(self._all[key].times) if key in self._all else 0
+
+    def news(self, *, recording: int) -> bytes | None:
+        """Return what was added since the last time as a binary message; None if nothing was."""
+        parts = []
+        for one in self._all.values():
+            if one.told < len(one.times):
+                parts.append((one.info.key, one.times[one.told :], one.values[one.told :]))
+                one.told = len(one.times)
+        return _message(parts, recording=recording, whole=False) if parts else None
+
+    def whole(self, *, recording: int) -> bytes:
+        """Return all of it as a binary message, for who has just come."""
+        parts = [
+            (one.info.key, one.times[: one.told], one.values[: one.told])
+            for one in self._all.values()
+        ]
+        return _message(parts, recording=recording, whole=True)
+
+
+def _message(
+    parts: Iterable[tuple[str, array[float], array[float]]], *, recording: int, whole: bool
+) -> bytes:
+    parts = list(parts)
+    entries = [{"key": key, "count": len(times)} for key, times, _ in parts]
+    header = json.dumps({"recording": recording, "whole": whole, "entries": entries}).encode()
+    padding = -(_LENGTH.size + len(header)) % _ALIGNMENT
+    data = b"".join(times.tobytes() + values.tobytes() for _, times, values in parts)
+    return _LENGTH.pack(len(header)) + header + bytes(padding) + data
+
+
+def info_json(info: SeriesInfo) -> dict[str, object]:
+    """Return what a series is as plain data."""
+    return asdict(info)

@@ -1,0 +1,160 @@
+"""What a job is to do: a study, the cases that are run, and those whose runs are there already.
+
+A page may ask for one case of a study after another. Claims and report speak of
+all of them, so runs that an earlier job left count as long as they are those of
+the very case and kernel: then a run again would give the same bytes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from longfat import kernel as kernels
+from longfat.errors import InputError, LongfatError
+from longfat.labs import find_lab
+from longfat.studio.formats import SUFFIXES
+from longfat.studio.kept import load_kept
+from longfat.studio.places import RUNS
+from longfat.study.expand import LARGEST_SEED
+from longfat.study.node import listed, nearest
+from longfat.study.read import STUDY_FILE, parse_study
+from longfat.study.text import TEXT_FILES, find_text, read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from longfat.runs import Run
+    from longfat.studio.workspace import Workspace
+    from longfat.study import Planned, Study
+
+_ODD = re.compile(r"[^\w.-]+", re.ASCII)
+_LONGEST_NAME = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What a page asks for: `JobRequest` of its `api/types.ts`.
+
+    Attributes:
+        name: what the study is called.
+        text: its text.
+        lab: the lab that it is, or None.
+        cases: the names of the cases to run; all, if empty.
+        seeds: how many seeds each is run with; None for the study's own number.
+    """
+
+    name: str
+    text: str
+    lab: str | None = None
+    cases: tuple[str, ...] = ()
+    seeds: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a job is to do.
+
+    Attributes:
+        study: the study.
+        lab: the lab that it is, or None.
+        chosen: the cases to run, by name.
+        known: the runs of other cases that are there already, by the cases' names.
+        place: the folder of the runs, below the workspace.
+        folder: the same as a whole path.
+    """
+
+    study: Study
+    lab: str | None
+    chosen: Mapping[str, Planned]
+    known: Mapping[str, tuple[Run, ...]]
+    place: str
+    folder: Path
+
+
+def make_plan(wish: Wish, *, workspace: Workspace) -> Plan:
+    """Return what a job is to do; its folder is made, and the study's text put into it.
+
+    Args:
+        wish: what is asked for.
+        workspace: the folder whose `runs` takes the runs.
+
+    Raises:
+        InputError: something in the study is wrong, there is no such case or lab, or
+            the folder cannot be written to.
+    """
+    study = parse_study(wish.text, name=wish.name)
+    text = None
+    if wish.lab is not None:
+        file = find_text(find_lab(wish.lab).folder)
+        text = None if file is None else read_text(file)
+    name = folder_name(wish.lab or wish.name)
+    study = replace(study, name=name, file=Path(wish.lab or wish.name), text=text)
+    chosen = _chosen(study, names=wish.cases, seeds=wish.seeds)
+    place = f"{RUNS}/{name}"
+    folder = workspace.folder(place, make=True)
+    # So that its runs tell later what they were runs of.
+    workspace.write(f"{place}/{STUDY_FILE}", wish.text.encode())
+    if text is not None:
+        workspace.write(f"{place}/{TEXT_FILES[0]}", text.encode())
+    every = _chosen(study, names=(), seeds=wish.seeds)
+    others = {name: planned for name, planned in every.items() if name not in chosen}
+    return Plan(
+        study=study,
+        lab=wish.lab,
+        chosen=chosen,
+        known=_known(others, workspace=workspace, place=place),
+        place=place,
+        folder=folder,
+    )
+
+
+def folder_name(name: str) -> str:
+    """Return what the folder of a study's runs is called: its name without suffix and odd letters.
+
+    Args:
+        name: what the study is called, such as `two paths.yaml`.
+    """
+    path = Path(name)
+    stem = path.stem if path.suffix in SUFFIXES else path.name
+    return _ODD.sub("-", stem).strip("-.")[:_LONGEST_NAME] or "drawing"
+
+
+def _chosen(study: Study, *, names: Sequence[str], seeds: int | None) -> dict[str, Planned]:
+    for name in names:
+        if name not in study.cases:
+            raise InputError(
+                f"there is no case {name!r}{nearest(name, study.cases)} "
+                f"(there are: {listed(study.cases)})"
+            )
+    found = {}
+    for name, planned in study.cases.items():
+        if names and name not in names:
+            continue
+        count = planned.seeds if seeds is None else seeds
+        if planned.case.seed + count - 1 > LARGEST_SEED:
+            raise InputError(
+                f"{count} seeds from {planned.case.seed} on pass the largest seed, {LARGEST_SEED}"
+            )
+        found[name] = replace(planned, seeds=count)
+    return found
+
+
+def _known(
+    cases: Mapping[str, Planned], *, workspace: Workspace, place: str
+) -> dict[str, tuple[Run, ...]]:
+    found = {}
+    for name, planned in cases.items():
+        with contextlib.suppress(LongfatError):
+            kernel = kernels.find(planned.case.kernel)
+            runs = [
+                load_kept(workspace, f"{place}/{name}-seed{case.seed}") for case in planned.seeded()
+            ]
+            wanted = [case.digest for case in planned.seeded()]
+            same_kernel = all(run.kernel.get("digest") == kernel.digest for run in runs)
+            if same_kernel and [run.case_digest for run in runs] == wanted:
+                found[name] = tuple(runs)
+    return found

@@ -1,0 +1,119 @@
+"""The ways to what was run: lists, figures, diagnoses, reports, and files to give away."""
+
+from __future__ import annotations
+
+import re
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from longfat.advice.diagnosis import diagnose
+from longfat.errors import InputError
+from longfat.report.files import PAGE, PAPER
+from longfat.studio.asked import asked_name, asked_names
+from longfat.studio.kept import KeptRuns, load_kept
+from longfat.studio.live.advice import advice_of
+from longfat.studio.panels import panels_of
+from longfat.studio.refusal import Refusal
+from longfat.studio.share import shared_page
+
+if TYPE_CHECKING:
+    import threading
+
+    from starlette.requests import Request
+
+    from longfat.runs import Run
+    from longfat.studio.workspace import Workspace
+
+REPORT_POLICY = "; ".join(
+    (
+        # A report is a file of the workspace: it acts as one of nobody's, without our cookie.
+        "sandbox allow-scripts allow-downloads allow-popups",
+        "default-src 'none'",
+        # Its own policy, inside of it, lets only scripts run whose hashes it names.
+        "script-src 'unsafe-inline'",
+        "style-src 'unsafe-inline'",
+        "img-src data: blob:",
+        "font-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'self'",
+    )
+)
+"""What a report may do that the studio shows."""
+
+_TYPES = {PAGE: "text/html; charset=utf-8", PAPER: "application/pdf"}
+_LARGEST_REPORT = 256 * 1024**2
+_MOST_RUNS = 1000
+_ODD = re.compile(r"[^\w.-]+", re.ASCII)
+
+
+def run_routes(workspace: Workspace, *, drawing: threading.Lock) -> list[BaseRoute]:
+    """Return the routes of runs.
+
+    Args:
+        workspace: where the runs are.
+        drawing: held while figures are drawn, which cannot be done by two at once.
+    """
+    kept = KeptRuns(workspace)
+
+    def load_all(paths: tuple[str, ...]) -> list[Run]:
+        if len(paths) > _MOST_RUNS:
+            raise InputError(f"{len(paths)} runs at once: choose at most {_MOST_RUNS}")
+        return [load_kept(workspace, path) for path in paths]
+
+    async def listed(request: Request) -> Response:
+        search = asked_name(request, "search") or ""
+        return JSONResponse(await run_in_threadpool(kept.entries, search=search))
+
+    async def panels(request: Request) -> Response:
+        paths = asked_names(request, "runs")
+        return JSONResponse(await run_in_threadpool(lambda: panels_of(load_all(paths))))
+
+    async def diagnosis(request: Request) -> Response:
+        (path, *_) = asked_names(request, "run")
+        return JSONResponse(await run_in_threadpool(lambda: _diagnoses(load_kept(workspace, path))))
+
+    async def share(request: Request) -> Response:
+        paths = asked_names(request, "runs")
+
+        def page() -> tuple[str, str]:
+            runs = load_all(paths)
+            with drawing:
+                return _ODD.sub("-", runs[0].folder.parent.name), shared_page(
+                    runs, workspace=workspace
+                )
+
+        name, content = await run_in_threadpool(page)
+        answer = _report(content.encode(), _TYPES[PAGE])
+        answer.headers["Content-Disposition"] = f'attachment; filename="{name}.html"'
+        return answer
+
+    async def report(request: Request) -> Response:
+        path: str = request.path_params["path"]
+        kind = _TYPES.get(path.rpartition("/")[2])
+        if kind is None:
+            raise Refusal(f"{path}: no report", status=HTTPStatus.NOT_FOUND)
+        content = await run_in_threadpool(workspace.read, path, most_bytes=_LARGEST_REPORT)
+        return _report(content, kind)
+
+    return [
+        Route("/api/runs", listed, methods=["GET"]),
+        Route("/api/panels", panels, methods=["GET"]),
+        Route("/api/diagnosis", diagnosis, methods=["GET"]),
+        Route("/api/share", share, methods=["GET"]),
+        Route("/api/report/{path:path}", report, methods=["GET"]),
+    ]
+
+
+def _report(content: bytes, kind: str) -> Response:
+    headers = {"Content-Security-Policy": REPORT_POLICY}
+    return Response(content, media_type=kind, headers=headers)
+
+
+def _diagnoses(run: Run) -> list[dict[str, Any]]:
+    """Return what held a run's flows back, as `RunDiagnosis` of the page's `api/types.ts`."""
+    return [{"flow": one.flow, "advice": advice_of(one).to_json()} for one in diagnose(run)]

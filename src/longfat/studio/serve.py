@@ -1,0 +1,219 @@
+"""The process of the studio: a socket, a token, a browser, and an end that leaves nothing.
+
+It listens where only this machine can reach it. Beyond that it asks for TLS:
+whoever has the token can type at a shell.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import ipaddress
+import secrets
+import signal
+import socket
+import ssl
+import sys
+import threading
+import webbrowser
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import uvicorn
+
+from longfat.errors import InputError, SurroundingsError
+from longfat.studio.app import STATIC, make_app
+from longfat.studio.gate import Keys, our_hosts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+FIRST_PORT = 8765
+"""The port that is tried first where none is named."""
+
+_LARGEST_MESSAGE = 4 * 1024**2
+_GRACE_S = 3
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where the studio listens.
+
+    Attributes:
+        host: a name or address.
+        port: the port; None for one that is free.
+        i_know: the person knows what it means to be reached from other machines.
+        tls_cert: the certificate's file; None without TLS.
+        tls_key: the file of its key.
+    """
+
+    host: str = "127.0.0.1"
+    port: int | None = None
+    i_know: bool = False
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+
+    def check(self) -> None:
+        """Check that only who should can reach it.
+
+        Raises:
+            InputError: it can be reached from other machines and nobody said that they
+                know, there is no TLS, or its files are no certificate and key.
+        """
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise InputError("--tls-cert and --tls-key belong together: name both files")
+        if not _is_loopback(self.host):
+            self._check_beyond()
+        if self.tls_cert is not None:
+            try:
+                ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(self.tls_cert, self.tls_key)
+            except (OSError, ValueError) as error:
+                reason = getattr(error, "strerror", None) or str(error)
+                raise InputError(
+                    f"{self.tls_cert}, {self.tls_key}: no certificate with its key: {reason}"
+                ) from None
+
+    def _check_beyond(self) -> None:
+        if not self.i_know or self.tls_cert is None:
+            raise InputError(
+                f"--host {self.host}: other machines could reach it, and whoever has the token can "
+                "type at a shell: that needs --i-know, and --tls-cert and --tls-key"
+            )
+        with contextlib.suppress(ValueError):
+            if ipaddress.ip_address(self.host).is_unspecified:
+                raise InputError(
+                    f"--host {self.host}: write the name or the address by which others reach "
+                    "this machine, since requests for any other are refused"
+                )
+
+
+def serve(
+    *,
+    workspace: Path,
+    address: Address,
+    query: Mapping[str, str],
+    browser: bool,
+    static: Path = STATIC,
+) -> None:
+    """Run the studio until a signal ends it.
+
+    Args:
+        workspace: the one folder that is read and written.
+        address: where to listen.
+        query: what the page is to open, as parameters of its URL.
+        browser: open the URL in a browser.
+        static: the folder of the built page.
+
+    Raises:
+        InputError: the address is not allowed or not ours, or there is no such workspace.
+        SurroundingsError: the page is not built, or the port is taken.
+    """
+    address.check()
+    if not (static / "index.html").is_file():
+        raise SurroundingsError(
+            "the studio's page is not built: there is no static/index.html in longfat.studio",
+            mend="make web",
+        )
+    with _listening(address) as listening:
+        port = listening.getsockname()[1]
+        secure = address.tls_cert is not None
+        keys = Keys(
+            token=secrets.token_urlsafe(32),
+            hosts=our_hosts(address.host, port, secure=secure),
+            port=port,
+            secure=secure,
+        )
+        app = make_app(workspace=workspace, keys=keys, static=static)
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            lifespan="on",
+            proxy_headers=False,
+            server_header=False,
+            ws_max_size=_LARGEST_MESSAGE,
+            timeout_graceful_shutdown=_GRACE_S,
+            ssl_certfile=address.tls_cert,
+            ssl_keyfile=address.tls_key,
+        )
+        url = _url(address.host, port, secure=secure, query={**query, "token": keys.token})
+        # Its words are what a person, or a program, waits for: the socket takes connections now.
+        print(f"longfat studio: {url}", file=sys.stderr, flush=True)
+        if browser:
+            # Some browsers are waited for until they end.
+            threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+        asyncio.run(_Server(config).serve(sockets=[listening]))
+
+
+class _Server(uvicorn.Server):
+    """A server for which a signal is the usual end, and no failure."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for number in _SIGNALS:
+            loop.add_signal_handler(number, self._end)
+        try:
+            yield
+        finally:
+            for number in _SIGNALS:
+                loop.remove_signal_handler(number)
+
+    def _end(self) -> None:
+        self.should_exit = True
+
+
+def _is_loopback(host: str) -> bool:
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _listening(address: Address) -> socket.socket:
+    """Return a socket that takes connections.
+
+    Raises:
+        InputError: the host is no address of this machine.
+        SurroundingsError: the port is taken.
+    """
+    host = "127.0.0.1" if address.host.lower() == "localhost" else address.host
+    ports = (FIRST_PORT, 0) if address.port is None else (address.port,)
+    for port in ports:
+        try:
+            family, kind, protocol, _, place = socket.getaddrinfo(
+                host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            )[0]
+            found = socket.socket(family, kind, protocol)
+            try:
+                found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                found.bind(place)
+                found.listen(128)
+            except BaseException:
+                found.close()
+                raise
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                if port != ports[-1]:
+                    continue
+                raise SurroundingsError(
+                    f"port {port} of {address.host} is taken by another program; "
+                    "without --port the studio takes a free one"
+                ) from None
+            raise InputError(
+                f"--host {address.host} --port {port}: cannot listen there: {error.strerror}"
+            ) from None
+        return found
+    raise AssertionError("a free port was asked for, and not given")
+
+
+def _url(host: str, port: int, *, secure: bool, query: Mapping[str, str]) -> str:
+    scheme = "https" if secure else "http"
+    place = f"[{host}]" if ":" in host else host
+    return f"{scheme}://{place}:{port}/?{urlencode(query)}"

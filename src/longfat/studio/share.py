@@ -1,0 +1,109 @@
+"""Runs as one file to give away: the report of their study, which needs nothing else.
+
+A folder of runs holds the study that they are runs of, if a job of the studio
+made them; then its claims, published figures and text stand in the report.
+Runs of several studies, or of none that is known, get a report without.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from longfat.errors import InputError
+from longfat.report import report_page
+from longfat.study import STUDY_FILE, Planned, Study
+from longfat.study.document import LARGEST_FILE_BYTES
+from longfat.study.read import parse_study
+from longfat.study.text import TEXT_FILES
+from longfat.verdict import judge
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from longfat.case import Case
+    from longfat.runs import Run
+    from longfat.studio.workspace import Workspace
+
+
+def shared_page(runs: Sequence[Run], *, workspace: Workspace) -> str:
+    """Return the page.
+
+    Args:
+        runs: the runs; at least one, all of the workspace.
+        workspace: the workspace.
+
+    Raises:
+        InputError: a file of a run is missing or broken.
+        MachineError: a tool's output cannot be read.
+    """
+    cases = _by_case(runs)
+    study = _their_study(cases, workspace=workspace) or _bare_study(cases)
+    in_order = {name: cases[name] for name in study.cases if name in cases}
+    return report_page(judge(study, in_order))
+
+
+def _by_case(runs: Sequence[Run]) -> dict[str, tuple[Run, ...]]:
+    """Put runs of one case together, under names that tell the cases apart."""
+    groups: dict[tuple[Path, str, Case], dict[int, Run]] = {}
+    for run in runs:
+        groups.setdefault((run.folder.parent, run.name, _unseeded(run.case)), {})[run.seed] = run
+    found: dict[str, tuple[Run, ...]] = {}
+    names = [name for _, name, _ in groups]
+    for (folder, name, _), of in groups.items():
+        label = name if names.count(name) == 1 else f"{folder.name}-{name}"
+        while label in found:
+            label += "-too"
+        found[label] = tuple(of[seed] for seed in sorted(of))
+    return found
+
+
+def _their_study(cases: Mapping[str, tuple[Run, ...]], *, workspace: Workspace) -> Study | None:
+    """Return the study that all these are runs of; None where none is known, or it has changed."""
+    folders = {run.folder.parent for runs in cases.values() for run in runs}
+    if len(folders) != 1:
+        return None
+    place = folders.pop().relative_to(workspace.root).as_posix()
+    with contextlib.suppress(InputError, UnicodeDecodeError):
+        study = parse_study(_kept_text(workspace, f"{place}/{STUDY_FILE}") or "", name=STUDY_FILE)
+        if all(_fits(study.cases.get(name), runs) for name, runs in cases.items()):
+            name = Path(place).name
+            text = _kept_text(workspace, f"{place}/{TEXT_FILES[0]}")
+            return replace(study, name=name, file=Path(name), text=text)
+    return None
+
+
+def _kept_text(workspace: Workspace, path: str) -> str | None:
+    content = workspace.read_or_none(path, most_bytes=LARGEST_FILE_BYTES)
+    return None if content is None else content.decode("utf-8-sig")
+
+
+def _fits(planned: Planned | None, runs: Sequence[Run]) -> bool:
+    """Tell whether runs are of a case, with whatever seeds."""
+    if planned is None:
+        return False
+    return all(_unseeded(run.case) == _unseeded(planned.case) for run in runs)
+
+
+def _unseeded(case: Case) -> Case:
+    return replace(case, seed=0)
+
+
+def _bare_study(cases: Mapping[str, tuple[Run, ...]]) -> Study:
+    """Return a study that says no more than what the runs themselves tell."""
+    folders = dict.fromkeys(run.folder.parent.name for runs in cases.values() for run in runs)
+    name = ", ".join(folders)
+    return Study(
+        name=name,
+        file=Path(name),
+        title=f"Runs of {name}",
+        cases={
+            label: Planned(case=runs[0].case, setup_places=(), title=label, seeds=len(runs))
+            for label, runs in cases.items()
+        },
+        common=None,
+        claims=(),
+        published=None,
+    )

@@ -1,0 +1,242 @@
+"""The workspace: the one folder that the studio reads and writes, and nothing outside of it.
+
+A path is taken apart and walked folder by folder, each opened inside of the one
+before and never through a link. So neither `..` nor a link leads out, also not
+one that somebody puts there while we walk.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from collections import deque
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from longfat.errors import InputError
+from longfat.runs.run import MANIFEST
+from longfat.studio.refusal import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+# A named pipe would wait for somebody at its other end.
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_LINK = (errno.ELOOP, errno.EMLINK)
+_LONGEST_PATH = 1024
+_TOO_LARGE = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+_NOT_FOUND = HTTPStatus.NOT_FOUND
+
+# Somebody may start the studio in a home folder.
+_MOST_FOLDERS = 20_000
+_DEEPEST = 8
+_SKIPPED = ("node_modules", "__pycache__")
+
+
+class Workspace:
+    """A folder.
+
+    Args:
+        root: the folder.
+
+    Attributes:
+        root: the same, without links.
+
+    Raises:
+        InputError: there is no such folder.
+    """
+
+    def __init__(self, root: Path) -> None:
+        try:
+            self.root = root.resolve(strict=True)
+        except (OSError, RuntimeError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise InputError(f"{root}: the workspace cannot be opened: {reason}") from None
+        if not self.root.is_dir():
+            raise InputError(f"{root}: the workspace is to be a folder, and this is a file")
+
+    def read(self, path: str, *, most_bytes: int) -> bytes:
+        """Return a file's content.
+
+        Args:
+            path: the file, below the workspace, with slashes.
+            most_bytes: how large it may be.
+
+        Raises:
+            InputError: the path leads out or through a link, there is no such file,
+                it is none, or it is too large.
+        """
+        *folders, name = _parts(path)
+        with self._opened(path, folders) as folder, _told(path):
+            file = os.open(name, _READ, dir_fd=folder)
+            with os.fdopen(file, "rb") as stream:
+                if not stat.S_ISREG(os.fstat(file).st_mode):
+                    raise Refusal(f"{path}: no file", status=_NOT_FOUND)
+                content = stream.read(most_bytes + 1)
+        if len(content) > most_bytes:
+            raise Refusal(
+                f"{path}: larger than {most_bytes // 1024} KB",
+                status=_TOO_LARGE,
+            )
+        return content
+
+    def read_or_none(self, path: str, *, most_bytes: int) -> bytes | None:
+        """Return a file's content, or None where there is no such file.
+
+        Raises:
+            InputError: as `read`, otherwise.
+        """
+        try:
+            return self.read(path, most_bytes=most_bytes)
+        except Refusal as error:
+            if error.status is not _NOT_FOUND or self._is_there(path):
+                raise
+            return None
+
+    def write(self, path: str, content: bytes) -> None:
+        """Write a file, whole or not at all.
+
+        Args:
+            path: the file, below the workspace; its folder is there.
+            content: what is to stand in it.
+
+        Raises:
+            InputError: the path leads out or through a link, or cannot be written to.
+        """
+        *folders, name = _parts(path)
+        hidden = f".{name[:100]}.{secrets.token_hex(4)}.partial"
+        with self._opened(path, folders) as folder, _told(path):
+            mode = 0o644
+            with contextlib.suppress(FileNotFoundError):
+                there = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                if not stat.S_ISREG(there.st_mode):
+                    raise InputError(f"{path}: not a file that can be written over")
+                mode = stat.S_IMODE(there.st_mode)
+            file = os.open(hidden, _NEW, mode, dir_fd=folder)
+            try:
+                with os.fdopen(file, "wb") as stream:
+                    stream.write(content)
+                    stream.flush()
+                    os.fchmod(file, mode)
+                    os.fsync(file)
+                os.replace(hidden, name, src_dir_fd=folder, dst_dir_fd=folder)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(hidden, dir_fd=folder)
+                raise
+
+    def folder(self, path: str, *, make: bool = False) -> Path:
+        """Return a folder, for those who need its whole path.
+
+        Args:
+            path: the folder, below the workspace.
+            make: make it, and those above it, where they are not there.
+
+        Raises:
+            InputError: the path leads out or through a link, or there is no such folder.
+        """
+        parts = _parts(path)
+        with self._opened(path, parts, make=make):
+            return self.root.joinpath(*parts)
+
+    def walk(self) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
+        """Yield the folders and the files in each, near ones first.
+
+        Hidden ones, links, and what is inside of a run directory are left out; so are
+        folders far down, and the last of very many.
+
+        Yields:
+            The folder below the workspace, empty for itself, and its files.
+        """
+        waiting = deque([("", 0)])
+        seen = 0
+        while waiting and seen < _MOST_FOLDERS:
+            path, depth = waiting.popleft()
+            seen += 1
+            try:
+                with os.scandir(self.root / path) as found:
+                    entries = sorted(found, key=lambda entry: entry.name)
+            except OSError:
+                continue
+            files = []
+            folders = []
+            for entry in entries:
+                if entry.name.startswith(".") or entry.name in _SKIPPED:
+                    continue
+                with contextlib.suppress(OSError):
+                    if entry.is_file(follow_symlinks=False):
+                        files.append(entry)
+                    elif entry.is_dir(follow_symlinks=False):
+                        folders.append(f"{path}/{entry.name}" if path else entry.name)
+            is_run = any(entry.name == MANIFEST for entry in files)
+            if not is_run and depth < _DEEPEST:
+                waiting.extend((folder, depth + 1) for folder in folders)
+            yield path, files
+
+    def _is_there(self, path: str) -> bool:
+        return os.path.lexists(self.root.joinpath(*_parts(path)))
+
+    @contextlib.contextmanager
+    def _opened(self, path: str, folders: list[str], *, make: bool = False) -> Iterator[int]:
+        """Open a folder by walking to it."""
+        with _told(path), contextlib.ExitStack() as stack:
+            here = os.open(self.root, _FOLDER)
+            stack.callback(os.close, here)
+            for name in folders:
+                if make:
+                    with contextlib.suppress(FileExistsError):
+                        os.mkdir(name, dir_fd=here)
+                _refuse_link(path, name, here)
+                here = os.open(name, _FOLDER, dir_fd=here)
+                stack.callback(os.close, here)
+            yield here
+
+
+def _parts(path: str) -> list[str]:
+    """Return the parts of a path, each the name of something in the folder before.
+
+    Raises:
+        InputError: it is none that can lie in the workspace.
+    """
+    parts = path.split("/")
+    if not path or path.startswith("/") or len(path) > _LONGEST_PATH:
+        raise InputError(f"{path[:80]!r}: write a path below the workspace, such as labs/mine.yaml")
+    for part in parts:
+        if part in ("", ".", ".."):
+            raise InputError(f"{path!r}: a path below the workspace has no {part!r} in it")
+        if part.startswith("."):
+            raise InputError(f"{path!r}: hidden files and folders are left alone")
+        if not part.isprintable():
+            raise InputError(f"{path!r}: the path holds a character that cannot be printed")
+    return parts
+
+
+def _refuse_link(path: str, name: str, folder: int) -> None:
+    if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+        raise _link(path, name)
+
+
+def _link(path: str, name: str) -> InputError:
+    return InputError(
+        f"{path}: {name} is a symbolic link; the studio follows none, so that nothing outside "
+        "the workspace is read or written"
+    )
+
+
+@contextlib.contextmanager
+def _told(path: str) -> Iterator[None]:
+    """Turn the system's errors into ours."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _LINK:
+            raise _link(path, path.rpartition("/")[2]) from None
+        if error.errno in (errno.ENOENT, errno.ENOTDIR):
+            raise Refusal(f"{path}: there is no such file or folder", status=_NOT_FOUND) from None
+        raise InputError(f"{path}: {error.strerror}") from None

@@ -1,0 +1,82 @@
+"""The studio as a person has it: `longfat studio`, the built page, and a browser."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+LONGFAT = str(Path(sys.executable).parent / "longfat")
+WINDOW = {"width": 1280, "height": 800}
+
+# A machine that is busy with other tests is slow, and a wait costs nothing when all is well.
+expect.set_options(timeout=60_000)
+
+
+class Studio:
+    """A studio that runs.
+
+    Attributes:
+        url: where it is, with its token.
+        workspace: its folder.
+    """
+
+    def __init__(self, workspace: Path, *arguments: str) -> None:
+        self.workspace = workspace
+        self._process = subprocess.Popen(
+            [LONGFAT, "studio", "--no-browser", "--port", "0", *arguments],
+            cwd=workspace,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stderr is not None
+        line = self._process.stderr.readline()
+        found = re.search(r"http://\S+", line)
+        assert found, line
+        self.url = found[0]
+
+    def end(self) -> None:
+        self._process.send_signal(signal.SIGTERM)
+        assert self._process.wait(30) == 0
+        assert self._process.stderr is not None
+        self._process.stderr.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    program = shutil.which("chromium")
+    assert program is not None, "tools/setup.sh test installs chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def studio(tmp_path: Path) -> Iterator[Studio]:
+    studio = Studio(tmp_path)
+    yield studio
+    studio.end()
+
+
+@pytest.fixture
+def page(studio: Studio, browser: Browser) -> Iterator[Page]:
+    """A page of the studio; an error in its scripts fails the test."""
+    context = browser.new_context(viewport=WINDOW, locale="en-US")
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.set_default_timeout(60_000)
+    page.goto(studio.url)
+    yield page
+    context.close()
+    assert errors == []

@@ -1,0 +1,41 @@
+"""Labs: the text beside the canvas, its steps and its cases, each one press away."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.studio.browser.acts import panel
+
+
+def open_lab(page: Page, title: str) -> None:
+    page.get_by_role("button", name="Labs", exact=True).click()
+    page.get_by_text(title).first.click()
+    panel(page, "Lab")
+    expect(page.get_by_role("article", name="Lab")).to_contain_text(title)
+
+
+@pytest.mark.timeout(600)
+def test_lab_16_runs_all_and_shows_its_curves(page: Page) -> None:
+    open_lab(page, "Random early detection")
+    page.get_by_role("button", name="Run all").click()
+    lab = page.get_by_role("article", name="Lab")
+    expect(lab.get_by_role("region", name="Claims").last).to_contain_text(
+        "RED holds", timeout=300_000
+    )
+    expect(lab.get_by_role("link", name="report")).to_be_visible(timeout=300_000)
+    lab.get_by_role("button", name="curves").click()
+    expect(page.get_by_role("heading", name="Round-trip time").last).to_be_visible()
+    with page.expect_popup() as opened:
+        lab.get_by_role("link", name="report").click()
+    expect(opened.value.locator("h1")).to_contain_text("Random early detection")
+
+
+def test_a_labs_steps_are_typed_at_its_hosts(page: Page) -> None:
+    open_lab(page, "Bandwidth-delay product")
+    lab = page.get_by_role("article", name="Lab")
+    lab.get_by_role("button", name="Type it on root").first.click()
+    expect(lab.get_by_text("✓ typed").first).to_be_visible()
+    lab.get_by_role("button", name="Type it on h1", exact=True).first.click()
+    terminal = page.get_by_label("Terminal of h1")
+    expect(terminal.last).to_contain_text("min/avg/max/mdev = 20")

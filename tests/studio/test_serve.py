@@ -1,0 +1,266 @@
+"""The process: where it listens, what it prints, and that its end leaves nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from click.testing import CliRunner
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from longfat import kernel as kernels
+from longfat.cli.studio import studio as studio_command
+from longfat.errors import InputError, SurroundingsError
+from longfat.studio import serve as serving
+from longfat.studio.serve import Address, serve
+from tests.conftest import processes_running
+from tests.studio.conftest import STUDY, Studio
+
+Start = Callable[[], Studio]
+ENDLESS = STUDY.replace("count: 2", "count: 500000")
+
+
+def test_a_second_client_gets_nothing(start_studio: Start) -> None:
+    studio = start_studio()
+    assert studio.http.get("/api/state").json()["sessions"] == []
+    with httpx.Client(base_url=studio.url) as second:
+        assert second.get("/").status_code == 403
+        assert second.get("/api/state").status_code == 403
+        first = second.get("/", params={"token": studio.token})
+        assert first.status_code == 303
+        assert second.get("/").status_code == 200
+    with httpx.Client(base_url=studio.url, headers={"Host": "evil.example"}) as other:
+        assert other.get("/", params={"token": studio.token}).status_code == 403
+    assert "uvicorn" not in studio.http.get("/").headers.get("server", "")
+
+
+def test_a_websocket_without_origin_is_refused(start_studio: Start) -> None:
+    studio = start_studio()
+    bearer = {"Authorization": f"Bearer {studio.token}"}
+    url = studio.url.replace("http", "ws") + "/ws/jobs"
+
+    async def status(**options: Any) -> int:
+        try:
+            async with connect(url, **options):
+                return 101
+        except InvalidStatus as error:
+            return error.response.status_code
+
+    async def all_of_them() -> list[int]:
+        evil: Any = "http://evil.example"
+        own: Any = studio.url
+        return [
+            await status(additional_headers=bearer),
+            await status(additional_headers=bearer, origin=evil),
+            await status(origin=own),
+            await status(additional_headers=bearer, origin=own),
+        ]
+
+    assert asyncio.run(all_of_them()) == [403, 403, 403, 101]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
+def test_an_end_leaves_nothing(
+    start_studio: Start,
+    own_kernels: Path,
+    workspace: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: signal.Signals,
+) -> None:
+    monkeypatch.setenv("LONGFAT_CACHE", str(own_kernels))
+    binary = kernels.find("6.1").binary
+    studio = start_studio()
+    job: dict[str, Any] = {"name": "mine", "text": ENDLESS, "lab": None, "cases": [], "seeds": None}
+    assert studio.http.post("/api/jobs", json=job).status_code == 201
+    live: dict[str, Any] = {"name": "mine", "text": STUDY, "case": None}
+    answer = studio.http.post("/api/sessions", json=live, timeout=30)
+    assert answer.status_code == 201, answer.text
+    until(lambda: len(processes_running(binary)) >= 2)
+    studio.process.send_signal(number)
+    status = studio.process.wait(20)
+    assert status == (0 if number != signal.SIGKILL else -signal.SIGKILL)
+    until(lambda: processes_running(binary) == [])
+    if number != signal.SIGKILL:
+        assert studio.said() == ""
+        assert os.listdir(workspace / "runs" / "mine") == ["study.yaml"]
+
+
+def until(condition: Callable[[], bool]) -> None:
+    start = time.monotonic()
+    while not condition():
+        assert time.monotonic() - start < 20
+        time.sleep(0.05)
+
+
+def test_the_usual_port_and_then_a_free_one(start_studio: Start) -> None:
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            taken.bind(("127.0.0.1", serving.FIRST_PORT))
+            taken.listen()
+        except OSError:
+            pass  # somebody else has it, which does as well
+        studio = start_studio()
+        assert studio.url != f"http://127.0.0.1:{serving.FIRST_PORT}"
+        assert studio.http.get("/").status_code == 200
+
+
+def test_a_taken_port_is_told(workspace: Path, static: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(SurroundingsError, match=f"port {port} of .* is taken"):
+            serve(
+                workspace=workspace,
+                address=Address(port=port),
+                query={},
+                browser=False,
+                static=static,
+            )
+
+
+def test_a_page_that_is_not_built_is_told(workspace: Path, tmp_path: Path) -> None:
+    with pytest.raises(SurroundingsError, match="not built") as caught:
+        serve(workspace=workspace, address=Address(), query={}, browser=False, static=tmp_path)
+    assert "make web" in str(caught.value)
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("tls")
+    cert, key = folder / "cert.pem", folder / "key.pem"
+    new = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"]
+    files = ["-days", "2", "-out", str(cert), "-keyout", str(key)]
+    subprocess.run([*new, *files], check=True, capture_output=True)
+    return cert, key
+
+
+def test_beyond_loopback_needs_knowledge_and_tls(certificate: tuple[Path, Path]) -> None:
+    cert, key = certificate
+    for host in ("127.0.0.1", "127.8.9.1", "localhost", "::1"):
+        Address(host=host).check()
+    for address in (
+        Address(host="192.0.2.1"),
+        Address(host="lab.example", i_know=True),
+        Address(host="lab.example", tls_cert=cert, tls_key=key),
+    ):
+        with pytest.raises(InputError, match="--i-know"):
+            address.check()
+    Address(host="lab.example", i_know=True, tls_cert=cert, tls_key=key).check()
+    for host in ("0.0.0.0", "::"):
+        with pytest.raises(InputError, match="by which others reach"):
+            Address(host=host, i_know=True, tls_cert=cert, tls_key=key).check()
+    with pytest.raises(InputError, match="belong together"):
+        Address(tls_cert=cert).check()
+    with pytest.raises(InputError, match="no certificate with its key"):
+        Address(tls_cert=cert, tls_key=cert).check()
+    with pytest.raises(InputError, match="No such file"):
+        Address(tls_cert=cert, tls_key=Path("none")).check()
+
+
+def test_tls_makes_the_cookie_secure(
+    certificate: tuple[Path, Path], workspace: Path, static: Path
+) -> None:
+    program = (
+        "import sys; from pathlib import Path as P\n"
+        "from longfat.studio.serve import Address, serve\n"
+        "w, s, c, k = map(P, sys.argv[1:])\n"
+        "serve(workspace=w, static=s, query={}, browser=False,\n"
+        "      address=Address(tls_cert=c, tls_key=k))\n"
+    )
+    arguments = [str(path) for path in (workspace, static, *certificate)]
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *arguments], stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stderr is not None
+        url = process.stderr.readline().split()[-1]
+        assert url.startswith("https://127.0.0.1:")
+        trusting = ssl.create_default_context(cafile=certificate[0])
+        trusting.check_hostname = False
+        answer = httpx.get(url, verify=trusting)
+        assert answer.status_code == 303
+        assert "Secure" in answer.headers["set-cookie"]
+        process.terminate()
+        assert process.wait(20) == 0
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()  # type: ignore[union-attr]
+
+
+class Served(Exception):  # noqa: N818
+    """What the command line asks for."""
+
+    def __init__(self, **asked: Any) -> None:
+        super().__init__()
+        self.asked = asked
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, Any] | str]:
+    """Give a command line, and return what is to be served, or the error."""
+
+    def caught(**asked: Any) -> None:
+        raise Served(**asked)
+
+    monkeypatch.setattr("longfat.cli.studio.serve", caught)
+
+    def run(*words: str) -> dict[str, Any] | str:
+        result = CliRunner().invoke(studio_command, words)
+        if isinstance(result.exception, Served):
+            return result.exception.asked
+        assert isinstance(result.exception, (InputError, SystemExit)), result.exception
+        return str(result.exception)
+
+    return run
+
+
+def test_what_is_opened_decides_the_workspace(
+    command: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, other = tmp_path / "here", tmp_path / "other"
+    for folder in (here, other / "lab"):
+        folder.mkdir(parents=True)
+    (here / "mine.yaml").write_text(STUDY)
+    (other / "net.mn").write_text("{}")
+    (other / "lab" / "study.yaml").write_text(STUDY)
+    (other / "notes.txt").write_text("")
+    monkeypatch.chdir(here)
+
+    def opened(*words: str) -> tuple[Path, dict[str, str]]:
+        asked = command(*words)
+        assert isinstance(asked, dict), asked
+        return asked["workspace"].resolve(), asked["query"]
+
+    assert opened() == (here, {})
+    assert opened("lab08") == (here, {"lab": "lab08"})
+    assert opened("mine.yaml") == (here, {"open": "mine.yaml"})
+    assert opened("../other/net.mn") == (other, {"open": "net.mn"})
+    assert opened("../other/lab") == (other / "lab", {"open": "study.yaml"})
+    assert opened("../other/lab", "--workspace", "../other") == (other, {"open": "lab/study.yaml"})
+    assert "outside of the workspace" in command("mine.yaml", "--workspace", "../other")
+    assert "no such file" in command("none.yaml")
+    assert "no file, folder or lab" in command("lab80")
+    assert "files that end in" in command("../other/notes.txt")
+    assert command("--port", "70000") == "2"
+
+
+def test_options_reach_the_address(command: Callable[..., Any]) -> None:
+    asked = command("--port", "0", "--no-browser", "--host", "::1")
+    assert asked["address"] == Address(host="::1", port=None)
+    assert asked["browser"] is False
+    assert command("--port", "1234")["address"].port == 1234

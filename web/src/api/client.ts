@@ -1,0 +1,83 @@
+/**
+ * Asking the server: JSON there and back, and errors in the server's words.
+ *
+ * The token is in a cookie that the browser sends by itself, so nothing here
+ * knows of it.
+ */
+
+import type { ErrorAnswer, Problem } from "./types";
+
+/** The server refused, or could not be reached (then the status is 0). */
+export class ApiError extends Error {
+  readonly problem: Problem | null;
+  readonly status: number;
+
+  constructor(message: string, options: { problem?: Problem | null; status: number }) {
+    super(message);
+    this.name = "ApiError";
+    this.problem = options.problem ?? null;
+    this.status = options.status;
+  }
+}
+
+export function getJson<T>(path: string): Promise<T> {
+  return ask<T>("GET", path);
+}
+
+export function postJson<T>(path: string, body: unknown): Promise<T> {
+  return ask<T>("POST", path, body);
+}
+
+export function putJson<T>(path: string, body: unknown): Promise<T> {
+  return ask<T>("PUT", path, body);
+}
+
+export function deleteJson<T = null>(path: string): Promise<T> {
+  return ask<T>("DELETE", path);
+}
+
+/** The address of a WebSocket on the server that gave this page. */
+export function socketUrl(path: string): string {
+  const { protocol, host } = window.location;
+  return `${protocol === "https:" ? "wss:" : "ws:"}//${host}${path}`;
+}
+
+/** What to tell a person of an error, whatever it is. */
+export function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const request: RequestInit = { method, credentials: "same-origin" };
+  if (body !== undefined) {
+    request.headers = { "Content-Type": "application/json" };
+    request.body = JSON.stringify(body);
+  }
+  let answer: Response;
+  try {
+    answer = await fetch(path, request);
+  } catch {
+    throw new ApiError("The server does not answer. Is `longfat studio` still running?", { status: 0 });
+  }
+  const text = await answer.text();
+  if (!answer.ok) throw refusal(answer.status, text);
+  if (text === "") return null as T;
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    throw new ApiError(`The server's answer to ${method} ${path} is not JSON.`, { status: answer.status });
+  }
+}
+
+function refusal(status: number, text: string): ApiError {
+  try {
+    const { error, problem } = JSON.parse(text) as Partial<ErrorAnswer>;
+    if (typeof error === "string") return new ApiError(error, { problem: problem ?? null, status });
+  } catch {
+    // Not from our server's own hand, such as a proxy's page: the status has to do.
+  }
+  if (status === 403) {
+    return new ApiError("The server wants the token: open the address that `longfat studio` printed.", { status });
+  }
+  return new ApiError(`The server answered with status ${status}.`, { status });
+}

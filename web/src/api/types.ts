@@ -1,0 +1,409 @@
+/**
+ * What server and page say to each other. `longfat.studio` is the other side;
+ * the names are the same on both.
+ *
+ * Times are seconds of virtual time since the machine's boot unless they say
+ * otherwise; rates are bit/s, sizes bytes.
+ */
+
+// ------------------------------------------------------------ documents: POST /api/check
+
+export interface Problem {
+  message: string;
+  /** Counted from 1; null where the problem has no place in the text. */
+  line: number | null;
+  column: number | null;
+  /** Such as `network.links[2].delay`; empty where there is none. */
+  field: string;
+}
+
+export interface Shape {
+  rate_bps: number | null;
+  delay_s: number | null;
+  jitter_s: number | null;
+  loss: number | null;
+  duplicate: number | null;
+  corrupt: number | null;
+  reorder: number | null;
+  queue_bytes: number | null;
+  qdisc: string | null;
+}
+
+/** Two values: of the link's first end (or of the direction away from it), and of its second. */
+export type Both<T> = [T, T];
+
+export interface CheckedLink {
+  a: string;
+  b: string;
+  interfaces: Both<string>;
+  addresses: Both<string | null>;
+  /** What happens to packets from a to b, and from b to a. */
+  shapes: Both<Shape>;
+  /** The lines of tc that this becomes, whole, at the end that sends. */
+  tc: Both<string[]>;
+  mtu_bytes: number | null;
+}
+
+export interface CheckedHost {
+  name: string;
+  address: string | null;
+  forwards: boolean;
+  routes: { to: string; via: string }[];
+  interfaces: { name: string; address: string | null }[];
+}
+
+export interface CheckedSwitch {
+  name: string;
+  interfaces: string[];
+}
+
+export interface CheckedNetwork {
+  hosts: CheckedHost[];
+  switches: CheckedSwitch[];
+  links: CheckedLink[];
+}
+
+export interface SetupLine {
+  node: string;
+  line: string;
+}
+
+export interface CheckedFlow {
+  name: string;
+  tool: string;
+  source: string;
+  target: string;
+  start_s: number;
+  after: string | null;
+  /** For people, such as `10 s, 8 streams, bbr`. */
+  summary: string;
+  /** The client's command line. */
+  command: string;
+}
+
+export interface CheckedCase {
+  name: string;
+  title: string;
+  seeds: number;
+  kernel: string;
+  /** About how much virtual time one run takes. */
+  expected_s: number;
+  setup: SetupLine[];
+  flows: CheckedFlow[];
+  probes: { name: string; kind: string; of: string[] }[];
+}
+
+export interface CheckedStudy {
+  title: string;
+  kernel: string;
+  seed: number;
+  memory_bytes: number;
+  /** That of all cases; null where each case has its own. */
+  network: CheckedNetwork | null;
+  cases: CheckedCase[];
+  claims: { text: string; expression: string }[];
+}
+
+export interface CheckResult {
+  problems: Problem[];
+  /** Null where there are problems. */
+  study: CheckedStudy | null;
+}
+
+// ------------------------------------------------------------ documents: files and labs
+
+export interface FileEntry {
+  /** Below the workspace, with slashes. */
+  path: string;
+  kind: "study" | "miniedit" | "mininet";
+  size_bytes: number;
+  /** Seconds since 1970. */
+  modified_s: number;
+}
+
+/** GET /api/document?path=... or ?lab=... */
+export interface OpenedDocument {
+  /** What a tab is called. */
+  name: string;
+  /** Where it is saved; null for a lab and for what was converted from another format. */
+  path: string | null;
+  lab: string | null;
+  text: string;
+  /** What of a MiniEdit file or Mininet script could not be carried over. */
+  warnings: string[];
+}
+
+export interface LabEntry {
+  name: string;
+  title: string;
+}
+
+/** GET /api/labs/NAME */
+export interface LabText {
+  name: string;
+  title: string;
+  /** Cleaned HTML; a code block that is a step is `<pre data-step="h1 h2">`, nodes by spaces. */
+  html: string;
+}
+
+/** GET /api/state */
+export interface ServerState {
+  version: string;
+  workspace: string;
+  kernels: { series: string; release: string }[];
+  labs: LabEntry[];
+  sessions: SessionInfo[];
+  jobs: JobInfo[];
+}
+
+// ------------------------------------------------------------ live sessions: POST /api/sessions
+
+/** Time passes ("running"), nothing has anything to do ("idle"), or a person holds it ("held"). */
+export type ClockState = "running" | "idle" | "held";
+
+export type FlowState = "waiting" | "running" | "done" | "failed";
+
+export interface LiveFlow {
+  name: string;
+  tool: string;
+  source: string;
+  target: string;
+  state: FlowState;
+  started_s: number | null;
+  ended_s: number | null;
+  /** The client's command line, and the tool's own words where it failed. */
+  command: string;
+  words: string;
+  /** By name without the flow's, in base units, such as receiver_bps. */
+  metrics: Record<string, number>;
+  /** The same for people: what it is called, and its value with a unit. */
+  told: { name: string; label: string; text: string }[];
+  advice: Advice | null;
+}
+
+export interface Advice {
+  /** One sentence: what held the flow back. */
+  verdict: string;
+  /** The evidence, and what follows. */
+  notes: string[];
+  /** Lines to type, by node, which would help. */
+  lines: SetupLine[];
+}
+
+export interface TerminalInfo {
+  id: number;
+  node: string;
+  /** Null while its shell runs. */
+  status: number | null;
+}
+
+export interface SessionInfo {
+  id: string;
+  name: string;
+  kernel: string;
+  seed: number;
+  case: string | null;
+  nodes: { name: string; kind: "host" | "router" | "switch" | "root" }[];
+}
+
+/** Kinds of series; a key is `KIND:OF:QUANTITY`, such as `queue:s1-eth2:backlog_bytes`. */
+export type SeriesKind = "queue" | "tcp" | "rate" | "ping";
+
+export interface SeriesInfo {
+  key: string;
+  kind: SeriesKind;
+  /** The interface, or the flow. */
+  of: string;
+  /** throughput_bps, rtt_s, cwnd_bytes, backlog_bytes, drops, tx_bps, ... */
+  quantity: string;
+  unit: "bit/s" | "s" | "bytes" | "packets" | "1";
+  label: string;
+  /** What a queue holds at the most, where that is known. */
+  limit: number | null;
+}
+
+/** One press on Run: what was measured from then on. */
+export interface Recording {
+  number: number;
+  case: string | null;
+  start_s: number;
+  /** Null while its flows go on. */
+  end_s: number | null;
+  flows: LiveFlow[];
+  series: SeriesInfo[];
+}
+
+/** What the server says on /ws/sessions/ID, as JSON texts. The first is always `state`. */
+export type SessionEvent =
+  | {
+      event: "state";
+      session: SessionInfo;
+      clock: Clock;
+      recordings: Recording[];
+      terminals: TerminalInfo[];
+      stale: string[];
+    }
+  | ({ event: "clock" } & Clock)
+  | { event: "recording"; recording: Recording }
+  | { event: "terminal"; terminal: TerminalInfo }
+  /** What of the drawing a running network cannot take: it has to be started anew. */
+  | { event: "stale"; reasons: string[] }
+  /** An order failed, or something is to be known; `about` is the order, if it was one. */
+  | { event: "message"; level: "error" | "warning" | "info"; text: string; about: string }
+  | { event: "answer"; number: number; text: string }
+  | { event: "ended"; words: string };
+
+export interface Clock {
+  now_s: number;
+  state: ClockState;
+  /** Virtual seconds in a second of wall time, lately. */
+  speed: number;
+  /** What was asked for; null is as fast as it goes. */
+  pace: number | null;
+}
+
+/** What the page says there, as JSON texts. */
+export type SessionOrder =
+  /** Start the flows of the case (or all, or those named), in a new recording. */
+  | { do: "run"; flows?: string[] }
+  /** The drawing has changed. */
+  | { do: "update"; text: string; case: string | null }
+  | { do: "stop" }
+  | { do: "hold" }
+  | { do: "go" }
+  | { do: "step"; by_s: number }
+  | { do: "pace"; factor: number | null }
+  | { do: "open-terminal"; node: string; rows: number; columns: number }
+  | { do: "close-terminal"; id: number }
+  /** Type lines at a node's terminal, or run them where it has none; a lab's step. */
+  | { do: "type"; nodes: string[]; text: string }
+  /** Run a line at a node, without letting time pass more than it needs; `answer` tells what it said. */
+  | { do: "ask"; number: number; node: string; line: string };
+
+/**
+ * Series come on the same socket as binary messages: a 32-bit little-endian length, so many
+ * bytes of JSON (SeriesHeader), padding to a multiple of 8, then for each entry its times and
+ * its values as 64-bit little-endian floats. Times are seconds since the recording's start.
+ */
+export interface SeriesHeader {
+  recording: number;
+  /** True where this replaces what came before (after a reconnection), else it is appended. */
+  whole: boolean;
+  entries: { key: string; count: number }[];
+}
+
+/**
+ * /ws/sessions/ID/terminals/N: binary both ways, what the terminal shows and what is typed;
+ * JSON texts from the page: {rows, columns}. What was shown before comes first.
+ */
+export interface TerminalSize {
+  rows: number;
+  columns: number;
+}
+
+// ------------------------------------------------------------ jobs: POST /api/jobs
+
+export interface JobRequest {
+  /** The study's text and what to call it; its runs go to runs/NAME. */
+  name: string;
+  text: string;
+  lab: string | null;
+  /** All, if empty. */
+  cases: string[];
+  seeds: number | null;
+}
+
+export interface JobCase {
+  name: string;
+  title: string;
+  state: "waiting" | "running" | "done" | "failed" | "known";
+  virtual_s: number;
+  expected_s: number;
+  seeds: number;
+  seeds_done: number;
+  /** Below the workspace, one for each seed that is done. */
+  runs: string[];
+}
+
+export interface Table {
+  columns: string[];
+  rows: { group: string; cells: string[] }[];
+}
+
+export interface ClaimRow {
+  text: string;
+  expression: string;
+  holds: boolean | null;
+  /** What its values were, for people; in how many seeds it held. */
+  detail: string;
+}
+
+export interface JobInfo {
+  id: string;
+  name: string;
+  lab: string | null;
+  state: "running" | "done" | "failed" | "cancelled";
+  cases: JobCase[];
+  /** As far as they are known. */
+  claims: ClaimRow[];
+  published: Table | null;
+  measured: Table | null;
+  /** What went wrong, with its place in the text. */
+  problem: Problem | null;
+  /** The path of the report's page for GET, when it is there. */
+  report: string | null;
+  /** The folder of the runs, below the workspace. */
+  folder: string;
+}
+
+/** On /ws/jobs, as JSON texts: every job at first, then each that has changed. */
+export interface JobEvent {
+  event: "job";
+  job: JobInfo;
+}
+
+// ------------------------------------------------------------ runs: GET /api/runs
+
+export interface RunEntry {
+  /** The run directory below the workspace. */
+  path: string;
+  study: string;
+  case: string;
+  seed: number;
+  kernel: string;
+  digest: string;
+  modified_s: number;
+  /** Some figures that tell runs apart, for people. */
+  told: { name: string; text: string }[];
+}
+
+/** GET /api/panels?runs=PATH&runs=PATH...: figures of runs, together; seeds of a case as a band. */
+export interface PanelLine {
+  label: string;
+  /** The number of a colour and dash, the same in all panels for the same thing. */
+  look: number;
+  times_s: number[];
+  values: (number | null)[];
+  low: (number | null)[] | null;
+  high: (number | null)[] | null;
+}
+
+export interface PanelData {
+  title: string;
+  metric: string;
+  unit: string;
+  lines: PanelLine[];
+  references: { label: string; value: number }[];
+}
+
+/** GET /api/diagnosis?run=PATH */
+export interface RunDiagnosis {
+  flow: string;
+  advice: Advice;
+}
+
+/** Every error answer of the server, with a status of 4xx or 5xx. */
+export interface ErrorAnswer {
+  error: string;
+  problem: Problem | null;
+}

@@ -1,0 +1,136 @@
+/** The page: bar, tools, canvas, panel and dock; or the labs, or the runs. */
+
+import type { DragEvent } from "react";
+import { useEffect, useState } from "react";
+import { Canvas } from "../canvas/Canvas";
+import { isTyping } from "../canvas/keys";
+import { Palette } from "../canvas/Palette";
+import { useCurrentDocument, useDocuments } from "../documents/store";
+import { openFromDisk, save } from "../files/actions";
+import { Dialogs } from "../files/Dialogs";
+import { useDialogs } from "../files/dialogs";
+import { LabsPage } from "../labs/LabsPage";
+import { ClockBar } from "../live/ClockBar";
+import { Dock } from "../live/Dock";
+import { RunsPage } from "../runs/RunsPage";
+import { Notices } from "./Notices";
+import { RightPanel } from "./RightPanel";
+import { useTheme } from "./theme";
+import { TopBar } from "./TopBar";
+import { NOTHING, useUi } from "./ui";
+
+export function App() {
+  useTheme();
+  usePageKeys();
+  useShown();
+  const view = useUi((state) => state.view);
+  const current = useCurrentDocument();
+  const [dropping, setDropping] = useState(false);
+  const hasFiles = (event: DragEvent) => event.dataTransfer.types.includes("Files");
+  return (
+    <div
+      className="app"
+      onDragOver={(event) => {
+        if (!hasFiles(event)) return;
+        event.preventDefault();
+        setDropping(true);
+      }}
+      onDragLeave={(event) => {
+        if (event.currentTarget === event.target || event.relatedTarget === null) setDropping(false);
+      }}
+      onDrop={(event) => {
+        if (!hasFiles(event)) return;
+        event.preventDefault();
+        setDropping(false);
+        void openFromDisk([...event.dataTransfer.files]);
+      }}
+    >
+      <TopBar />
+      {view === "labs" && (
+        <main className="page">
+          <LabsPage />
+        </main>
+      )}
+      {view === "runs" && (
+        <main className="page">
+          <RunsPage />
+        </main>
+      )}
+      {/* The studio stays behind the other pages, so that terminals and charts live on. */}
+      <div className="studio" hidden={view !== "studio"}>
+        {current === null ? (
+          <Start />
+        ) : (
+          <>
+            <Palette />
+            <main className="middle">
+              <ClockBar document={current} />
+              <Canvas document={current} />
+              <Dock document={current} />
+            </main>
+            <RightPanel document={current} />
+          </>
+        )}
+      </div>
+      {dropping && <div className="drop-here">Drop a study, a .mn file or a Mininet script here to open it</div>}
+      <Dialogs />
+      <Notices />
+    </div>
+  );
+}
+
+/** When all tabs are closed. */
+function Start() {
+  const openNew = useDocuments((state) => state.openNew);
+  return (
+    <main className="start">
+      <h1>longfat studio</h1>
+      <p>Draw a network, shape its links, run traffic through it in virtual time, and watch.</p>
+      <div className="button-row">
+        <button type="button" className="main" onClick={openNew}>
+          New network
+        </button>
+        <button type="button" onClick={() => useDialogs.getState().open({ kind: "open" })}>
+          Open…
+        </button>
+        <button type="button" onClick={() => useUi.getState().set({ view: "labs" })}>
+          Labs
+        </button>
+      </div>
+    </main>
+  );
+}
+
+/** A document that is opened or chosen is shown, with nothing of it selected. */
+function useShown(): void {
+  const shown = useDocuments((state) => state.shown);
+  const currentId = useDocuments((state) => state.currentId);
+  useEffect(() => {
+    if (shown > 0) useUi.getState().set({ view: "studio" });
+  }, [shown]);
+  useEffect(() => useUi.getState().set({ selection: NOTHING, tool: "select" }), [currentId]);
+}
+
+function usePageKeys(): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
+      const inDialog = event.target instanceof Element && event.target.closest("dialog") !== null;
+      // A terminal has Ctrl+S and Ctrl+O for itself.
+      const inTerminal = isTyping(event.target) && event.target instanceof Element && event.target.closest(".xterm") !== null;
+      if (inDialog || inTerminal) return;
+      const id = useDocuments.getState().currentId;
+      const key = event.key.toLowerCase();
+      if (key === "o") {
+        event.preventDefault();
+        useDialogs.getState().open({ kind: "open" });
+      } else if (key === "s" && id !== null) {
+        event.preventDefault();
+        if (event.shiftKey) useDialogs.getState().open({ kind: "save-as", documentId: id });
+        else save(id);
+      }
+    };
+    window.addEventListener("keydown", onKeyDown);
+    return () => window.removeEventListener("keydown", onKeyDown);
+  }, []);
+}

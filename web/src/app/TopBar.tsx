@@ -1,0 +1,83 @@
+/** The bar at the top: files, undo, the tabs, and the other pages. */
+
+import { useDialogs } from "../files/dialogs";
+import { exportAs, save } from "../files/actions";
+import { useCurrentDocument, useDocuments } from "../documents/store";
+import type { MenuItem } from "./Menu";
+import { MenuButton } from "./Menu";
+import { Tabs } from "./Tabs";
+import { isDark, switchTheme } from "./theme";
+import type { View } from "./ui";
+import { useUi } from "./ui";
+
+export function TopBar() {
+  const { view, theme, set } = useUi();
+  const current = useCurrentDocument();
+  const history = useDocuments((state) => (current === null ? undefined : state.histories[current.id]));
+  const { undo, redo } = useDocuments.getState();
+  const go = (to: View) => set({ view: view === to ? "studio" : to });
+  return (
+    <header className="top-bar">
+      <span className="brand">
+        longfat <span>studio</span>
+      </span>
+      <MenuButton label="File" items={fileItems(current?.id ?? null)}>
+        File
+      </MenuButton>
+      <button
+        type="button"
+        className="bar-button"
+        title="Undo (Ctrl+Z)"
+        aria-label="Undo"
+        disabled={(history?.undo.length ?? 0) === 0}
+        onClick={() => current !== null && undo(current.id)}
+      >
+        ↶
+      </button>
+      <button
+        type="button"
+        className="bar-button"
+        title="Redo (Ctrl+Y)"
+        aria-label="Redo"
+        disabled={(history?.redo.length ?? 0) === 0}
+        onClick={() => current !== null && redo(current.id)}
+      >
+        ↷
+      </button>
+      <Tabs />
+      <nav aria-label="Pages" className="pages">
+        <button type="button" className="bar-button" aria-current={view === "labs" ? "page" : undefined} onClick={() => go("labs")}>
+          Labs
+        </button>
+        <button type="button" className="bar-button" aria-current={view === "runs" ? "page" : undefined} onClick={() => go("runs")}>
+          Runs
+        </button>
+        <button
+          type="button"
+          className="bar-button"
+          aria-label={isDark(theme) ? "Change to light" : "Change to dark"}
+          title={isDark(theme) ? "Change to light" : "Change to dark"}
+          onClick={switchTheme}
+        >
+          {isDark(theme) ? "☀" : "☾"}
+        </button>
+      </nav>
+    </header>
+  );
+}
+
+function fileItems(id: string | null): MenuItem[] {
+  const openDialog = useDialogs.getState().open;
+  const none = id === null;
+  const of = (act: (id: string) => void) => () => id !== null && act(id);
+  return [
+    { label: "New", act: () => useDocuments.getState().openNew() },
+    { label: "Open…", keys: "Ctrl+O", act: () => openDialog({ kind: "open" }) },
+    { label: "Save", keys: "Ctrl+S", disabled: none, separated: true, act: of(save) },
+    { label: "Save as…", keys: "Ctrl+Shift+S", disabled: none, act: of((documentId) => openDialog({ kind: "save-as", documentId })) },
+    { label: "Export as YAML", disabled: none, separated: true, act: of((documentId) => exportAs(documentId, ".yaml")) },
+    { label: "Export as MiniEdit .mn", disabled: none, act: of((documentId) => exportAs(documentId, ".mn")) },
+    { label: "Export as Mininet Python", disabled: none, act: of((documentId) => exportAs(documentId, ".py")) },
+    { label: "Import .mn or Mininet Python…", act: () => openDialog({ kind: "open" }) },
+  ];
+}

@@ -1,0 +1,21 @@
+/** What the page does once, when it is loaded. */
+
+import { attempt } from "../files/actions";
+import { useDocuments } from "../documents/store";
+import { useServer } from "./server";
+
+/** Opens what the address names, and takes that out of the address again: a reload keeps the tabs. */
+export async function start(): Promise<void> {
+  void useServer.getState().ask();
+  const url = new URL(window.location.href);
+  const path = url.searchParams.get("open");
+  const lab = url.searchParams.get("lab");
+  url.searchParams.delete("open");
+  url.searchParams.delete("lab");
+  window.history.replaceState(null, "", url);
+  const { openFile, openLab, openNew } = useDocuments.getState();
+  if (path !== null) await attempt(`${path} could not be opened.`, () => openFile(path));
+  if (lab !== null) await attempt(`The lab ${lab} could not be opened.`, () => openLab(lab));
+  const { documents } = useDocuments.getState();
+  if (documents.length === 0 && path === null && lab === null) openNew();
+}

@@ -1,0 +1,68 @@
+/** How the page is at the moment: tool, selection, panels and their sizes, light or dark. */
+
+import { create } from "zustand";
+
+export type Tool = "select" | "host" | "switch" | "router" | "link" | "flow";
+export type RightTab = "properties" | "yaml" | "lab" | "results";
+export type View = "studio" | "labs" | "runs";
+export type Theme = "system" | "light" | "dark";
+
+export interface Selection {
+  nodes: ReadonlySet<string>;
+  /** By their numbers in the study's list. */
+  links: ReadonlySet<number>;
+  flows: ReadonlySet<string>;
+}
+
+export const NOTHING: Selection = { nodes: new Set(), links: new Set(), flows: new Set() };
+
+interface Ui {
+  view: View;
+  tool: Tool;
+  selection: Selection;
+  rightTab: RightTab;
+  rightWidth: number;
+  showsAddresses: boolean;
+  theme: Theme;
+  /** A place that the YAML editor shall go to; the number makes each wish a new one. */
+  goTo: { line: number; column: number; focus: boolean; number: number } | null;
+  set: (change: Partial<Omit<Ui, "set" | "select" | "goToLine">>) => void;
+  select: (selection: Partial<Selection>) => void;
+  goToLine: (line: number, options?: { column?: number; focus?: boolean }) => void;
+}
+
+const KEY = "longfat-studio-ui";
+const DEFAULTS = { rightWidth: 340, showsAddresses: false, theme: "system", rightTab: "properties" } as const;
+const KEPT = ["rightWidth", "showsAddresses", "theme", "rightTab"] as const;
+
+export const useUi = create<Ui>()((set) => ({
+  view: "studio",
+  tool: "select",
+  selection: NOTHING,
+  ...DEFAULTS,
+  goTo: null,
+  ...readKept(),
+  set,
+  select: (selection) => set({ selection: { ...NOTHING, ...selection } }),
+  goToLine: (line, { column = 1, focus = false } = {}) =>
+    set((state) => ({ goTo: { line, column, focus, number: (state.goTo?.number ?? 0) + 1 } })),
+}));
+
+useUi.subscribe((state) => {
+  try {
+    localStorage.setItem(KEY, JSON.stringify(Object.fromEntries(KEPT.map((key) => [key, state[key]]))));
+  } catch {
+    // Without a store the sizes are forgotten, no more.
+  }
+});
+
+function readKept(): Partial<Ui> {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? "{}");
+    if (typeof kept !== "object" || kept === null) return {};
+    const fields = kept as Record<string, unknown>;
+    return Object.fromEntries(KEPT.filter((key) => typeof fields[key] === typeof DEFAULTS[key]).map((key) => [key, fields[key]]));
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,312 @@
+/**
+ * The canvas: the drawing of a document, with the tools that change it.
+ *
+ * React Flow draws and moves; what a node or link *is* comes from the text, and
+ * every change goes there first and comes back as a new drawing. Only a drag lives
+ * here until it ends.
+ */
+
+import type { EdgeChange, NodeChange } from "@xyflow/react";
+import { applyNodeChanges, Background, BackgroundVariant, ReactFlow, ReactFlowProvider, SelectionMode, useReactFlow } from "@xyflow/react";
+import type { DragEvent, MouseEvent } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useUi } from "../app/ui";
+import type { NodeKind } from "../documents/drawing";
+import type { StudyDocument } from "../documents/model";
+import { drawingOf } from "../documents/useDrawing";
+import { problemsAt } from "../properties/problems";
+import { useActivity } from "../live/activity";
+import { ActivityFeed } from "./activityFeed";
+import { connect, drawFlow, moveNodes, placeNode, rename } from "./commands";
+import { CanvasBar } from "./CanvasBar";
+import { CanvasState } from "./context";
+import type { OpenMenu } from "./ContextMenu";
+import { ContextMenu, terminalAt } from "./ContextMenu";
+import type { CanvasEdge, CanvasNode } from "./elements";
+import { makeEdges, makeNodes } from "./elements";
+import { FlowArrows, FlowEdge } from "./FlowEdge";
+import { GRID } from "./geometry";
+import { focusNode, nodeAt } from "./keys";
+import { LinkEdge } from "./LinkEdge";
+import { NodeView } from "./NodeView";
+import { DRAGGED } from "./Palette";
+import { placesOf } from "./places";
+import { Rubber } from "./Rubber";
+import { TOOLS } from "./tools";
+import { useCanvasKeys } from "./useCanvasKeys";
+
+const NODE_TYPES = { node: NodeView };
+const EDGE_TYPES = { link: LinkEdge, flow: FlowEdge };
+const MIDDLE = [1];
+const FIT = { padding: 0.25, maxZoom: 1.4, duration: 150 };
+
+export function Canvas({ document }: { document: StudyDocument }) {
+  return (
+    <ReactFlowProvider key={document.id}>
+      <CanvasFrame document={document} />
+    </ReactFlowProvider>
+  );
+}
+
+function CanvasFrame({ document }: { document: StudyDocument }) {
+  const { id } = document;
+  const flow = useReactFlow();
+  const frame = useRef<HTMLDivElement>(null);
+  const [feed] = useState(() => new ActivityFeed());
+  const drawing = drawingOf(document);
+  const tool = useUi((state) => state.tool);
+  const selection = useUi((state) => state.selection);
+  const showsAddresses = useUi((state) => state.showsAddresses);
+  const [pending, setPending] = useState<string | null>(null);
+  const [editing, setEditing] = useState<string | null>(null);
+  const [menu, setMenu] = useState<OpenMenu | null>(null);
+  const problems = useMemo(() => problemsAt(document.check, drawing), [document.check, drawing]);
+  const [nodes, setNodes] = useState<CanvasNode[]>(() => makeNodes(drawing, placesOf(id, drawing), selection, problems.nodes, []));
+  const [edges, setEdges] = useState<CanvasEdge[]>(() => makeEdges(drawing, placesOf(id, drawing), selection, problems.links, []));
+  const dragging = useRef(false);
+
+  useEffect(() => {
+    if (dragging.current) return;
+    const places = placesOf(id, drawing);
+    setNodes((before) => makeNodes(drawing, places, selection, problems.nodes, before));
+    setEdges((before) => makeEdges(drawing, places, selection, problems.links, before));
+  }, [id, drawing, selection, problems]);
+
+  const fit = useCallback(() => void flow.fitView(FIT), [flow]);
+  useEffect(() => {
+    // The name of the tool that has the pending end matters no more.
+    setPending(null);
+  }, [tool, id]);
+
+  /** A node was chosen with the link or flow tool: the first end, or the second. */
+  const choose = useCallback(
+    (name: string) => {
+      const isLink = useUi.getState().tool === "link";
+      if (pending === null) {
+        setPending(name);
+        return;
+      }
+      setPending(null);
+      const done = isLink ? connect(id, pending, name) : drawFlow(id, pending, name);
+      if (done && !isLink) useUi.getState().set({ tool: "select" });
+    },
+    [id, pending],
+  );
+
+  const begin = useCallback((next: "link" | "flow", name: string) => {
+    useUi.getState().set({ tool: next });
+    // After the effect that forgets the other tool's end.
+    setTimeout(() => setPending(name), 0);
+    focusNode(name);
+  }, []);
+
+  /** By keyboard: in the middle of what is seen. */
+  const placeInMiddle = useCallback(
+    (kind: NodeKind) => {
+      const box = frame.current?.getBoundingClientRect();
+      if (box === undefined) return;
+      const middle = flow.screenToFlowPosition({ x: box.left + box.width / 2, y: box.top + box.height / 2 });
+      const name = placeNode(id, kind, middle);
+      if (name !== null) focusNode(name);
+    },
+    [flow, id],
+  );
+
+  const finishName = useCallback(
+    (from: string, to: string | null) => {
+      if (to !== null && to !== from && !rename(id, from, to)) return false;
+      setEditing(null);
+      focusNode(to ?? from);
+      return true;
+    },
+    [id],
+  );
+
+  useCanvasKeys({ id, frame, pending, setPending, setEditing, choose, begin, placeInMiddle, fit });
+
+  const onNodesChange = useCallback(
+    (changes: NodeChange<CanvasNode>[]) => {
+      setNodes((before) => applyNodeChanges(changes.filter((one) => one.type === "position" || one.type === "dimensions"), before));
+      const chosen = changes.filter((one) => one.type === "select");
+      if (chosen.length === 0 || useUi.getState().tool === "link" || useUi.getState().tool === "flow") return;
+      const now = useUi.getState().selection;
+      const names = new Set(now.nodes);
+      for (const one of chosen) {
+        if (one.selected) names.add(one.id);
+        else names.delete(one.id);
+      }
+      useUi.getState().set({ selection: { ...now, nodes: names } });
+    },
+    [],
+  );
+
+  const onEdgesChange = useCallback((changes: EdgeChange<CanvasEdge>[]) => {
+    const now = useUi.getState().selection;
+    const links = new Set(now.links);
+    const flows = new Set(now.flows);
+    for (const one of changes) {
+      if (one.type !== "select") continue;
+      const [kind, name = ""] = [one.id.slice(0, one.id.indexOf(":")), one.id.slice(one.id.indexOf(":") + 1)];
+      if (kind === "link") toggle(links, Number(name), one.selected);
+      else toggle(flows, name, one.selected);
+    }
+    useUi.getState().set({ selection: { ...now, links, flows } });
+  }, []);
+
+  const onDragStop = useCallback(
+    (_: unknown, __: unknown, moved: CanvasNode[]) => {
+      dragging.current = false;
+      const before = placesOf(id, drawing);
+      const changed = moved.filter(({ id: name, position }) => {
+        const old = before.get(name);
+        return old === undefined || old.x !== position.x || old.y !== position.y;
+      });
+      if (changed.length > 0) moveNodes(id, Object.fromEntries(changed.map(({ id: name, position }) => [name, position])));
+    },
+    [id, drawing],
+  );
+
+  const connecting = tool === "link" || tool === "flow";
+  const placing = tool === "host" || tool === "switch" || tool === "router";
+  const openMenu = (event: MouseEvent | globalThis.MouseEvent, target: OpenMenu["target"]) => {
+    event.preventDefault();
+    const box = frame.current?.getBoundingClientRect();
+    if (box === undefined) return;
+    const left = Math.min(event.clientX - box.left, box.width - 240);
+    const top = Math.max(0, Math.min(event.clientY - box.top, box.height - 300));
+    setMenu({ target, left, top });
+  };
+
+  const context = useMemo(
+    () => ({ feed, showsAddresses, editing, pending, finishName }),
+    [feed, showsAddresses, editing, pending, finishName],
+  );
+
+  return (
+    <CanvasState.Provider value={context}>
+      <Activity sessionId={document.sessionId} feed={feed} />
+      <div
+        ref={frame}
+        className={`canvas canvas-${tool}`}
+        onPointerDown={(event) => {
+          const name = connecting && event.button === 0 ? nodeAt(event.clientX, event.clientY) : null;
+          if (name !== null && pending === null) setPending(name);
+          else if (name !== null && name !== pending) choose(name);
+          else if (connecting && name === null && event.target instanceof Element && event.target.closest(".canvas-bar") === null) setPending(null);
+        }}
+        onPointerUp={(event) => {
+          if (!connecting || pending === null) return;
+          const name = nodeAt(event.clientX, event.clientY);
+          if (name !== null && name !== pending) choose(name);
+        }}
+        onDragOver={(event) => {
+          if (event.dataTransfer.types.includes(DRAGGED)) event.preventDefault();
+        }}
+        onDrop={(event: DragEvent) => {
+          const kind = event.dataTransfer.getData(DRAGGED);
+          if (kind !== "host" && kind !== "switch" && kind !== "router") return;
+          event.preventDefault();
+          placeNode(id, kind, flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }));
+        }}
+      >
+        <FlowArrows />
+        <ReactFlow<CanvasNode, CanvasEdge>
+          nodes={nodes}
+          edges={edges}
+          nodeTypes={NODE_TYPES}
+          edgeTypes={EDGE_TYPES}
+          nodeOrigin={[0.5, 0.5]}
+          onNodesChange={onNodesChange}
+          onEdgesChange={onEdgesChange}
+          onNodeDragStart={() => (dragging.current = true)}
+          onNodeDragStop={onDragStop}
+          onSelectionDragStart={() => (dragging.current = true)}
+          onSelectionDragStop={(event, moved) => onDragStop(event, null, moved)}
+          onNodeDoubleClick={(_, node) => terminalAt(id, node.id)}
+          onNodeContextMenu={(event, node) => {
+            if (!useUi.getState().selection.nodes.has(node.id)) useUi.getState().select({ nodes: new Set([node.id]) });
+            openMenu(event, { kind: "node", name: node.id });
+          }}
+          onEdgeContextMenu={(event, edge) => {
+            if (edge.type === "link" && edge.data !== undefined) {
+              useUi.getState().select({ links: new Set([edge.data.link.index]) });
+              openMenu(event, { kind: "link", index: edge.data.link.index });
+            } else if (edge.type === "flow" && edge.data !== undefined) {
+              useUi.getState().select({ flows: new Set([edge.data.flow.name]) });
+              openMenu(event, { kind: "flow", name: edge.data.flow.name });
+            }
+          }}
+          onPaneContextMenu={(event) => {
+            openMenu(event, { kind: "pane", at: flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }) });
+          }}
+          onPaneClick={(event) => {
+            if (placing) placeNode(id, tool, flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }));
+            else useUi.getState().select({});
+          }}
+          nodesDraggable={!connecting}
+          // A drag from node to node draws a link then; the middle button still moves the canvas.
+          panOnDrag={connecting ? MIDDLE : true}
+          nodesConnectable={false}
+          nodesFocusable
+          edgesFocusable
+          disableKeyboardA11y
+          elementsSelectable
+          selectionMode={SelectionMode.Partial}
+          multiSelectionKeyCode={["Shift", "Control", "Meta"]}
+          deleteKeyCode={null}
+          panActivationKeyCode={null}
+          zoomOnDoubleClick={false}
+          snapToGrid
+          snapGrid={[GRID, GRID]}
+          minZoom={0.05}
+          maxZoom={3}
+          elevateEdgesOnSelect={false}
+          onInit={(instance) => {
+            // An empty canvas stays where it is: the first node shall appear under the pointer.
+            if (drawing.nodes.length > 0) void instance.fitView({ ...FIT, duration: 0 });
+          }}
+          proOptions={{ hideAttribution: true }}
+        >
+          <Background variant={BackgroundVariant.Dots} gap={2 * GRID} size={1} className="canvas-dots" />
+          {connecting && pending !== null && <Rubber from={pending} frame={frame} />}
+        </ReactFlow>
+        {drawing.nodes.length === 0 && <EmptyCanvas />}
+        {tool !== "select" && <p className="canvas-hint">{hintOf(tool, pending)}</p>}
+        <CanvasBar documentId={id} fit={fit} />
+        {menu !== null && (
+          <ContextMenu documentId={id} menu={menu} close={() => setMenu(null)} rename={setEditing} begin={begin} fit={fit} />
+        )}
+      </div>
+    </CanvasState.Provider>
+  );
+}
+
+/** Listens to the session by itself, so that its news do not draw the whole canvas anew. */
+function Activity({ sessionId, feed }: { sessionId: string | null; feed: ActivityFeed }) {
+  const activity = useActivity(sessionId);
+  useEffect(() => feed.publish(activity), [activity, feed]);
+  return null;
+}
+
+function EmptyCanvas() {
+  return (
+    <div className="canvas-empty">
+      <h2>Draw a network</h2>
+      <p>
+        Choose <kbd>H</kbd> Host or <kbd>S</kbd> Switch at the left and click here, then join them with <kbd>L</kbd> Link. Draw a flow
+        from host to host with <kbd>F</kbd>, and press Run.
+      </p>
+    </div>
+  );
+}
+
+function hintOf(tool: string, pending: string | null): string {
+  const hint = TOOLS.find((one) => one.tool === tool)?.hint ?? "";
+  if (pending !== null) return `From ${pending}: choose the other end. Escape stops.`;
+  return `${hint} Escape goes back to Select.`;
+}
+
+function toggle<T>(set: Set<T>, item: T, on: boolean): void {
+  if (on) set.add(item);
+  else set.delete(item);
+}

@@ -1,0 +1,37 @@
+/** Zoom, layout, and what is shown, at the canvas's lower edge. */
+
+import { useReactFlow, useViewport } from "@xyflow/react";
+import { useUi } from "../app/ui";
+import { layOut } from "./commands";
+
+export function CanvasBar({ documentId, fit }: { documentId: string; fit: () => void }) {
+  const { zoomIn, zoomOut } = useReactFlow();
+  const { zoom } = useViewport();
+  const shows = useUi((state) => state.showsAddresses);
+  const set = useUi((state) => state.set);
+  return (
+    <div className="canvas-bar" role="toolbar" aria-label="View">
+      <button type="button" aria-label="Zoom out" title="Zoom out (-)" onClick={() => void zoomOut()}>
+        −
+      </button>
+      <output aria-label="Zoom">{Math.round(zoom * 100)} %</output>
+      <button type="button" aria-label="Zoom in" title="Zoom in (+)" onClick={() => void zoomIn()}>
+        +
+      </button>
+      <button type="button" title="Show everything (0)" onClick={fit}>
+        Fit
+      </button>
+      <button type="button" title="Lay out automatically (A)" onClick={() => layOut(documentId)}>
+        Lay out
+      </button>
+      <button
+        type="button"
+        aria-pressed={shows}
+        title="Show the names and addresses of interfaces (I)"
+        onClick={() => set({ showsAddresses: !shows })}
+      >
+        Interfaces and addresses
+      </button>
+    </div>
+  );
+}

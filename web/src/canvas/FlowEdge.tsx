@@ -1,0 +1,39 @@
+/** A flow on the canvas: a dashed bow with an arrow, from the host that sends to the other. */
+
+import type { EdgeProps } from "@xyflow/react";
+import { BaseEdge } from "@xyflow/react";
+import { memo } from "react";
+import type { FlowEdgeType } from "./elements";
+import { bow } from "./geometry";
+import { flowLabel } from "./labels";
+
+export const FlowEdge = memo(function FlowEdge({ sourceX, sourceY, targetX, targetY, data, selected }: EdgeProps<FlowEdgeType>) {
+  if (data === undefined) return null;
+  const height = 34 + 0.06 * Math.hypot(targetX - sourceX, targetY - sourceY) + data.place * 24;
+  // Up or down as the data says, whichever way it goes.
+  const sign = targetX >= sourceX === data.down ? -1 : 1;
+  const { path, top } = bow({ x: sourceX, y: sourceY }, { x: targetX, y: targetY }, sign * height);
+  return (
+    <g className={selected ? "flow flow-selected" : "flow"}>
+      <BaseEdge path={path} className="flow-line" markerEnd={`url(#${selected ? "flow-arrow-selected" : "flow-arrow"})`} interactionWidth={18} />
+      <text className="flow-label" x={top.x} y={top.y - 6} textAnchor="middle">
+        {flowLabel(data.flow)}
+      </text>
+    </g>
+  );
+});
+
+/** The arrows' heads, once for all flows. */
+export function FlowArrows() {
+  return (
+    <svg className="flow-arrows" aria-hidden="true">
+      <defs>
+        {["flow-arrow", "flow-arrow-selected"].map((id) => (
+          <marker key={id} id={id} viewBox="0 0 10 10" refX="8" refY="5" markerWidth="8" markerHeight="8" orient="auto" markerUnits="userSpaceOnUse">
+            <path d="M0 0 10 5 0 10Z" className={id} />
+          </marker>
+        ))}
+      </defs>
+    </svg>
+  );
+}

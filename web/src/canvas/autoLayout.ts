@@ -1,0 +1,111 @@
+/** Places for nodes that have none, by dagre. */
+
+import dagre from "@dagrejs/dagre";
+import type { Drawing } from "../documents/drawing";
+import type { Point } from "./geometry";
+import { snap } from "./geometry";
+
+/** Between nodes side by side, and between ranks, in pixels: labels of links need the room. */
+const NODE_GAP = 60;
+const RANK_GAP = 130;
+
+/** From here on, layers from left to right would become one long column. */
+const MANY = 40;
+/** From node to node in a block. */
+const STEP = 90;
+
+/** Places for all nodes: from left to right, or, of many, in blocks. */
+export function autoLayout(drawing: Drawing): Map<string, Point> {
+  return drawing.nodes.length > MANY ? inBlocks(drawing) : inLayers(drawing);
+}
+
+/**
+ * Each switch or router with the nodes that hang on it alone below it, and all these
+ * blocks beside and below each other, in the order in which links lead to them.
+ */
+function inBlocks(drawing: Drawing): Map<string, Point> {
+  const neighbours = neighboursOf(drawing);
+  const isLeaf = (name: string) => {
+    const [only, second] = neighbours.get(name) ?? [];
+    return only !== undefined && second === undefined && (neighbours.get(only)?.length ?? 0) > 1;
+  };
+  const core = inOrder(drawing.nodes.map(({ name }) => name).filter((name) => !isLeaf(name)), neighbours);
+  const blocks = core.map((name) => ({ name, leaves: (neighbours.get(name) ?? []).filter(isLeaf) }));
+  const widest = Math.max(...blocks.map(({ leaves }) => leaves.length));
+  const columns = Math.max(1, Math.ceil(Math.sqrt(widest * 1.5)));
+  const height = (Math.ceil(widest / columns) + 1) * STEP + 40;
+  const across = Math.max(1, Math.round(Math.sqrt((blocks.length * height * 2) / ((columns + 1) * STEP))));
+  const places = new Map<string, Point>();
+  blocks.forEach(({ name, leaves }, index) => {
+    const left = (index % across) * (columns + 1) * STEP;
+    const top = Math.floor(index / across) * height;
+    places.set(name, snap({ x: left + ((columns - 1) * STEP) / 2, y: top }));
+    leaves.forEach((leaf, number) => {
+      places.set(leaf, snap({ x: left + (number % columns) * STEP, y: top + (Math.floor(number / columns) + 1) * STEP }));
+    });
+  });
+  return places;
+}
+
+function neighboursOf(drawing: Drawing): Map<string, string[]> {
+  const neighbours = new Map<string, string[]>(drawing.nodes.map(({ name }) => [name, []]));
+  for (const { ends: [a, b] } of drawing.links) {
+    neighbours.get(a)?.push(b);
+    neighbours.get(b)?.push(a);
+  }
+  return neighbours;
+}
+
+/** Breadth first, each name once. */
+function inOrder(names: readonly string[], neighbours: ReadonlyMap<string, readonly string[]>): string[] {
+  const wanted = new Set(names);
+  const order = new Set<string>();
+  const busiest = [...names].sort((a, b) => (neighbours.get(b)?.length ?? 0) - (neighbours.get(a)?.length ?? 0));
+  for (const start of busiest) {
+    const queue = order.has(start) ? [] : [start];
+    for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
+      if (order.has(name)) continue;
+      order.add(name);
+      queue.push(...(neighbours.get(name) ?? []).filter((next) => wanted.has(next) && !order.has(next)));
+    }
+  }
+  return [...order];
+}
+
+function inLayers(drawing: Drawing): Map<string, Point> {
+  const graph = new dagre.graphlib.Graph();
+  graph.setGraph({ rankdir: "LR", nodesep: NODE_GAP, ranksep: RANK_GAP, marginx: 60, marginy: 60 });
+  graph.setDefaultEdgeLabel(() => ({}));
+  for (const node of drawing.nodes) graph.setNode(node.name, { width: 56, height: 70 });
+  for (const [a, b] of orientedLinks(drawing)) graph.setEdge(a, b);
+  dagre.layout(graph);
+  return new Map(
+    drawing.nodes.map(({ name }) => {
+      const { x, y } = graph.node(name);
+      return [name, snap({ x, y })];
+    }),
+  );
+}
+
+/** Links in the direction in which flows go: senders come to stand on the left. */
+function orientedLinks(drawing: Drawing): [string, string][] {
+  const neighbours = neighboursOf(drawing);
+  const sources = drawing.flows.map((flow) => flow.source);
+  const targets = new Set(drawing.flows.map((flow) => flow.target));
+  const first = sources.filter((name) => !targets.has(name));
+  const distance = new Map<string, number>();
+  const starts = first.length > 0 ? first : drawing.nodes.slice(0, 1).map(({ name }) => name);
+  for (const start of [...starts, ...drawing.nodes.map(({ name }) => name)]) {
+    if (distance.has(start)) continue;
+    const queue = starts.includes(start) ? starts.filter((name) => !distance.has(name)) : [start];
+    for (const name of queue) distance.set(name, 0);
+    for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
+      for (const next of neighbours.get(name) ?? []) {
+        if (distance.has(next)) continue;
+        distance.set(next, (distance.get(name) ?? 0) + 1);
+        queue.push(next);
+      }
+    }
+  }
+  return drawing.links.map(({ ends: [a, b] }) => ((distance.get(a) ?? 0) <= (distance.get(b) ?? 0) ? [a, b] : [b, a]));
+}

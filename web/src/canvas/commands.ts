@@ -1,0 +1,188 @@
+/** What a person does on the canvas, by mouse, key or menu: each a step of undo. */
+
+import { tell } from "../app/notices";
+import { NOTHING, useUi } from "../app/ui";
+import { change, documentOf } from "../documents/change";
+import type { Drawing, NodeKind } from "../documents/drawing";
+import { readDrawing } from "../documents/drawing";
+import type { Clip } from "../documents/edits/clipboard";
+import { copy, paste } from "../documents/edits/clipboard";
+import { addFlow, removeFlows } from "../documents/edits/flows";
+import type { Places } from "../documents/edits/layout";
+import { move } from "../documents/edits/layout";
+import { addLink, removeLinks, renumbered, splitLink } from "../documents/edits/links";
+import { addNode, removeNodes } from "../documents/edits/nodes";
+import { renameNode } from "../documents/edits/rename";
+import { drawingOf } from "../documents/useDrawing";
+import { edited } from "../documents/yaml/draft";
+import { autoLayout } from "./autoLayout";
+import type { Point } from "./geometry";
+import { freeSpot, placesOf } from "./places";
+
+let clip: Clip | null = null;
+let pastes = 0;
+
+export function hasClip(): boolean {
+  return clip !== null;
+}
+
+/** Returns the new node's name; null where it could not be made. */
+export function placeNode(id: string, kind: NodeKind, wanted: Point): string | null {
+  let made: string | null = null;
+  change(id, (text, drawing) => {
+    const added = addNode(withAllPlaces(id, text, drawing), drawing, kind, freeSpot(wanted, [...placesOf(id, drawing).values()]));
+    made = added.name;
+    return added.text;
+  });
+  if (made !== null) useUi.getState().select({ nodes: new Set([made]) });
+  return made;
+}
+
+export function connect(id: string, a: string, b: string): boolean {
+  let index = 0;
+  const done = change(id, (text, drawing) => {
+    const next = addLink(text, drawing.networkPath, a, b);
+    index = readDrawing(next, documentOf(id)?.chosenCase ?? null).links.at(-1)?.index ?? 0;
+    return next;
+  });
+  if (done) useUi.getState().select({ links: new Set([index]) });
+  return done;
+}
+
+export function drawFlow(id: string, source: string, target: string): boolean {
+  let name = "";
+  const done = change(id, (text, drawing) => {
+    const added = addFlow(text, drawing, source, target);
+    name = added.name;
+    return added.text;
+  });
+  if (done) {
+    useUi.getState().select({ flows: new Set([name]) });
+    useUi.getState().set({ rightTab: "properties" });
+  }
+  return done;
+}
+
+export function deleteSelection(id: string): void {
+  const { nodes, links, flows } = useUi.getState().selection;
+  if (nodes.size + links.size + flows.size === 0) return;
+  const document = documentOf(id);
+  if (document === null) return;
+  const drawing = drawingOf(document);
+  const gone = new Set([
+    ...links,
+    ...drawing.links.filter((link) => link.ends.some((end) => nodes.has(end))).map((link) => link.index),
+  ]);
+  const done = change(id, (text) => {
+    const less = edited(text, (draft) => {
+      removeLinks(draft, drawing.networkPath, [...links]);
+      removeFlows(draft, (flow) => flows.has(flow.name), drawing);
+    });
+    return nodes.size === 0 ? less : removeNodes(less, readDrawing(less, document.chosenCase), nodes);
+  });
+  if (!done) return;
+  useUi.getState().set({ selection: NOTHING });
+  warnOfNumbers(id, drawing, gone);
+}
+
+function warnOfNumbers(id: string, drawing: Drawing, gone: ReadonlySet<number>): void {
+  const document = documentOf(id);
+  if (document === null || gone.size === 0) return;
+  const names = renumbered(drawing, drawingOf(document), gone);
+  if (names.length === 0) return;
+  tell(
+    "warning",
+    `Interfaces are numbered in the order of links, so ${names.join(", ")} ${names.length > 1 ? "have" : "has"} gone or changed. ` +
+      "Set-up lines or probes speak of them: look at these.",
+  );
+}
+
+export function rename(id: string, from: string, to: string): boolean {
+  const done = change(id, (text, drawing) => {
+    const place = placesOf(id, drawing).get(from);
+    const next = renameNode(text, drawing, from, to);
+    return place !== undefined && !drawing.layout.has(from) && drawing.layout.size > 0 ? move(next, { [to]: place }) : next;
+  });
+  if (done && useUi.getState().selection.nodes.has(from)) useUi.getState().select({ nodes: new Set([to]) });
+  return done;
+}
+
+/** Nodes stand somewhere else now. */
+export function moveNodes(id: string, moved: Places, options: { joins?: boolean } = {}): void {
+  change(id, (text, drawing) => move(withAllPlaces(id, text, drawing), moved), options);
+}
+
+/**
+ * Once one place stands in the text, all do: else the others would be laid out anew
+ * whenever the file is opened.
+ */
+function withAllPlaces(id: string, text: string, drawing: Drawing): string {
+  const missing = [...placesOf(id, drawing)].filter(([name]) => !drawing.layout.has(name));
+  return missing.length === 0 ? text : move(text, Object.fromEntries(missing));
+}
+
+export function layOut(id: string): void {
+  change(id, (text, drawing) => move(text, Object.fromEntries(autoLayout(drawing))));
+}
+
+export function copySelection(id: string): void {
+  const document = documentOf(id);
+  const { nodes } = useUi.getState().selection;
+  if (document === null || nodes.size === 0) return;
+  const drawing = drawingOf(document);
+  clip = copy(document.text, drawing, nodes, Object.fromEntries(placesOf(id, drawing)));
+  pastes = 0;
+  tell("info", nodes.size === 1 ? `Copied ${[...nodes][0] ?? ""}.` : `Copied ${nodes.size} nodes.`);
+}
+
+export function pasteClip(id: string): void {
+  const copied = clip;
+  if (copied === null) return;
+  pastes += 1;
+  pasteFrom(id, copied, pastes);
+}
+
+export function duplicate(id: string): void {
+  const document = documentOf(id);
+  const { nodes } = useUi.getState().selection;
+  if (document === null || nodes.size === 0) return;
+  const drawing = drawingOf(document);
+  pasteFrom(id, copy(document.text, drawing, nodes, Object.fromEntries(placesOf(id, drawing))), 1);
+}
+
+function pasteFrom(id: string, copied: Clip, times: number): void {
+  let names: string[] = [];
+  change(id, (text, drawing) => {
+    const pasted = paste(withAllPlaces(id, text, drawing), drawing, copied, { x: 40 * times, y: 90 * times });
+    names = pasted.names;
+    return pasted.text;
+  });
+  if (names.length > 0) useUi.getState().select({ nodes: new Set(names) });
+}
+
+export function selectAll(id: string): void {
+  const document = documentOf(id);
+  if (document === null) return;
+  const drawing = drawingOf(document);
+  useUi.getState().select({
+    nodes: new Set(drawing.nodes.map((node) => node.name)),
+    links: new Set(drawing.links.map((link) => link.index)),
+  });
+}
+
+export function putInto(id: string, index: number, kind: NodeKind): void {
+  let made: string | null = null;
+  const before = documentOf(id);
+  if (before === null) return;
+  change(id, (text, drawing) => {
+    const link = drawing.links.find((one) => one.index === index);
+    if (link === undefined) return text;
+    const places = placesOf(id, drawing);
+    const [a, b] = link.ends.map((end) => places.get(end) ?? { x: 0, y: 0 });
+    const split = splitLink(withAllPlaces(id, text, drawing), drawing, link, kind);
+    made = split.name;
+    const middle = { x: ((a?.x ?? 0) + (b?.x ?? 0)) / 2, y: ((a?.y ?? 0) + (b?.y ?? 0)) / 2 };
+    return move(split.text, { [split.name]: freeSpot(middle, [...places.values()]) });
+  });
+  if (made !== null) useUi.getState().select({ nodes: new Set([made]) });
+}

@@ -1,0 +1,82 @@
+/** What stands at links and flows: properties as typed, with the units spelt out. */
+
+import { effective } from "../documents/drawing";
+import type { DrawnFlow, DrawnLink, Properties } from "../documents/drawing";
+
+const RATES: Record<string, string> = { "": "bit/s", k: "kbit/s", m: "Mbit/s", g: "Gbit/s", t: "Tbit/s" };
+
+/** `10gbit` as `10 Gbit/s`; what is not understood stays as it is. */
+export function spelt(quantity: string): string {
+  const text = quantity.trim();
+  const rate = /^([\d.]+)\s*([kmgt]?)bits?(?:\/s(?:ec)?)?$/i.exec(text);
+  if (rate !== null) return `${rate[1] ?? ""} ${RATES[(rate[2] ?? "").toLowerCase()] ?? "bit/s"}`;
+  const other = /^([\d.]+)\s*([a-z%]+)$/i.exec(text);
+  return other === null ? text : `${other[1] ?? ""} ${other[2] ?? ""}`;
+}
+
+/** About how wide a letter of a label is, in pixels. */
+const LETTER = 6;
+
+/**
+ * One line for both directions, or one for each where they differ; in more lines
+ * where there is less room than they need.
+ */
+export function linkLabel(link: DrawnLink, width: number): string[] {
+  return wholeLabel(link).flatMap((line) => wrapped(line, Math.max(width, 60) / LETTER));
+}
+
+function wrapped(line: string, letters: number): string[] {
+  const lines: string[] = [];
+  for (const part of line.split(" · ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 3 + part.length <= letters) lines[lines.length - 1] = `${last} · ${part}`;
+    else lines.push(part);
+  }
+  return lines;
+}
+
+function wholeLabel(link: DrawnLink): string[] {
+  const [there, back] = ([0, 1] as const).map((direction) => propertiesLabel(effective(link, direction)));
+  if (there === back) return there === undefined || there === "" ? [] : [there];
+  return [`to ${link.ends[1]}: ${there || "as it is"}`, `to ${link.ends[0]}: ${back || "as it is"}`];
+}
+
+function propertiesLabel(properties: Properties): string {
+  const { rate, delay, jitter, loss, duplicate, corrupt, reorder, queue, qdisc } = properties;
+  return [
+    rate && spelt(rate),
+    delay && (jitter ? `${spelt(delay)} ± ${spelt(jitter)}` : spelt(delay)),
+    loss && `loss ${spelt(loss)}`,
+    duplicate && `dup. ${spelt(duplicate)}`,
+    corrupt && `corrupt ${spelt(corrupt)}`,
+    reorder && `reorder ${spelt(reorder)}`,
+    queue && `queue ${spelt(queue)}`,
+    qdisc && qdisc.split(/\s/)[0],
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+export function flowLabel(flow: DrawnFlow): string {
+  return flow.tool === "iperf3" || flow.name.startsWith(flow.tool) ? flow.name : `${flow.name} (${flow.tool})`;
+}
+
+const STEPS = [
+  [1e9, "Gbit/s"],
+  [1e6, "Mbit/s"],
+  [1e3, "kbit/s"],
+] as const;
+
+/** Three digits, such as `9.41 Gbit/s`. */
+export function rateText(rate_bps: number): string {
+  const [step, unit] = STEPS.find(([least]) => rate_bps >= least) ?? [1, "bit/s"];
+  return `${(rate_bps / step).toPrecision(3)} ${unit}`;
+}
+
+/** A rate as typed, in bit/s; null where it is not understood. */
+export function rateOf(text: string | null | undefined): number | null {
+  const match = /^([\d.]+)\s*([kmgt]?)bit/i.exec(text?.trim() ?? "");
+  if (match === null) return null;
+  const power = ["", "k", "m", "g", "t"].indexOf((match[2] ?? "").toLowerCase());
+  return Number(match[1]) * 1000 ** power;
+}

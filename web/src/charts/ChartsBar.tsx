@@ -1,0 +1,106 @@
+/** Above the charts: which of them, which recordings, how much of the time, and the data for elsewhere. */
+
+import { useStore } from "zustand";
+
+import { nameOf, type SessionView } from "../live/view";
+import { csvOf, download } from "./export";
+import { isShown } from "./ChartsTab";
+import type { PanelSpec } from "./panels";
+import { pictureOf } from "./picture";
+import { toggled, type ChartView } from "./view";
+
+const FOLLOWS = [
+  { seconds: null, label: "all of it" },
+  { seconds: 10, label: "last 10 s" },
+  { seconds: 1, label: "last 1 s" },
+  { seconds: 0.1, label: "last 100 ms" },
+];
+
+interface ChartsBarProps {
+  session: SessionView;
+  view: ChartView;
+  panels: readonly PanelSpec[];
+  shown: readonly PanelSpec[];
+}
+
+export function ChartsBar({ session, view, panels, shown }: ChartsBarProps) {
+  const { zoom, follow_s, switched, hidden, earlier } = useStore(view.store);
+  const name = session.session?.name ?? "charts";
+  const others = session.recordings
+    .slice(0, -1)
+    .filter(({ number, series }) => number > 0 || series.some(({ kind }) => kind === "tcp"));
+  return (
+    <div className="tool-row charts-bar" role="toolbar" aria-label="Charts">
+      {panels.map((panel) => (
+        <button
+          key={panel.id}
+          type="button"
+          className="small-button"
+          aria-pressed={isShown(panel, switched)}
+          title={panel.title}
+          onClick={() => view.store.setState({ switched: toggled(switched, panel.id), alone: null })}
+        >
+          {panel.short}
+        </button>
+      ))}
+      {others.length > 0 && (
+        <details className="chart-menu">
+          <summary className="small-button">
+            Earlier runs{earlier.size > 0 ? ` (${earlier.size})` : ""}
+          </summary>
+          <div className="chart-menu-body">
+            {[...others].reverse().map((recording) => (
+              <label key={recording.number}>
+                <input
+                  type="checkbox"
+                  checked={earlier.has(recording.number)}
+                  onChange={() => view.store.setState({ earlier: toggled(earlier, recording.number) })}
+                />
+                {nameOf(recording)}
+              </label>
+            ))}
+          </div>
+        </details>
+      )}
+      <span className="grow" />
+      {hidden.size > 0 && (
+        <button type="button" className="small-button" onClick={() => view.store.setState({ hidden: new Set<string>() })}>
+          Show all lines
+        </button>
+      )}
+      {zoom !== null ? (
+        <button type="button" className="small-button" title="Or press twice on a chart" onClick={() => view.store.setState({ zoom: null })}>
+          Reset zoom
+        </button>
+      ) : (
+        <label className="charts-follow">
+          Show
+          <select
+            value={String(follow_s)}
+            onChange={(event) => {
+              const value = event.target.value;
+              view.store.setState({ follow_s: value === "null" ? null : Number(value) });
+            }}
+          >
+            {FOLLOWS.map(({ seconds, label }) => (
+              <option key={label} value={String(seconds)}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <button type="button" className="small-button" title="Download what is shown, as a table" onClick={() => download(`${name}.csv`, new Blob([csvOf(shown, session.book, hidden)], { type: "text/csv" }))}>
+        CSV
+      </button>
+      <button
+        type="button"
+        className="small-button"
+        title="Download the charts as a picture"
+        onClick={() => void pictureOf(shown, session.book, view).then((blob) => blob && download(`${name}.png`, blob))}
+      >
+        PNG
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,103 @@
+/**
+ * The text beside a live chart: each line's value at the cursor or now, and over the whole recording.
+ *
+ * A press on a name hides its lines in all charts.
+ */
+
+import { useEffect, useState } from "react";
+import { useStore } from "zustand";
+
+import type { SeriesBook } from "../live/book";
+import { tellQuantity } from "../live/quantities";
+import { FIGURE_WORDS, isQuiet, legendRows, type LegendRow } from "./lookups";
+import { Swatch } from "./Swatch";
+import type { PanelSpec } from "./panels";
+import { toggled, type ChartView } from "./view";
+
+const EVERY_MS = 250;
+
+interface LegendProps {
+  panel: PanelSpec;
+  book: SeriesBook;
+  view: ChartView;
+  /** Whether the latest recording still goes on. */
+  going: boolean;
+}
+
+export function Legend({ panel, book, view, going }: LegendProps) {
+  const hover = useStore(view.store, (state) => state.hover);
+  const hidden = useStore(view.store, (state) => state.hidden);
+  useRevision(book);
+  const all = legendRows(panel, book, hover);
+  const rows = [...all.filter((row) => !row.line.earlier), ...all.filter((row) => row.line.earlier)];
+  const loud = rows.filter((row) => !isQuiet(row));
+  const quiet = rows.filter(isQuiet);
+  const when = hover === null ? (going ? "now" : "last") : `at ${hover.toFixed(3)} s`;
+  const counts = rows.some((row) => (row.drops ?? 0) > 0);
+
+  return (
+    <div className={counts ? "legend legend-wide" : "legend"} tabIndex={0} role="group" aria-label={`${panel.title}: values`}>
+      <table>
+        <thead>
+          <tr>
+            <th />
+            <th>{when}</th>
+            <th>{FIGURE_WORDS[panel.figure]}</th>
+            {counts && <th>drops</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {loud.map((row) => (
+            <Row
+              key={`${row.line.recording} ${row.line.key}`}
+              row={row}
+              panel={panel}
+              counts={counts}
+              isHidden={hidden.has(row.line.of)}
+              onToggle={() => view.store.setState({ hidden: toggled(hidden, row.line.of) })}
+            />
+          ))}
+        </tbody>
+      </table>
+      {quiet.length > 0 && (
+        <p className="legend-quiet" title={quiet.map((row) => row.line.label).join(", ")}>
+          At 0 all the time: {quiet.length < 4 ? quiet.map((row) => row.line.label).join(", ") : `${quiet.length} lines`}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface RowProps {
+  row: LegendRow;
+  panel: PanelSpec;
+  counts: boolean;
+  isHidden: boolean;
+  onToggle: () => void;
+}
+
+function Row({ row, panel, counts, isHidden, onToggle }: RowProps) {
+  const { line, value, figure, drops } = row;
+  return (
+    <tr className={isHidden ? "legend-hidden" : undefined}>
+      <td>
+        <button type="button" aria-pressed={!isHidden} title={`${line.label}: press to ${isHidden ? "show" : "hide"} it in all charts`} onClick={onToggle}>
+          <Swatch look={line.look} earlier={line.earlier} />
+          <span>{line.label}</span>
+        </button>
+      </td>
+      <td>{tellQuantity(value, panel.unit)}</td>
+      <td>{tellQuantity(figure, panel.unit)}</td>
+      {counts && <td>{drops === null ? "" : Math.round(drops).toLocaleString("en-US")}</td>}
+    </tr>
+  );
+}
+
+/** Look again some times a second while series grow. */
+function useRevision(book: SeriesBook): void {
+  const [, setRevision] = useState(book.revision);
+  useEffect(() => {
+    const timer = setInterval(() => setRevision(book.revision), EVERY_MS);
+    return () => clearInterval(timer);
+  }, [book]);
+}

@@ -1,0 +1,60 @@
+/** One live chart with its title and legend. */
+
+import { useEffect, useRef, useState } from "react";
+
+import type { SeriesBook } from "../live/book";
+import { Legend } from "./Legend";
+import { LivePlot } from "./livePlot";
+import type { PanelSpec } from "./panels";
+import { useThemeVersion } from "./theme";
+import type { ChartView } from "./view";
+
+interface SeriesChartProps {
+  panel: PanelSpec;
+  book: SeriesBook;
+  view: ChartView;
+  going: boolean;
+}
+
+export function SeriesChart({ panel, book, view, going }: SeriesChartProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const [unit, setUnit] = useState("");
+  const theme = useThemeVersion();
+  const { id } = panel;
+  // The plot is made anew only when its lines are others, not with each event of the flows.
+  const lines = JSON.stringify(panel);
+
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return undefined;
+    const plot = new LivePlot(element, JSON.parse(lines) as PanelSpec, book, view, setUnit);
+    const stop = view.ticker.subscribe(() => plot.draw());
+    const resizes = new ResizeObserver(() => view.ticker.invalidate());
+    resizes.observe(element);
+    return () => {
+      stop();
+      resizes.disconnect();
+      plot.destroy();
+    };
+  }, [lines, book, view, theme]);
+
+  const toggleAlone = () =>
+    view.store.setState((state) => ({ alone: state.alone === id ? null : id }));
+
+  return (
+    <section className="chart" aria-label={panel.title}>
+      <header className="chart-head">
+        <h3>
+          {panel.title} {unit !== "" && <span>{unit}</span>}
+        </h3>
+        <button type="button" className="chart-alone" aria-label={`${panel.title}: alone, or with the others`} title="Alone, or with the others" onClick={toggleAlone}>
+          ⤢
+        </button>
+      </header>
+      <div className="chart-main">
+        <div className="chart-place" ref={place} />
+        <Legend panel={panel} book={book} view={view} going={going} />
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,21 @@
+/** A piece of a line as it stands in the charts. */
+
+import { styleOf, type Look } from "./looks";
+
+export function Swatch({ look, earlier = false }: { look: Look; earlier?: boolean }) {
+  const { colour, dash } = styleOf(look);
+  return (
+    <svg className="swatch" width="18" height="8" aria-hidden="true">
+      <line
+        x1="0"
+        x2="18"
+        y1="4"
+        y2="4"
+        style={{ stroke: colour }}
+        strokeWidth={earlier ? 1.5 : 2.5}
+        strokeDasharray={(earlier ? [4, 3] : dash).join(" ")}
+        opacity={earlier ? 0.6 : 1}
+      />
+    </svg>
+  );
+}

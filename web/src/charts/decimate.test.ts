@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+
+import { Growing } from "../live/growing";
+import { decimate } from "./decimate";
+import { averageOf, maximumOf, meanOf } from "./figures";
+
+function line(points: [number, number][]): Growing {
+  const made = new Growing();
+  made.append(Float64Array.from(points, ([time]) => time), Float64Array.from(points, ([, value]) => value));
+  return made;
+}
+
+describe("decimate", () => {
+  it("keeps the least and the greatest of each pixel, in their order", () => {
+    const many: [number, number][] = [];
+    for (let at = 0; at < 10_000; at += 1) many.push([at / 1000, Math.sin(at)]);
+    many[5005] = [5.005, 50];
+    many[5006] = [5.006, -50];
+    const { xs, columns, counts } = decimate([line(many)], 0, 10, 100);
+    expect(xs).toHaveLength(202);
+    expect(counts).toEqual([100]);
+    const column = columns[0] ?? [];
+    expect(column.slice(101, 103)).toEqual([50, -50]);
+    expect(Math.max(...column.map((value) => value ?? 0))).toBe(50);
+  });
+
+  it("leaves few samples as they are, within a pixel", () => {
+    const { xs, columns, counts } = decimate([line([[1, 10], [2, 20], [3, 30]])], 0, 4, 400);
+    const drawn = xs.flatMap((time, index) => {
+      const value = columns[0]?.[index];
+      return value === null || value === undefined ? [] : [[time, value] as const];
+    });
+    expect(counts).toEqual([3]);
+    expect(drawn.map(([, value]) => value)).toEqual([10, 20, 30]);
+    drawn.forEach(([time], index) => expect(Math.abs(time - (index + 1))).toBeLessThan(0.011));
+  });
+
+  it("cuts lines at the edges of the range", () => {
+    const { columns } = decimate([line([[0, 0], [10, 100]])], 2.5, 7.5, 10);
+    expect(columns[0]?.[0]).toBe(25);
+    expect(columns[0]?.[21]).toBe(75);
+  });
+
+  it("has nothing where there is nothing", () => {
+    const { columns, counts } = decimate([undefined, new Growing(), line([[50, 1]])], 0, 10, 10);
+    expect(counts).toEqual([0, 0, 0]);
+    for (const column of columns) expect(column.every((value) => value === null)).toBe(true);
+  });
+
+  it("keeps times in order, so that a chart can search them", () => {
+    const { xs } = decimate([], 3, 5, 7);
+    expect([...xs].sort((one, other) => one - other)).toEqual(xs);
+  });
+});
+
+describe("figures", () => {
+  const rates = line([[1, 0], [2, 4], [4, 1]]);
+
+  it("average over time, not over samples", () => {
+    expect(averageOf(rates)).toBe(2);
+    expect(meanOf(rates)).toBeCloseTo(5 / 3);
+    expect(maximumOf(rates)).toBe(4);
+  });
+
+  it("are none of an empty series, and the value of a single one", () => {
+    expect(averageOf(new Growing())).toBeNull();
+    expect(meanOf(new Growing())).toBeNull();
+    expect(maximumOf(new Growing())).toBeNull();
+    expect(averageOf(line([[1, 7]]))).toBe(7);
+  });
+});

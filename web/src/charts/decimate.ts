@@ -1,0 +1,85 @@
+/**
+ * Long series for a canvas: of the samples behind a pixel, the least and the greatest.
+ *
+ * Lines of different sampling times get one shared axis: two places for each
+ * pixel, and one at each edge, where the line is cut. So nothing that a person
+ * could see is lost, and the work of drawing depends on the screen alone.
+ */
+
+import type { Growing } from "../live/growing";
+
+export interface Drawn {
+  /** The shared times. */
+  xs: number[];
+  /** One column for each line; null where it has no sample. */
+  columns: (number | null)[][];
+  /** How many samples of each line are in the range, at most one a pixel. */
+  counts: number[];
+}
+
+/** Decimate lines to a range of time and a width in pixels. */
+export function decimate(lines: readonly (Growing | undefined)[], from: number, to: number, pixels: number): Drawn {
+  const width = Math.max(1, Math.floor(pixels));
+  const step = (to - from) / width;
+  const xs = new Array<number>(2 * width + 2);
+  xs[0] = from;
+  xs[2 * width + 1] = to;
+  for (let bucket = 0; bucket < width; bucket += 1) {
+    xs[1 + 2 * bucket] = from + (bucket + 0.25) * step;
+    xs[2 + 2 * bucket] = from + (bucket + 0.75) * step;
+  }
+  const counts: number[] = [];
+  const columns = lines.map((line) => {
+    const column = new Array<number | null>(xs.length).fill(null);
+    counts.push(line === undefined || line.length === 0 ? 0 : fill(column, line, from, to, width));
+    return column;
+  });
+  return { xs, columns, counts };
+}
+
+function fill(column: (number | null)[], line: Growing, from: number, to: number, width: number): number {
+  const { times, values } = line;
+  const first = firstAtOrAfter(line, from);
+  const end = line.countUntil(to);
+  const perSecond = width / (to - from);
+  column[0] = between(times, values, first, from);
+  column[column.length - 1] = between(times, values, end, to);
+  let taken = 0;
+  let at = first;
+  while (at < end) {
+    const bucket = bucketOf(times[at] ?? 0, from, perSecond, width);
+    let least = at;
+    let most = at;
+    let next = at + 1;
+    while (next < end && bucketOf(times[next] ?? 0, from, perSecond, width) === bucket) {
+      const value = values[next] ?? 0;
+      if (value < (values[least] ?? 0)) least = next;
+      if (value > (values[most] ?? 0)) most = next;
+      next += 1;
+    }
+    column[1 + 2 * bucket] = values[Math.min(least, most)] ?? null;
+    if (least !== most) column[2 + 2 * bucket] = values[Math.max(least, most)] ?? null;
+    taken += 1;
+    at = next;
+  }
+  return taken;
+}
+
+function bucketOf(time: number, from: number, perSecond: number, width: number): number {
+  return Math.min(width - 1, Math.max(0, Math.floor((time - from) * perSecond)));
+}
+
+function firstAtOrAfter(line: Growing, time: number): number {
+  let index = line.countUntil(time);
+  while (index > 0 && line.times[index - 1] === time) index -= 1;
+  return index;
+}
+
+/** The line's height at an edge that lies between samples `next - 1` and `next`. */
+function between(times: Float64Array, values: Float64Array, next: number, time: number): number | null {
+  const before = times[next - 1];
+  const after = times[next];
+  if (next === 0 || before === undefined || after === undefined || after <= before) return null;
+  const share = (time - before) / (after - before);
+  return (values[next - 1] ?? 0) * (1 - share) + (values[next] ?? 0) * share;
+}

@@ -1,0 +1,47 @@
+/** What the charts show as a table, for elsewhere, and how a browser saves something. */
+
+import type { SeriesBook } from "../live/book";
+import type { PanelSpec } from "./panels";
+
+/**
+ * The shown lines as CSV, in base units: a row for each time of each recording.
+ *
+ * A line that has no sample at a time has an empty cell there.
+ */
+export function csvOf(panels: readonly PanelSpec[], book: SeriesBook, hidden: ReadonlySet<string>): string {
+  const lines = panels.flatMap((panel) => panel.lines).filter((line) => !hidden.has(line.of));
+  const keys = [...new Set(lines.map((line) => line.key))].sort();
+  const recordings = [...new Set(lines.map((line) => line.recording))].sort((one, other) => one - other);
+  const rows = [["run", "time_s", ...keys].map(cell).join(",")];
+  for (const recording of recordings) {
+    const columns = keys.map((key) =>
+      lines.some((line) => line.recording === recording && line.key === key) ? book.get(recording, key) : undefined,
+    );
+    const byTime = new Map<number, string[]>();
+    columns.forEach((series, column) => {
+      series?.times.forEach((time, index) => {
+        const row = byTime.get(time) ?? new Array<string>(keys.length).fill("");
+        row[column] = String(series.values[index] ?? "");
+        byTime.set(time, row);
+      });
+    });
+    for (const [time, row] of [...byTime].sort(([one], [other]) => one - other)) {
+      rows.push([String(recording), String(time), ...row].join(","));
+    }
+  }
+  return `${rows.join("\r\n")}\r\n`;
+}
+
+/** Let the browser save something. */
+export function download(name: string, blob: Blob): void {
+  const url = URL.createObjectURL(blob);
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name.replaceAll(/[^\w.-]+/g, "-");
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+function cell(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

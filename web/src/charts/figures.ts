@@ -1,0 +1,36 @@
+/** Figures over a whole series, for the text beside a chart. */
+
+import type { Growing } from "../live/growing";
+
+/**
+ * The average over time of rates or heights; each sample stands for the time since the one before.
+ *
+ * @returns null where there is no sample.
+ */
+export function averageOf(line: Growing): number | null {
+  const { times, values } = line;
+  if (line.length === 0) return null;
+  let sum = 0;
+  let span = 0;
+  for (let at = 1; at < line.length; at += 1) {
+    const passed = (times[at] ?? 0) - (times[at - 1] ?? 0);
+    sum += (values[at] ?? 0) * passed;
+    span += passed;
+  }
+  return span > 0 ? sum / span : line.last;
+}
+
+/** The mean of samples that stand for themselves, such as round-trip times. */
+export function meanOf(line: Growing): number | null {
+  if (line.length === 0) return null;
+  let sum = 0;
+  for (const value of line.values) sum += value;
+  return sum / line.length;
+}
+
+/** The greatest value; null where there is no sample. */
+export function maximumOf(line: Growing): number | null {
+  let most: number | null = null;
+  for (const value of line.values) if (most === null || value > most) most = value;
+  return most;
+}

@@ -1,0 +1,177 @@
+/**
+ * One live chart on its canvas: uPlot, fed from the session's book.
+ *
+ * It stands apart from React: it is made when the lines change, drawn by the
+ * ticker, and sized by its element.
+ */
+
+import uPlot from "uplot";
+
+import type { SeriesBook } from "../live/book";
+import type { Growing } from "../live/growing";
+import { tellQuantity } from "../live/quantities";
+import { decimate } from "./decimate";
+import { styleOf } from "./looks";
+import { axesFor, axisUnit, drawLevel, roomy } from "./options";
+import type { LineSpec, PanelSpec } from "./panels";
+import { resolveColour } from "./theme";
+import { rangeOf, type ChartView } from "./view";
+
+/** Lines with fewer samples than one in so many pixels show them as points. */
+const POINTS_APART = 9;
+
+export class LivePlot {
+  readonly plot: uPlot;
+  private counts: number[] = [];
+  /** The largest limit of a line: what an empty queue is compared with. */
+  private readonly limit: number;
+  private readonly bad: string;
+  private readonly dim: string;
+
+  constructor(
+    private readonly element: HTMLElement,
+    private readonly panel: PanelSpec,
+    private readonly book: SeriesBook,
+    private readonly view: ChartView,
+    private readonly onUnit: (unit: string) => void,
+  ) {
+    this.limit = Math.max(0, ...panel.lines.map((line) => line.limit ?? 0));
+    this.bad = resolveColour(element, "var(--bad)");
+    this.dim = resolveColour(element, "var(--fg-dim)");
+    this.plot = new uPlot(this.options(), [[0], ...panel.lines.map(() => [null])], element);
+    // The wheel and a second button are the page's; a double press shows all again.
+    this.plot.over.addEventListener("dblclick", () => view.store.setState({ zoom: null, follow_s: null }));
+  }
+
+  /** Draw what the book holds now. */
+  draw(): void {
+    const width = this.element.clientWidth;
+    const height = this.element.clientHeight;
+    if (width < 40 || height < 40) return;
+    if (width !== this.plot.width || height !== this.plot.height) this.plot.setSize({ width, height });
+    const { hidden, ...state } = this.view.store.getState();
+    const range = rangeOf({ hidden, ...state }, this.view.end_s);
+    const lines = this.panel.lines.map((line) => (hidden.has(line.of) ? undefined : this.series(line)));
+    const pixels = this.plot.over.clientWidth || width;
+    const { xs, columns, counts } = decimate(lines, range.from, range.to, pixels);
+    this.counts = counts;
+    this.plot.batch(() => {
+      this.plot.setData([xs, ...columns], false);
+      this.plot.setScale("x", { min: range.from, max: range.to });
+    });
+    this.onUnit(axisUnit(this.plot, this.panel.unit));
+  }
+
+  destroy(): void {
+    this.plot.destroy();
+  }
+
+  private series(line: LineSpec): Growing | undefined {
+    return this.book.get(line.recording, line.key);
+  }
+
+  private options(): uPlot.Options {
+    const { element, panel, view } = this;
+    return {
+      width: Math.max(40, element.clientWidth),
+      height: Math.max(40, element.clientHeight),
+      padding: [8, 10, 0, 0],
+      legend: { show: false },
+      scales: { x: { time: false }, y: { range: (_plot, least, most) => roomy(least, most === 0 ? this.limit : most) } },
+      axes: axesFor(element, panel.unit),
+      series: [{}, ...panel.lines.map((line, index) => this.lineOptions(line, index))],
+      cursor: {
+        sync: { key: syncKeyOf(view), scales: ["x", null] },
+        drag: { x: true, y: false, setScale: false },
+        points: { show: false },
+        bind: { dblclick: () => null },
+      },
+      hooks: {
+        setCursor: [(plot) => this.hovered(plot)],
+        setSelect: [(plot) => this.selected(plot)],
+        draw: [(plot) => this.drawMarks(plot)],
+      },
+    };
+  }
+
+  private lineOptions(line: LineSpec, index: number): uPlot.Series {
+    const { colour, dash } = styleOf(line.look);
+    const stroke = resolveColour(this.element, colour);
+    return {
+      stroke,
+      width: line.earlier ? 1 : 1.6,
+      alpha: line.earlier ? 0.55 : 1,
+      dash: line.earlier ? [4, 4] : dash,
+      spanGaps: true,
+      points: {
+        size: 5,
+        fill: stroke,
+        show: (plot) => (this.counts[index] ?? 0) * POINTS_APART < plot.over.clientWidth,
+      },
+    };
+  }
+
+  private hovered(plot: uPlot): void {
+    const left = plot.cursor.left ?? -1;
+    const hover = left < 0 ? null : plot.posToVal(left, "x");
+    if (this.view.store.getState().hover !== hover) this.view.store.setState({ hover });
+  }
+
+  private selected(plot: uPlot): void {
+    const { left, width } = plot.select;
+    if (width < 4) return;
+    const zoom = { from: plot.posToVal(left, "x"), to: plot.posToVal(left + width, "x") };
+    plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    this.view.store.setState({ zoom });
+  }
+
+  /** Limits as levels, and drops as red marks at the upper edge. */
+  private drawMarks(plot: uPlot): void {
+    const { hidden } = this.view.store.getState();
+    const limits = new Set<number>();
+    for (const line of this.panel.lines) {
+      if (hidden.has(line.of)) continue;
+      if (line.limit !== null) limits.add(line.limit);
+      if (line.drops !== null) this.drawDrops(plot, line.recording, line.drops);
+    }
+    for (const limit of limits) drawLevel(plot, limit, `limit ${tellQuantity(limit, this.panel.unit)}`, this.dim);
+  }
+
+  private drawDrops(plot: uPlot, recording: number, key: string): void {
+    const drops = this.book.get(recording, key);
+    const { min, max } = plot.scales["x"] ?? {};
+    if (drops === undefined || min === undefined || max === undefined) return;
+    const { ctx, bbox } = plot;
+    const { times, values } = drops;
+    const size = 4 * devicePixelRatio;
+    let lastX = Number.NEGATIVE_INFINITY;
+    ctx.save();
+    ctx.fillStyle = this.bad;
+    for (let at = Math.max(1, drops.countUntil(min)); at < drops.length; at += 1) {
+      const time = times[at] ?? 0;
+      if (time > max) break;
+      if ((values[at] ?? 0) <= (values[at - 1] ?? 0)) continue;
+      const x = plot.valToPos(time, "x", true);
+      if (x - lastX < size) continue;
+      lastX = x;
+      ctx.beginPath();
+      ctx.moveTo(x - size, bbox.top);
+      ctx.lineTo(x + size, bbox.top);
+      ctx.lineTo(x, bbox.top + 1.6 * size);
+      ctx.fill();
+    }
+    ctx.restore();
+  }
+}
+
+const keys = new WeakMap<ChartView, string>();
+let made = 0;
+
+function syncKeyOf(view: ChartView): string {
+  const known = keys.get(view);
+  if (known !== undefined) return known;
+  made += 1;
+  const key = `charts-${made}`;
+  keys.set(view, key);
+  return key;
+}

@@ -1,0 +1,41 @@
+/** What a legend says of each line, read from the book. */
+
+import type { SeriesBook } from "../live/book";
+import { averageOf, maximumOf, meanOf } from "./figures";
+import type { LineSpec, PanelSpec } from "./panels";
+
+export interface LegendRow {
+  line: LineSpec;
+  /** At the cursor, or the last. */
+  value: number | null;
+  /** Over the whole recording; see `PanelSpec.figure`. */
+  figure: number | null;
+  /** Packets dropped at the queue, where that is counted. */
+  drops: number | null;
+}
+
+const FIGURES = { average: averageOf, mean: meanOf, maximum: maximumOf };
+
+/** What `PanelSpec.figure` is called in a legend. */
+export const FIGURE_WORDS = { average: "average", mean: "mean", maximum: "max" };
+
+/** The rows of a chart's legend, at a time in seconds since Run; null is now. */
+export function legendRows(panel: PanelSpec, book: SeriesBook, time: number | null): LegendRow[] {
+  return panel.lines.map((line) => {
+    const series = book.get(line.recording, line.key);
+    const drops = line.drops === null ? undefined : book.get(line.recording, line.drops);
+    const value = time === null ? series?.last : series?.valueAt(time);
+    const counted = time === null ? drops?.last : drops?.valueAt(time);
+    return {
+      line,
+      value: value ?? null,
+      figure: series === undefined ? null : FIGURES[panel.figure](series),
+      drops: counted ?? null,
+    };
+  });
+}
+
+/** Whether there was never anything: such lines are told in one row. */
+export function isQuiet(row: LegendRow): boolean {
+  return (row.figure === null || row.figure === 0) && (row.drops ?? 0) === 0;
+}

@@ -1,0 +1,64 @@
+/** What all charts have in common, live ones and those of runs. */
+
+import uPlot from "uplot";
+
+import { scaleFor, tellTicks, type Unit } from "../live/quantities";
+import { resolveColour } from "./theme";
+
+export const FONT = "11px system-ui, sans-serif";
+
+/** Above the highest value there is some air; the least is always 0 or below. */
+export function roomy(least: number | null, most: number | null): [number, number] {
+  const top = most === null || most <= 0 ? 1 : most * 1.08;
+  return [least !== null && least < 0 ? least * 1.08 : 0, top];
+}
+
+/** Axes of time below and of a quantity at the left, in the page's colours. */
+export function axesFor(element: HTMLElement, unit: Unit): uPlot.Axis[] {
+  const ink = resolveColour(element, "var(--fg-dim)");
+  const rule = resolveColour(element, "var(--chart-rule)");
+  const common = {
+    stroke: ink,
+    font: FONT,
+    grid: { stroke: rule, width: 1 },
+    ticks: { stroke: rule, width: 1, size: 4 },
+  };
+  return [
+    { ...common, size: 24, gap: 3, space: 60, values: (_plot, ticks) => tellTicks(ticks, { divisor: 1, unit: "s" }) },
+    {
+      ...common,
+      size: 46,
+      gap: 4,
+      space: 26,
+      values: (plot, ticks) => tellTicks(ticks, scaleFor(plot.scales["y"]?.max ?? 1, unit)),
+    },
+  ];
+}
+
+/** The unit beside the axis now. */
+export function axisUnit(plot: uPlot, unit: Unit): string {
+  return scaleFor(plot.scales["y"]?.max ?? 1, unit).unit;
+}
+
+/** A dashed level across the chart, such as a queue's limit, with its name. */
+export function drawLevel(plot: uPlot, value: number, label: string, colour: string): void {
+  const top = plot.scales["y"]?.max ?? 0;
+  if (value > top || value <= 0) return;
+  const { ctx, bbox } = plot;
+  const y = Math.round(plot.valToPos(value, "y", true)) + 0.5;
+  ctx.save();
+  ctx.strokeStyle = colour;
+  ctx.fillStyle = colour;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
+  ctx.beginPath();
+  ctx.moveTo(bbox.left, y);
+  ctx.lineTo(bbox.left + bbox.width, y);
+  ctx.stroke();
+  ctx.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
+  ctx.textAlign = "right";
+  const hasRoomAbove = y - bbox.top > 13 * devicePixelRatio;
+  ctx.textBaseline = hasRoomAbove ? "bottom" : "top";
+  ctx.fillText(label, bbox.left + bbox.width - 4 * devicePixelRatio, hasRoomAbove ? y - 1 : y + 2);
+  ctx.restore();
+}

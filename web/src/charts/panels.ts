@@ -1,0 +1,99 @@
+/**
+ * Which charts there are, and which lines stand in them.
+ *
+ * A chart shows one quantity of one kind of thing: of flows, or of interfaces.
+ * The earlier recordings that a person has ticked lie behind the latest one.
+ */
+
+import type { Recording, SeriesInfo } from "../api/types";
+import { unitOf, type Unit } from "../live/quantities";
+import { nameOf } from "../live/view";
+import { looksOf, type Look } from "./looks";
+
+export interface LineSpec {
+  /** Of the flow or interface in this chart, whatever the recording: what is hidden by it. */
+  of: string;
+  label: string;
+  recording: number;
+  key: string;
+  look: Look;
+  /** Of a recording before the latest. */
+  earlier: boolean;
+  /** What a queue holds at the most. */
+  limit: number | null;
+  /** The key of what was dropped there, counted from the start. */
+  drops: string | null;
+}
+
+export interface PanelSpec {
+  id: string;
+  title: string;
+  /** The title for a small button. */
+  short: string;
+  unit: Unit;
+  lines: LineSpec[];
+  /** What is told of each line over the whole recording. */
+  figure: "average" | "mean" | "maximum";
+  /** Whether it is there without being asked for. */
+  usual: boolean;
+}
+
+type Kind = Pick<PanelSpec, "id" | "title" | "short" | "figure" | "usual">;
+
+const KINDS: Kind[] = [
+  { id: "throughput_bps", title: "Throughput", short: "Throughput", figure: "average", usual: true },
+  { id: "rtt_s", title: "Round-trip time", short: "RTT", figure: "mean", usual: true },
+  { id: "cwnd_bytes", title: "Congestion window", short: "Window", figure: "maximum", usual: true },
+  { id: "backlog_bytes", title: "Queue", short: "Queue", figure: "maximum", usual: true },
+  { id: "tx_bps", title: "Sent by interface", short: "Interfaces", figure: "average", usual: false },
+  { id: "retransmits", title: "Retransmissions", short: "Resent", figure: "maximum", usual: false },
+  { id: "marks", title: "Marks", short: "Marks", figure: "maximum", usual: false },
+];
+
+/** The charts of the latest recording and of those before it that are shown. */
+export function panelsOf(recordings: readonly Recording[], earlier: ReadonlySet<number>): PanelSpec[] {
+  const latest = recordings[recordings.length - 1];
+  if (latest === undefined) return [];
+  const looks = looksOf(recordings);
+  const shown = recordings.filter((each) => each === latest || earlier.has(each.number));
+  const panels = new Map<string, PanelSpec>();
+  for (const recording of shown) {
+    for (const info of recording.series) {
+      if (info.quantity === "drops") continue;
+      const panel = panels.get(info.quantity) ?? newPanel(info);
+      panels.set(info.quantity, panel);
+      const isInterface = info.kind === "queue" || info.kind === "rate";
+      panel.lines.push({
+        of: info.of,
+        label: recording === latest ? info.of : `${info.of} (${nameOf(recording)})`,
+        recording: recording.number,
+        key: info.key,
+        look: isInterface ? looks.interface(info.of) : looks.flow(info.of),
+        earlier: recording !== latest,
+        limit: info.limit,
+        drops: info.quantity === "backlog_bytes" ? dropsOf(recording, info) : null,
+      });
+    }
+  }
+  const order = (panel: PanelSpec) => {
+    const place = KINDS.findIndex((kind) => kind.id === panel.id);
+    return place < 0 ? KINDS.length : place;
+  };
+  return [...panels.values()].sort((one, other) => order(one) - order(other));
+}
+
+function newPanel(info: SeriesInfo): PanelSpec {
+  const kind = KINDS.find((each) => each.id === info.quantity) ?? {
+    id: info.quantity,
+    title: info.quantity,
+    short: info.quantity,
+    figure: "maximum" as const,
+    usual: false,
+  };
+  return { ...kind, unit: unitOf(info.unit), lines: [] };
+}
+
+function dropsOf(recording: Recording, info: SeriesInfo): string | null {
+  const found = recording.series.find((each) => each.of === info.of && each.quantity === "drops");
+  return found?.key ?? null;
+}

@@ -1,0 +1,72 @@
+/** What a person has chosen to see of a session's charts: shared by all of them, so that they move together. */
+
+import { createStore, type StoreApi } from "zustand/vanilla";
+
+import type { SeriesBook } from "../live/book";
+import { Ticker } from "./ticker";
+
+export interface Range {
+  from: number;
+  to: number;
+}
+
+export interface ChartState {
+  /** Null is the whole recording, or its last `follow_s` seconds. */
+  zoom: Range | null;
+  follow_s: number | null;
+  /** The time below the cursor, in seconds since Run. */
+  hover: number | null;
+  /** Flows and interfaces that are not shown. */
+  hidden: ReadonlySet<string>;
+  /** Earlier recordings that lie behind the latest. */
+  earlier: ReadonlySet<number>;
+  /** Charts that were switched on or off, against what is usual. */
+  switched: ReadonlySet<string>;
+  /** The one chart that has the whole dock. */
+  alone: string | null;
+}
+
+export interface ChartView {
+  store: StoreApi<ChartState>;
+  ticker: Ticker;
+  /** The end of the longest line that is shown; charts keep it up to date. */
+  end_s: number;
+}
+
+const views = new WeakMap<SeriesBook, ChartView>();
+
+/** The view of a session's charts; it lives as long as its book, whichever tab is open. */
+export function chartViewOf(book: SeriesBook): ChartView {
+  const known = views.get(book);
+  if (known !== undefined) return known;
+  const store = createStore<ChartState>()(() => ({
+    zoom: null,
+    follow_s: null,
+    hover: null,
+    hidden: new Set<string>(),
+    earlier: new Set<number>(),
+    switched: new Set<string>(),
+    alone: null,
+  }));
+  const ticker = new Ticker(() => book.revision);
+  store.subscribe((now, last) => {
+    if (now.hover === last.hover) ticker.invalidate();
+  });
+  const view = { store, ticker, end_s: 0 };
+  views.set(book, view);
+  return view;
+}
+
+/** The range of time to draw, where the longest line ends at `end_s`. */
+export function rangeOf({ zoom, follow_s }: ChartState, end_s: number): Range {
+  if (zoom !== null) return zoom;
+  const to = Math.max(end_s, 1e-3);
+  return { from: follow_s === null ? 0 : Math.max(0, to - follow_s), to };
+}
+
+/** A set with an item more, or less if it was in it. */
+export function toggled<T>(set: ReadonlySet<T>, item: T): ReadonlySet<T> {
+  const next = new Set(set);
+  if (!next.delete(item)) next.add(item);
+  return next;
+}

@@ -1,0 +1,280 @@
+/**
+ * What the canvas shows of a text: nodes, links, flows and places.
+ *
+ * Tolerant: what cannot be understood is left out, so that half a text is drawn
+ * while the rest is being typed. The server's check is the judge of what is right.
+ */
+
+import type { Problem } from "../api/types";
+import { isEmpty, isList, isMapping, keyText, lineOf, readSource, resolved, scalarText, toValue, find } from "./yaml/source";
+import type { Path, Source, Value } from "./yaml/source";
+import type { Node } from "yaml";
+
+export type NodeKind = "host" | "router" | "switch";
+
+export interface DrawnNode {
+  name: string;
+  kind: NodeKind;
+  address: string | null;
+  routes: { to: string; via: string }[];
+  interfaces: string[];
+  line: number;
+}
+
+/** As typed; null is "taken back", which only a direction can be. */
+export type Properties = Record<string, string | null>;
+
+export interface DrawnLink {
+  index: number;
+  ends: [string, string];
+  interfaces: [string, string];
+  /** Of both directions. */
+  common: Properties;
+  /** Of the direction from the first end to the second, and back. */
+  towards: [Properties, Properties];
+  addresses: [string | null, string | null];
+  line: number;
+}
+
+export interface DrawnFlow {
+  name: string;
+  path: Path;
+  tool: string;
+  source: string;
+  target: string;
+  fields: Record<string, Value>;
+  line: number;
+}
+
+export interface DrawnSetupLine {
+  /** Of the entry in its list, and of the line in the entry, if that is a list. */
+  path: Path;
+  nodes: string[];
+  text: string;
+  line: number;
+}
+
+export interface Drawing {
+  /** Where the network stands: common to all cases, or the chosen case's own. */
+  networkPath: Path;
+  title: string | null;
+  kernel: string | null;
+  seed: string | null;
+  nodes: DrawnNode[];
+  links: DrawnLink[];
+  flows: DrawnFlow[];
+  setup: DrawnSetupLine[];
+  /** The lines and what probes are of, in all cases. */
+  spoken: string[];
+  cases: { name: string; title: string | null; line: number }[];
+  layout: Map<string, { x: number; y: number }>;
+  /** What is not YAML. */
+  problems: Problem[];
+}
+
+/** What a link's properties may be, in the order in which they are shown and written. */
+export const LINK_PROPERTIES = ["rate", "delay", "jitter", "loss", "duplicate", "corrupt", "reorder", "queue", "qdisc"] as const;
+export type LinkProperty = (typeof LINK_PROPERTIES)[number];
+
+export const FLOW_TOOLS = ["iperf3", "ping"] as const;
+
+export function readDrawing(text: string, chosenCase: string | null = null): Drawing {
+  const source = readSource(text);
+  const networkPath = networkPathOf(source, chosenCase);
+  const nodes = readNodes(source, networkPath);
+  return {
+    networkPath,
+    title: textAt(source, ["title"]),
+    kernel: textAt(source, ["kernel"]),
+    seed: textAt(source, ["seed"]),
+    nodes,
+    links: readLinks(source, networkPath, nodes),
+    flows: readAllFlows(source, chosenCase),
+    setup: [...readSetup(source, ["setup"]), ...(chosenCase === null ? [] : readSetup(source, ["cases", chosenCase, "setup"]))],
+    spoken: readSpoken(source),
+    cases: entries(source, ["cases"]).map(({ key, node, line }) => ({
+      name: key,
+      title: scalarText(source, resolvedEntry(source, node, "title")),
+      line,
+    })),
+    layout: readLayout(source),
+    problems: source.tree.errors.map((error) => {
+      const { line, col } = source.lines.linePos(error.pos[0]);
+      return { message: error.message, line, column: col, field: "" };
+    }),
+  };
+}
+
+/** What holds for one direction: what is common, but for what the direction says itself. */
+export function effective(link: DrawnLink, direction: 0 | 1): Properties {
+  return { ...link.common, ...link.towards[direction] };
+}
+
+function networkPathOf(source: Source, chosenCase: string | null): Path {
+  if (find(source, ["network"]) !== null || chosenCase === null) return ["network"];
+  const own = ["cases", chosenCase, "network"];
+  return find(source, own) === null ? ["network"] : own;
+}
+
+function readNodes(source: Source, networkPath: Path): DrawnNode[] {
+  const nodes = new Map<string, DrawnNode>();
+  for (const { key, node, line } of entries(source, [...networkPath, "hosts"])) {
+    const inside = resolved(source, node);
+    const host: DrawnNode = { name: key, kind: "host", address: scalarText(source, inside), routes: [], interfaces: [], line };
+    if (isMapping(inside)) {
+      host.address = scalarText(source, resolvedEntry(source, inside, "address"));
+      const routes = toValue(source, resolvedEntry(source, inside, "routes"));
+      if (routes !== null && typeof routes === "object" && !Array.isArray(routes)) {
+        host.routes = Object.entries(routes).map(([to, via]) => ({ to, via: typeof via === "string" ? via : "" }));
+      }
+      const forwards = scalarText(source, resolvedEntry(source, inside, "forwards"));
+      if (forwards !== null && /^(yes|true|on)$/i.test(forwards)) host.kind = "router";
+    }
+    if (key !== "" && !nodes.has(key)) nodes.set(key, host);
+  }
+  for (const { node } of items(source, [...networkPath, "switches"])) {
+    const name = scalarText(source, node);
+    if (name === null || nodes.has(name)) continue;
+    nodes.set(name, { name, kind: "switch", address: null, routes: [], interfaces: [], line: lineOf(source, node) });
+  }
+  return [...nodes.values()];
+}
+
+function readLinks(source: Source, networkPath: Path, nodes: DrawnNode[]): DrawnLink[] {
+  const byName = new Map(nodes.map((node) => [node.name, node]));
+  const links: DrawnLink[] = [];
+  for (const { node, index } of items(source, [...networkPath, "links"])) {
+    const inside = resolved(source, node);
+    if (!isList(inside)) continue;
+    const a = scalarText(source, inside.items[0]) ?? "";
+    const b = scalarText(source, inside.items[1]) ?? "";
+    const first = byName.get(a);
+    const second = byName.get(b);
+    if (first === undefined || second === undefined || first === second) continue;
+    const fields = toValue(source, inside.items[2]);
+    const all = fields !== null && typeof fields === "object" && !Array.isArray(fields) ? fields : {};
+    links.push({
+      index,
+      ends: [a, b],
+      interfaces: [newInterface(first), newInterface(second)],
+      common: texts(all),
+      towards: [texts(inner(all, "to", b)), texts(inner(all, "to", a))],
+      addresses: [asText(mapping(all["addresses"])[a]), asText(mapping(all["addresses"])[b])],
+      line: lineOf(source, inside),
+    });
+  }
+  return links;
+}
+
+/** Numbered by the order of links: hosts from 0, switches from 1. */
+function newInterface(node: DrawnNode): string {
+  const name = `${node.name}-eth${node.interfaces.length + (node.kind === "switch" ? 1 : 0)}`;
+  node.interfaces.push(name);
+  return name;
+}
+
+function readAllFlows(source: Source, chosenCase: string | null): DrawnFlow[] {
+  const flows = new Map(readFlows(source, ["flows"]).map((flow) => [flow.name, flow]));
+  if (chosenCase !== null) {
+    const path = ["cases", chosenCase, "flows"];
+    // A flow with no value is left out of the case.
+    for (const { key, node } of entries(source, path)) if (isEmpty(resolved(source, node))) flows.delete(key);
+    for (const flow of readFlows(source, path)) flows.set(flow.name, flow);
+  }
+  return [...flows.values()];
+}
+
+function readFlows(source: Source, path: Path): DrawnFlow[] {
+  return entries(source, path).flatMap(({ key, node, line }) => {
+    const fields = mapping(toValue(source, node));
+    const tool = Object.keys(fields).find((name) => typeof fields[name] === "string" && /->/.test(String(fields[name])));
+    if (tool === undefined) return [];
+    const [from = "", to = ""] = String(fields[tool]).split("->");
+    return [{ name: key, path: [...path, key], tool, source: from.trim(), target: to.trim(), fields, line }];
+  });
+}
+
+/** The lines of a list of `NODE: LINE`, also in the forms `[NODE, NODE]: [LINE, LINE]`. */
+function readSetup(source: Source, path: Path): DrawnSetupLine[] {
+  const found: DrawnSetupLine[] = [];
+  for (const { node, index } of items(source, path)) {
+    const entry = resolved(source, node);
+    if (!isMapping(entry)) continue;
+    entry.items.forEach((pair, place) => {
+      const nodes = isList(pair.key) ? pair.key.items.map((item) => scalarText(source, item) ?? "") : [keyText(pair)];
+      const value = resolved(source, pair.value);
+      const at = [...path, index, place];
+      if (isList(value)) {
+        value.items.forEach((item, number) => {
+          found.push({ path: [...at, number], nodes, text: scalarText(source, item) ?? "", line: lineOf(source, item) });
+        });
+      } else {
+        found.push({ path: at, nodes, text: scalarText(source, value) ?? "", line: lineOf(source, pair.key) });
+      }
+    });
+  }
+  return found;
+}
+
+function readSpoken(source: Source): string[] {
+  const places: Path[] = [[], ...entries(source, ["cases"]).map(({ key }): Path => ["cases", key])];
+  return places.flatMap((place) => [
+    ...readSetup(source, [...place, "setup"]).map((line) => line.text),
+    ...entries(source, [...place, "probes"]).flatMap(({ node }) => listOf(toValue(source, resolvedEntry(source, node, "of")))),
+  ]);
+}
+
+function readLayout(source: Source): Drawing["layout"] {
+  const layout: Drawing["layout"] = new Map();
+  for (const [name, place] of Object.entries(mapping(toValue(source, find(source, ["layout"])?.node)))) {
+    if (!Array.isArray(place)) continue;
+    const [x, y] = place.map(Number);
+    if (x !== undefined && y !== undefined && Number.isFinite(x) && Number.isFinite(y)) layout.set(name, { x, y });
+  }
+  return layout;
+}
+
+function entries(source: Source, path: Path): { key: string; node: Node | null; line: number }[] {
+  const inside = resolved(source, find(source, path)?.node);
+  if (!isMapping(inside)) return [];
+  return inside.items.map((pair) => ({ key: keyText(pair), node: pair.value, line: lineOf(source, pair.key) }));
+}
+
+function items(source: Source, path: Path): { node: Node; index: number }[] {
+  const inside = resolved(source, find(source, path)?.node);
+  return isList(inside) ? inside.items.map((node, index) => ({ node, index })) : [];
+}
+
+function resolvedEntry(source: Source, node: Node | null, key: string): Node | null {
+  const inside = resolved(source, node);
+  if (!isMapping(inside)) return null;
+  return resolved(source, inside.items.find((pair) => keyText(pair) === key)?.value);
+}
+
+function textAt(source: Source, path: Path): string | null {
+  return scalarText(source, find(source, path)?.node);
+}
+
+function mapping(value: Value | undefined): Record<string, Value> {
+  return value !== null && typeof value === "object" && !Array.isArray(value) ? value : {};
+}
+
+function inner(fields: Record<string, Value>, ...keys: string[]): Record<string, Value> {
+  return keys.reduce((at, key) => mapping(at[key]), fields);
+}
+
+function asText(value: Value | undefined): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function listOf(value: Value): string[] {
+  const all = Array.isArray(value) ? value : [value];
+  return all.filter((item) => typeof item === "string");
+}
+
+function texts(fields: Record<string, Value>): Properties {
+  const known = new Set<string>([...LINK_PROPERTIES, "mtu"]);
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([key, value]) => (known.has(key) && (value === null || typeof value === "string") ? [[key, value]] : [])),
+  );
+}

@@ -1,0 +1,77 @@
+/** What several edits need: where things go in a file, names, and addresses. */
+
+import type { Drawing, NodeKind } from "../drawing";
+import type { Draft } from "../yaml/draft";
+import { EditError } from "../yaml/draft";
+import type { Path, Value } from "../yaml/source";
+
+const ORDER = ["title", "kernel", "seed", "seeds", "memory", "network", "setup", "flows", "probes", "cases", "claims", "published", "layout"];
+const NETWORK_ORDER = ["hosts", "switches", "links"];
+
+/** The keys that a new top-level field, or part of the network, comes behind. */
+export function before(key: string): string[] {
+  const order = NETWORK_ORDER.includes(key) ? NETWORK_ORDER : ORDER;
+  return order.slice(0, order.indexOf(key));
+}
+
+/** The letters that new names begin with. */
+const INITIALS: Record<NodeKind, string> = { host: "h", router: "r", switch: "s" };
+
+/** A letter and up to 8 letters, digits, - or _, so that interface names fit into Linux's 15. */
+const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,8}$/;
+const TAKEN = new Set(["root", "lo", "all", "default"]);
+
+export function freeName(kind: NodeKind, taken: ReadonlySet<string>): string {
+  for (let number = 1; ; number++) {
+    const name = `${INITIALS[kind]}${number}`;
+    if (!taken.has(name)) return name;
+  }
+}
+
+/** Why a node cannot be called so; null where it can. */
+export function nameProblem(name: string, taken: ReadonlySet<string>): string | null {
+  if (!NAME.test(name)) return `'${name}' cannot be a name: it is a letter and up to 8 letters, digits, - or _.`;
+  if (TAKEN.has(name)) return `'${name}' has a meaning of its own in Linux: choose another name.`;
+  if (taken.has(name)) return `There is a '${name}' already: choose another name.`;
+  return null;
+}
+
+export function refuseBadName(name: string, taken: ReadonlySet<string>): void {
+  const problem = nameProblem(name, taken);
+  if (problem !== null) throw new EditError(problem);
+}
+
+export function namesOf(drawing: Drawing): Set<string> {
+  return new Set(drawing.nodes.map((node) => node.name));
+}
+
+/** All addresses that stand in the network, without their prefix lengths. */
+export function addressesOf(drawing: Drawing): Set<string> {
+  const all = [...drawing.nodes.map((node) => node.address), ...drawing.links.flatMap((link) => link.addresses)];
+  return new Set(all.flatMap((address) => (address === null ? [] : [address.split("/")[0] ?? ""])));
+}
+
+/** The next address behind `like` that nobody has; 10.0.0.1/8 and on without it. */
+export function freeAddress(taken: ReadonlySet<string>, like = "10.0.0.0/8"): string {
+  const [address = "", prefix = "8"] = like.split("/");
+  const bytes = address.split(".").map(Number);
+  if (bytes.length !== 4 || bytes.some((byte) => !Number.isInteger(byte))) return like;
+  let number = bytes.reduce((sum, byte) => sum * 256 + byte, 0);
+  for (;;) {
+    number += 1;
+    const last = number % 256;
+    const text = [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join(".");
+    if (last !== 0 && last !== 255 && !taken.has(text)) return `${text}/${prefix}`;
+  }
+}
+
+export function networkHas(draft: Draft, networkPath: Path, key: string): boolean {
+  const value = draft.value([...networkPath, key]);
+  return value !== undefined && value !== null;
+}
+
+/** Sets or, with no value, takes away. */
+export function setOrRemove(draft: Draft, path: Path, value: Value): void {
+  if (value === null) draft.remove(path, { prune: true });
+  else draft.set(path, value);
+}

@@ -1,0 +1,137 @@
+/** Adding, changing and removing links. */
+
+import type { DrawnLink, Drawing, LinkProperty, NodeKind } from "../drawing";
+import type { Draft } from "../yaml/draft";
+import { edited, EditError } from "../yaml/draft";
+import type { Path, Value } from "../yaml/source";
+import { before, freeName, namesOf } from "./common";
+import { mentionsInterface } from "./interfaces";
+
+/** Of both directions, of that away from the first end, or of that back. */
+export type Side = "both" | 0 | 1;
+
+export function addLink(text: string, networkPath: Path, a: string, b: string): string {
+  if (a === b) throw new EditError(`A link joins two nodes: ${a} cannot be linked to itself.`);
+  return edited(text, (draft) => draft.append([...networkPath, "links"], [a, b], { after: before("links") }));
+}
+
+export function removeLink(text: string, networkPath: Path, index: number): string {
+  return edited(text, (draft) => draft.remove([...networkPath, "links", index]));
+}
+
+export function removeLinksOf(draft: Draft, drawing: Drawing, names: ReadonlySet<string>): void {
+  const gone = drawing.links.filter((link) => link.ends.some((end) => names.has(end))).map((link) => link.index);
+  removeLinks(draft, drawing.networkPath, gone);
+}
+
+export function removeLinks(draft: Draft, networkPath: Path, indexes: readonly number[]): void {
+  for (const index of [...indexes].sort((one, other) => other - one)) draft.remove([...networkPath, "links", index]);
+}
+
+/**
+ * Sets a property as it was typed.
+ *
+ * Parameters: `side`; where one direction had a value of its own and both get one, the own
+ * one goes. With null there is none: where one direction only has none, it takes the common
+ * one back with an entry without a value.
+ */
+export function setProperty(
+  text: string,
+  networkPath: Path,
+  link: DrawnLink,
+  property: LinkProperty,
+  side: Side,
+  value: string | null,
+): string {
+  return edited(text, (draft) => {
+    const path = [...networkPath, "links", link.index];
+    if (side === "both") {
+      for (const end of link.ends) dropTowards(draft, path, end, property);
+      setField(draft, path, [property], value);
+      return;
+    }
+    const end = link.ends[1 - side] ?? "";
+    const common = link.common[property] ?? null;
+    if (value === common) dropTowards(draft, path, end, property);
+    else if (value === null) setTowards(draft, path, end, property, null);
+    else setTowards(draft, path, end, property, value);
+  });
+}
+
+/** Both directions get what the direction away from the first end has. */
+export function makeSame(text: string, networkPath: Path, link: DrawnLink, properties: Record<string, string | null>): string {
+  return edited(text, (draft) => {
+    const path = [...networkPath, "links", link.index];
+    draft.remove([...path, 2, "to"]);
+    for (const [property, value] of Object.entries(properties)) setField(draft, path, [property], value);
+    tidy(draft, path);
+  });
+}
+
+export function setMtu(text: string, networkPath: Path, link: DrawnLink, mtu: string | null): string {
+  return edited(text, (draft) => setField(draft, [...networkPath, "links", link.index], ["mtu"], mtu));
+}
+
+export function setLinkAddress(text: string, networkPath: Path, link: DrawnLink, end: 0 | 1, address: string | null): string {
+  return edited(text, (draft) => setField(draft, [...networkPath, "links", link.index], ["addresses", link.ends[end]], address));
+}
+
+/** A node in the middle of a link: the link's properties stay with the part at its first end. */
+export function splitLink(text: string, drawing: Drawing, link: DrawnLink, kind: NodeKind): { text: string; name: string } {
+  const name = freeName(kind, namesOf(drawing));
+  const next = edited(text, (draft) => {
+    const path = [...drawing.networkPath, "links"];
+    if (kind === "switch") draft.append([...drawing.networkPath, "switches"], name, { after: before("switches") });
+    else draft.set([...drawing.networkPath, "hosts", name], kind === "router" ? { forwards: "yes" } : null);
+    if (draft.has([...path, link.index, 2])) {
+      renameIn(draft, [...path, link.index, 2, "to"], link.ends[1], name);
+      draft.remove([...path, link.index, 2, "addresses", link.ends[1]], { prune: true });
+    }
+    draft.set([...path, link.index, 1], name);
+    draft.append(path, [name, link.ends[1]]);
+  });
+  return { text: next, name };
+}
+
+/** Interfaces that change their names when links go, of those that lines or probes speak of. */
+export function renumbered(drawing: Drawing, after: Drawing, gone: ReadonlySet<number>): string[] {
+  const kept = drawing.links.filter((link) => !gone.has(link.index));
+  const changed = kept.flatMap((link, place) =>
+    ([0, 1] as const).flatMap((end) => (after.links[place]?.interfaces[end] === link.interfaces[end] ? [] : [link.interfaces[end]])),
+  );
+  const lost = drawing.links.filter((link) => gone.has(link.index)).flatMap((link) => link.interfaces);
+  return [...new Set([...lost, ...changed])].filter((name) => mentionsInterface(drawing, name));
+}
+
+function renameIn(draft: Draft, path: Path, from: string, to: string): void {
+  if (draft.has([...path, from])) draft.renameKey([...path, from], to);
+}
+
+function setTowards(draft: Draft, path: Path, end: string, property: string, value: Value): void {
+  setField(draft, path, ["to", end, property], value, true);
+}
+
+function dropTowards(draft: Draft, path: Path, end: string, property: string): void {
+  draft.remove([...path, 2, "to", end, property], { prune: true });
+  tidy(draft, path);
+}
+
+/** Sets something in the link's third part, which is made if needed and goes when it is empty. */
+function setField(draft: Draft, path: Path, field: readonly string[], value: Value, keepsEmpty = false): void {
+  const whole = [...path, 2, ...field];
+  if (value === null && !keepsEmpty) {
+    draft.remove(whole, { prune: true });
+  } else if (draft.has([...path, 2])) {
+    draft.set(whole, value);
+  } else {
+    draft.append(path, field.reduceRight<Value>((inside, key) => ({ [key]: inside }), value));
+  }
+  tidy(draft, path);
+}
+
+function tidy(draft: Draft, path: Path): void {
+  const rest = draft.value([...path, 2]);
+  if (rest !== undefined && (rest === null || (typeof rest === "object" && Object.keys(rest).length === 0))) {
+    draft.remove([...path, 2]);
+  }
+}

@@ -1,0 +1,27 @@
+/** A study's own fields, and its cases. */
+
+import { edited } from "../yaml/draft";
+import { before } from "./common";
+
+export type StudyField = "title" | "kernel" | "seed";
+
+export function setStudyField(text: string, field: StudyField, value: string | null): string {
+  return edited(text, (draft) => {
+    if (value === null) draft.remove([field]);
+    else draft.set([field], value, { after: before(field) });
+    if (field === "kernel" && value !== null) quoteKernel(draft);
+  });
+}
+
+/** `kernel: "6.10"`, so that other programs do not read a number. */
+function quoteKernel(draft: Parameters<Parameters<typeof edited>[1]>[0]): void {
+  const range = /^kernel:[ \t]*([0-9.]+)/m.exec(draft.text);
+  if (range?.[1] === undefined) return;
+  const from = range.index + range[0].length - range[1].length;
+  draft.splice([{ from, to: from + range[1].length, insert: `"${range[1]}"` }]);
+}
+
+/** A new document: a study without a network yet. */
+export function newStudyText(title: string): string {
+  return `title: ${title}\nkernel: "6.1"\n\nnetwork:\n  hosts: {}\n  switches: []\n  links: []\n`;
+}

@@ -1,0 +1,33 @@
+/** Undo and redo: stacks of texts. */
+
+export interface History {
+  undo: string[];
+  redo: string[];
+  /** When the last step that more typing may join was made, in ms; null where none may. */
+  openSince: number | null;
+}
+
+export const NO_HISTORY: History = { undo: [], redo: [], openSince: null };
+
+const STEPS = 200;
+const JOIN_MS = 1000;
+
+/** Before the text changes: what it was becomes a step, unless this continues the last one. */
+export function remember(history: History, old: string, joins: boolean, nowMs: number): History {
+  const continues = joins && history.openSince !== null && nowMs - history.openSince < JOIN_MS;
+  const openSince = joins ? nowMs : null;
+  if (continues) return { undo: history.undo, redo: [], openSince };
+  return { undo: [...history.undo, old].slice(-STEPS), redo: [], openSince };
+}
+
+export function stepBack(history: History, now: string): { history: History; text: string } | null {
+  const text = history.undo.at(-1);
+  if (text === undefined) return null;
+  return { history: { undo: history.undo.slice(0, -1), redo: [...history.redo, now], openSince: null }, text };
+}
+
+export function stepForward(history: History, now: string): { history: History; text: string } | null {
+  const text = history.redo.at(-1);
+  if (text === undefined) return null;
+  return { history: { undo: [...history.undo, now], redo: history.redo.slice(0, -1), openSince: null }, text };
+}

@@ -1,0 +1,187 @@
+/** The open documents. Everything on the page reads them here, and changes texts through here. */
+
+import { create } from "zustand";
+import { getJson, postJson, putJson, wordsOf } from "../api/client";
+import type { CheckResult, OpenedDocument } from "../api/types";
+import { useNotices } from "../app/notices";
+import { makeChecker } from "./check";
+import type { History } from "./history";
+import { NO_HISTORY, remember, stepBack, stepForward } from "./history";
+import type { DocumentsState, StudyDocument } from "./model";
+import { newStudyText } from "./edits/study";
+import { keep, readKept } from "./persist";
+import { drawingOf } from "./useDrawing";
+
+interface Store extends DocumentsState {
+  histories: Record<string, History>;
+  /** Counts what was opened or chosen, so that the page can show it. */
+  shown: number;
+  /** A text that the browser read itself, from disk or from a drop. */
+  openText: (name: string, text: string) => Promise<void>;
+  /** Raises ApiError: with status 409 where the file has changed on disk meanwhile. */
+  save: (id: string, path: string, options?: { force?: boolean }) => Promise<void>;
+}
+
+export const useDocuments = create<Store>()((set, get) => {
+  const checker = makeChecker(
+    (id, text, result) => update(id, (document) => (document.text === text ? checked(document, result) : document)),
+    (error) => useNotices.getState().tell("error", `The network could not be checked. ${wordsOf(error)}`),
+  );
+
+  function update(id: string, change: (document: StudyDocument) => StudyDocument): void {
+    set((state) => ({ documents: state.documents.map((one) => (one.id === id ? change(one) : one)) }));
+  }
+
+  function show(id: string): void {
+    set((state) => ({ currentId: id, shown: state.shown + 1 }));
+  }
+
+  function add(opened: OpenedDocument, unsaved: boolean): void {
+    const { path, lab, text, warnings } = opened;
+    const name = nameOf(path ?? opened.name);
+    const document: StudyDocument = {
+      id: crypto.randomUUID(),
+      name,
+      path,
+      lab,
+      text,
+      savedText: unsaved ? "" : text,
+      warnings,
+      check: null,
+      lastGood: null,
+      chosenCase: null,
+      sessionId: null,
+    };
+    set((state) => ({ documents: [...state.documents, document] }));
+    show(document.id);
+    checker.ask(document.id, name, text);
+    for (const warning of warnings) useNotices.getState().tell("warning", warning);
+  }
+
+  /** Sets a text without making a step of undo. */
+  function place(id: string, text: string): void {
+    update(id, (document) => ({ ...document, text }));
+    const document = get().documents.find((one) => one.id === id);
+    if (document) checker.ask(id, document.name, text);
+  }
+
+  function goBy(id: string, step: typeof stepBack): void {
+    const document = get().documents.find((one) => one.id === id);
+    const gone = document && step(get().histories[id] ?? NO_HISTORY, document.text);
+    if (!gone) return;
+    set((state) => ({ histories: { ...state.histories, [id]: gone.history } }));
+    place(id, gone.text);
+  }
+
+  const kept = readKept();
+  for (const document of kept.documents) checker.ask(document.id, document.name, document.text);
+
+  return {
+    ...kept,
+    histories: {},
+    shown: 0,
+    select: show,
+    close(id) {
+      checker.forget(id);
+      set((state) => {
+        const index = state.documents.findIndex((one) => one.id === id);
+        const documents = state.documents.filter((one) => one.id !== id);
+        const neighbour = documents[Math.min(index, documents.length - 1)]?.id ?? null;
+        return { documents, currentId: state.currentId === id ? neighbour : state.currentId };
+      });
+    },
+    async openFile(path) {
+      const open = get().documents.find((one) => one.path === path);
+      if (open) show(open.id);
+      else add(await getJson<OpenedDocument>(`/api/document?path=${encodeURIComponent(path)}`), !isStudyName(path));
+    },
+    async openLab(name) {
+      const open = get().documents.find((one) => one.lab === name && one.path === null);
+      if (open) show(open.id);
+      else add(await getJson<OpenedDocument>(`/api/document?lab=${encodeURIComponent(name)}`), false);
+    },
+    async openText(name, text) {
+      add(await postJson<OpenedDocument>("/api/import", { name, text }), true);
+    },
+    openNew() {
+      const name = freeTitle(get().documents);
+      const text = newStudyText(name.replace("-", " ").replace(/^n/, "N"));
+      add({ name, path: null, lab: null, text, warnings: [] }, false);
+    },
+    setText(id, text, { joins = false } = {}) {
+      const document = get().documents.find((one) => one.id === id);
+      if (document === undefined || document.text === text) return;
+      const history = remember(get().histories[id] ?? NO_HISTORY, document.text, joins, Date.now());
+      set((state) => ({ histories: { ...state.histories, [id]: history } }));
+      place(id, text);
+    },
+    undo: (id) => goBy(id, stepBack),
+    redo: (id) => goBy(id, stepForward),
+    chooseCase: (id, chosenCase) => update(id, (document) => ({ ...document, chosenCase })),
+    setSession: (id, sessionId) => update(id, (document) => ({ ...document, sessionId })),
+    async save(id, path, { force = false } = {}) {
+      const document = get().documents.find((one) => one.id === id);
+      if (document === undefined) return;
+      const { text } = document;
+      const before = document.path === path ? document.savedText : null;
+      const answer = await putJson<{ warnings?: string[] } | null>("/api/document", { path, text, before, force });
+      for (const warning of answer?.warnings ?? []) useNotices.getState().tell("warning", warning);
+      update(id, (now) => ({ ...now, path, name: nameOf(path), savedText: text }));
+      useNotices.getState().tell("info", `Saved ${path}.`);
+    },
+  };
+});
+
+// Texts are kept a moment after they change: not at every key.
+let pending: ReturnType<typeof setTimeout> | undefined;
+function keepNow(): void {
+  clearTimeout(pending);
+  pending = undefined;
+  keep(useDocuments.getState());
+}
+useDocuments.subscribe((state, old) => {
+  if (state.documents === old.documents && state.currentId === old.currentId) return;
+  pending ??= setTimeout(keepNow, 300);
+});
+if (typeof window !== "undefined") window.addEventListener("pagehide", keepNow);
+
+export function useCurrentDocument(): StudyDocument | null {
+  return useDocuments((state) => state.documents.find((one) => one.id === state.currentId) ?? null);
+}
+
+export function isUnsaved(document: StudyDocument): boolean {
+  return document.text !== document.savedText;
+}
+
+/** A study is named after its file, or after the folder of a `study.yaml`. */
+export function nameOf(path: string): string {
+  const parts = path.split("/");
+  const name = (parts.at(-1) ?? path).replace(/\.(ya?ml|mn|py)$/, "");
+  return name === "study" ? (parts.at(-2) ?? name) : name;
+}
+
+export function isStudyName(path: string): boolean {
+  return /\.ya?ml$/.test(path);
+}
+
+function checked(document: StudyDocument, check: CheckResult): StudyDocument {
+  // The text's own cases: the server calls a study without any one `default`.
+  const names = drawingOf(document).cases.map((one) => one.name);
+  const chosen = document.chosenCase;
+  const stays = check.study === null || (chosen !== null && names.includes(chosen));
+  const chosenCase = stays ? chosen : (names[0] ?? null);
+  return { ...document, check: withShortFields(check), lastGood: check.study ?? document.lastGood, chosenCase };
+}
+
+/** A link's properties are the third part of its list, which is nothing that people speak of. */
+function withShortFields(check: CheckResult): CheckResult {
+  const problems = check.problems.map((one) => ({ ...one, field: one.field.replace(/(\.links\[\d+\])\[2\]/, "$1") }));
+  return { ...check, problems };
+}
+
+function freeTitle(documents: readonly StudyDocument[]): string {
+  const taken = new Set(documents.map((one) => one.name));
+  for (let number = 1; ; number++) {
+    if (!taken.has(`network-${number}`)) return `network-${number}`;
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * The text of a study with what the YAML library found in it.
+ *
+ * All scalars are strings as they were typed (`6.10` is not 6.1), and every node
+ * knows where it stands, so that an edit can replace a few characters and leave
+ * the rest of the file, with its comments and its own layout, as it is.
+ */
+
+import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
+import type { CST, Document, Node, Pair, YAMLMap, YAMLSeq } from "yaml";
+
+/** A string is a key; a number is a place in a list, or among the entries of a mapping. */
+export type Path = readonly (string | number)[];
+
+/** What a study's values are made of: text, nothing, lists and mappings. */
+export type Value = string | null | Value[] | { [key: string]: Value };
+
+export interface Source {
+  text: string;
+  tree: Document.Parsed;
+  lines: LineCounter;
+}
+
+/** One thing in the tree, with what it stands in. */
+export interface Found {
+  node: Node | null;
+  /** Set where it is a mapping's entry. */
+  pair: Pair<Node, Node | null> | null;
+  parent: YAMLMap<Node, Node | null> | YAMLSeq<Node> | null;
+  index: number;
+}
+
+export function readSource(text: string): Source {
+  const lines = new LineCounter();
+  const tree = parseDocument(text, {
+    schema: "failsafe",
+    uniqueKeys: true,
+    keepSourceTokens: true,
+    lineCounter: lines,
+    prettyErrors: false,
+    logLevel: "silent",
+  });
+  return { text, tree, lines };
+}
+
+export function isMapping(node: unknown): node is YAMLMap<Node, Node | null> {
+  return isMap(node);
+}
+
+export function isList(node: unknown): node is YAMLSeq<Node> {
+  return isSeq(node);
+}
+
+/** The node itself, where it is written `*name`. */
+export function resolved(source: Source, node: unknown): Node | null {
+  if (isAlias(node)) return node.resolve(source.tree) ?? null;
+  return isScalar(node) || isMap(node) || isSeq(node) ? node : null;
+}
+
+/** The text of a scalar; null for anything else, and for no value. */
+export function scalarText(source: Source, node: unknown): string | null {
+  const plain = resolved(source, node);
+  if (!isScalar(plain)) return null;
+  const value = plain.value;
+  if (typeof value !== "string" || (value === "" && isEmpty(plain))) return null;
+  return value;
+}
+
+export function keyText(pair: Pair<Node, Node | null>): string {
+  return isScalar(pair.key) ? String(pair.key.value) : "";
+}
+
+/** Goes along the path, through `*name` too; null where there is nothing. */
+export function find(source: Source, path: Path): Found | null {
+  let at: Found = { node: source.tree.contents, pair: null, parent: null, index: 0 };
+  for (const step of path) {
+    const inside = resolved(source, at.node);
+    if (isMapping(inside)) {
+      const index = typeof step === "number" ? step : inside.items.findIndex((pair) => keyText(pair) === step);
+      const pair = inside.items[index];
+      if (pair === undefined) return null;
+      at = { node: pair.value, pair, parent: inside, index };
+    } else if (isList(inside) && typeof step === "number") {
+      const node = inside.items[step];
+      if (node === undefined) return null;
+      at = isPair(node) ? { ...at, node: null } : { node, pair: null, parent: inside, index: step };
+    } else {
+      return null;
+    }
+  }
+  return at;
+}
+
+/** How much of the path comes before the first `*name` in it; null where there is none. */
+export function aliasOnTheWay(source: Source, path: Path): Path | null {
+  for (let length = 1; length < path.length; length++) {
+    const start = path.slice(0, length);
+    if (isAlias(find(source, start)?.node)) return start;
+  }
+  return null;
+}
+
+export function toValue(source: Source, node: unknown): Value {
+  const plain = resolved(source, node);
+  if (isMapping(plain)) {
+    return Object.fromEntries(plain.items.map((pair) => [keyText(pair), toValue(source, pair.value)]));
+  }
+  if (isList(plain)) return plain.items.map((item) => toValue(source, item));
+  return scalarText(source, plain);
+}
+
+export function valueAt(source: Source, path: Path): Value | undefined {
+  const found = find(source, path);
+  return found === null ? undefined : toValue(source, found.node);
+}
+
+export function lineOf(source: Source, node: { range?: readonly [number, number, number] | null } | null): number {
+  return node?.range ? source.lines.linePos(node.range[0]).line : 1;
+}
+
+/** Where an item begins: its anchor, its dash, its key, or its value. */
+export function itemStart(found: Found): number {
+  const item = itemToken(found);
+  for (const token of item?.start ?? []) {
+    if (!["space", "newline", "comment", "comma"].includes(token.type)) return token.offset;
+  }
+  const first = found.pair === null ? found.node : found.pair.key;
+  return first?.range?.[0] ?? 0;
+}
+
+export function itemToken(found: Found): CST.CollectionItem | null {
+  const items = (found.parent?.srcToken as { items?: CST.CollectionItem[] } | undefined)?.items;
+  return found.pair?.srcToken ?? items?.[found.index] ?? null;
+}
+
+/** Behind the last character of an item. */
+export function itemEnd(source: Source, found: Found): number {
+  const last = found.node ?? found.pair?.key ?? null;
+  let end = last?.range?.[1] ?? 0;
+  const item = itemToken(found);
+  for (const token of item?.sep ?? []) {
+    if (token.type === "map-value-ind") end = Math.max(end, token.offset + 1);
+  }
+  while (end > 0 && /\s/.test(source.text.charAt(end - 1))) end--;
+  return end;
+}
+
+export function isEmpty(node: Node | null): boolean {
+  return node === null || (isScalar(node) && node.range?.[0] === node.range?.[1]);
+}

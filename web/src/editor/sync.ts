@@ -1,0 +1,14 @@
+/** The editor and the document follow each other. */
+
+import type { ChangeSpec } from "@codemirror/state";
+
+/** The least that has to be replaced to come from one text to the other; null where they are the same. */
+export function leastChange(now: string, wanted: string): (ChangeSpec & { from: number; to: number; insert: string }) | null {
+  if (now === wanted) return null;
+  let from = 0;
+  const shorter = Math.min(now.length, wanted.length);
+  while (from < shorter && now[from] === wanted[from]) from++;
+  let end = 0;
+  while (end < shorter - from && now[now.length - 1 - end] === wanted[wanted.length - 1 - end]) end++;
+  return { from, to: now.length - end, insert: wanted.slice(from, wanted.length - end) };
+}

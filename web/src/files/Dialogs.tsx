@@ -1,0 +1,44 @@
+/** The dialog that is open, if any. */
+
+import { Dialog } from "../app/Dialog";
+import { useDocuments } from "../documents/store";
+import { useDialogs } from "./dialogs";
+import { OpenDialog } from "./OpenDialog";
+import { SaveAsDialog } from "./SaveAsDialog";
+
+export function Dialogs() {
+  const { dialog, close } = useDialogs();
+  const documents = useDocuments((state) => state.documents);
+  switch (dialog?.kind) {
+    case "open":
+      return <OpenDialog close={close} />;
+    case "save-as": {
+      const document = documents.find((one) => one.id === dialog.documentId);
+      if (document === undefined) return null;
+      return <SaveAsDialog document={document} close={close} {...(dialog.then === undefined ? {} : { then: dialog.then })} />;
+    }
+    case "confirm":
+      return (
+        <Dialog title={dialog.title} close={close}>
+          <p>{dialog.text}</p>
+          <div className="dialog-buttons">
+            {dialog.choices.map((choice) => (
+              <button
+                key={choice.label}
+                type="button"
+                className={choice.main ? "main" : ""}
+                onClick={() => {
+                  close();
+                  choice.act();
+                }}
+              >
+                {choice.label}
+              </button>
+            ))}
+          </div>
+        </Dialog>
+      );
+    case undefined:
+      return null;
+  }
+}

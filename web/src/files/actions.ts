@@ -1,0 +1,119 @@
+/** What the File menu does. */
+
+import { ApiError, postJson, wordsOf } from "../api/client";
+import { tell } from "../app/notices";
+import { documentOf } from "../documents/change";
+import { isUnsaved, useDocuments } from "../documents/store";
+import { useDialogs } from "./dialogs";
+
+/** Does something that asks the server, and tells where that fails. */
+export async function attempt(what: string, act: () => Promise<void>): Promise<boolean> {
+  try {
+    await act();
+    return true;
+  } catch (error) {
+    tell("error", `${what} ${withPlace(error)}`);
+    return false;
+  }
+}
+
+export function openFile(path: string): Promise<boolean> {
+  return attempt(`${path} could not be opened.`, () => useDocuments.getState().openFile(path));
+}
+
+/** Files from the person's own disk: chosen, or dropped onto the page. */
+export async function openFromDisk(files: Iterable<File>): Promise<void> {
+  for (const file of files) {
+    await attempt(`${file.name} could not be opened.`, async () => {
+      if (!/\.(ya?ml|mn|py)$/i.test(file.name)) {
+        throw new Error("It should be a study (.yaml), a MiniEdit file (.mn) or a Mininet script (.py).");
+      }
+      await useDocuments.getState().openText(file.name, await file.text());
+    });
+  }
+}
+
+/** Into its file; asks for a name where it has none. */
+export function save(id: string, then?: () => void): void {
+  const document = documentOf(id);
+  if (document === null) return;
+  if (document.path === null) useDialogs.getState().open({ kind: "save-as", documentId: id, ...(then === undefined ? {} : { then }) });
+  else void saveTo(id, document.path, then === undefined ? {} : { then });
+}
+
+export async function saveTo(id: string, path: string, { force = false, then }: { force?: boolean; then?: () => void } = {}): Promise<boolean> {
+  try {
+    await useDocuments.getState().save(id, path, { force });
+    then?.();
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 409) {
+      const again = () => void saveTo(id, path, { force: true, ...(then === undefined ? {} : { then }) });
+      useDialogs.getState().open({
+        kind: "confirm",
+        title: "Write over the file?",
+        text: error.message,
+        choices: [
+          { label: "Write over it", main: true, act: again },
+          { label: "Cancel", act: () => undefined },
+        ],
+      });
+    } else {
+      tell("error", `${path} could not be saved. ${withPlace(error)}`);
+    }
+    return false;
+  }
+}
+
+/** Closes a tab; asks first where something would be lost. */
+export function closeTab(id: string): void {
+  const document = documentOf(id);
+  if (document === null) return;
+  const close = () => useDocuments.getState().close(id);
+  if (!isUnsaved(document)) {
+    close();
+    return;
+  }
+  useDialogs.getState().open({
+    kind: "confirm",
+    title: `Save ${document.name} before it is closed?`,
+    text: "It has changes that are in no file yet.",
+    choices: [
+      { label: "Save", main: true, act: () => save(id, close) },
+      { label: "Close without saving", act: close },
+      { label: "Cancel", act: () => undefined },
+    ],
+  });
+}
+
+/** As a file that the browser downloads. */
+export function exportAs(id: string, suffix: ".yaml" | ".mn" | ".py"): void {
+  const document = documentOf(id);
+  if (document === null) return;
+  const { name, text } = document;
+  void attempt(`${name}${suffix} could not be made.`, async () => {
+    if (suffix === ".yaml") {
+      download(`${name}.yaml`, text);
+      return;
+    }
+    const made = await postJson<{ text: string; warnings: string[] }>("/api/export", { name, text, suffix });
+    download(`${name}${suffix}`, made.text);
+    for (const warning of made.warnings) tell("warning", warning);
+  });
+}
+
+function download(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  // The browser has begun by then.
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+function withPlace(error: unknown): string {
+  const problem = error instanceof ApiError ? error.problem : null;
+  if (problem === null || problem.line === null) return wordsOf(error);
+  return `Line ${problem.line}: ${problem.message}`;
+}

@@ -1,0 +1,71 @@
+/** Jobs: cases of a study that the server runs, each in a machine of its own; as it tells of them. */
+
+import { create } from "zustand";
+
+import { deleteJson, postJson, socketUrl } from "../api/client";
+import type { JobEvent, JobInfo, JobRequest } from "../api/types";
+import { Connection } from "../live/connection";
+
+interface JobsState {
+  jobs: Record<string, JobInfo>;
+  /** Listen to the server's jobs; once is enough for all. */
+  listen: () => void;
+  /** @throws ApiError where the study or the request is wrong. */
+  start: (request: JobRequest) => Promise<JobInfo>;
+  /** @throws ApiError where the server does not answer. */
+  cancel: (id: string) => Promise<void>;
+}
+
+let connection: Connection | null = null;
+
+export const useJobs = create<JobsState>()((set) => ({
+  jobs: {},
+
+  listen: () => {
+    connection ??= new Connection(socketUrl("/ws/jobs"), {
+      onText: (text) => {
+        const { job } = JSON.parse(text) as JobEvent;
+        set(({ jobs }) => ({ jobs: { ...jobs, [job.id]: job } }));
+      },
+    });
+  },
+
+  start: async (request) => {
+    const job = await postJson<JobInfo>("/api/jobs", request);
+    // The socket may have told more of it already.
+    set(({ jobs }) => ({ jobs: { ...jobs, [job.id]: jobs[job.id] ?? job } }));
+    return job;
+  },
+
+  cancel: async (id) => {
+    await deleteJson(`/api/jobs/${encodeURIComponent(id)}`);
+  },
+}));
+
+/** The job of a document that was started last; null where there is none. */
+export function jobOf(jobs: Readonly<Record<string, JobInfo>>, document: { name: string; lab: string | null }): JobInfo | null {
+  const its = Object.values(jobs).filter((job) =>
+    document.lab === null ? job.lab === null && job.name === jobName(document.name) : job.lab === document.lab,
+  );
+  return its[its.length - 1] ?? null;
+}
+
+/** What a job of a document is called: as its file, without the suffix. */
+export function jobName(name: string): string {
+  const bare = name.replace(/\.(ya?ml|mn|py)$/i, "").replaceAll(/[^\w.-]+/g, "-");
+  return bare.replace(/^[-.]+/, "") || "study";
+}
+
+/** How much of a job is done, 0 to 1, by virtual time. */
+export function doneShare(job: JobInfo): number {
+  let done = 0;
+  let all = 0;
+  for (const one of job.cases) {
+    const whole = Math.max(1e-9, one.expected_s) * Math.max(1, one.seeds);
+    const isOver = one.state === "done" || one.state === "known" || one.state === "failed";
+    const seeds = one.seeds_done * Math.max(1e-9, one.expected_s);
+    all += whole;
+    done += isOver ? whole : Math.min(whole, Math.max(one.virtual_s, seeds));
+  }
+  return all === 0 ? 0 : done / all;
+}

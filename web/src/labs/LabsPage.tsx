@@ -1,0 +1,57 @@
+/** All labs, as cards: one press opens one with its text beside the canvas. */
+
+import { useEffect, useState } from "react";
+
+import { getJson, wordsOf } from "../api/client";
+import type { LabEntry } from "../api/types";
+import { useDocuments } from "../documents/store";
+import "./labs.css";
+
+export function LabsPage() {
+  const [labs, setLabs] = useState<LabEntry[] | null>(null);
+  const [failure, setFailure] = useState<string | null>(null);
+  const openLab = useDocuments((state) => state.openLab);
+
+  useEffect(() => {
+    let current = true;
+    getJson<LabEntry[]>("/api/labs").then(
+      (found) => current && setLabs(found),
+      (error: unknown) => current && setFailure(wordsOf(error)),
+    );
+    return () => {
+      current = false;
+    };
+  }, []);
+
+  return (
+    <section aria-label="Labs" className="labs-page">
+      <h1>Labs</h1>
+      <p className="dim">
+        Each lab is a network, a text that leads through it, and cases whose results can be checked. Change what you like: a
+        lab is opened as a copy.
+      </p>
+      {failure !== null && <p role="alert">The labs could not be listed: {failure}</p>}
+      {labs === null && failure === null && <p role="status">Looking for labs…</p>}
+      {labs?.length === 0 && <p>There are no labs in this installation.</p>}
+      <ul className="lab-cards">
+        {labs?.map(({ name, title }) => (
+          <li key={name}>
+            <button
+              type="button"
+              onClick={() => {
+                setFailure(null);
+                openLab(name).catch((error: unknown) => setFailure(wordsOf(error)));
+              }}
+            >
+              <span className="lab-name">{name}</span>
+              <span className="lab-title">{title}</span>
+              <span className="lab-open" aria-hidden="true">
+                Open →
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,68 @@
+/** What a person has to know at once, below the clock bar: why nothing runs, or no longer fits. */
+
+import type { StudyDocument } from "../documents/model";
+import { useDocuments } from "../documents/store";
+import { restartSession, useLaunch } from "./launch";
+import { useLive } from "./store";
+import type { SessionView } from "./view";
+
+interface ClockBannersProps {
+  document: StudyDocument;
+  view: SessionView | undefined;
+}
+
+export function ClockBanners({ document, view }: ClockBannersProps) {
+  const failure = useLaunch((state) => state.failures[document.id]);
+  const starting = useLaunch((state) => state.starting[document.id] ?? false);
+  return (
+    <div aria-live="polite">
+      {failure !== undefined && (
+        <p className="banner banner-bad">
+          <span>
+            <strong>The network did not start.</strong> {failure.problem?.line ? `Line ${failure.problem.line}: ` : ""}
+            {failure.words}
+          </span>
+          <button type="button" onClick={() => useLaunch.getState().setFailure(document.id, null)}>
+            Dismiss
+          </button>
+        </p>
+      )}
+      {view?.link === "lost" && (
+        <p className="banner banner-warn">
+          The connection to the server is lost. It is tried again; the session goes on meanwhile.
+        </p>
+      )}
+      {view?.link === "ended" && (
+        <p className="banner banner-bad">
+          <span>
+            <strong>The session has ended.</strong> {view.ended}
+          </span>
+          <span className="banner-buttons">
+            <button type="button" disabled={starting} onClick={() => void restartSession(document.id)}>
+              Start a new one
+            </button>
+            <button
+              type="button"
+              onClick={() => {
+                useLive.getState().disconnect(view.id);
+                useDocuments.getState().setSession(document.id, null);
+              }}
+            >
+              Dismiss
+            </button>
+          </span>
+        </p>
+      )}
+      {view !== undefined && view.link !== "ended" && view.stale.length > 0 && (
+        <p className="banner banner-warn">
+          <span>
+            The drawing has changed in ways a running network cannot take: {view.stale.join("; ")}.
+          </span>
+          <button type="button" disabled={starting} onClick={() => void restartSession(document.id)}>
+            Restart the network
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}

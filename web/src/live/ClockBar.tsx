@@ -1,0 +1,162 @@
+/**
+ * The bar above the canvas: run the flows, and hold time in the hands.
+ *
+ * It also keeps the document and its session together (`follow.ts`), since it
+ * is there whenever a document is.
+ */
+
+import { useEffect } from "react";
+
+import type { StudyDocument } from "../documents/model";
+import { ClockBanners } from "./ClockBanners";
+import { ClockFace } from "./ClockFace";
+import { useFollowing, useForgetting } from "./follow";
+import { caseOf, chooseCase, endSession, restartSession, startRun, useLaunch } from "./launch";
+import { Pace } from "./Pace";
+import { useLive, useSession } from "./store";
+import { isGoingOn, latestOf } from "./view";
+import { whyNoRun } from "./whyNoRun";
+import "./clock.css";
+
+const STEPS = [
+  { by_s: 0.001, label: "1 ms" },
+  { by_s: 0.01, label: "10 ms" },
+  { by_s: 0.1, label: "100 ms" },
+  { by_s: 1, label: "1 s" },
+];
+
+export function ClockBar({ document }: { document: StudyDocument }) {
+  useForgetting();
+  useFollowing(document);
+  const view = useSession(document.sessionId);
+  const starting = useLaunch((state) => state.starting[document.id] ?? false);
+  const send = useLive((state) => state.send);
+
+  const id = document.sessionId;
+  const alive = id !== null && view?.link === "open";
+  const held = view?.clock?.state === "held";
+  const going = alive && isGoingOn(latestOf(view));
+  const reason = whyNoRun(document, caseOf(document));
+  const cases = (document.check?.study ?? document.lastGood)?.cases ?? [];
+
+  useSpace(alive ? () => send(id, { do: held ? "go" : "hold" }) : null);
+
+  return (
+    <section className="clock" aria-label="Clock bar">
+      <div className="clock-row">
+        <div className="clock-group">
+          <button
+            type="button"
+            className="clock-run"
+            disabled={reason !== null || starting || going}
+            title={reason ?? (going ? "Flows are running: stop them first" : "Start the flows, and measure")}
+            onClick={() => void startRun(document.id)}
+          >
+            <span aria-hidden="true">▶</span> {starting ? "Starting…" : "Run"}
+          </button>
+          {cases.length > 1 && (
+            <select
+              aria-label="Case that Run plays"
+              title="The case that Run plays"
+              value={caseOf(document) ?? ""}
+              onChange={(event) => chooseCase(document.id, event.target.value)}
+            >
+              {caseOf(document) === null && (
+                <option value="" title="What all cases have in common, and what was typed">
+                  by hand
+                </option>
+              )}
+              {cases.map(({ name, title }) => (
+                <option key={name} value={name} title={title}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          )}
+          <button
+            type="button"
+            disabled={!going}
+            title="Stop the flows; the network lives on"
+            onClick={() => id !== null && send(id, { do: "stop" })}
+          >
+            <span aria-hidden="true">■</span> Stop<span className="unseen"> flows</span>
+          </button>
+        </div>
+
+        <ClockFace view={view} starting={starting} />
+
+        <div className="clock-group">
+          <button
+            type="button"
+            className="clock-hold"
+            disabled={!alive}
+            aria-pressed={held}
+            title={held ? "Let time pass again (Space)" : "Hold virtual time (Space)"}
+            onClick={() => id !== null && send(id, { do: held ? "go" : "hold" })}
+          >
+            {held ? "Go" : "Hold"}
+          </button>
+          <div className="clock-steps" role="group" aria-label="Step virtual time">
+            {STEPS.map(({ by_s, label }) => (
+              <button
+                key={label}
+                type="button"
+                disabled={!alive}
+                aria-label={`Step ${label}`}
+                title={`Let ${label} of virtual time pass, then hold`}
+                onClick={() => id !== null && send(id, { do: "step", by_s })}
+              >
+                +{label}
+              </button>
+            ))}
+          </div>
+        </div>
+
+        <Pace
+          pace={view?.clock?.pace ?? null}
+          disabled={!alive}
+          onPace={(factor) => id !== null && send(id, { do: "pace", factor })}
+        />
+
+        <div className="clock-group clock-last">
+          <button
+            type="button"
+            disabled={id === null || starting}
+            title="Restart: build the network anew, as it is drawn now"
+            aria-label="Restart the network"
+            onClick={() => void restartSession(document.id)}
+          >
+            ↻
+          </button>
+          <button
+            type="button"
+            disabled={id === null || starting}
+            title="End the session: its machine, terminals and recordings go"
+            aria-label="End the session"
+            onClick={() => void endSession(document.id)}
+          >
+            ✕
+          </button>
+        </div>
+      </div>
+      <ClockBanners document={document} view={view} />
+    </section>
+  );
+}
+
+/** Space holds and lets go, unless a person types or a button has the focus. */
+function useSpace(act: (() => void) | null): void {
+  useEffect(() => {
+    if (act === null) return undefined;
+    const onKey = (event: KeyboardEvent) => {
+      if (event.code !== "Space" || event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
+      const target = event.target;
+      const busy = "input, textarea, select, button, a, summary, [contenteditable=true], .xterm, dialog, [role=menu]";
+      if (event.defaultPrevented || (target instanceof Element && target.closest(busy) !== null)) return;
+      event.preventDefault();
+      act();
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  });
+}

@@ -1,0 +1,117 @@
+/**
+ * The dock below the canvas: charts, terminals, flows and messages of the document's session.
+ *
+ * Terminals stay mounted behind the other tabs, so that what they show is not
+ * drawn anew; charts are not, since they cost time while they are drawn.
+ */
+
+import { useRef } from "react";
+
+import { ChartsTab } from "../charts/ChartsTab";
+import type { StudyDocument } from "../documents/model";
+import { TerminalsTab } from "../terminals/TerminalsTab";
+import { LEAST_HEIGHT, useDock, type DockTab } from "./dockStore";
+import { FlowsTab } from "./FlowsTab";
+import { MessagesTab } from "./MessagesTab";
+import { useSession } from "./store";
+import { tabKeys } from "./tabKeys";
+import "./dock.css";
+
+const TABS: { tab: DockTab; label: string }[] = [
+  { tab: "charts", label: "Charts" },
+  { tab: "terminals", label: "Terminals" },
+  { tab: "flows", label: "Flows" },
+  { tab: "messages", label: "Messages" },
+];
+
+export function Dock({ document }: { document: StudyDocument }) {
+  const { tab, height, folded, show, setFolded } = useDock();
+  const view = useSession(document.sessionId);
+  const errors = view?.messages.filter((message) => message.level === "error").length ?? 0;
+  const counts: Partial<Record<DockTab, number>> = {
+    terminals: view?.terminals.filter((terminal) => terminal.status === null).length ?? 0,
+    messages: view?.messages.length ?? 0,
+  };
+  const onKeyDown = tabKeys(TABS.map((each) => each.tab), tab, show);
+
+  return (
+    <section className="dock" aria-label="Dock" style={folded ? undefined : { height: `min(${height}px, 75vh)` }}>
+      {!folded && <Splitter />}
+      <header className="dock-head">
+        <div role="tablist" aria-label="Dock" className="dock-tabs" onKeyDown={onKeyDown}>
+          {TABS.map(({ tab: each, label }) => (
+            <button
+              key={each}
+              type="button"
+              role="tab"
+              id={`dock-tab-${each}`}
+              aria-selected={tab === each}
+              aria-controls="dock-body"
+              tabIndex={tab === each ? 0 : -1}
+              onClick={() => show(each)}
+            >
+              {label}
+              {(counts[each] ?? 0) > 0 && (
+                <span className={each === "messages" && errors > 0 ? "dock-count dock-count-bad" : "dock-count"}>
+                  {counts[each]}
+                </span>
+              )}
+            </button>
+          ))}
+        </div>
+        <button
+          type="button"
+          className="dock-fold"
+          aria-expanded={!folded}
+          aria-label={folded ? "Unfold the dock" : "Fold the dock"}
+          title={folded ? "Unfold" : "Fold"}
+          onClick={() => setFolded(!folded)}
+        >
+          {folded ? "▴" : "▾"}
+        </button>
+      </header>
+      <div className="dock-body" id="dock-body" role="tabpanel" aria-labelledby={`dock-tab-${tab}`} hidden={folded}>
+        {tab === "charts" && !folded && <ChartsTab view={view} />}
+        <div className="dock-page" hidden={tab !== "terminals"}>
+          <TerminalsTab document={document} view={view} shown={tab === "terminals" && !folded} />
+        </div>
+        {tab === "flows" && <FlowsTab view={view} />}
+        {tab === "messages" && <MessagesTab view={view} />}
+      </div>
+    </section>
+  );
+}
+
+/** The dock's upper edge: drag it, or use the arrow keys. */
+function Splitter() {
+  const { height, setHeight } = useDock();
+  const start = useRef<{ y: number; height: number } | null>(null);
+  return (
+    <div
+      className="dock-splitter"
+      role="separator"
+      aria-orientation="horizontal"
+      aria-label="Height of the dock"
+      aria-valuenow={height}
+      aria-valuemin={LEAST_HEIGHT}
+      tabIndex={0}
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        start.current = { y: event.clientY, height };
+      }}
+      onPointerMove={(event) => {
+        if (start.current === null) return;
+        const wanted = start.current.height + start.current.y - event.clientY;
+        setHeight(Math.min(wanted, window.innerHeight * 0.75));
+      }}
+      onPointerUp={() => (start.current = null)}
+      onPointerCancel={() => (start.current = null)}
+      onKeyDown={(event) => {
+        const by = event.key === "ArrowUp" ? 20 : event.key === "ArrowDown" ? -20 : 0;
+        if (by === 0) return;
+        event.preventDefault();
+        setHeight(Math.min(height + by, window.innerHeight * 0.75));
+      }}
+    />
+  );
+}

@@ -1,0 +1,114 @@
+/** The flows of a recording: what they did, in their tools' words, and what held them back. */
+
+import { Fragment, useState } from "react";
+
+import type { LiveFlow, Recording } from "../api/types";
+import { looksOf, styleOf } from "../charts/looks";
+import { AdviceBox } from "./AdviceBox";
+import { useLive } from "./store";
+import { latestOf, nameOf, type SessionView } from "./view";
+
+export function FlowsTab({ view }: { view: SessionView | undefined }) {
+  const [chosen, setChosen] = useState<number | null>(null);
+  const latest = latestOf(view);
+  const played = view?.recordings.filter((each) => each.flows.length > 0) ?? [];
+  if (view === undefined || latest === null || played.length === 0) {
+    return (
+      <p className="empty">
+        No flows have run yet. Draw a flow from host to host (<strong>F</strong>), then press <strong>Run</strong>.
+      </p>
+    );
+  }
+  const recording = played.find((each) => each.number === chosen) ?? latest;
+  return (
+    <div className="flows">
+      {played.length > 1 && (
+        <label className="tool-row" style={{ paddingLeft: 0 }}>
+          Recording
+          <select
+            value={recording.number}
+            onChange={(event) => {
+              const number = Number(event.target.value);
+              setChosen(number === latest.number ? null : number);
+            }}
+          >
+            {[...played].reverse().map((each) => (
+              <option key={each.number} value={each.number}>
+                {nameOf(each)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <table className="plain-table">
+        <thead>
+          <tr>
+            <th>Flow</th>
+            <th>From → to</th>
+            <th>Tool</th>
+            <th>State</th>
+            <th>Started</th>
+            <th style={{ width: "50%" }}>What it told</th>
+          </tr>
+        </thead>
+        <tbody>
+          {recording.flows.map((flow) => (
+            <FlowRows key={flow.name} flow={flow} recording={recording} view={view} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function FlowRows({ flow, recording, view }: { flow: LiveFlow; recording: Recording; view: SessionView }) {
+  const style = styleOf(looksOf(view.recordings).flow(flow.name));
+  const started = flow.started_s === null ? "–" : `${(flow.started_s - recording.start_s).toFixed(2)} s`;
+  return (
+    <Fragment>
+      <tr>
+        <td style={{ whiteSpace: "nowrap" }}>
+          <span className="flow-swatch" style={{ background: style.colour }} aria-hidden="true" />
+          {flow.name}
+        </td>
+        <td style={{ whiteSpace: "nowrap" }}>
+          {flow.source} → {flow.target}
+        </td>
+        <td title={flow.command}>{flow.tool}</td>
+        <td>
+          <span className={`flow-state flow-${flow.state}`}>{flow.state}</span>
+        </td>
+        <td title="After Run was pressed">{started}</td>
+        <td>
+          <div className="flow-told">
+            {flow.told.map(({ name, label, text }) => (
+              <span key={name} title={name}>
+                <span>{label}</span> {text}
+              </span>
+            ))}
+          </div>
+          <code>{flow.command}</code>
+        </td>
+      </tr>
+      {(flow.advice !== null || flow.words !== "") && (
+        <tr>
+          <td />
+          <td colSpan={5}>
+            {flow.words !== "" && <pre className="flow-words">{flow.words}</pre>}
+            {flow.advice !== null && (
+              <AdviceBox
+                advice={flow.advice}
+                {...(view.link === "open" && {
+                  onType: (typings) => {
+                    const { send } = useLive.getState();
+                    for (const { nodes, text } of typings) send(view.id, { do: "type", nodes, text });
+                  },
+                })}
+              />
+            )}
+          </td>
+        </tr>
+      )}
+    </Fragment>
+  );
+}

@@ -1,0 +1,66 @@
+/** How fast virtual time may go: a slider and a field, both for the same factor. */
+
+import { useEffect, useState } from "react";
+
+import { PLACES, paceAt, placeOf, readPace, tellPace } from "./pace";
+
+interface PaceProps {
+  pace: number | null;
+  disabled: boolean;
+  onPace: (factor: number | null) => void;
+}
+
+export function Pace({ pace, disabled, onPace }: PaceProps) {
+  const [place, setPlace] = useState(placeOf(pace));
+  const [typed, setTyped] = useState<string | null>(null);
+  const wrong = typed !== null && readPace(typed) === undefined;
+
+  useEffect(() => setPlace(placeOf(pace)), [pace]);
+
+  const take = () => {
+    if (typed === null || wrong) return;
+    const factor = readPace(typed);
+    if (factor !== undefined) onPace(factor);
+    setTyped(null);
+  };
+
+  return (
+    <div className="clock-pace" role="group" aria-label="Pace of virtual time">
+      <label className="clock-label" title="How many virtual seconds may pass in a second of real time">
+        Pace
+        <input
+          type="range"
+          min={0}
+          max={PLACES}
+          step={1}
+          value={place}
+          disabled={disabled}
+          aria-label="Pace, from 0.001 times real time to as fast as it goes"
+          aria-valuetext={place >= PLACES ? "as fast as it goes" : `${tellPace(paceAt(place))} real time`}
+          onChange={(event) => {
+            const next = Number(event.target.value);
+            setPlace(next);
+            setTyped(null);
+            onPace(paceAt(next));
+          }}
+        />
+      </label>
+      <input
+        type="text"
+        className="clock-pace-text"
+        value={typed ?? tellPace(pace)}
+        disabled={disabled}
+        aria-label="Pace, typed"
+        aria-invalid={wrong}
+        title={wrong ? "A pace is a number from 0.001 to 1000, such as 0.5 or 1/20, or max" : "Such as 0.5x, 1/20 or max"}
+        onFocus={(event) => event.target.select()}
+        onChange={(event) => setTyped(event.target.value)}
+        onBlur={() => (wrong ? setTyped(null) : take())}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") take();
+          if (event.key === "Escape") setTyped(null);
+        }}
+      />
+    </div>
+  );
+}

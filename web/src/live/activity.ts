@@ -1,0 +1,77 @@
+/** What goes on at a link's interfaces now, for the canvas to show. */
+
+import { useEffect, useState } from "react";
+
+import { useLive } from "./store";
+import { latestOf, type SessionView } from "./view";
+
+export interface InterfaceActivity {
+  /** What it sends now. */
+  tx_bps: number;
+  backlog_bytes: number;
+  /** What its queue holds at the most; null where that is not known. */
+  limit_bytes: number | null;
+  /** Packets dropped within the last half second of wall time. */
+  recent_drops: number;
+}
+
+type Activity = ReadonlyMap<string, InterfaceActivity>;
+
+const NOTHING: Activity = new Map();
+const EVERY_MS = 100;
+
+/** By the interface's name; empty where nothing runs. While time is held, it is as it was then. */
+export function useActivity(sessionId: string | null): Activity {
+  // Only this much of the view is listened to: the canvas is not drawn anew with each tick of the clock.
+  const going = useLive((state) => {
+    const view = sessionId === null ? undefined : state.sessions[sessionId];
+    return view !== undefined && view.link !== "ended" && view.clock !== null && view.clock.state !== "idle";
+  });
+  const [activity, setActivity] = useState<Activity>(NOTHING);
+
+  useEffect(() => {
+    if (sessionId === null || !going) {
+      setActivity(NOTHING);
+      return undefined;
+    }
+    const look = () => {
+      const view = useLive.getState().sessions[sessionId];
+      const next = view === undefined ? NOTHING : activityOf(view, performance.now());
+      setActivity((last) => (isSame(last, next) ? last : next));
+    };
+    look();
+    const timer = setInterval(look, EVERY_MS);
+    return () => clearInterval(timer);
+  }, [sessionId, going]);
+
+  return activity;
+}
+
+/** The last samples of the latest recording, by interface. */
+export function activityOf(view: SessionView, nowMs: number): Activity {
+  const recording = latestOf(view);
+  if (recording === null) return NOTHING;
+  const found = new Map<string, InterfaceActivity>();
+  for (const { key, kind, of, quantity, limit } of recording.series) {
+    if (kind !== "queue" && kind !== "rate") continue;
+    const one = found.get(of) ?? { tx_bps: 0, backlog_bytes: 0, limit_bytes: null, recent_drops: 0 };
+    found.set(of, one);
+    const last = view.book.get(recording.number, key)?.last ?? 0;
+    if (quantity === "tx_bps") one.tx_bps = last;
+    else if (quantity === "backlog_bytes") {
+      one.backlog_bytes = last;
+      one.limit_bytes = limit;
+    } else if (quantity === "drops") one.recent_drops = view.book.recentDrops(key, nowMs);
+  }
+  return found;
+}
+
+function isSame(one: Activity, other: Activity): boolean {
+  if (one.size !== other.size) return false;
+  for (const [name, a] of one) {
+    const b = other.get(name);
+    if (b === undefined || a.tx_bps !== b.tx_bps || a.backlog_bytes !== b.backlog_bytes) return false;
+    if (a.limit_bytes !== b.limit_bytes || a.recent_drops !== b.recent_drops) return false;
+  }
+  return true;
+}

@@ -1,0 +1,58 @@
+/**
+ * All series of a session, by recording and key.
+ *
+ * They change many times a second and are drawn on canvases, so they are kept
+ * apart from what React renders: whoever draws asks for `revision` and looks
+ * again where it has grown.
+ */
+
+import { decodeSeries } from "./decode";
+import { Growing } from "./growing";
+
+/** Drops are shown for so long, in milliseconds of wall time. */
+const RECENT_MS = 500;
+
+export class SeriesBook {
+  /** Grows with each change. */
+  revision = 0;
+  private readonly recordings = new Map<number, Map<string, Growing>>();
+  private readonly drops = new Map<string, { atMs: number; count: number }[]>();
+
+  get(recording: number, key: string): Growing | undefined {
+    return this.recordings.get(recording)?.get(key);
+  }
+
+  /**
+   * Take in a binary message of the session's socket.
+   *
+   * @throws Error where it is not in the agreed form.
+   */
+  take(message: ArrayBuffer, nowMs: number): void {
+    const { recording, whole, parts } = decodeSeries(message);
+    const series = this.recordings.get(recording) ?? new Map<string, Growing>();
+    this.recordings.set(recording, series);
+    for (const { key, times, values } of parts) {
+      const one = series.get(key) ?? new Growing();
+      series.set(key, one);
+      if (whole) one.clear();
+      else if (key.endsWith(":drops")) this.noteDrops(key, one.last ?? 0, values, nowMs);
+      one.append(times, values);
+    }
+    this.revision += 1;
+  }
+
+  /** How many packets were dropped lately, by a key of cumulative drops. */
+  recentDrops(key: string, nowMs: number): number {
+    const seen = (this.drops.get(key) ?? []).filter((drop) => nowMs - drop.atMs < RECENT_MS);
+    this.drops.set(key, seen);
+    return seen.reduce((sum, drop) => sum + drop.count, 0);
+  }
+
+  private noteDrops(key: string, before: number, values: Float64Array, nowMs: number): void {
+    const count = (values[values.length - 1] ?? before) - before;
+    if (count <= 0) return;
+    const list = this.drops.get(key) ?? [];
+    list.push({ atMs: nowMs, count });
+    this.drops.set(key, list);
+  }
+}

@@ -1,0 +1,168 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import type { CheckResult, CheckedCase } from "../api/types";
+import type { StudyDocument } from "../documents/model";
+import { useDocuments } from "../documents/store";
+import { caseOf, chooseCase, endSession, ensureSession, restartSession, startRun, tellText, useLaunch } from "./launch";
+import { useLive } from "./store";
+
+let asked: { method: string; path: string; body: unknown }[] = [];
+let sent: string[] = [];
+let answer: (path: string) => Response;
+
+class Socket {
+  static readonly OPEN = 1;
+  readyState = 1;
+  onopen: (() => void) | null = null;
+  constructor() {
+    queueMicrotask(() => this.onopen?.());
+  }
+  send(text: string): void {
+    sent.push(text);
+  }
+  close(): void {
+    this.readyState = 3;
+  }
+}
+
+function checkOf(names: string[], problems: CheckResult["problems"] = []): CheckResult {
+  const one = { title: "", seeds: 1, kernel: "6.1", expected_s: 1, setup: [], flows: [], probes: [] };
+  const cases: CheckedCase[] = names.map((name) => ({ ...one, name }));
+  return { problems, study: { title: "", kernel: "6.1", seed: 1, memory_bytes: 0, network: null, cases, claims: [] } };
+}
+
+function open(change: Partial<StudyDocument> = {}): StudyDocument {
+  const document: StudyDocument = {
+    id: "d",
+    name: "net.yaml",
+    path: null,
+    lab: null,
+    text: "a",
+    savedText: "a",
+    warnings: [],
+    check: checkOf(["one", "two"]),
+    lastGood: null,
+    chosenCase: null,
+    sessionId: null,
+    ...change,
+  };
+  useDocuments.setState({ documents: [document] });
+  return document;
+}
+
+const current = () => {
+  const [document] = useDocuments.getState().documents;
+  if (document === undefined) throw new Error("no document");
+  return document;
+};
+
+beforeEach(() => {
+  asked = [];
+  sent = [];
+  let count = 0;
+  answer = () => {
+    count += 1;
+    const last = asked[asked.length - 1]?.body as { case: string | null };
+    return new Response(JSON.stringify({ id: `s${count}`, name: "net", kernel: "6.1", seed: 1, case: last.case, nodes: [] }));
+  };
+  vi.stubGlobal("WebSocket", Socket);
+  vi.stubGlobal("fetch", (path: string, { method, body }: { method: string; body?: string }) => {
+    asked.push({ method, path, body: body === undefined ? null : JSON.parse(body) });
+    return Promise.resolve(method === "DELETE" ? new Response("{}") : answer(path));
+  });
+});
+
+afterEach(() => {
+  for (const id of Object.keys(useLive.getState().sessions)) useLive.getState().disconnect(id);
+  vi.unstubAllGlobals();
+});
+
+describe("ensureSession", () => {
+  it("starts one session, however often it is asked meanwhile", async () => {
+    open({ chosenCase: "two" });
+    const [one, other] = await Promise.all([ensureSession("d"), ensureSession("d")]);
+    expect(one).toBe("s1");
+    expect(other).toBe("s1");
+    expect(asked).toEqual([
+      { method: "POST", path: "/api/sessions", body: { name: "net.yaml", text: "a", case: "two" } },
+    ]);
+    expect(current().sessionId).toBe("s1");
+    expect(await ensureSession("d")).toBe("s1");
+  });
+
+  it("tells why it failed, and takes that back with the next try", async () => {
+    open();
+    const problem = { message: "no", line: 3, column: 1, field: "network" };
+    const good = answer;
+    answer = () => new Response(JSON.stringify({ error: "no such host", problem }), { status: 400 });
+    await expect(ensureSession("d")).rejects.toThrow("no such host");
+    expect(useLaunch.getState().failures["d"]).toEqual({ words: "no such host", problem });
+    expect(useLaunch.getState().starting["d"]).toBe(false);
+    answer = good;
+    await ensureSession("d");
+    expect(useLaunch.getState().failures["d"]).toBeUndefined();
+  });
+});
+
+describe("startRun", () => {
+  it("tells a drawing that has changed before it runs, and one that has not only once", async () => {
+    open();
+    await startRun("d");
+    expect(sent.map((text) => JSON.parse(text) as unknown)).toEqual([{ do: "run" }]);
+    useDocuments.setState({ documents: [{ ...current(), text: "b" }] });
+    await startRun("d");
+    await startRun("d");
+    expect(sent.slice(1).map((text) => (JSON.parse(text) as { do: string }).do)).toEqual(["update", "run", "run"]);
+  });
+});
+
+describe("tellText", () => {
+  it("keeps a text with problems to itself", async () => {
+    open();
+    await ensureSession("d");
+    const problem = { message: "no", line: 1, column: 1, field: "" };
+    useDocuments.setState({ documents: [{ ...current(), text: "b", check: checkOf(["one"], [problem]) }] });
+    tellText("d");
+    await Promise.resolve();
+    expect(sent).toEqual([]);
+  });
+});
+
+describe("a network that is set up by hand", () => {
+  it("stays without a case, until the person chooses one", async () => {
+    open({ chosenCase: "one" });
+    await ensureSession("d", null);
+    expect(caseOf(current())).toBeNull();
+    tellText("d");
+    expect(sent).toEqual([]);
+    chooseCase("d", "two");
+    await Promise.resolve();
+    expect(caseOf(current())).toBe("two");
+    expect(sent.map((text) => JSON.parse(text) as unknown)).toEqual([{ do: "update", text: "a", case: "two" }]);
+  });
+});
+
+describe("ending", () => {
+  it("takes the session from the server, the page and the document", async () => {
+    open();
+    await ensureSession("d");
+    await endSession("d");
+    expect(asked[1]).toMatchObject({ method: "DELETE", path: "/api/sessions/s1" });
+    expect(current().sessionId).toBeNull();
+    expect(useLive.getState().sessions).toEqual({});
+  });
+
+  it("comes before the start of a new one", async () => {
+    open({ chosenCase: "two" });
+    await ensureSession("d");
+    await restartSession("d");
+    expect(asked.map(({ method }) => method)).toEqual(["POST", "DELETE", "POST"]);
+    expect(current().sessionId).toBe("s2");
+  });
+});
+
+it("plays the chosen case, else the first that there is", () => {
+  expect(caseOf(open({ chosenCase: "two" }))).toBe("two");
+  expect(caseOf(open({ chosenCase: "gone" }))).toBe("one");
+  expect(caseOf(open({ check: null }))).toBeNull();
+});

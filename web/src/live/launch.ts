@@ -1,0 +1,154 @@
+/**
+ * From a document to a running network: start its session, press Run, end it.
+ *
+ * All parts of the page that need a machine come here, so that one document
+ * has one session however many buttons were pressed while it boots.
+ */
+
+import { create } from "zustand";
+
+import { ApiError, deleteJson, postJson, wordsOf } from "../api/client";
+import type { Problem, SessionInfo } from "../api/types";
+import type { StudyDocument } from "../documents/model";
+import { useDocuments } from "../documents/store";
+import { useLive } from "./store";
+
+interface LaunchState {
+  /** Documents whose machine boots. */
+  starting: Record<string, boolean>;
+  /** Why the last start failed, by document, with its place in the text where it has one. */
+  failures: Record<string, { words: string; problem: Problem | null } | undefined>;
+  setStarting: (documentId: string, starting: boolean) => void;
+  /** Null takes it back. */
+  setFailure: (documentId: string, error: unknown) => void;
+}
+
+export const useLaunch = create<LaunchState>()((set) => ({
+  starting: {},
+  failures: {},
+  setStarting: (documentId, starting) =>
+    set((state) => ({ starting: { ...state.starting, [documentId]: starting } })),
+  setFailure: (documentId, error) => {
+    const problem = error instanceof ApiError ? error.problem : null;
+    const failure = error === null ? undefined : { words: wordsOf(error), problem };
+    set((state) => ({ failures: { ...state.failures, [documentId]: failure } }));
+  },
+}));
+
+const underWay = new Map<string, Promise<string>>();
+
+/** The case that Run plays: the chosen one, else the study's first; null for a network set up by hand. */
+export function caseOf(document: StudyDocument): string | null {
+  const names = (document.check?.study ?? document.lastGood)?.cases.map((each) => each.name) ?? [];
+  const session = document.sessionId === null ? undefined : useLive.getState().sessions[document.sessionId];
+  if (session?.byHand === true && session.link !== "ended") return null;
+  if (document.chosenCase !== null && names.includes(document.chosenCase)) return document.chosenCase;
+  return names[0] ?? null;
+}
+
+/** Choose the case that Run plays, for a network that was set up by hand as well. */
+export function chooseCase(documentId: string, name: string): void {
+  const id = documentOf(documentId).sessionId;
+  if (id !== null) useLive.getState().change(id, (view) => ({ ...view, byHand: false }));
+  useDocuments.getState().chooseCase(documentId, name);
+  tellText(documentId);
+}
+
+/**
+ * The document's session, started if there is none.
+ *
+ * @param chosen - the case whose set-up is done at the start; null for the bare network.
+ * @throws ApiError where the server refuses; the clock bar shows it too.
+ */
+export function ensureSession(documentId: string, chosen?: string | null): Promise<string> {
+  const document = documentOf(documentId);
+  if (document.sessionId !== null && isAlive(document.sessionId)) {
+    useLive.getState().connect(document.sessionId);
+    return Promise.resolve(document.sessionId);
+  }
+  const running = underWay.get(documentId);
+  if (running !== undefined) return running;
+  if (document.sessionId !== null) useLive.getState().disconnect(document.sessionId);
+  const made = makeSession(document, chosen === undefined ? caseOf({ ...document, sessionId: null }) : chosen);
+  underWay.set(documentId, made);
+  void made.catch(() => undefined).finally(() => underWay.delete(documentId));
+  return made;
+}
+
+/** Press Run: the network is started if need be, told what has changed, and its flows begin. */
+export async function startRun(documentId: string): Promise<void> {
+  try {
+    const id = await ensureSession(documentId);
+    tellText(documentId);
+    useLive.getState().send(id, { do: "run" });
+  } catch {
+    // The clock bar shows why, from the launch store.
+  }
+}
+
+/** Tell the session the drawing, where it differs from what it knows and has no problems. */
+export function tellText(documentId: string): void {
+  const document = documentOf(documentId);
+  const id = document.sessionId;
+  if (id === null || document.check === null || document.check.problems.length > 0) return;
+  const { sessions, send, change } = useLive.getState();
+  const view = sessions[id];
+  if (view === undefined || view.link === "ended") return;
+  const now = { text: document.text, case: caseOf(document) };
+  if (view.sent?.text === now.text && view.sent.case === now.case) return;
+  if (send(id, { do: "update", ...now })) change(id, (each) => ({ ...each, sent: now }));
+}
+
+/** End the session and its machine. */
+export async function endSession(documentId: string): Promise<void> {
+  const id = documentOf(documentId).sessionId;
+  if (id === null) return;
+  try {
+    if (isAlive(id)) await deleteJson(`/api/sessions/${encodeURIComponent(id)}`);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) {
+      useLaunch.getState().setFailure(documentId, error);
+      return;
+    }
+  }
+  useLive.getState().disconnect(id);
+  useDocuments.getState().setSession(documentId, null);
+}
+
+/** Build the network anew, as it is drawn now. */
+export async function restartSession(documentId: string): Promise<void> {
+  const chosen = caseOf(documentOf(documentId));
+  await endSession(documentId);
+  if (documentOf(documentId).sessionId !== null) return;
+  await ensureSession(documentId, chosen).catch(() => undefined);
+}
+
+async function makeSession(document: StudyDocument, chosen: string | null): Promise<string> {
+  const { setStarting, setFailure } = useLaunch.getState();
+  setStarting(document.id, true);
+  setFailure(document.id, null);
+  try {
+    const sent = { text: document.text, case: chosen };
+    const info = await postJson<SessionInfo>("/api/sessions", { name: document.name, ...sent });
+    const { connect, change } = useLive.getState();
+    connect(info.id);
+    change(info.id, (view) => ({ ...view, session: info, byHand: info.case === null, sent }));
+    useDocuments.getState().setSession(document.id, info.id);
+    return info.id;
+  } catch (error) {
+    setFailure(document.id, error);
+    throw error;
+  } finally {
+    setStarting(document.id, false);
+  }
+}
+
+function isAlive(id: string): boolean {
+  return useLive.getState().sessions[id]?.link !== "ended";
+}
+
+function documentOf(id: string): StudyDocument {
+  const found = useDocuments.getState().documents.find((each) => each.id === id);
+  if (found === undefined) throw new Error("This document is closed.");
+  return found;
+}

@@ -1,0 +1,45 @@
+/**
+ * The pace, from 0.001x to as fast as it goes, as a slider's place and as text.
+ *
+ * The slider is logarithmic; its last place is "as fast as it goes" (null).
+ */
+
+export const PLACES = 101;
+const SLOWEST = 0.001;
+const FASTEST = 100;
+const DECADES = Math.log10(FASTEST / SLOWEST);
+
+/** The factor at a place of the slider. */
+export function paceAt(place: number): number | null {
+  if (place >= PLACES) return null;
+  const exact = SLOWEST * 10 ** ((DECADES * place) / (PLACES - 1));
+  return Number(exact.toPrecision(exact >= 0.1 ? 2 : 1));
+}
+
+/** The place nearest to a factor. */
+export function placeOf(factor: number | null): number {
+  if (factor === null) return PLACES;
+  const clipped = Math.min(FASTEST, Math.max(SLOWEST, factor));
+  return Math.round(((PLACES - 1) * Math.log10(clipped / SLOWEST)) / DECADES);
+}
+
+/** What a pace is called: `0.5x`, or `max`. */
+export function tellPace(factor: number | null): string {
+  return factor === null ? "max" : `${Number(factor.toPrecision(3))}x`;
+}
+
+/**
+ * Read a typed pace: `0.5`, `0.5x`, `1/20`, `50%` or `max`.
+ *
+ * @returns undefined where it is none, or not between 0.001 and 1000.
+ */
+export function readPace(text: string): number | null | undefined {
+  const word = text.trim().toLowerCase().replace(",", ".");
+  if (word === "" || word === "max" || word === "∞") return null;
+  const ratio = /^([\d.]+)\s*\/\s*([\d.]+)\s*x?$/.exec(word);
+  const single = /^([\d.]+)\s*(x|×|%)?$/.exec(word);
+  let factor = Number.NaN;
+  if (ratio !== null) factor = Number(ratio[1]) / Number(ratio[2]);
+  else if (single !== null) factor = Number(single[1]) / (single[2] === "%" ? 100 : 1);
+  return factor >= SLOWEST && factor <= 1000 ? factor : undefined;
+}

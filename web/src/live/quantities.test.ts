@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+
+import { scaleFor, tellClock, tellNumber, tellQuantity, tellSpeed, tellTicks, unitOf } from "./quantities";
+
+describe("tellQuantity", () => {
+  it.each([
+    [3.28e9, "bit/s", "3.28 Gbit/s"],
+    [9.4123e9, "bit/s", "9.41 Gbit/s"],
+    [999.9e6, "bit/s", "1.00 Gbit/s"],
+    [0, "bit/s", "0 bit/s"],
+    [0.0204, "s", "20.4 ms"],
+    [0.00002, "s", "20.0 µs"],
+    [0, "s", "0 ms"],
+    [25_000_000, "bytes", "25.0 MB"],
+    [1514, "bytes", "1.51 kB"],
+    [512, "bytes", "512 B"],
+    [12_345, "packets", "12,345 packets"],
+    [0.25, "1", "0.25"],
+  ] as const)("tells %s %s as %s", (value, unit, text) => {
+    expect(tellQuantity(value, unit)).toBe(text);
+  });
+
+  it("has a dash for what is no value", () => {
+    expect(tellQuantity(null, "s")).toBe("–");
+    expect(tellQuantity(Number.NaN, "s")).toBe("–");
+  });
+});
+
+describe("scales and ticks", () => {
+  it("gives all ticks of an axis one unit and the same digits", () => {
+    const scale = scaleFor(1.2e9, "bit/s");
+    expect(scale.unit).toBe("Gbit/s");
+    expect(tellTicks([0, 0.5e9, 1e9], scale)).toEqual(["0.0", "0.5", "1.0"]);
+    expect(tellTicks([0, 0.25e9, 0.5e9], scale)).toEqual(["0.00", "0.25", "0.50"]);
+    expect(tellTicks([0, 2e9, 4e9], scale)).toEqual(["0", "2", "4"]);
+  });
+
+  it("takes a single tick, and none", () => {
+    expect(tellTicks([1], { divisor: 1, unit: "s" })).toEqual(["1"]);
+    expect(tellTicks([], { divisor: 1, unit: "s" })).toEqual([]);
+  });
+});
+
+describe("the clock", () => {
+  it("tells milliseconds, and minutes where seconds are many", () => {
+    expect(tellClock(0)).toBe("0.000 s");
+    expect(tellClock(12.3456)).toBe("12.346 s");
+    expect(tellClock(125.5)).toBe("2 min 05.500 s");
+    expect(tellClock(119.9996)).toBe("2 min 00.000 s");
+  });
+
+  it("tells speeds with two digits", () => {
+    expect(tellSpeed(3.21)).toBe("3.2x");
+    expect(tellSpeed(0.00123)).toBe("0.0012x");
+    expect(tellSpeed(1234.5)).toBe("1,235x");
+    expect(tellSpeed(0)).toBe("0x");
+  });
+});
+
+it("writes small numbers with three digits and great ones whole", () => {
+  expect(tellNumber(0.012345)).toBe("0.0123");
+  expect(tellNumber(1234.6)).toBe("1,235");
+});
+
+it("has no unit for a word that it does not know", () => {
+  expect(unitOf("bytes")).toBe("bytes");
+  expect(unitOf("furlongs")).toBe("1");
+});

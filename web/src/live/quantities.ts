@@ -1,0 +1,107 @@
+/**
+ * Quantities for people: numbers in base units become `3.28 Gbit/s` or `20.4 ms`.
+ *
+ * Prefixes are decimal throughout, as in the rest of longfat: 1 MB is 1,000,000 bytes.
+ */
+
+export type Unit = "bit/s" | "s" | "bytes" | "packets" | "1";
+
+/** How a range of values is written: all divided by the same, with the same unit behind. */
+export interface Scale {
+  divisor: number;
+  unit: string;
+}
+
+const SCALES: Record<Unit, Scale[]> = {
+  "bit/s": [
+    { divisor: 1e12, unit: "Tbit/s" },
+    { divisor: 1e9, unit: "Gbit/s" },
+    { divisor: 1e6, unit: "Mbit/s" },
+    { divisor: 1e3, unit: "kbit/s" },
+    { divisor: 1, unit: "bit/s" },
+  ],
+  s: [
+    { divisor: 1, unit: "s" },
+    { divisor: 1e-3, unit: "ms" },
+    { divisor: 1e-6, unit: "µs" },
+    { divisor: 1e-9, unit: "ns" },
+  ],
+  bytes: [
+    { divisor: 1e9, unit: "GB" },
+    { divisor: 1e6, unit: "MB" },
+    { divisor: 1e3, unit: "kB" },
+    { divisor: 1, unit: "B" },
+  ],
+  packets: [{ divisor: 1, unit: "packets" }],
+  "1": [{ divisor: 1, unit: "" }],
+};
+
+/** The unit of a server's word for it; what is not known has no unit. */
+export function unitOf(word: string): Unit {
+  return word === "bit/s" || word === "s" || word === "bytes" || word === "packets" ? word : "1";
+}
+
+/** The scale in which a value has 1 to 999 before its point, as far as there is one. */
+export function scaleFor(value: number, unit: Unit): Scale {
+  const size = Math.abs(value);
+  const scales = SCALES[unit];
+  const fits = scales.find((scale) => size >= scale.divisor * 0.9995);
+  if (fits !== undefined) return fits;
+  const smallest = scales[scales.length - 1] ?? { divisor: 1, unit: "" };
+  // 0 s is not 0 ns: nobody measured in nanoseconds.
+  if (size === 0) return unit === "s" ? { divisor: 1e-3, unit: "ms" } : smallest;
+  return smallest;
+}
+
+/** A number with three significant digits, but never fewer than those before its point. */
+export function tellNumber(value: number): string {
+  const size = Math.abs(Number(value.toPrecision(3)));
+  if (size === 0) return "0";
+  if (size >= 100) return Math.round(value).toLocaleString("en-US");
+  if (size >= 10) return value.toFixed(1);
+  if (size >= 1) return value.toFixed(2);
+  return String(Number(value.toPrecision(3)));
+}
+
+/** A value with its unit, such as `3.28 Gbit/s`. A value that is none is a dash. */
+export function tellQuantity(value: number | null | undefined, unit: Unit): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "–";
+  const scale = scaleFor(value, unit);
+  const whole = scale.divisor === 1 && (unit === "packets" || unit === "bytes");
+  const number = whole ? Math.round(value).toLocaleString("en-US") : tellNumber(value / scale.divisor);
+  return scale.unit === "" ? number : `${number} ${scale.unit}`;
+}
+
+/** The numbers beside an axis, all in one scale and with the digits that their distance asks for. */
+export function tellTicks(ticks: readonly number[], scale: Scale): string[] {
+  const first = ticks[0] ?? 0;
+  const step = Math.abs((ticks[1] ?? first + scale.divisor) - first) / scale.divisor;
+  const digits = step > 0 ? Math.min(6, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9), tenths(step))) : 0;
+  return ticks.map((tick) => (tick / scale.divisor).toFixed(digits));
+}
+
+/** Virtual time to the millisecond: `12.345 s`, and with minutes from 100 s on. */
+export function tellClock(seconds: number): string {
+  const whole = Math.max(0, seconds);
+  if (whole < 100) return `${whole.toFixed(3)} s`;
+  // Rounded first: 119.9996 s are 2 min, not 1 min 60 s.
+  const rounded = Math.round(whole * 1000) / 1000;
+  const minutes = Math.floor(rounded / 60);
+  return `${minutes} min ${(rounded - minutes * 60).toFixed(3).padStart(6, "0")} s`;
+}
+
+/** How fast virtual time goes beside wall time: `3.2x`. */
+export function tellSpeed(factor: number): string {
+  if (!Number.isFinite(factor) || factor <= 0) return "0x";
+  if (factor >= 100) return `${Math.round(factor).toLocaleString("en-US")}x`;
+  return `${Number(factor.toPrecision(2))}x`;
+}
+
+/** 2.5 needs a digit more than its size tells, 2 does not. */
+function tenths(step: number): number {
+  for (let digits = 0; digits < 6; digits += 1) {
+    const shifted = step * 10 ** digits;
+    if (Math.abs(shifted - Math.round(shifted)) < 1e-6 * shifted) return digits;
+  }
+  return 6;
+}

@@ -1,0 +1,156 @@
+/** A link: its ends, and what happens to packets in each direction, with the lines of tc that this becomes. */
+
+import { useState } from "react";
+import { deleteSelection } from "../canvas/commands";
+import { change } from "../documents/change";
+import type { DrawnLink, Drawing, LinkProperty } from "../documents/drawing";
+import { effective, LINK_PROPERTIES } from "../documents/drawing";
+import type { Side } from "../documents/edits/links";
+import { makeSame, setLinkAddress, setMtu, setProperty } from "../documents/edits/links";
+import type { StudyDocument } from "../documents/model";
+import { Check, Field } from "./Field";
+import { fieldName, problemOf } from "./problems";
+import { Qdisc } from "./Qdisc";
+
+const WORDS: Record<Exclude<LinkProperty, "qdisc">, { label: string; placeholder: string }> = {
+  rate: { label: "Rate", placeholder: "10gbit" },
+  delay: { label: "Delay", placeholder: "20ms" },
+  jitter: { label: "Jitter", placeholder: "1ms" },
+  loss: { label: "Loss", placeholder: "0.01%" },
+  duplicate: { label: "Duplication", placeholder: "0.1%" },
+  corrupt: { label: "Corruption", placeholder: "0.1%" },
+  reorder: { label: "Reordering", placeholder: "1%" },
+  queue: { label: "Queue", placeholder: "25MB" },
+};
+
+interface LinkProps {
+  document: StudyDocument;
+  drawing: Drawing;
+  link: DrawnLink;
+}
+
+export function LinkProperties({ document, drawing, link }: LinkProps) {
+  const [a, b] = link.ends;
+  const differs = Object.keys(link.towards[0]).length + Object.keys(link.towards[1]).length > 0;
+  const [split, setSplit] = useState(false);
+  const both = !differs && !split;
+  const field = fieldName([...drawing.networkPath, "links", link.index]);
+  const problems = document.check?.problems ?? [];
+  const whole = problems.find((one) => one.field === field);
+  return (
+    <>
+      <header className="panel-title">
+        <h2>
+          Link {a} – {b}
+        </h2>
+      </header>
+      <div className="button-row">
+        <button type="button" className="danger" onClick={() => deleteSelection(document.id)}>
+          Delete
+        </button>
+      </div>
+      {whole !== undefined && <p className="field-problem">{whole.message}</p>}
+      <section className="group" aria-label="Directions">
+        <Check
+          label="Same both ways"
+          value={both}
+          commit={(same) => {
+            setSplit(!same);
+            if (same && differs) change(document.id, (text) => makeSame(text, drawing.networkPath, link, effective(link, 0)));
+          }}
+        />
+      </section>
+      {both ? (
+        <Direction document={document} drawing={drawing} link={link} side="both" title="Each way" />
+      ) : (
+        <>
+          <Direction document={document} drawing={drawing} link={link} side={0} title={`${a} → ${b}`} />
+          <Direction document={document} drawing={drawing} link={link} side={1} title={`${b} → ${a}`} />
+        </>
+      )}
+      <section className="group" aria-label="Ends">
+        <h3>Ends</h3>
+        <div className="fields">
+          {([0, 1] as const).map((end) => (
+            <Field
+              key={end}
+              label={`Address of ${link.interfaces[end]}`}
+              value={link.addresses[end] ?? ""}
+              placeholder={endAddress(document, link, end) ?? "none"}
+              problem={problemOf(problems, `${field}.addresses.${link.ends[end]}`)?.message ?? null}
+              commit={(typed) => change(document.id, (text, now) => setLinkAddress(text, now.networkPath, fresh(now, link), end, typed || null), { joins: true })}
+            />
+          ))}
+          <Field
+            label="MTU, bytes"
+            value={link.common["mtu"] ?? ""}
+            placeholder="1500"
+            problem={problemOf(problems, `${field}.mtu`)?.message ?? null}
+            commit={(typed) => change(document.id, (text, now) => setMtu(text, now.networkPath, fresh(now, link), typed || null), { joins: true })}
+          />
+        </div>
+      </section>
+    </>
+  );
+}
+
+function Direction({ document, drawing, link, side, title }: LinkProps & { side: Side; title: string }) {
+  const direction = side === "both" ? 0 : side;
+  const shown = effective(link, direction);
+  const field = fieldName([...drawing.networkPath, "links", link.index]);
+  const problems = document.check?.problems ?? [];
+  const own = side === "both" ? {} : link.towards[side];
+  const set = (property: LinkProperty, typed: string) =>
+    change(document.id, (text, now) => setProperty(text, now.networkPath, fresh(now, link), property, side, typed || null), { joins: true });
+  const problem = (property: LinkProperty) => {
+    const towards = side === "both" ? null : problemOf(problems, `${field}.to.${link.ends[1 - side] ?? ""}.${property}`);
+    const common = property in own ? null : problemOf(problems, `${field}.${property}`);
+    return (towards ?? common)?.message ?? null;
+  };
+  return (
+    <section className="group" aria-label={title}>
+      <h3>{title}</h3>
+      <div className="fields">
+        {LINK_PROPERTIES.map((property) =>
+          property === "qdisc" ? (
+            <Qdisc key={property} value={shown[property] ?? ""} problem={problem(property)} commit={(typed) => set(property, typed)} />
+          ) : (
+            <Field
+              key={property}
+              label={WORDS[property].label}
+              value={shown[property] ?? ""}
+              placeholder={WORDS[property].placeholder}
+              problem={problem(property)}
+              commit={(typed) => set(property, typed)}
+            />
+          ),
+        )}
+      </div>
+      <TcLines document={document} link={link} side={side} />
+    </section>
+  );
+}
+
+/** What the properties become, as the server says; of the last text without problems. */
+function TcLines({ document, link, side }: { document: StudyDocument; link: DrawnLink; side: Side }) {
+  const checked = document.lastGood?.network?.links[link.index];
+  if (checked === undefined) return null;
+  const old = (document.check?.problems.length ?? 0) > 0;
+  const lines = side === "both" ? checked.tc.flat() : checked.tc[side];
+  return (
+    <figure className={old ? "tc tc-old" : "tc"}>
+      <figcaption>{old ? "Lines of tc, before the last changes" : "Lines of tc that this becomes"}</figcaption>
+      {lines.length === 0 ? <p>none: packets go on as they come</p> : <pre tabIndex={0}>{lines.join("\n")}</pre>}
+    </figure>
+  );
+}
+
+/** The address that an end has without one of its own. */
+function endAddress(document: StudyDocument, link: DrawnLink, end: 0 | 1): string | null {
+  return document.lastGood?.network?.links[link.index]?.addresses[end] ?? null;
+}
+
+/** The link as it is now: typing is faster than the panel is drawn. */
+function fresh(drawing: Drawing, link: DrawnLink): DrawnLink {
+  return drawing.links.find((one) => one.index === link.index) ?? link;
+}

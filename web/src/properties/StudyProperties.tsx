@@ -1,0 +1,78 @@
+/** The study itself: what the panel shows while nothing is selected. */
+
+import { useKernels } from "../app/server";
+import { useUi } from "../app/ui";
+import { change } from "../documents/change";
+import type { Drawing } from "../documents/drawing";
+import type { StudyField } from "../documents/edits/study";
+import { setStudyField } from "../documents/edits/study";
+import type { StudyDocument } from "../documents/model";
+import { useDocuments } from "../documents/store";
+import { Choice, Field } from "./Field";
+import { problemOf } from "./problems";
+import { SetupLines } from "./SetupLines";
+
+export function StudyProperties({ document, drawing }: { document: StudyDocument; drawing: Drawing }) {
+  const kernels = useKernels();
+  const chooseCase = useDocuments((state) => state.chooseCase);
+  const problems = document.check?.problems ?? [];
+  const set = (field: StudyField, typed: string) => change(document.id, (text) => setStudyField(text, field, typed || null), { joins: true });
+  const words = (field: string) => problems.find((one) => one.field === field)?.message ?? null;
+  const series = kernels.map(({ series: name, release }) => ({ value: name, label: `${name} (${release})` }));
+  const usual = { value: "", label: `${document.lastGood?.kernel ?? "6.1"}, as usual` };
+  return (
+    <>
+      <header className="panel-title">
+        <h2>{drawing.title ?? "Study without a title"}</h2>
+      </header>
+      <p className="facts">
+        {counted(drawing.nodes.length, "node")}, {counted(drawing.links.length, "link")}, {counted(drawing.flows.length, "flow")}. Select one on the
+        canvas to see what it is.
+      </p>
+      <section className="group" aria-label="Study">
+        <div className="fields">
+          <Field label="Title" wide value={drawing.title ?? ""} problem={words("title")} commit={(typed) => set("title", typed)} />
+          <Choice label="Kernel" value={drawing.kernel ?? ""} choices={[usual, ...series]} problem={problemOf(problems, "kernel")?.message ?? null} commit={(typed) => set("kernel", typed)} />
+          <Field label="Seed" value={drawing.seed ?? ""} placeholder="1" problem={words("seed")} commit={(typed) => set("seed", typed)} />
+        </div>
+      </section>
+      {drawing.cases.length > 0 && (
+        <section className="group" aria-label="Cases">
+          <h3>Cases</h3>
+          <div role="radiogroup" aria-label="The case that Run plays" className="cases">
+            {drawing.cases.map((one) => (
+              <div key={one.name} className="case-row">
+                <label>
+                  <input
+                    type="radio"
+                    name={`case-${document.id}`}
+                    checked={document.chosenCase === one.name}
+                    onChange={() => chooseCase(document.id, one.name)}
+                  />
+                  <span>{one.name}</span>
+                  {one.title !== null && <span className="dim">{one.title}</span>}
+                </label>
+                <button
+                  type="button"
+                  className="small"
+                  aria-label={`Show the case ${one.name} in the text`}
+                  onClick={() => {
+                    useUi.getState().set({ rightTab: "yaml" });
+                    useUi.getState().goToLine(one.line, { focus: true });
+                  }}
+                >
+                  Text
+                </button>
+              </div>
+            ))}
+          </div>
+        </section>
+      )}
+      <SetupLines document={document} drawing={drawing} node="root" />
+    </>
+  );
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}

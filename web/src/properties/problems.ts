@@ -1,0 +1,35 @@
+/** What of a check's problems belongs to a field, a node or a link. */
+
+import type { CheckResult, Problem } from "../api/types";
+import type { Drawing } from "../documents/drawing";
+import type { Path } from "../documents/yaml/source";
+
+/** `network.links[2].delay`, as the server writes fields. */
+export function fieldName(path: Path): string {
+  return path.reduce<string>((name, step) => (typeof step === "number" ? `${name}[${step}]` : name === "" ? step : `${name}.${step}`), "");
+}
+
+/** The problem of a field, or of something in it. */
+export function problemOf(problems: readonly Problem[], field: string): Problem | null {
+  return problems.find((one) => one.field === field) ?? problems.find((one) => isInside(one.field, field)) ?? null;
+}
+
+export function isInside(field: string, of: string): boolean {
+  return field.startsWith(of) && /^($|[.[])/.test(field.slice(of.length));
+}
+
+export interface Marked {
+  nodes: Set<string>;
+  links: Set<number>;
+}
+
+/** The nodes and links that have problems. */
+export function problemsAt(check: CheckResult | null, drawing: Drawing): Marked {
+  const marked: Marked = { nodes: new Set(), links: new Set() };
+  const network = fieldName(drawing.networkPath);
+  for (const { field } of check?.problems ?? []) {
+    for (const { name } of drawing.nodes) if (isInside(field, `${network}.hosts.${name}`)) marked.nodes.add(name);
+    for (const { index } of drawing.links) if (isInside(field, `${network}.links[${index}]`)) marked.links.add(index);
+  }
+  return marked;
+}

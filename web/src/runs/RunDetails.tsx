@@ -1,0 +1,123 @@
+/** What is known of the chosen runs: figures side by side, curves together, and what held each flow back. */
+
+import { useEffect, useState } from "react";
+
+import { getJson, wordsOf } from "../api/client";
+import type { RunDiagnosis, RunEntry } from "../api/types";
+import { RunPanels } from "../charts/RunPanels";
+import { AdviceBox } from "../live/AdviceBox";
+import { sideBySide } from "./filter";
+
+export function RunDetails({ runs }: { runs: readonly RunEntry[] }) {
+  const query = runs.map((run) => `runs=${encodeURIComponent(run.path)}`).join("&");
+  const rows = sideBySide(runs);
+  return (
+    <aside className="run-details" aria-label="Chosen runs">
+      <header>
+        <h2>{runs.length === 1 ? (runs[0]?.case ?? "") : `${runs.length} runs compared`}</h2>
+        <span className="run-buttons">
+          <Reports runs={runs} />
+          <a className="small-button" href={`/api/share?${query}`} download title="One HTML file with these runs, for others">
+            Share as one file
+          </a>
+        </span>
+      </header>
+      {rows.length > 0 && (
+        <div className="value-table">
+          <table className="plain-table">
+            <thead>
+              <tr>
+                <th>Figure</th>
+                {runs.map((run) => (
+                  <th key={run.path} title={run.path}>
+                    {labelOf(run, runs)}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map(({ name, texts }) => (
+                <tr key={name}>
+                  <td>{name}</td>
+                  {texts.map((text, index) => (
+                    <td key={runs[index]?.path ?? index}>{text ?? "–"}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <RunPanels runs={runs.map((run) => run.path)} />
+      {runs.map((run) => (
+        <Diagnosis key={run.path} run={run} label={runs.length === 1 ? "" : labelOf(run, runs)} />
+      ))}
+    </aside>
+  );
+}
+
+/** The reports of the chosen runs' studies, where they were written. */
+function Reports({ runs }: { runs: readonly RunEntry[] }) {
+  const [there, setThere] = useState<string[]>([]);
+  const folders = [...new Set(runs.map((run) => run.path.slice(0, run.path.lastIndexOf("/"))))].join("\n");
+
+  useEffect(() => {
+    let current = true;
+    const urls = folders.split("\n").map((folder) => `/api/report/${folder.split("/").map(encodeURIComponent).join("/")}/report.html`);
+    const asked = urls.map((url) => fetch(url, { method: "HEAD" }).then((answer) => (answer.ok ? [url] : []), () => []));
+    void Promise.all(asked).then((found) => current && setThere(found.flat()));
+    return () => {
+      current = false;
+    };
+  }, [folders]);
+
+  return there.map((url) => (
+    <a key={url} className="small-button" href={url} target="_blank" rel="noreferrer">
+      Open the report{there.length > 1 ? ` of ${decodeURIComponent(url.split("/").at(-2) ?? "")}` : ""}
+    </a>
+  ));
+}
+
+/** As short as tells the chosen runs apart. */
+function labelOf(run: RunEntry, among: readonly RunEntry[]): string {
+  const alike = among.filter((each) => each.case === run.case);
+  const studies = new Set(among.map((each) => each.study));
+  const name = studies.size > 1 ? `${run.study}: ${run.case}` : run.case;
+  if (alike.length < 2) return name;
+  return new Set(alike.map((each) => each.kernel)).size > 1
+    ? `${name}, ${run.kernel}, seed ${run.seed}`
+    : `${name}, seed ${run.seed}`;
+}
+
+function Diagnosis({ run, label }: { run: RunEntry; label: string }) {
+  const [found, setFound] = useState<RunDiagnosis[] | null>(null);
+  const [failure, setFailure] = useState<string | null>(null);
+  const [asked, setAsked] = useState(false);
+
+  useEffect(() => {
+    if (!asked) return undefined;
+    let current = true;
+    getJson<RunDiagnosis[]>(`/api/diagnosis?run=${encodeURIComponent(run.path)}`).then(
+      (list) => current && setFound(list),
+      (error: unknown) => current && setFailure(wordsOf(error)),
+    );
+    return () => {
+      current = false;
+    };
+  }, [asked, run.path]);
+
+  return (
+    <details className="diagnosis" onToggle={(event) => event.currentTarget.open && setAsked(true)}>
+      <summary>What held it back{label === "" ? "" : `: ${label}`}</summary>
+      {failure !== null && <p role="alert">{failure}</p>}
+      {asked && found === null && failure === null && <p role="status">Reading the run…</p>}
+      {found?.length === 0 && <p>There is no flow in it that can be diagnosed.</p>}
+      {found?.map(({ flow, advice }) => (
+        <section key={flow}>
+          <h3>{flow}</h3>
+          <AdviceBox advice={advice} />
+        </section>
+      ))}
+    </details>
+  );
+}

@@ -1,0 +1,91 @@
+/** All runs below the workspace: list, search, compare, share. */
+
+import { useEffect, useMemo, useState } from "react";
+
+import { getJson, wordsOf } from "../api/client";
+import type { RunEntry } from "../api/types";
+import { found, sorted, type Sort } from "./filter";
+import { RunDetails } from "./RunDetails";
+import { RunsTable } from "./RunsTable";
+import "../live/dock.css";
+import "./runs.css";
+
+/** More are not drawn at once: a search finds the rest. */
+const MOST_ROWS = 500;
+
+export function RunsPage() {
+  const [runs, setRuns] = useState<RunEntry[] | null>(null);
+  const [failure, setFailure] = useState<string | null>(null);
+  const [search, setSearch] = useState("");
+  const [sort, setSort] = useState<Sort>({ key: "modified_s", up: false });
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [asked, setAsked] = useState(0);
+
+  useEffect(() => {
+    let current = true;
+    getJson<RunEntry[]>("/api/runs").then(
+      (list) => {
+        if (!current) return;
+        setRuns(list);
+        setFailure(null);
+      },
+      (error: unknown) => current && setFailure(wordsOf(error)),
+    );
+    return () => {
+      current = false;
+    };
+  }, [asked]);
+
+  const listed = useMemo(() => sorted(found(runs ?? [], search), sort), [runs, search, sort]);
+  const picked = useMemo(() => (runs ?? []).filter((run) => chosen.has(run.path)), [runs, chosen]);
+
+  return (
+    <section aria-label="Runs" className="runs-page">
+      <header className="runs-head">
+        <h1>Runs</h1>
+        <input
+          type="search"
+          placeholder="Search: study, case, kernel, figure…"
+          aria-label="Search runs"
+          value={search}
+          onChange={(event) => setSearch(event.target.value)}
+        />
+        <span className="dim" role="status">
+          {runs === null ? "" : tellCount(listed.length, runs.length)}
+        </span>
+        <span className="grow" />
+        {chosen.size > 0 && (
+          <button type="button" className="small-button" onClick={() => setChosen(new Set())}>
+            Choose none
+          </button>
+        )}
+        <button type="button" className="small-button" onClick={() => setAsked(asked + 1)}>
+          Look again
+        </button>
+      </header>
+      {failure !== null && <p role="alert">The runs could not be listed: {failure}</p>}
+      {runs === null && failure === null && <p role="status">Looking for runs…</p>}
+      {runs?.length === 0 && (
+        <p className="empty">
+          No runs yet. Run a study's cases in the <strong>Results</strong> panel, or with <code>longfat run</code>; what they
+          gave is kept below this workspace and listed here.
+        </p>
+      )}
+      {runs !== null && runs.length > 0 && (
+        <div className="runs-body" data-details={picked.length > 0}>
+          <div className="runs-list">
+            <RunsTable runs={listed.slice(0, MOST_ROWS)} sort={sort} onSort={setSort} chosen={chosen} onChosen={setChosen} />
+            {listed.length === 0 && <p className="empty">No run has all of these words.</p>}
+            {listed.length > MOST_ROWS && <p className="dim">The first {MOST_ROWS} are shown: search for the others.</p>}
+          </div>
+          {picked.length > 0 && <RunDetails key={picked.map((run) => run.path).join("\n")} runs={picked} />}
+        </div>
+      )}
+    </section>
+  );
+}
+
+function tellCount(listed: number, all: number): string {
+  if (listed < all) return `${listed} of ${all} runs`;
+  return all === 1 ? "1 run" : `${all} runs`;
+}

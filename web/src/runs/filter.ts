@@ -1,0 +1,43 @@
+/** Which runs are listed, and in which order. */
+
+import type { RunEntry } from "../api/types";
+
+export type SortKey = "study" | "case" | "seed" | "kernel" | "modified_s";
+
+export interface Sort {
+  key: SortKey;
+  /** From small to large, or from old to new. */
+  up: boolean;
+}
+
+/** The runs that have each word of the search in their names, kernels or figures. */
+export function found(runs: readonly RunEntry[], search: string): RunEntry[] {
+  const words = search.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  return runs.filter((run) => {
+    const text = [run.study, run.case, `seed ${run.seed}`, run.kernel, run.path, run.digest]
+      .concat(run.told.map((each) => `${each.name} ${each.text}`))
+      .join(" ")
+      .toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+/** The runs in order; runs that are equal in it stay in the order that they have. */
+export function sorted(runs: readonly RunEntry[], { key, up }: Sort): RunEntry[] {
+  const sign = up ? 1 : -1;
+  return [...runs].sort((one, other) => {
+    const a = one[key];
+    const b = other[key];
+    if (typeof a === "number" && typeof b === "number") return sign * (a - b);
+    return sign * String(a).localeCompare(String(b), "en", { numeric: true });
+  });
+}
+
+/** The told figures of runs side by side: a row for each name that any of them has. */
+export function sideBySide(runs: readonly RunEntry[]): { name: string; texts: (string | null)[] }[] {
+  const names = [...new Set(runs.flatMap((run) => run.told.map((each) => each.name)))];
+  return names.map((name) => ({
+    name,
+    texts: runs.map((run) => run.told.find((each) => each.name === name)?.text ?? null),
+  }));
+}

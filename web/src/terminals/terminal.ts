@@ -1,0 +1,142 @@
+/**
+ * One terminal: xterm.js, its WebSocket, and its size.
+ *
+ * What was shown before comes first on each connection, so the screen is wiped
+ * when a lost line is back.
+ */
+
+import { FitAddon } from "@xterm/addon-fit";
+import { Terminal, type ITheme } from "@xterm/xterm";
+
+import { socketUrl } from "../api/client";
+import type { TerminalSize } from "../api/types";
+import { resolveColour } from "../charts/theme";
+import { Connection, GONE } from "../live/connection";
+
+const encoder = new TextEncoder();
+
+export class LiveTerminal {
+  readonly screen: Terminal;
+  private readonly fitter = new FitAddon();
+  private readonly connection: Connection;
+  private size: TerminalSize = { rows: 0, columns: 0 };
+  private isNew = true;
+
+  /**
+   * @param element - where it is shown.
+   * @param isAlive - whether its shell runs; a line that is lost after its end is not opened again.
+   */
+  constructor(
+    element: HTMLElement,
+    place: { sessionId: string; id: number },
+    readerMode: boolean,
+    isAlive: () => boolean,
+  ) {
+    this.screen = new Terminal({
+      cursorBlink: true,
+      fontFamily: 'ui-monospace, "DejaVu Sans Mono", monospace',
+      fontSize: 12.5,
+      scrollback: 5000,
+      screenReaderMode: readerMode,
+      theme: themeOf(element),
+    });
+    this.screen.loadAddon(this.fitter);
+    this.screen.open(element);
+    // Before anything is shown: what came before was wrapped for this size.
+    this.fitter.fit();
+    this.screen.attachCustomKeyEventHandler((event) => this.handleKey(event));
+    this.connection = new Connection(
+      socketUrl(`/ws/sessions/${encodeURIComponent(place.sessionId)}/terminals/${place.id}`),
+      {
+        onOpen: () => {
+          this.isNew = true;
+          this.tellSize(true);
+        },
+        onBinary: (bytes) => this.show(new Uint8Array(bytes)),
+        onLost: (status) => status !== GONE && isAlive(),
+      },
+    );
+    this.screen.onData((text) => this.connection.send(encoder.encode(text)));
+    this.screen.onBinary((text) => this.connection.send(Uint8Array.from(text, (char) => char.charCodeAt(0))));
+  }
+
+  /** Take the size of the element, if it is shown. */
+  fit(): void {
+    const wanted = this.fitter.proposeDimensions();
+    if (wanted === undefined || !(wanted.cols > 1) || !(wanted.rows > 0)) return;
+    this.screen.resize(wanted.cols, wanted.rows);
+    this.tellSize(false);
+  }
+
+  retheme(element: HTMLElement): void {
+    this.screen.options.theme = themeOf(element);
+  }
+
+  copy(): Promise<void> {
+    const text = this.screen.getSelection();
+    return text === "" ? Promise.resolve() : navigator.clipboard.writeText(text);
+  }
+
+  async paste(): Promise<void> {
+    this.screen.paste(await navigator.clipboard.readText());
+    this.screen.focus();
+  }
+
+  dispose(): void {
+    this.connection.close();
+    this.screen.dispose();
+  }
+
+  private show(bytes: Uint8Array): void {
+    if (this.isNew) this.screen.reset();
+    this.isNew = false;
+    this.screen.write(bytes);
+  }
+
+  private tellSize(always: boolean): void {
+    const { rows, cols: columns } = this.screen;
+    if (!always && rows === this.size.rows && columns === this.size.columns) return;
+    this.size = { rows, columns };
+    this.connection.send(JSON.stringify(this.size));
+  }
+
+  /** Ctrl+Shift+C and V copy and paste; Ctrl+Shift+E leaves, since Tab is the shell's. */
+  private handleKey(event: KeyboardEvent): boolean {
+    if (event.type !== "keydown" || !event.ctrlKey || !event.shiftKey) return true;
+    if (event.code === "KeyC") void this.copy().catch(() => undefined);
+    else if (event.code === "KeyE") {
+      this.screen.blur();
+      window.document.getElementById("dock-tab-terminals")?.focus();
+    } else if (event.code !== "KeyV") return true;
+    // The browser itself pastes at Ctrl+Shift+V, and asks nobody.
+    if (event.code !== "KeyV") event.preventDefault();
+    return false;
+  }
+}
+
+function themeOf(element: HTMLElement): ITheme {
+  const colour = (name: string) => resolveColour(element, `var(${name})`);
+  return {
+    background: colour("--bg"),
+    foreground: colour("--fg"),
+    cursor: colour("--accent"),
+    cursorAccent: colour("--bg"),
+    selectionBackground: colour("--terminal-selection"),
+    red: colour("--bad"),
+    brightRed: colour("--bad"),
+    green: colour("--good"),
+    brightGreen: colour("--good"),
+    yellow: colour("--warn"),
+    brightYellow: colour("--warn"),
+    blue: colour("--series-0"),
+    brightBlue: colour("--series-0"),
+    magenta: colour("--series-3"),
+    brightMagenta: colour("--series-3"),
+    cyan: colour("--series-2"),
+    brightCyan: colour("--series-2"),
+    black: colour("--fg"),
+    brightBlack: colour("--fg-dim"),
+    white: colour("--fg-dim"),
+    brightWhite: colour("--fg"),
+  };
+}
