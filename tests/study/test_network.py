@@ -136,6 +136,7 @@ LINKS = [
      "for: write a rate"),
     ("[s1, h2, {rate: 1gbit, queue: 1500}]", "[2].queue", "1500 bytes are outside of what is "
      "allowed: 1518 (one full packet) to 4294967295"),
+    ("[s1, h2, {rate: 64tbit}]", "[2].rate", "the rate is 64000gbit: at most 1000gbit, 1 Tbit/s"),
     ("[s1, h2, {rate: 1bit}]", "[2].rate", "the rate is 1 bit/s: at least 8bit"),
     ("[s1, h2, {mtu: 60}]", "[2].mtu", "60 bytes are outside of what is allowed: 68 to 65535"),
     ("[s1, h2, {to: {h3: {rate: 1gbit}}}]", "[2].to.h3", "'h3' is no end of this link: write s1 "

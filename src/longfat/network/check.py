@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from longfat.network.build import DEFAULT_MTU_BYTES
 from longfat.network.qdisc import qdisc_problem
-from longfat.network.shape import LEAST_RATE_BPS, MOST_BYTES
+from longfat.network.shape import LEAST_RATE_BPS, MOST_BYTES, MOST_RATE_BPS, rate_word
 
 if TYPE_CHECKING:
     from longfat.network.model import Host, Link, Network, Route, Shape
@@ -172,6 +172,9 @@ def _link(index: int, link: Link) -> Iterator[Problem]:
 def _shape(shape: Shape, *, mtu_bytes: int) -> Iterator[tuple[str, str]]:
     if shape.rate_bps is not None and shape.rate_bps < LEAST_RATE_BPS:
         yield "rate", f"the rate is {shape.rate_bps} bit/s: at least {LEAST_RATE_BPS}bit"
+    if shape.rate_bps is not None and shape.rate_bps > MOST_RATE_BPS:
+        given, most = rate_word(shape.rate_bps), rate_word(MOST_RATE_BPS)
+        yield "rate", f"the rate is {given}: at most {most}, 1 Tbit/s"
     if shape.jitter_s and not shape.delay_s:
         yield "jitter", "there is a jitter and no delay for it to vary: write a delay"
     for field, share in (

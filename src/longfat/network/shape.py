@@ -39,6 +39,9 @@ MOST_BYTES = 2**32 - 1
 LEAST_RATE_BPS = 8
 """The kernel counts rates in whole bytes per second."""
 
+MOST_RATE_BPS = 10**12
+"""A full packet every 12 ns: reading the clock once takes longer than that (256 ns)."""
+
 FRAME_BYTES = 1514
 """A full packet of Linux's own MTU with its Ethernet header."""
 

@@ -31,7 +31,6 @@ def flow(page: Page, source: str, target: str) -> None:
     tool(page, "Flow")
     node(page, source).click()
     node(page, target).click()
-    page.keyboard.press("Escape")
 
 
 def fill(page: Page, label: str, text: str, *, at: Locator | None = None) -> None:
@@ -58,7 +57,9 @@ def run(page: Page, *, tool: str = "iperf3") -> None:
     """Press Run and wait until the flow is done."""
     start(page)
     dock(page, "Flows")
-    expect(page.get_by_role("row", name=re.compile(f"{tool} (running|done|failed)"))).to_contain_text("done")
+    expect(
+        page.get_by_role("row", name=re.compile(f"{tool} (running|done|failed)"))
+    ).to_contain_text("done")
     dock(page, "Charts")
 
 

@@ -14,7 +14,6 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 LONGFAT = str(Path(sys.executable).parent / "longfat")
-WINDOW = {"width": 1280, "height": 800}
 
 # A machine that is busy with other tests is slow, and a wait costs nothing when all is well.
 expect.set_options(timeout=60_000)
@@ -71,7 +70,7 @@ def studio(tmp_path: Path) -> Iterator[Studio]:
 @pytest.fixture
 def page(studio: Studio, browser: Browser) -> Iterator[Page]:
     """A page of the studio; an error in its scripts fails the test."""
-    context = browser.new_context(viewport=WINDOW, locale="en-US")
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-US")
     page = context.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))

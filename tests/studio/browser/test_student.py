@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.studio.browser.acts import add, fill, flow, link, node, panel, run, throughput_gbps
+from tests.studio.browser.acts import add, dock, fill, flow, link, node, panel, run, throughput_gbps
 
 LAB_8 = "10240 87380 16777216"
 TUNED = "10240 87380 52428800"
@@ -58,8 +58,8 @@ def test_lab_8_from_an_empty_page(page: Page) -> None:
     flow(page, "h1", "h2")
     run(page)
     assert 3.1 < throughput_gbps(page) < 3.5
-    page.get_by_role("tab", name="Flows").click()
-    expect(page.get_by_label("Dock").last).to_contain_text("The receive window of h2")
+    dock(page, "Flows")
+    expect(page.get_by_role("tabpanel", name="Flows")).to_contain_text("The receive window of h2")
     for host in ("h1", "h2"):
         type_at(page, host, ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"))
     run(page)
