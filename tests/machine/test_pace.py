@@ -99,7 +99,7 @@ from longfat import kernel as kernels
 from longfat.machine import Machine, Pace, reserve_cpu
 folder = Path(sys.argv[1])
 with reserve_cpu() as cpu, Machine(
-    kernels.find("6.1"), ["/bin/sleep", "1000000"], run=folder, shown={}, cpu=cpu, seed=1,
+    kernels.find("6.1"), ["/usr/bin/tail", "-f", "/dev/null"], run=folder, shown={}, cpu=cpu, seed=1,
     memory_bytes=256 << 20,
 ) as machine:
     machine.wait(limit_s=1e9, pace=Pace(factor=1e-3))

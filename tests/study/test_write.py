@@ -168,7 +168,7 @@ SHAPES = (
     st.just(Shape())
     | st.builds(
         Shape,
-        rate_bps=st.integers(8, 10**13),
+        rate_bps=st.integers(8, 10**12),
         delay_s=TIMES,
         jitter_s=st.none() | TIMES,
         loss=SHARES,

@@ -88,6 +88,18 @@ def test_an_open_file_is_read_on_after_the_run_has_moved(growing: Growing, tmp_p
         assert tail.read() == b""
 
 
+def test_a_run_that_ended_before_the_first_look_is_read_where_it_is_kept(
+    plan: Plan, growing: Growing, whole: LiveRun, tmp_path: Path
+) -> None:
+    with LiveRun(plan) as live:
+        live.begin(growing.folder)
+        growing.grow(1)
+        growing.folder.rename(tmp_path / "kept")
+        live.finish(tmp_path / "kept")
+        assert live.time_s == whole.time_s > 0
+        assert live.queues == whole.queues
+
+
 def test_nothing_but_a_regular_file_is_read(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("precious")
     (tmp_path / "elsewhere").mkdir()

@@ -226,6 +226,19 @@ class LiveRun:
             flows = [flow for flow in self._plan.flows if flow.flow in one.of]
             self._readers.append((Tail(folder, "raw", name), TcpReader(name, flows, self.flows)))
 
+    def finish(self, folder: Path) -> None:
+        """Read to the end what a run has left that is over.
+
+        Args:
+            folder: where it is kept.
+
+        Raises:
+            MachineError: as `look`.
+        """
+        for tail, _ in self._readers:
+            tail.moved(folder)
+        self.look()
+
     def look(self) -> None:
         """Read what is new.
 

@@ -114,7 +114,7 @@ def watch_on_screen(
                 looks.check()
 
             run = order.run(watched, live, on_progress=progress)
-        live.look()
+        live.finish(run.folder)
         watched.run = run
         lines = ending(run)
         # Picture, lines and the next prompt are to be seen together.
@@ -175,7 +175,7 @@ def watch_in_lines(order: Order, *, say: Callable[[dict[str, Any]], None]) -> Ru
                 say(row)
 
         run = order.run(watched, live, on_progress=progress)
-        live.look()
+        live.finish(run.folder)
         for row in rows.new(ended=True):
             say(row)
         return run

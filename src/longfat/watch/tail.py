@@ -53,6 +53,10 @@ class Tail:
         self._offset += len(piece)
         return piece
 
+    def moved(self, folder: Path) -> None:
+        """Say where the run's folder is now: a short run may have ended before the first look."""
+        self._folder = folder
+
     def close(self) -> None:
         """Let go of the file."""
         if self._file is not None:

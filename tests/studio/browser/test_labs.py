@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -25,7 +27,8 @@ def test_lab_16_runs_all_and_shows_its_curves(page: Page) -> None:
     )
     expect(lab.get_by_role("link", name="report")).to_be_visible(timeout=300_000)
     lab.get_by_role("button", name="curves").click()
-    expect(page.get_by_role("heading", name="Round-trip time").last).to_be_visible()
+    rtt = lab.get_by_role("figure", name=re.compile("RTT|round-trip", re.IGNORECASE))
+    expect(rtt.first.locator("canvas")).to_be_visible()
     with page.expect_popup() as opened:
         lab.get_by_role("link", name="report").click()
     expect(opened.value.locator("h1")).to_contain_text("Random early detection")
