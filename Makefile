@@ -4,7 +4,7 @@
 
 LONGFAT := .venv/bin/longfat
 
-.PHONY: lab studio web test check bench lock clean
+.PHONY: lab studio web test check bench screenshots lock clean
 
 lab:
 	@tools/setup.sh lab
@@ -43,6 +43,13 @@ check:
 bench:
 	@tools/setup.sh test
 	.venv/bin/python benchmarks/speed.py
+
+# The pictures of the studio in docs/images.
+screenshots:
+	@tools/setup.sh test
+	@$(LONGFAT) kernel build $$(head -n 1 .venv/kernels) >/dev/null
+	@$(MAKE) --no-print-directory $(PAGE)
+	.venv/bin/python -m tools.screenshots
 
 # Needs uv. Every version is pinned with its hashes; no index is named.
 UV_LOCK = uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate

@@ -16,7 +16,7 @@ from longfat.kernel import Kernel
 from longfat.network import ROOT
 from longfat.runner import run_case
 from longfat.runs import Run
-from longfat.traffic import Iperf3
+from longfat.traffic import Iperf3, Ping
 from longfat.traffic.flow import Process
 
 Boot = Callable[..., str]
@@ -142,3 +142,18 @@ def test_the_interpreter_of_the_guest_runs_from_the_host(
     )
     assert run_case(case, name="case", out=tmp_path).virtual_s < 1
     assert case.setup[0].node == ROOT
+
+
+def test_ping_spins_through_the_last_jiffy_before_a_request(
+    tmp_path: Path, make_case: MakeCase
+) -> None:
+    # Where nothing is on its way any more and the next request is due within 10 ms, iputils'
+    # ping does not wait: it asks for replies and yields, over and over (main_loop in
+    # ping_common.c). In virtual time each round reads the clock, which is all that lets it pass.
+    def wall_s(interval_s: float) -> float:
+        flow = Ping(name="rtt", source="h1", target="h2", count=20, interval_s=interval_s)
+        case = make_case(flow, root=("tc qdisc add dev s1-eth2 root netem delay 40ms",))
+        return run_case(case, name=f"{interval_s:g}", out=tmp_path).wall_s
+
+    calm_s = max(wall_s(0.03), wall_s(0.055), wall_s(0.2))
+    assert wall_s(0.05) > 3 * calm_s

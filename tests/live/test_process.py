@@ -230,3 +230,38 @@ def test_measured_traffic_that_goes_on(net: Network, h1: LiveHost) -> None:
     with pytest.raises(CommandFailed, match="iperf3"):
         h1.iperf3("h2", time=1, args=("--porridge",))
     assert host(net, "h2").run("pgrep iperf3").returncode == 1  # its server is gone, too
+
+
+def test_what_no_program_can_be_given_is_refused_and_the_machine_lives(
+    net: Network, h1: LiveHost
+) -> None:
+    for line in ("echo a\0b", "echo \ud800"):
+        with pytest.raises(RefusedError, match="NUL character, or half of a surrogate pair"):
+            h1.run(line)
+    with pytest.raises(RefusedError, match="NUL character"):
+        h1.run("ls", cwd="/\0")
+    for name in ("/tmp/a\0b", "/tmp/\ud800"):
+        with pytest.raises(RefusedError, match="NUL character"):
+            net.write_file(name, "x")
+        with pytest.raises(RefusedError, match="NUL character"):
+            net.read_file(name)
+    assert h1.run("echo on").stdout == "on\n"
+
+
+def test_whoever_waits_can_be_told_to_stop(make_network: MakeNetwork) -> None:
+    class Enough(Exception):  # noqa: N818
+        pass
+
+    asked: list[float] = []
+
+    def check() -> None:
+        if asked and time.monotonic() > asked[0] + 0.5:
+            raise Enough
+
+    net = two_hosts(make_network(on_wait=check))
+    h1 = host(net, "h1")
+    h1.run("true")
+    asked.append(time.monotonic())
+    with pytest.raises(Enough):
+        h1.run("while :; do :; done")
+    assert time.monotonic() - asked[0] < 2

@@ -99,8 +99,8 @@ from longfat import kernel as kernels
 from longfat.machine import Machine, Pace, reserve_cpu
 folder = Path(sys.argv[1])
 with reserve_cpu() as cpu, Machine(
-    kernels.find("6.1"), ["/usr/bin/tail", "-f", "/dev/null"], run=folder, shown={}, cpu=cpu, seed=1,
-    memory_bytes=256 << 20,
+    kernels.find("6.1"), ["/usr/bin/tail", "-f", "/dev/null"], run=folder, shown={}, cpu=cpu,
+    seed=1, memory_bytes=256 << 20,
 ) as machine:
     machine.wait(limit_s=1e9, pace=Pace(factor=1e-3))
 """

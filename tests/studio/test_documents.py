@@ -283,3 +283,24 @@ def test_the_state_tells_what_there_is(client: TestClient, workspace: Path) -> N
     assert "6.1" in {kernel["series"] for kernel in state["kernels"]}
     assert "lab08" in {lab["name"] for lab in state["labs"]}
     assert (state["sessions"], state["jobs"]) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "[h2, s1, {loss: 200%}]", "[h2, s1, {rate: fast}]", "[h2, s1, {qdisc: red limit 3 $(x)}]",
+        "[h2, s1, {rate: 1gbit, qdisc: pfifo, queue: 1MB}]", "[h2, s1, {reorder: 3%}]",
+        "[h2, s1, {nonsense: 1}]", "[h2, s1, {jitter: 1ms}]", "[h2, s1, {mtu: 5}]", "[h2, s1, 5]",
+        "[h2, s1, {rate: 64tbit}]", "[h2, s1, {addresses: [1, 2]}]", "[h2, s1, {queue: 10KB}]",
+        "[h2, s1, {to: {s1: {duplicate: -1%}}}]", "[h2, h2]", "[h2, s9]",
+        "[h2, s1]\n    - [s1, s1]",
+    ],
+)  # fmt: skip
+def test_every_problem_of_a_link_has_its_line(client: TestClient, link: str) -> None:
+    text = STUDY.replace("[h2, s1, {delay: 10ms, rate: 10mbit}]", link)
+    assert text != STUDY
+    (problem,) = client.post("/api/check", json={"text": text, "name": "x"}).json()["problems"]
+    wrong = link.splitlines()[-1].strip(" -")
+    assert text.splitlines()[problem["line"] - 1].strip() == f"- {wrong}"
+    assert problem["column"] > 0
+    assert problem["field"].startswith("network.links[")

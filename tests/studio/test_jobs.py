@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -249,3 +250,56 @@ def test_runs_of_others_are_listed_quickly(client: TestClient, workspace: Path) 
         assert answer.status_code == 400
         assert "format" in answer.json()["error"] or "missing" in answer.json()["error"]
         assert client.get(f"/api/{where}=runs/many").status_code == 404
+
+
+def test_a_refused_job_changes_nothing(client: TestClient, workspace: Path) -> None:
+    number = ask(client, ENDLESS).json()["id"]
+    assert ask(client, ENDLESS.replace("Two hosts", "Another")).status_code == 409
+    assert (workspace / "runs" / "mine" / "study.yaml").read_text() == ENDLESS
+    client.delete(f"/api/jobs/{number}")
+    ended(client, number)
+
+
+def test_errors_speak_of_paths_below_the_workspace(client: TestClient, workspace: Path) -> None:
+    only_ping = STUDY.replace("  bulk: {iperf3: h1 -> h2, time: 1s, after: rtt}\n", "")
+    (path,) = ended(client, ask(client, only_ping).json()["id"])["cases"][0]["runs"]
+    told = client.get("/api/diagnosis", params={"run": path}).json()["error"]
+    assert told.startswith(f"{path}: no flow of this run sends data")
+    (workspace / path / "manifest.json").write_text("{")
+    for where in ("diagnosis?run", "panels?runs", "share?runs"):
+        told = client.get(f"/api/{where}={path}").json()["error"]
+        assert told.startswith(path)
+        assert str(workspace) not in told
+
+
+def test_runs_tell_where_their_report_is(client: TestClient, workspace: Path) -> None:
+    done = ended(client, ask(client, STUDY, name="a study (2).yaml").json()["id"])
+    (run,) = client.get("/api/runs").json()
+    assert run["report"] == done["report"] == "/api/report/runs/a-study-2/report.html"
+    assert client.get(run["report"]).status_code == 200
+    (workspace / "runs" / "a-study-2").rename(workspace / "runs" / "zwei W\u00f6rter #2")
+    (run,) = client.get("/api/runs").json()
+    assert client.get(run["report"]).status_code == 200
+    (workspace / "runs" / "zwei W\u00f6rter #2" / "report.html").unlink()
+    assert client.get("/api/runs").json()[0]["report"] is None
+
+
+def test_a_qdisc_that_tc_refuses_is_told_with_its_link(client: TestClient) -> None:
+    text = STUDY.replace("rate: 10mbit", "rate: 10mbit, qdisc: red limit 3")
+    done = ended(client, ask(client, text, seeds=2).json()["id"])
+    assert "the qdisc of the link h2 - s1: `" in done["problem"]["message"]
+    assert "RED: Required parameter" in done["problem"]["message"]
+    assert done["cases"][0]["state"] == "failed"
+
+
+def test_a_folder_that_vanishes_under_a_job_is_told(client: TestClient, workspace: Path) -> None:
+    number = ask(client, TWO_CASES).json()["id"]
+    wait(client, number, lambda job: job["cases"][0]["virtual_s"] > 0)
+    shutil.rmtree(workspace)
+    workspace.write_text("a file in its place")
+    done = ended(client, number)
+    assert done["state"] == "failed"
+    assert "longfat's own" not in done["problem"]["message"]
+    for url in ("/api/state", "/api/files", "/api/runs"):
+        assert client.get(url).status_code == 200
+    assert ask(client, STUDY).status_code == 404

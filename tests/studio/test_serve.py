@@ -9,6 +9,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +19,7 @@ import httpx
 import pytest
 from click.testing import CliRunner
 from websockets.asyncio.client import connect
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from longfat import kernel as kernels
 from longfat.cli.studio import studio as studio_command
@@ -264,3 +265,64 @@ def test_options_reach_the_address(command: Callable[..., Any]) -> None:
     assert asked["address"] == Address(host="::1", port=None)
     assert asked["browser"] is False
     assert command("--port", "1234")["address"].port == 1234
+
+
+def test_an_end_does_not_wait_for_a_session_that_begins(start_studio: Start) -> None:
+    studio = start_studio()
+    endless = STUDY + "setup: [{h1: while :; do date > /dev/null; done}]\n"
+    answers: list[httpx.Response] = []
+
+    def create() -> None:
+        live: dict[str, Any] = {"name": "mine", "text": endless, "case": None}
+        answers.append(studio.http.post("/api/sessions", json=live, timeout=60))
+
+    thread = threading.Thread(target=create)
+    thread.start()
+    time.sleep(2)
+    studio.process.terminate()
+    assert studio.process.wait(3) == 0
+    thread.join(5)
+    assert answers[0].status_code == 503
+    assert "longfat studio ends" in answers[0].json()["error"]
+    assert studio.said() == ""
+
+
+def test_rubbish_on_websockets_harms_nobody(start_studio: Start) -> None:
+    studio = start_studio()
+    live: dict[str, Any] = {"name": 'x "q" \u00fc\n', "text": STUDY, "case": None}
+    number = studio.http.post("/api/sessions", json=live, timeout=30).json()["id"]
+    bearer = {"Authorization": f"Bearer {studio.token}"}
+    rubbish: list[str | bytes] = [
+        b"\xff\xfe\x00", b"", "", "{", "[" * 200_000, '{"do": 1}', "\U0001f600", "x" * 1_000_000,
+        '{"do": "ask", "number": NaN, "node": [], "line": {}}', os.urandom(100_000),
+        '{"rows": 1e9, "columns": -1}', '{"rows": true, "columns": 2}',
+        '{"do": "step", "by_s": ' + "9" * 500 + "}",
+    ]  # fmt: skip
+
+    async def throw(path: str) -> None:
+        url = studio.url.replace("http", "ws") + path
+        options: Any = {"additional_headers": bearer, "origin": studio.url, "max_size": None}
+        async with connect(url, **options) as socket:
+            try:
+                for one in rubbish:
+                    await socket.send(one)
+                await socket.send("x" * 5_000_000)  # larger than is taken
+                async for _ in socket:
+                    pass
+            except ConnectionClosed:
+                pass
+
+    for path in (
+        f"/ws/sessions/{number}",
+        f"/ws/sessions/{number}/terminals/1",
+        f"/ws/sessions/{number}/terminals/{10**30}",
+        "/ws/sessions/none",
+        "/ws/sessions/%00",
+        "/ws/jobs",
+    ):
+        asyncio.run(asyncio.wait_for(throw(path), 20))
+    (session,) = studio.http.get("/api/state").json()["sessions"]
+    assert session["id"] == number
+    studio.process.terminate()
+    assert studio.process.wait(10) == 0
+    assert studio.said() == ""

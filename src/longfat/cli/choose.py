@@ -3,13 +3,36 @@
 from __future__ import annotations
 
 import dataclasses
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
 from longfat.study.expand import LARGEST_SEED
+from longfat.study.node import listed, nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from longfat.study import Planned, Study
+
+
+def check_names(studies: Sequence[Study], names: tuple[str, ...]) -> None:
+    """Check that each name, or pattern such as `cubic-*`, is that of a case.
+
+    Args:
+        studies: the studies, any of which may have the case.
+        names: the names and patterns.
+
+    Raises:
+        InputError: no study has such a case.
+    """
+    known = list(dict.fromkeys(name for study in studies for name in study.cases))
+    for name in names:
+        if not any(fnmatchcase(one, name) for one in known):
+            files = ", ".join(str(study.file) for study in studies)
+            raise InputError(
+                f"{files}: no case {name!r} in it{nearest(name, known)}; its cases: {listed(known)}"
+            )
 
 
 def choose_cases(
@@ -24,7 +47,7 @@ def choose_cases(
 
     Args:
         study: the study.
-        names: the cases' names; all, if there are none.
+        names: the cases' names, or patterns such as `cubic-*`; all, if there are none.
         seed: the first seed, in place of the study's.
         seeds: the number of seeds, likewise.
         kernel: the kernel's version, likewise.
@@ -34,7 +57,7 @@ def choose_cases(
     """
     chosen = {}
     for name, planned in study.cases.items():
-        if names and name not in names:
+        if names and not any(fnmatchcase(name, pattern) for pattern in names):
             continue
         case = planned.case
         if seed is not None:

@@ -12,7 +12,7 @@ from longfat import __version__
 from longfat.errors import ExitCode, LongfatError
 
 COMMANDS = (
-    *("run", "watch", "labs", "show", "plot", "diagnose", "tune", "bdp"),
+    *("run", "plan", "watch", "labs", "show", "plot", "diagnose", "tune", "bdp"),
     *("studio", "shell", "attach", "exec", "convert", "fidelity", "kernel", "doctor"),
 )
 """The subcommands in the order of the help; each stands in the module of its name."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.text import Text
 
-from longfat.cli.choose import choose_cases
+from longfat.cli.choose import check_names, choose_cases
 from longfat.cli.console import stderr, stdout
 from longfat.cli.progress import CaseProgress
 from longfat.errors import ExitCode, InputError
@@ -19,17 +19,27 @@ from longfat.report import print_verdict, write_report
 from longfat.runner import Batch, run_batches
 from longfat.study import read_study
 from longfat.study.expand import LARGEST_SEED, MOST_SEEDS
-from longfat.study.node import listed, nearest
 from longfat.verdict import judge
 
 if TYPE_CHECKING:
     from longfat.study import Study
 
+# A page with the figures of more cases would take minutes to draw, and nobody could read it.
+_MOST_REPORTED = 40
+_TOO_MANY = (
+    "no plots and no report are made of {} cases at once: `longfat plot RUN...` draws "
+    f"some of them, and --case leaves at most {_MOST_REPORTED}"
+)
+
 
 @click.command()
 @click.argument("studies", nargs=-1, required=True, metavar="STUDY...")
 @click.option(
-    "--case", "names", multiple=True, metavar="NAME", help="Run this case only; repeatable."
+    "--case",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Run this case only, or those that a pattern such as 'cubic-*' fits; repeatable.",
 )
 @click.option(
     "--seed",
@@ -68,7 +78,7 @@ def run(
 ) -> None:
     """Run the cases of each STUDY: a study file, a folder with a study.yaml, or a lab's name."""
     plans = [read_study(find_study(argument)) for argument in studies]
-    _check_names(plans, names)
+    check_names(plans, names)
     plans, batches = _batches(plans, names=names, seed=seed, seeds=seeds, kernel=kernel, out=out)
     several = len(studies) > 1
     labels = [f"{plan.name}/" if several else "" for plan in plans]
@@ -81,12 +91,15 @@ def run(
         documents = [verdict.to_json() for verdict in verdicts]
         click.echo(json.dumps(documents if several else documents[0], indent=2))
     for index, verdict in enumerate(() if as_json else verdicts):
-        with stderr().status("drawing plots and report"):
-            files = write_report(verdict, batches[index].out)
+        files, notes = None, (_TOO_MANY.format(len(verdict.runs)),)
+        if len(verdict.runs) <= _MOST_REPORTED:
+            with stderr().status("drawing plots and report"):
+                files = write_report(verdict, batches[index].out)
+            notes = files.notes
         if several:
             _heading(verdict.study.name, first=index == 0)
         print_verdict(verdict, console=stdout(), files=files)
-        for note in files.notes:
+        for note in notes:
             stderr().print(Text(note), soft_wrap=True)
     if not all(verdict.good for verdict in verdicts):
         raise click.exceptions.Exit(ExitCode.CLAIM_FAILED)
@@ -97,16 +110,6 @@ def _heading(name: str, *, first: bool) -> None:
     if not first:
         console.print("\n")
     console.rule(Text(name, style="bold"), align="left")
-
-
-def _check_names(plans: Sequence[Study], names: tuple[str, ...]) -> None:
-    known = list(dict.fromkeys(name for plan in plans for name in plan.cases))
-    for name in names:
-        if name not in known:
-            files = ", ".join(str(plan.file) for plan in plans)
-            raise InputError(
-                f"{files}: no case {name!r} in it{nearest(name, known)}; its cases: {listed(known)}"
-            )
 
 
 def _batches(

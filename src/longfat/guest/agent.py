@@ -76,6 +76,7 @@ _PROMPT_WITHIN_NS = 30_000_000
 # Without a size for its buffer, Python asks whether a file is a terminal, and the kernel
 # lets every system call that fails take a microsecond.
 _FILE_CHUNK = 65536
+_NO_NAME = "the name holds a NUL character, or half of a surrogate pair"
 
 
 def serve() -> None:
@@ -181,6 +182,8 @@ class Agent:
             os.fchmod(descriptor, mode)
         except OSError as error:
             refused = {"refused": error.strerror}
+        except ValueError:
+            refused = {"refused": _NO_NAME}
         while data := memoryview(self._line.receive()[2]):
             try:
                 while data and not refused:
@@ -198,6 +201,8 @@ class Agent:
                     self._line.send(DATA, 0, data)
         except OSError as error:
             return {"refused": error.strerror}
+        except ValueError:
+            return {"refused": _NO_NAME}
         return {}
 
     def _do_batches(

@@ -21,6 +21,7 @@ OUTPUT, ERRORS = b"1", b"2"
 _PRIORITY = 10
 _CHUNK = 65536
 _NOT_FOUND, _NOT_STARTED = 127, 126
+_NO_TEXT = "a command cannot hold a NUL character, or half of a surrogate pair"
 # The terminal's own keys that readline switches off, and no editor or pager that we know.
 _READLINE_TAKES = (termios.VLNEXT, termios.VDISCARD)
 _SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "fish")
@@ -78,6 +79,8 @@ class Command:
         except OSError as error:
             words = f"{order['folder']}: {error.strerror}"
             raise CommandRefused(words, status=_NOT_STARTED) from None
+        except ValueError:
+            raise CommandRefused(_NO_TEXT, status=_NOT_STARTED) from None
         try:
             program = shutil.which(argv[0], path=environment.get("PATH", os.defpath))
             if program is None:
@@ -98,6 +101,9 @@ class Command:
             self.close()
             status = _NOT_FOUND if error.errno == errno.ENOENT else _NOT_STARTED
             raise CommandRefused(f"{argv[0]}: {error.strerror}", status=status) from None
+        except ValueError:
+            self.close()
+            raise CommandRefused(_NO_TEXT, status=_NOT_STARTED) from None
         finally:
             os.chdir("/")
 

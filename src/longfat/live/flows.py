@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from longfat.live.process import Process
-    from longfat.live.session import Session
+    from longfat.live.session import Session, Task
     from longfat.traffic import Flow
     from longfat.traffic.flow import Process as Planned
 
@@ -81,11 +81,30 @@ class Started:
         """The process whose end is the flow's."""
         return self._client
 
+    @property
+    def awaited(self) -> list[Task]:
+        """The processes to wait for now: the client, and then servers that write their report."""
+        if not self.is_over:
+            return [self._client.task]
+        return [server.task for _, server in self._servers if server.returncode is None]
+
+    @property
+    def grace_s(self) -> float:
+        """For how long servers are waited for after the client's end, in seconds."""
+        good = self._client.returncode in self._flow.good_statuses
+        return _SERVER_GRACE_S if good else 0.0
+
     def kill(self) -> None:
         """End it, without a result; the processes are gone when time passes again."""
-        for _, process in (*self._servers, (self._client_plan, self._client)):
+        for process in self._processes():
             if process.returncode is None:
                 process.kill()
+
+    def drop(self) -> None:
+        """End it at this moment, and let go of its processes."""
+        self.kill()
+        for process in self._processes():
+            process.wait()
 
     def result(self) -> Measured:
         """Let time pass until it has ended, and measure it.
@@ -106,6 +125,9 @@ class Started:
                 Path(folder, name).write_text(text, encoding="utf-8")
             metrics = self._flow.measure(Path(folder))
         return Measured(flow=self._flow, metrics=metrics, raw=raw)
+
+    def _processes(self) -> list[Process]:
+        return [*(server for _, server in self._servers), self._client]
 
     def _end(self, server: Process) -> Completed:
         try:

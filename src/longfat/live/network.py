@@ -24,14 +24,14 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from longfat.case import DEFAULT_MEMORY_BYTES, Case, Command
-from longfat.errors import InputError
+from longfat.errors import InputError, LongfatError
 from longfat.live.building import build
 from longfat.live.clock import Clock
 from longfat.live.flows import Started
 from longfat.live.links import LiveLink, Properties, shaped
 from longfat.live.nodes import LiveHost, LiveSwitch, Node
 from longfat.live.probes import Series
-from longfat.live.process import CommandFailed, Completed, Process
+from longfat.live.process import CommandFailed, Completed, Process, TimedOut
 from longfat.live.quantities import seconds, size_bytes
 from longfat.live.record import Record, as_line
 from longfat.live.reshaping import reshape
@@ -60,6 +60,9 @@ _ADDRESSES = ipaddress.ip_network("10.0.0.0/8")
 # Servers that we start listen beside those that a person may have started.
 _FIRST_PORT = DEFAULT_PORT + 100
 
+# A set-up line that takes longer will never end. Idle virtual seconds cost nothing.
+_SETUP_WITHIN_S = 600.0
+
 
 class Network:
     """A live network; use it as a context manager, or `close` it.
@@ -73,6 +76,7 @@ class Network:
             them: a folder that is there on the host, too, or is in /tmp, /var, /home or /etc.
         on_command: called with its node and itself for each command that a caller starts.
         on_build: called with the network each time that nodes or links were built.
+        on_wait: as for `Session`.
 
     Attributes:
         clock: its virtual time.
@@ -94,6 +98,7 @@ class Network:
         folders: Mapping[str, str | Path] | None = None,
         on_command: Callable[[str, Process], None] = lambda _node, _process: None,
         on_build: Callable[[Network], None] = lambda _network: None,
+        on_wait: Callable[[], None] = lambda: None,
     ) -> None:
         self.on_command = on_command
         self._on_build = on_build
@@ -115,6 +120,7 @@ class Network:
             seed=seed,
             memory_bytes=self._case.memory_bytes,
             folders={place: _folder(place, path) for place, path in (folders or {}).items()},
+            on_wait=on_wait,
         )
         self.clock = Clock(self.session)
         self._root = Node(self, ROOT, place=ROOT)
@@ -132,6 +138,7 @@ class Network:
         kernel: str = DEFAULT_KERNEL,
         seed: int = 1,
         memory_bytes: int = DEFAULT_MEMORY_BYTES,
+        on_wait: Callable[[], None] = lambda: None,
     ) -> Network:
         """Build a network that is there as a value, and type its set-up lines.
 
@@ -141,17 +148,24 @@ class Network:
             kernel: the kernel's version.
             seed: as for `Network`.
             memory_bytes: the machine's memory.
+            on_wait: as for `Session`.
 
         Raises:
-            InputError: the network cannot be built, or a line failed.
+            InputError: the network cannot be built, or a line failed or did not end.
             SurroundingsError: as for `Network`.
         """
-        network = cls(seed=seed, kernel=kernel, memory=memory_bytes)
+        network = cls(seed=seed, kernel=kernel, memory=memory_bytes, on_wait=on_wait)
         try:
             network._take(model, new=model)
             network.build()
             for command in setup:
-                done = network.run_at(command.node, command.line)
+                try:
+                    done = network.run_at(command.node, command.line, timeout=_SETUP_WITHIN_S)
+                except TimedOut as late:
+                    raise InputError(
+                        f"{command.node}: {late.message}; what is to go on is started with & "
+                        "at the line's end"
+                    ) from None
                 if done.returncode != 0:
                     words = (done.stderr or done.stdout).strip() or "it said nothing"
                     ending = f"exited with status {done.returncode}"
@@ -623,11 +637,13 @@ class Network:
             switches=model.switches[len(now.switches) :],
             links=model.links,
         )
+        nodes, links = dict(self._nodes), list(self._links)
         self._take(model, new=added, first_link=len(now.links))
         try:
             self.build()
-        except InputError:
+        except LongfatError:
             self._change(now)
+            self._nodes, self._links = nodes, links
             raise
 
     def count_probe(self) -> int:

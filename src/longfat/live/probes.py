@@ -202,8 +202,7 @@ class Series:
         self._runs = False
         words = ""
         if any(self._asked[kind] for kind in _DECODERS):
-            found = self._session.order("sample", samples=self.number, probes=[], folder="")
-            words = found.text("failed") if "failed" in found else ""
+            words = self._end_samples()
             self._samples = {kind: self._read(kind) for kind in _DECODERS if self._asked[kind]}
         for capture in self._captures:
             if capture.task.status is None:
@@ -214,6 +213,21 @@ class Series:
             if capture.task.status != 0:
                 words = words or str(self._refusal(capture))
         return words
+
+    def _end_samples(self) -> str:
+        found = self._session.order("sample", samples=self.number, probes=[], folder="")
+        return found.text("failed") if "failed" in found else ""
+
+    def drop(self) -> str:
+        """Look no more, and keep nothing: for who has read the samples while they came.
+
+        Not for captures.
+
+        Returns:
+            Why it had ended before; empty if it had not.
+        """
+        self._runs = False
+        return self._end_samples()
 
     def _refusal(self, capture: _Capture) -> InputError:
         said = bytes(capture.task.errors).decode(errors="replace").strip()

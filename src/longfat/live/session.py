@@ -92,6 +92,8 @@ class Session:
         memory_bytes: the machine's memory.
         folders: folders of the host's that are to be writable, by where the guest sees them.
         stall_cpu_s: see `longfat.machine.watchdog.STALL_CPU_S`.
+        on_wait: called a few times a second whenever the machine is waited for, also while
+            it boots; what it raises ends the waiting, and leaves the machine as it is.
 
     Attributes:
         kernel: the kernel's version.
@@ -112,6 +114,7 @@ class Session:
         memory_bytes: int = DEFAULT_MEMORY_BYTES,
         folders: Mapping[str, Path] | None = None,
         stall_cpu_s: float = STALL_CPU_S,
+        on_wait: Callable[[], None] = lambda: None,
     ) -> None:
         binary = kernels.find(kernel)
         self.kernel = kernel
@@ -124,6 +127,7 @@ class Session:
         self._data: list[bytes] = []
         self._going: int | None = None
         self._checked_s = 0.0
+        self._on_wait = on_wait
         self._closed = False
         with contextlib.ExitStack() as stack:
             self.folder = stack.enter_context(scratch_folder())
@@ -351,6 +355,7 @@ class Session:
         """
         if self._closed:
             raise MachineError("the machine was closed: nothing can be done in it any more")
+        self._on_wait()
         try:
             ready = self._line.wait(timeout_s, also=also)
         except EOFError:

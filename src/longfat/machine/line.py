@@ -204,7 +204,10 @@ class Line:
             if writable:
                 self._write()
             if clock in readable:
-                data = self._clock.recv(_TIME.size, socket.MSG_WAITALL)
+                try:
+                    data = self._clock.recv(_TIME.size, socket.MSG_WAITALL)
+                except OSError:  # it was killed before it had read what we sent
+                    data = b""
                 if len(data) < _TIME.size:
                     raise EOFError
                 (self._asked_ns,) = _TIME.unpack(data)

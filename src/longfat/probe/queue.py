@@ -93,29 +93,65 @@ def the_queue(table: pa.Table) -> pa.Table:
     """Return the rows of the qdisc in which packets of an interface wait for the line.
 
     That is the first one from the root down which is not netem: netem's
-    backlog holds packets that are on the line already.
+    backlog holds packets that are on the line already. Where it is a shaper, the
+    discipline of its queue stands below it: the kernel counts that one's backlog
+    and drops as the shaper's, too. Its marks it does not, so they are added here.
     """
     keep = []
     for interface in pc.unique(table["interface"].cast("string")).to_pylist():
         rows = table.filter(pc.equal(table["interface"].cast("string"), interface))
         seen = rows.group_by(["qdisc", "handle", "parent"]).aggregate([]).to_pylist()
-        handle = waiting_handle(seen)
-        keep.append(rows.filter(pc.equal(rows["handle"].cast("string"), handle)))
+        first, *others = waiting_handles(seen)
+        names = rows["handle"].cast("string")
+        below = rows.filter(pc.is_in(names, pa.array(others, pa.string())))
+        keep.append(_with_marks(rows.filter(pc.equal(names, first)), below))
     return pa.concat_tables(keep).unify_dictionaries() if keep else table
 
 
-def waiting_handle(qdiscs: list[dict[str, Any]]) -> str:
-    """Return the handle of the qdisc of an interface in which packets wait, see `the_queue`.
+def _with_marks(queue: pa.Table, below: pa.Table) -> pa.Table:
+    """Return the rows of a qdisc with the marks of those below it added."""
+    if below["marks"].null_count == below.num_rows:
+        return queue
+    sums: dict[float, int] = {}
+    for table in (queue, below):
+        times = table["time_s"].to_pylist()
+        for time_s, marks in zip(times, table["marks"].to_pylist(), strict=True):
+            sums[time_s] = sums.get(time_s, 0) + (marks or 0)
+    index = queue.schema.get_field_index("marks")
+    field = queue.schema.field(index)
+    values = [sums[time_s] for time_s in queue["time_s"].to_pylist()]
+    return queue.set_column(index, field, pa.array(values, field.type))
+
+
+def waiting_handles(qdiscs: list[dict[str, Any]]) -> list[str]:
+    """Return the handles of the qdisc of an interface in which packets wait and of those below it.
+
+    See `the_queue`.
 
     Args:
         qdiscs: all of the interface: mappings with `qdisc`, `handle` and `parent`.
     """
-    below = {one["parent"].partition(":")[0]: one for one in qdiscs if one["parent"] != "root"}
+    below: dict[str, list[dict[str, Any]]] = {}
+    for one in qdiscs:
+        if one["parent"] != "root":
+            below.setdefault(one["parent"].partition(":")[0], []).append(one)
     (root,) = [one for one in qdiscs if one["parent"] == "root"][:1] or qdiscs[:1]
     here = root
-    while here["qdisc"] == "netem" and (child := below.get(here["handle"].partition(":")[0])):
-        here = child
-    return str(here["handle"])
+    while here["qdisc"] == "netem" and (children := _children(here, below)):
+        here = children[-1]
+    found, waiting = [], [here]
+    while waiting:
+        one = waiting.pop(0)
+        if one["handle"] not in found:  # the guest's root could have written a circle
+            found.append(str(one["handle"]))
+            waiting += _children(one, below)
+    return found
+
+
+def _children(
+    qdisc: dict[str, Any], below: dict[str, list[dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    return below.get(qdisc["handle"].partition(":")[0], [])
 
 
 def decode(messages: Iterator[Message]) -> Iterator[dict[str, Any]]:

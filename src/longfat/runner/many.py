@@ -94,6 +94,7 @@ def run_batches(
     jobs: int | None = None,
     on_progress: Callable[[Piece, Progress], None] = lambda _piece, _progress: None,
     on_done: Callable[[Piece, Run], None] = lambda _piece, _run: None,
+    on_failed: Callable[[Piece], None] = lambda _piece: None,
 ) -> list[dict[str, tuple[Run, ...]]]:
     """Run the cases of several studies; the results do not depend on how many run side by side.
 
@@ -103,6 +104,7 @@ def run_batches(
         on_progress: called a few times a second for each case that runs, from
             other threads.
         on_done: called when a case is done with one of its seeds, likewise.
+        on_failed: called when a case has failed with one of its seeds, likewise.
 
     Returns:
         For each batch the runs by the cases' names, in the cases' order; one for
@@ -128,7 +130,11 @@ def run_batches(
 
         if cancelled.is_set():
             raise _Cancelled
-        run = _run_piece(piece, pieces[piece], batches[piece.batch], on_progress=report)
+        try:
+            run = _run_piece(piece, pieces[piece], batches[piece.batch], on_progress=report)
+        except LongfatError:
+            on_failed(piece)
+            raise
         on_done(piece, run)
         return run
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from longfat import kernel as kernels
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.machine import Machine, reserve_cpu
+from longfat.network import link_of_qdisc
 from longfat.runner.compile import compile_job, expected_virtual_s, limit_virtual_s
 from longfat.runner.init import GUEST_FOLDER, GUEST_PLACE, init_program
 from longfat.runner.tools import PACKAGES, missing_tool, tool_versions
@@ -144,6 +145,8 @@ def _failure(case: Case, failed: dict[str, Any], *, setup_places: Sequence[Place
     if failed["step"] == "probe":
         return InputError(f"probe {failed['probe']!r}: `{line}` {ending}: {words}")
     if failed["step"] == "network":
+        if link := link_of_qdisc(case.network, line):
+            return InputError(f"the qdisc of the link {link.a} - {link.b}: `{line}`: {words}")
         return MachineError(f"the network could not be built: `{line}` {ending}: {words}")
     index = failed["index"]
     program = case.setup[index].line.split(maxsplit=1)[0]

@@ -61,6 +61,10 @@ def make_app(*, workspace: Path, keys: Keys, static: Path = STATIC) -> Starlette
         keys: what opens the gate.
         static: the folder of the built page.
 
+    Returns:
+        The application. Its `state.stop`, to be called at any time and from any thread,
+        lets all that runs in it end soon, so that nobody who waits holds up its end.
+
     Raises:
         InputError: there is no such workspace.
     """
@@ -83,7 +87,11 @@ def make_app(*, workspace: Path, keys: Keys, static: Path = STATIC) -> Starlette
             await run_in_threadpool(jobs.close)
             await run_in_threadpool(rooms.close)
 
-    return Starlette(
+    def stop() -> None:
+        jobs.stop()
+        rooms.stop()
+
+    app = Starlette(
         routes=[
             Route("/api/state", state, methods=["GET"]),
             *document_routes(ours),
@@ -101,6 +109,8 @@ def make_app(*, workspace: Path, keys: Keys, static: Path = STATIC) -> Starlette
         },
         lifespan=lifespan,
     )
+    app.state.stop = stop
+    return app
 
 
 def _state(workspace: Workspace, book: LabBook, rooms: Rooms, jobs: Jobs) -> dict[str, object]:

@@ -7,12 +7,12 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from longfat.errors import LongfatError, MachineError
+from longfat.errors import InputError, LongfatError, MachineError
 from longfat.report import write_report
-from longfat.report.files import PAGE
 from longfat.runner import Batch, run_batches
 from longfat.runner.compile import expected_virtual_s
 from longfat.studio.answers import problem_of
+from longfat.studio.places import report_url
 from longfat.studio.tables import claims_json, measured_json, published_json
 from longfat.verdict import judge
 
@@ -149,16 +149,25 @@ class Job:
     def _run(self) -> None:
         try:
             batch = Batch(cases=self.plan.chosen, out=self.plan.folder)
-            run_batches([batch], on_progress=self._progress, on_done=self._done)
+            run_batches(
+                [batch],
+                on_progress=self._progress,
+                on_done=self._done,
+                on_failed=self._failed,
+            )
             if self._cancelled.is_set():
                 raise _Cancelled
             with self._drawing:
                 write_report(self._verdict(), self.plan.folder)
-            self._end("done", report=f"/api/report/{self.plan.place}/{PAGE}")
+            self._end("done", report=report_url(self.plan.place))
         except _Cancelled:
             self._end("cancelled")
         except LongfatError as error:
             self._end("failed", problem=problem_of(error))
+        except OSError as error:  # the folder is gone, or the disk is full
+            reason = error.strerror or type(error).__name__
+            words = f"{self.plan.place}: cannot be written to: {reason}"
+            self._end("failed", problem=problem_of(InputError(words)))
         except Exception as error:
             _LOG.exception("job %s", self.plan.study.name)
             words = f"an error of longfat's own ({type(error).__name__}): {error}"
@@ -183,6 +192,10 @@ class Job:
             self._judge()
         self._on_change(self.number)
 
+    def _failed(self, piece: Piece) -> None:
+        with self._lock:
+            self._tallies[piece.name].state = "failed"
+
     def _verdict(self) -> Verdict:
         """Return what the cases that are whole amount to."""
         with self._lock:
@@ -203,10 +216,8 @@ class Job:
         self, state: str, *, problem: dict[str, Any] | None = None, report: str | None = None
     ) -> None:
         with self._lock:
-            for name, tally in self._tallies.items():
-                if tally.state in ("done", "known"):
-                    continue
-                failed = problem is not None and f"case {name!r}" in problem["message"]
-                tally.state = "failed" if failed else "waiting"
+            for tally in self._tallies.values():
+                if tally.state == "running":
+                    tally.state = "waiting"
             self._state, self._problem, self._report = state, problem, report
         self._on_change(self.number)

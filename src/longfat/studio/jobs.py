@@ -105,6 +105,7 @@ class Jobs:
                     f"{len(running)} jobs run already: wait for one of them",
                     status=HTTPStatus.CONFLICT,
                 )
+            plan.keep_texts(self._workspace)
             job = Job(str(next(self._count)), plan, drawing=self._drawing, on_change=self._tell)
             self._jobs[job.number] = job
             ended = [number for number, one in self._jobs.items() if not one.is_running]
@@ -132,13 +133,19 @@ class Jobs:
             jobs = list(self._jobs.values())
         return [job.info() for job in jobs]
 
-    def close(self) -> None:
-        """End them all, with their machines."""
+    def stop(self) -> None:
+        """Let them all end soon, and begin no more."""
         with self._lock:
             self._closed = True
             jobs = list(self._jobs.values())
         for job in jobs:
             job.cancel()
+
+    def close(self) -> None:
+        """End them all, with their machines."""
+        self.stop()
+        with self._lock:
+            jobs = list(self._jobs.values())
         for job in jobs:
             job.join(timeout_s=_JOIN_S)
 

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
 from longfat.probe import PROBES
+from longfat.report.files import PAGE
 from longfat.runs import RUN_FORMAT, load_run
 from longfat.runs.run import MANIFEST
+from longfat.studio.places import report_url
 from longfat.studio.refusal import Refusal
 from longfat.traffic import FLOWS
 from longfat.units import format_quantity
@@ -71,8 +73,18 @@ class KeptRuns:
         """
         words = search.casefold().split()
         with self._lock:
-            found = [entry for entry in self._all() if all(word in _text(entry) for word in words)]
+            found = [
+                {**entry, "report": self._report(entry["path"])}
+                for entry in self._all()
+                if all(word in _text(entry) for word in words)
+            ]
         return sorted(found, key=lambda entry: (-entry["modified_s"], entry["path"]))
+
+    def _report(self, path: str) -> str | None:
+        """Return where the report is read that a run stands in; None where there is none."""
+        folder = PurePosixPath(path).parent.as_posix()
+        there = folder != "." and (self._workspace.root / folder / PAGE).is_file()
+        return report_url(folder) if there else None
 
     def _all(self) -> list[dict[str, Any]]:
         before, self._entries = self._entries, {}

@@ -65,6 +65,8 @@ class Plan:
         known: the runs of other cases that are there already, by the cases' names.
         place: the folder of the runs, below the workspace.
         folder: the same as a whole path.
+        texts: what is to stand beside the runs, so that they tell later what they were
+            runs of: the study and its text, by the files' names.
     """
 
     study: Study
@@ -73,10 +75,20 @@ class Plan:
     known: Mapping[str, tuple[Run, ...]]
     place: str
     folder: Path
+    texts: Mapping[str, str]
+
+    def keep_texts(self, workspace: Workspace) -> None:
+        """Write the texts; nobody else's job may run in that folder now.
+
+        Raises:
+            InputError: they cannot be written.
+        """
+        for name, text in self.texts.items():
+            workspace.write(f"{self.place}/{name}", text.encode())
 
 
 def make_plan(wish: Wish, *, workspace: Workspace) -> Plan:
-    """Return what a job is to do; its folder is made, and the study's text put into it.
+    """Return what a job is to do; its folder is made.
 
     Args:
         wish: what is asked for.
@@ -84,7 +96,7 @@ def make_plan(wish: Wish, *, workspace: Workspace) -> Plan:
 
     Raises:
         InputError: something in the study is wrong, there is no such case or lab, or
-            the folder cannot be written to.
+            the folder cannot be made.
     """
     study = parse_study(wish.text, name=wish.name)
     text = None
@@ -96,10 +108,6 @@ def make_plan(wish: Wish, *, workspace: Workspace) -> Plan:
     chosen = _chosen(study, names=wish.cases, seeds=wish.seeds)
     place = f"{RUNS}/{name}"
     folder = workspace.folder(place, make=True)
-    # So that its runs tell later what they were runs of.
-    workspace.write(f"{place}/{STUDY_FILE}", wish.text.encode())
-    if text is not None:
-        workspace.write(f"{place}/{TEXT_FILES[0]}", text.encode())
     every = _chosen(study, names=(), seeds=wish.seeds)
     others = {name: planned for name, planned in every.items() if name not in chosen}
     return Plan(
@@ -109,6 +117,7 @@ def make_plan(wish: Wish, *, workspace: Workspace) -> Plan:
         known=_known(others, workspace=workspace, place=place),
         place=place,
         folder=folder,
+        texts={STUDY_FILE: wish.text} | ({} if text is None else {TEXT_FILES[0]: text}),
     )
 
 

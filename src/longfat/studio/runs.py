@@ -13,9 +13,9 @@ from starlette.routing import BaseRoute, Route
 from longfat.advice.diagnosis import diagnose
 from longfat.errors import InputError
 from longfat.report.files import PAGE, PAPER
+from longfat.studio.advice import advice_of
 from longfat.studio.asked import asked_name, asked_names
 from longfat.studio.kept import KeptRuns, load_kept
-from longfat.studio.live.advice import advice_of
 from longfat.studio.panels import panels_of
 from longfat.studio.refusal import Refusal
 from longfat.studio.share import shared_page
@@ -60,34 +60,21 @@ def run_routes(workspace: Workspace, *, drawing: threading.Lock) -> list[BaseRou
     """
     kept = KeptRuns(workspace)
 
-    def load_all(paths: tuple[str, ...]) -> list[Run]:
-        if len(paths) > _MOST_RUNS:
-            raise InputError(f"{len(paths)} runs at once: choose at most {_MOST_RUNS}")
-        return [load_kept(workspace, path) for path in paths]
-
     async def listed(request: Request) -> Response:
         search = asked_name(request, "search") or ""
         return JSONResponse(await run_in_threadpool(kept.entries, search=search))
 
     async def panels(request: Request) -> Response:
         paths = asked_names(request, "runs")
-        return JSONResponse(await run_in_threadpool(lambda: panels_of(load_all(paths))))
+        return JSONResponse(await run_in_threadpool(_figures, workspace, paths))
 
     async def diagnosis(request: Request) -> Response:
         (path, *_) = asked_names(request, "run")
-        return JSONResponse(await run_in_threadpool(lambda: _diagnoses(load_kept(workspace, path))))
+        return JSONResponse(await run_in_threadpool(_diagnoses, workspace, path))
 
     async def share(request: Request) -> Response:
         paths = asked_names(request, "runs")
-
-        def page() -> tuple[str, str]:
-            runs = load_all(paths)
-            with drawing:
-                return _ODD.sub("-", runs[0].folder.parent.name), shared_page(
-                    runs, workspace=workspace
-                )
-
-        name, content = await run_in_threadpool(page)
+        name, content = await run_in_threadpool(_shared, workspace, paths, drawing)
         answer = _report(content.encode(), _TYPES[PAGE])
         answer.headers["Content-Disposition"] = f'attachment; filename="{name}.html"'
         return answer
@@ -114,6 +101,30 @@ def _report(content: bytes, kind: str) -> Response:
     return Response(content, media_type=kind, headers=headers)
 
 
-def _diagnoses(run: Run) -> list[dict[str, Any]]:
+def _load_all(workspace: Workspace, paths: tuple[str, ...]) -> list[Run]:
+    if len(paths) > _MOST_RUNS:
+        raise InputError(f"{len(paths)} runs at once: choose at most {_MOST_RUNS}")
+    return [load_kept(workspace, path) for path in paths]
+
+
+def _figures(workspace: Workspace, paths: tuple[str, ...]) -> list[dict[str, Any]]:
+    with workspace.told_below():
+        return panels_of(_load_all(workspace, paths))
+
+
+def _diagnoses(workspace: Workspace, path: str) -> list[dict[str, Any]]:
     """Return what held a run's flows back, as `RunDiagnosis` of the page's `api/types.ts`."""
-    return [{"flow": one.flow, "advice": advice_of(one).to_json()} for one in diagnose(run)]
+    with workspace.told_below():
+        found = diagnose(load_kept(workspace, path))
+    return [{"flow": one.flow, "advice": advice_of(one).to_json()} for one in found]
+
+
+def _shared(
+    workspace: Workspace, paths: tuple[str, ...], drawing: threading.Lock
+) -> tuple[str, str]:
+    """Return what a page of runs is called, and the page."""
+    with workspace.told_below():
+        runs = _load_all(workspace, paths)
+        with drawing:
+            page = shared_page(runs, workspace=workspace)
+    return _ODD.sub("-", runs[0].folder.parent.name), page

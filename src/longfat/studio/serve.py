@@ -29,7 +29,7 @@ from longfat.studio.app import STATIC, make_app
 from longfat.studio.gate import Keys, our_hosts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 FIRST_PORT = 8765
 """The port that is tried first where none is named."""
@@ -146,11 +146,20 @@ def serve(
         if browser:
             # Some browsers are waited for until they end.
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
-        asyncio.run(_Server(config).serve(sockets=[listening]))
+        asyncio.run(_Server(config, on_end=app.state.stop).serve(sockets=[listening]))
 
 
 class _Server(uvicorn.Server):
-    """A server for which a signal is the usual end, and no failure."""
+    """A server for which a signal is the usual end, and no failure.
+
+    Args:
+        config: what uvicorn is to know.
+        on_end: called at the signal.
+    """
+
+    def __init__(self, config: uvicorn.Config, *, on_end: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_end = on_end
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -164,7 +173,10 @@ class _Server(uvicorn.Server):
                 loop.remove_signal_handler(number)
 
     def _end(self) -> None:
+        # Who presses Ctrl-C once more waits for nobody.
+        self.force_exit = self.should_exit
         self.should_exit = True
+        self._on_end()
 
 
 def _is_loopback(host: str) -> bool:

@@ -145,6 +145,17 @@ class Workspace:
         with self._opened(path, parts, make=make):
             return self.root.joinpath(*parts)
 
+    @contextlib.contextmanager
+    def told_below(self) -> Iterator[None]:
+        """Let errors speak of paths as the page knows them: below the workspace."""
+        try:
+            yield
+        except InputError as error:
+            whole = f"{self.root}/"
+            if whole not in error.message:
+                raise
+            raise InputError(error.message.replace(whole, ""), place=error.place) from None
+
     def walk(self) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
         """Yield the folders and the files in each, near ones first.
 

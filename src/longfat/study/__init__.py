@@ -2,13 +2,23 @@
 
 Reading has three layers. `document` knows YAML and places; `node` reads single
 values; `read`, `expand`, `network`, `flows` and `claims` know what a study is.
+A grid's cases come from `grid` (parameters), `templates` (values with expressions
+in them) and `gridcases`, which puts both together.
 `write` goes the way back; `miniedit` and `mininet` know Mininet's files, `open`
 takes a network from any of them, and `convert` makes one of another.
 """
 
 from longfat.study.claims import Claim
 from longfat.study.metrics import find_metric, known_metrics
-from longfat.study.model import Figure, Planned, Published, Study
+from longfat.study.model import (
+    Figure,
+    Grid,
+    Parameter,
+    Planned,
+    Published,
+    Setting,
+    Study,
+)
 from longfat.study.open import Opened, open_network
 from longfat.study.read import DEFAULT_CASE, STUDY_FILE, read_study
 from longfat.study.write import study_text
@@ -18,9 +28,12 @@ __all__ = [
     "STUDY_FILE",
     "Claim",
     "Figure",
+    "Grid",
     "Opened",
+    "Parameter",
     "Planned",
     "Published",
+    "Setting",
     "Study",
     "find_metric",
     "known_metrics",

@@ -54,6 +54,9 @@ _COLON_HINT = (
     "; a text that holds a colon and a space, such as a tc line with 'handle 1: netem', "
     "must stand in quotes"
 )
+_BRACES_HINT = (
+    "; a text with ${...} must stand in quotes, and a grid's expression is written $<...>"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,7 +221,10 @@ def _yaml_error(error: YAMLError, *, text: str, file: str) -> InputError:
     place = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file, 1, 1)
     said = ", ".join(str(part) for part in (error.context, error.problem) if part)
     colon = "mapping values are not allowed" in said or "but got ':'" in said
-    return InputError(f"not YAML: {said}{_COLON_HINT if colon else ''}", place=place)
+    hint = _COLON_HINT if colon else ""
+    if mark and any("${" in line for line in text.splitlines()[mark.line : mark.line + 1]):
+        hint = _BRACES_HINT
+    return InputError(f"not YAML: {said}{hint}", place=place)
 
 
 def _stand_in(key: Raw, value: Raw) -> Raw:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from lark import Lark, Token, Tree, UnexpectedInput, UnexpectedToken
 
@@ -53,20 +53,33 @@ def parse_formula(text: str, known: Mapping[str, Mapping[str, Metric]]) -> Formu
         FormulaError: it is not of the language, names what is not there, mixes
             dimensions, or is not true or false.
     """
-    try:
-        tree = _parser().parse(text)
-    except UnexpectedInput as error:
-        raise _syntax_error(error, text) from None
-    builder = _Builder(known)
-    (child,) = tree.children
-    condition = builder.condition(child, "a claim is")
+    builder = Builder(known)
+    condition = builder.condition(parse_syntax(text, "the claim"), "a claim is")
     return Formula(condition=condition, cases=frozenset(builder.cases))
 
 
+def parse_syntax(text: str, what: str, *, extension: str = "") -> Syntax:
+    """Parse a text of the claim language, or of one that has more to it.
+
+    Args:
+        text: the text.
+        what: what it is, for messages, such as `the claim`.
+        extension: rules of grammar to add to those of claims.
+
+    Raises:
+        FormulaError: it is not of the language.
+    """
+    try:
+        (child,) = _parser(extension).parse(text).children
+    except UnexpectedInput as error:
+        raise _syntax_error(error, text, what) from None
+    return child
+
+
 @cache
-def _parser() -> Lark:
+def _parser(extension: str) -> Lark:
     grammar = resources.files("longfat.study").joinpath("claims.lark").read_text("utf-8")
-    return Lark(grammar, parser="lalr", tree_class=_LimitedTree)
+    return Lark(grammar + extension, parser="lalr", tree_class=_LimitedTree)
 
 
 class _LimitedTree(Tree[Token]):
@@ -77,14 +90,15 @@ class _LimitedTree(Tree[Token]):
         inner = [child.depth for child in children if isinstance(child, _LimitedTree)]
         self.depth: int = 1 + max(inner, default=0)
         if self.depth > terms.DEEPEST_TERM:
-            offset = _offset(children[0]) if children else 0
+            offset = offset_of(children[0]) if children else 0
             raise FormulaError(f"nested more than {terms.DEEPEST_TERM} deep", offset=offset)
 
 
-_Syntax = Any  # a _LimitedTree or Token; lark's own types do not tell them apart
+Syntax = Any  # a _LimitedTree or Token; lark's own types do not tell them apart
 
 
-def _offset(syntax: _Syntax) -> int:
+def offset_of(syntax: Syntax) -> int:
+    """Return at which character of the text it starts."""
     while not isinstance(syntax, Token):
         if not syntax.children:
             return 0
@@ -92,20 +106,20 @@ def _offset(syntax: _Syntax) -> int:
     return int(syntax.start_pos or 0)
 
 
-def _syntax_error(error: UnexpectedInput, text: str) -> FormulaError:
+def _syntax_error(error: UnexpectedInput, text: str, what: str) -> FormulaError:
     offset = error.pos_in_stream
     if (isinstance(error, UnexpectedToken) and error.token.type == "$END") or offset is None:
-        return FormulaError("the claim ends too early", offset=len(text.rstrip()))
+        return FormulaError(f"{what} ends too early", offset=len(text.rstrip()))
     rest = text[offset:].split(maxsplit=1)[0] if text[offset:].strip() else ""
     hint = ""
     if rest.startswith("="):
         hint = "; write == to compare"
-    elif rest[:1].isalpha():
+    elif rest[:1].isalpha() and what == "the claim":
         hint = "; a metric is written CASE.FLOW.METRIC, and a unit right behind its number"
-    elif text[offset - 1 : offset] == ".":
+    elif text[offset - 1 : offset] == "." and what == "the claim":
         hint = "; a metric is written CASE.FLOW.METRIC"
     shown = rest if len(rest) <= 40 else f"{rest[:37]}..."
-    return FormulaError(f"the claim cannot be read from {shown!r} on{hint}", offset=offset)
+    return FormulaError(f"{what} cannot be read from {shown!r} on{hint}", offset=offset)
 
 
 _ARGUMENTS = {
@@ -116,34 +130,43 @@ _ARGUMENTS = {
 }
 
 
-class _Builder:
-    """Builds terms from syntax."""
+class Builder:
+    """Builds terms from syntax.
+
+    Args:
+        known: the metrics of each case by full name.
+    """
+
+    ARGUMENTS: ClassVar[Mapping[str, str]] = _ARGUMENTS
+    """What each function takes, by its name."""
 
     def __init__(self, known: Mapping[str, Mapping[str, Metric]]) -> None:
         self.cases: set[str] = set()
         self._known = known
 
-    def condition(self, syntax: _Syntax, what: str) -> Condition:
+    def condition(self, syntax: Syntax, what: str) -> Condition:
         """Build what is true or false."""
-        built = self._build(syntax)
+        built = self.build(syntax)
         if isinstance(built, terms.Comparison | terms.Within | terms.Logic):
             return built
         kind = built.dimension or terms.PLAIN
         raise FormulaError(
             f"{what} true or false, and this is {kind}: compare it, as in x > 3gbit",
-            offset=_offset(syntax),
+            offset=offset_of(syntax),
         )
 
-    def _term(self, syntax: _Syntax) -> Term:
-        built = self._build(syntax)
+    def term(self, syntax: Syntax) -> Term:
+        """Build a number."""
+        built = self.build(syntax)
         if isinstance(built, terms.Comparison | terms.Within | terms.Logic):
             raise FormulaError(
-                "this is true or false, where a number is needed", offset=_offset(syntax)
+                "this is true or false, where a number is needed", offset=offset_of(syntax)
             )
         term: Term = built
         return term
 
-    def _build(self, syntax: _Syntax) -> Any:
+    def build(self, syntax: Syntax) -> Any:
+        """Build what is a number, or true or false."""
         parts = syntax.children
         at = parts[1] if len(parts) > 1 and isinstance(parts[1], Token) else syntax
         try:
@@ -151,74 +174,81 @@ class _Builder:
                 case "literal":
                     return Number.of(*parse_literal(str(parts[0])))
                 case "metric":
-                    return self._metric(parts[0])
+                    return self.metric(parts[0])
                 case "call":
-                    return self._call(parts[0], parts[1:])
+                    return self.call(str(parts[0]), parts[0], parts[1:])
                 case "negative":
-                    return terms.single(_minus, self._term(parts[1]))
+                    return terms.single(_minus, self.term(parts[1]))
                 case "sum":
                     return terms.total(*self._joined(parts))
                 case "product":
                     return terms.product(*self._joined(parts))
                 case "comparison":
-                    compared = [self._term(part) for part in parts[::2]]
+                    compared = [self.term(part) for part in parts[::2]]
                     return terms.Comparison.of(compared, [str(sign) for sign in parts[1::2]])
                 case word:  # or_, and_, not_
                     word = word.rstrip("_")
                     what = f"beside {word!r} stands what is"
                     return terms.Logic.of(word, [self.condition(part, what) for part in parts])
         except InputError as error:
-            raise FormulaError(error.message, offset=_offset(at)) from None
+            if error.place is not None:  # it speaks of another text
+                raise
+            raise FormulaError(error.message, offset=offset_of(at)) from None
 
-    def _joined(self, parts: list[_Syntax]) -> tuple[Term, list[tuple[str, Term]]]:
-        first = self._term(parts[0])
+    def _joined(self, parts: list[Syntax]) -> tuple[Term, list[tuple[str, Term]]]:
+        first = self.term(parts[0])
         pairs = zip(parts[1::2], parts[2::2], strict=True)
-        return first, [(str(sign), self._term(part)) for sign, part in pairs]
+        return first, [(str(sign), self.term(part)) for sign, part in pairs]
 
-    def _metric(self, token: Token) -> Reading:
+    def metric(self, token: Token) -> Reading:
+        """Build the reading of a metric."""
         case, flow, name = token.split(".")
         start = int(token.start_pos or 0)
         if case not in self._known:
-            self._unknown("case", case, self._known, start)
+            self.unknown("case", case, self._known, start)
         known = self._known[case]
         flows = dict.fromkeys(key.partition(".")[0] for key in known)
         start += len(case) + 1
         if flow not in flows:
-            self._unknown(f"flow or probe in the case {case!r}", flow, flows, start, verb="called")
+            self.unknown(f"flow or probe in the case {case!r}", flow, flows, start, verb="called")
         full = find_metric(flow, name, known)
         if full is None:
             short = [m.short for key, m in known.items() if key == f"{flow}.{m.name}"]
-            self._unknown(f"metric of {flow!r}", name, short, start + len(flow) + 1, verb="called")
+            self.unknown(f"metric of {flow!r}", name, short, start + len(flow) + 1, verb="called")
         self.cases.add(case)
         return Reading(case, full, known[full].unit)
 
-    def _unknown(
-        self, what: str, name: str, known: Any, offset: int, *, verb: str = ""
-    ) -> NoReturn:
+    def unknown(self, what: str, name: str, known: Any, offset: int, *, verb: str = "") -> NoReturn:
+        """Raise that there is nothing of a name."""
         called = f"{what} {verb} {name!r}" if verb else f"{what} {name!r}"
         raise FormulaError(
             f"there is no {called}{nearest(name, known)} (there are: {listed(known)})",
             offset=offset,
         )
 
-    def _call(self, token: Token, parts: list[_Syntax]) -> Any:
-        name = str(token)
-        if name not in _ARGUMENTS:
-            self._unknown("function", name, _ARGUMENTS, int(token.start_pos or 0))
-        arguments = [self._term(part) for part in parts]
+    def call(self, name: str, token: Token, parts: list[Syntax]) -> Any:
+        """Build what a function gives."""
+        if name not in self.ARGUMENTS:
+            self.unknown("function", name, self.ARGUMENTS, int(token.start_pos or 0))
+        arguments = [self.term(part) for part in parts]
         count = len(arguments)
-        fits = {"abs": count == 1, "within": count == 3}.get(name, count >= 2)
-        if not fits:
-            raise InputError(f"{name}() takes {_ARGUMENTS[name]}, and here are {count}")
+        fits = {"two": count >= 2, "one": count == 1, "three": count == 3}
+        if not fits[self.ARGUMENTS[name].split()[0]]:
+            raise InputError(f"{name}() takes {self.ARGUMENTS[name]}, and here are {count}")
         match name:
-            case "abs":
-                return terms.single(math.fabs, arguments[0])
-            case "within":
-                return terms.Within.of(*arguments)
             case "min":
                 return terms.extreme(min, name, arguments)
-            case _:
+            case "max":
                 return terms.extreme(max, name, arguments)
+            case "within":
+                return terms.Within.of(*arguments)
+            case _:
+                return self.function(name, arguments[0])
+
+    def function(self, name: str, term: Term) -> Term:
+        """Build what a function of one value gives."""
+        del name  # there is only abs
+        return terms.single(math.fabs, term)
 
 
 def _minus(value: float) -> float:

@@ -13,6 +13,48 @@ from longfat.study.claims import Claim
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What a parameter of a grid is in one case.
+
+    Attributes:
+        text: the value as a person reads it, such as `0.5 bdp`.
+        number: the value in its base unit; None for a text such as `cubic`.
+        unit: the kind of the number; None for a text.
+    """
+
+    text: str
+    number: float | None = None
+    unit: Unit | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A parameter of a grid.
+
+    Attributes:
+        name: its name.
+        values: its values as a person reads them, in the file's order.
+    """
+
+    name: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """What a study's cases are made from, where they are not written one by one.
+
+    Attributes:
+        parameters: the parameters, in the file's order; the last changes fastest.
+        product: how many combinations there are of their values; of those a
+            study's filters may leave out some.
+    """
+
+    parameters: tuple[Parameter, ...]
+    product: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
     """A case as a study plans it.
 
@@ -21,12 +63,14 @@ class Planned:
         setup_places: where each entry of `case.setup` was written.
         title: what a table calls it; the case's name where the study gives no title.
         seeds: how many times to run it, with the case's seed and those that follow.
+        parameters: of a case of a grid, what each parameter is in it.
     """
 
     case: Case
     setup_places: tuple[Place, ...]
     title: str
     seeds: int = 1
+    parameters: Mapping[str, Setting] = field(default_factory=dict, hash=False)
 
     def seeded(self) -> tuple[Case, ...]:
         """Return the cases to run: one for each seed, in the seeds' order."""
@@ -78,12 +122,13 @@ class Study:
         title: what it is about.
         cases: the cases by name, in the file's order.
         common: what all cases have in common, as a case; None where they have no network
-            in common.
+            in common, and for a grid.
         claims: what it asserts about the results.
         published: what its source published, if anything.
         layout: where nodes stand in a drawing, in pixels to the right and down; of some
             nodes or all.
         text: what stands beside it for a reader, as Markdown; None if there is nothing.
+        grid: what the cases are made from; None where they are written one by one.
     """
 
     name: str
@@ -95,3 +140,4 @@ class Study:
     published: Published | None
     layout: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     text: str | None = None
+    grid: Grid | None = None

@@ -38,9 +38,15 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {found[0]!r}?" if found else ""
 
 
+_MOST_LISTED = 40
+
+
 def listed(names: Iterable[str]) -> str:
-    """Return names as a message lists them, or `nothing`."""
-    return ", ".join(names) or "nothing"
+    """Return names as a message lists them, or `nothing`; of very many, the first."""
+    names = list(names)
+    more = len(names) - _MOST_LISTED
+    shown = ", ".join(names[:_MOST_LISTED])
+    return f"{shown}, and {more:,} more" if more > 0 else shown or "nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,22 +163,26 @@ class Node:
     def _path(self, name: str) -> str:
         return f"{self.field}.{name}" if self.field else name
 
-    def fields(self, what: str, *, allowed: Iterable[str]) -> dict[str, Node]:
+    def fields(
+        self, what: str, *, allowed: Iterable[str], besides: Iterable[str] = ()
+    ) -> dict[str, Node]:
         """Return the values of a mapping whose keys are fixed words.
 
         Args:
             what: what is needed here, for the message.
             allowed: the words.
+            besides: more words that are allowed, which a message does not list.
 
         Raises:
             InputError: it is no mapping, or has a key that is not allowed.
         """
         allowed = tuple(allowed)
+        every = (*allowed, *besides)
         found = {}
         for key, value in self.items(what):
-            if key.text not in allowed:
+            if key.text not in every:
                 raise InputError(
-                    f"unknown field {key.text!r}{nearest(key.text, allowed)} "
+                    f"unknown field {key.text!r}{nearest(key.text, every)} "
                     f"(there are: {listed(allowed)})",
                     place=key.place,
                 )

@@ -105,6 +105,11 @@ def open_network(path: Path, *, case: str | None = None) -> Opened:
 def _common(path: Path) -> Opened:
     """Return what all cases of a study have in common."""
     study = read_study(path)  # so that what is wrong anywhere is told of
+    if study.grid is not None:
+        raise InputError(
+            f"{study.file}: the study has a grid, whose cases may have different networks: name a "
+            f"case (there are: {listed(study.cases)})"
+        )
     root, fields = open_study(find_document(path, STUDY_FILE))
     settings = read_settings(fields, Settings())
     if settings.network is None:

@@ -15,6 +15,8 @@ from longfat.errors import InputError
 from longfat.study.claims import read_claim
 from longfat.study.document import find_document, parse_document, read_document
 from longfat.study.expand import CASE_FIELDS, SETTINGS, Settings, plan_case, read_settings
+from longfat.study.grid import GRID_FIELDS
+from longfat.study.gridcases import check_no_grid, read_grid
 from longfat.study.layout import read_layout
 from longfat.study.metrics import known_metrics
 from longfat.study.model import Planned, Study
@@ -68,8 +70,13 @@ def _read(root: Node, *, file: Path, text: str | None) -> Study:
     if "title" not in fields:
         raise root.error("the study has no title: write the field title")
     title = fields["title"].line("a title")
-    common = read_settings(fields, Settings())
-    cases = _read_cases(root, fields, common, title=title)
+    grid = None
+    common = Settings()
+    if "grid" in fields:
+        grid, cases = read_grid(root, fields, only=DEFAULT_CASE)
+    else:
+        common = read_settings(fields, common)
+        cases = _read_cases(root, fields, common, title=title)
     known = {name: known_metrics(planned.case) for name, planned in cases.items()}
     claims = fields["claims"].sequence("a list of claims") if "claims" in fields else []
     return Study(
@@ -82,6 +89,7 @@ def _read(root: Node, *, file: Path, text: str | None) -> Study:
         published=read_published(fields["published"], known) if "published" in fields else None,
         layout=read_layout(fields["layout"], _nodes(cases, common)) if "layout" in fields else {},
         text=text,
+        grid=grid,
     )
 
 
@@ -96,7 +104,11 @@ def open_study(file: Path) -> tuple[Node, dict[str, Node]]:
 
 
 def _fields(root: Node) -> dict[str, Node]:
-    return root.fields("a study (a mapping of fields)", allowed=FIELDS)
+    what = "a study (a mapping of fields)"
+    fields = root.fields(what, allowed=FIELDS, besides=GRID_FIELDS)
+    if "grid" not in fields:
+        check_no_grid(fields)
+    return fields
 
 
 def _nodes(cases: Mapping[str, Planned], common: Settings) -> list[str]:

@@ -373,6 +373,8 @@ export interface RunEntry {
   kernel: string;
   digest: string;
   modified_s: number;
+  /** The path for GET of the report that it stands in; null where none was written. */
+  report: string | null;
   /** Some figures that tell runs apart, for people. */
   told: { name: string; text: string }[];
 }

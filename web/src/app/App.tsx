@@ -114,6 +114,11 @@ function useShown(): void {
 function usePageKeys(): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key === "?" && !event.ctrlKey && !event.metaKey && !isTyping(event.target)) {
+        event.preventDefault();
+        useDialogs.getState().open({ kind: "keys" });
+        return;
+      }
       if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
       const inDialog = event.target instanceof Element && event.target.closest("dialog") !== null;
       // A terminal has Ctrl+S and Ctrl+O for itself.

@@ -2,12 +2,13 @@
 
 import type { Problem } from "../api/types";
 import type { StudyDocument } from "../documents/model";
+import { isUntouched } from "../documents/store";
 import { drawingOf } from "../documents/useDrawing";
 import { isInside, problemsAt } from "../properties/problems";
 import { useUi } from "./ui";
 
 export function ProblemsList({ document }: { document: StudyDocument }) {
-  const problems = document.check?.problems ?? [];
+  const problems = worthTelling(document);
   return (
     <section className={problems.length === 0 ? "problems problems-none" : "problems"} aria-label="Problems" aria-live="polite">
       {problems.length > 0 && <h3>{problems.length === 1 ? "A problem" : `${problems.length} problems`}</h3>}
@@ -25,6 +26,12 @@ export function ProblemsList({ document }: { document: StudyDocument }) {
       </ul>
     </section>
   );
+}
+
+/** An empty page is no mistake: the canvas says what to do, and Run why it cannot be pressed. */
+function worthTelling(document: StudyDocument): Problem[] {
+  const problems = document.check?.problems ?? [];
+  return isUntouched(document) ? [] : problems;
 }
 
 function goTo(document: StudyDocument, problem: Problem): void {

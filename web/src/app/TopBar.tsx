@@ -61,6 +61,16 @@ export function TopBar() {
         >
           {isDark(theme) ? "☀" : "☾"}
         </button>
+        <button
+          type="button"
+          className="bar-button"
+          aria-label="Keys"
+          aria-keyshortcuts="?"
+          title="Keys (?)"
+          onClick={() => useDialogs.getState().open({ kind: "keys" })}
+        >
+          ?
+        </button>
       </nav>
     </header>
   );

@@ -6,8 +6,7 @@
  * here until it ends.
  */
 
-import type { EdgeChange, NodeChange } from "@xyflow/react";
-import { applyNodeChanges, Background, BackgroundVariant, ReactFlow, ReactFlowProvider, SelectionMode, useReactFlow } from "@xyflow/react";
+import { Background, BackgroundVariant, ReactFlow, ReactFlowProvider, SelectionMode, useReactFlow } from "@xyflow/react";
 import type { DragEvent, MouseEvent } from "react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useUi } from "../app/ui";
@@ -17,8 +16,9 @@ import { drawingOf } from "../documents/useDrawing";
 import { problemsAt } from "../properties/problems";
 import { useActivity } from "../live/activity";
 import { ActivityFeed } from "./activityFeed";
-import { connect, drawFlow, moveNodes, placeNode, rename } from "./commands";
+import { connect, drawFlow, placeNode, rename } from "./commands";
 import { CanvasBar } from "./CanvasBar";
+import { EmptyCanvas, ToolHint } from "./CanvasHints";
 import { CanvasState } from "./context";
 import type { OpenMenu } from "./ContextMenu";
 import { ContextMenu, terminalAt } from "./ContextMenu";
@@ -27,18 +27,19 @@ import { makeEdges, makeNodes } from "./elements";
 import { FlowArrows, FlowEdge } from "./FlowEdge";
 import { GRID } from "./geometry";
 import { focusNode, nodeAt } from "./keys";
+import { LabelLayer } from "./LabelLayer";
 import { LinkEdge } from "./LinkEdge";
 import { NodeView } from "./NodeView";
 import { DRAGGED } from "./Palette";
 import { placesOf } from "./places";
 import { Rubber } from "./Rubber";
-import { TOOLS } from "./tools";
+import { useCanvasChanges } from "./useCanvasChanges";
 import { useCanvasKeys } from "./useCanvasKeys";
+import { useFit } from "./useFit";
 
 const NODE_TYPES = { node: NodeView };
 const EDGE_TYPES = { link: LinkEdge, flow: FlowEdge };
 const MIDDLE = [1];
-const FIT = { padding: 0.25, maxZoom: 1.4, duration: 150 };
 
 export function Canvas({ document }: { document: StudyDocument }) {
   return (
@@ -72,7 +73,7 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
     setEdges((before) => makeEdges(drawing, places, selection, problems.links, before));
   }, [id, drawing, selection, problems]);
 
-  const fit = useCallback(() => void flow.fitView(FIT), [flow]);
+  const fit = useFit(frame, nodes, edges, showsAddresses);
   useEffect(() => {
     // The name of the tool that has the pending end matters no more.
     setPending(null);
@@ -88,7 +89,8 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
       }
       setPending(null);
       const done = isLink ? connect(id, pending, name) : drawFlow(id, pending, name);
-      if (done && !isLink) useUi.getState().set({ tool: "select" });
+      // Not before the click is over: it would select the node, beside the flow.
+      if (done && !isLink) setTimeout(() => useUi.getState().set({ tool: "select" }), 0);
     },
     [id, pending],
   );
@@ -124,47 +126,7 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
 
   useCanvasKeys({ id, frame, pending, setPending, setEditing, choose, begin, placeInMiddle, fit });
 
-  const onNodesChange = useCallback(
-    (changes: NodeChange<CanvasNode>[]) => {
-      setNodes((before) => applyNodeChanges(changes.filter((one) => one.type === "position" || one.type === "dimensions"), before));
-      const chosen = changes.filter((one) => one.type === "select");
-      if (chosen.length === 0 || useUi.getState().tool === "link" || useUi.getState().tool === "flow") return;
-      const now = useUi.getState().selection;
-      const names = new Set(now.nodes);
-      for (const one of chosen) {
-        if (one.selected) names.add(one.id);
-        else names.delete(one.id);
-      }
-      useUi.getState().set({ selection: { ...now, nodes: names } });
-    },
-    [],
-  );
-
-  const onEdgesChange = useCallback((changes: EdgeChange<CanvasEdge>[]) => {
-    const now = useUi.getState().selection;
-    const links = new Set(now.links);
-    const flows = new Set(now.flows);
-    for (const one of changes) {
-      if (one.type !== "select") continue;
-      const [kind, name = ""] = [one.id.slice(0, one.id.indexOf(":")), one.id.slice(one.id.indexOf(":") + 1)];
-      if (kind === "link") toggle(links, Number(name), one.selected);
-      else toggle(flows, name, one.selected);
-    }
-    useUi.getState().set({ selection: { ...now, links, flows } });
-  }, []);
-
-  const onDragStop = useCallback(
-    (_: unknown, __: unknown, moved: CanvasNode[]) => {
-      dragging.current = false;
-      const before = placesOf(id, drawing);
-      const changed = moved.filter(({ id: name, position }) => {
-        const old = before.get(name);
-        return old === undefined || old.x !== position.x || old.y !== position.y;
-      });
-      if (changed.length > 0) moveNodes(id, Object.fromEntries(changed.map(({ id: name, position }) => [name, position])));
-    },
-    [id, drawing],
-  );
+  const { onNodesChange, onEdgesChange, onDragStop } = useCanvasChanges({ id, drawing, dragging, setNodes });
 
   const connecting = tool === "link" || tool === "flow";
   const placing = tool === "host" || tool === "switch" || tool === "router";
@@ -191,7 +153,6 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
         onPointerDown={(event) => {
           const name = connecting && event.button === 0 ? nodeAt(event.clientX, event.clientY) : null;
           if (name !== null && pending === null) setPending(name);
-          else if (name !== null && name !== pending) choose(name);
           else if (connecting && name === null && event.target instanceof Element && event.target.closest(".canvas-bar") === null) setPending(null);
         }}
         onPointerUp={(event) => {
@@ -211,6 +172,7 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
       >
         <FlowArrows />
         <ReactFlow<CanvasNode, CanvasEdge>
+          aria-label="Network"
           nodes={nodes}
           edges={edges}
           nodeTypes={NODE_TYPES}
@@ -261,20 +223,19 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
           minZoom={0.05}
           maxZoom={3}
           elevateEdgesOnSelect={false}
-          onInit={(instance) => {
-            // An empty canvas stays where it is: the first node shall appear under the pointer.
-            if (drawing.nodes.length > 0) void instance.fitView({ ...FIT, duration: 0 });
-          }}
+          // An empty canvas stays where it is: the first node shall appear under the pointer.
+          onInit={() => fit(0)}
           proOptions={{ hideAttribution: true }}
         >
           <Background variant={BackgroundVariant.Dots} gap={2 * GRID} size={1} className="canvas-dots" />
+          <LabelLayer nodes={nodes} edges={edges} />
           {connecting && pending !== null && <Rubber from={pending} frame={frame} />}
         </ReactFlow>
         {drawing.nodes.length === 0 && <EmptyCanvas />}
-        {tool !== "select" && <p className="canvas-hint">{hintOf(tool, pending)}</p>}
-        <CanvasBar documentId={id} fit={fit} />
+        <ToolHint tool={tool} pending={pending} />
+        <CanvasBar documentId={id} fit={() => fit()} />
         {menu !== null && (
-          <ContextMenu documentId={id} menu={menu} close={() => setMenu(null)} rename={setEditing} begin={begin} fit={fit} />
+          <ContextMenu documentId={id} menu={menu} close={() => setMenu(null)} rename={setEditing} begin={begin} fit={() => fit()} />
         )}
       </div>
     </CanvasState.Provider>
@@ -286,27 +247,4 @@ function Activity({ sessionId, feed }: { sessionId: string | null; feed: Activit
   const activity = useActivity(sessionId);
   useEffect(() => feed.publish(activity), [activity, feed]);
   return null;
-}
-
-function EmptyCanvas() {
-  return (
-    <div className="canvas-empty">
-      <h2>Draw a network</h2>
-      <p>
-        Choose <kbd>H</kbd> Host or <kbd>S</kbd> Switch at the left and click here, then join them with <kbd>L</kbd> Link. Draw a flow
-        from host to host with <kbd>F</kbd>, and press Run.
-      </p>
-    </div>
-  );
-}
-
-function hintOf(tool: string, pending: string | null): string {
-  const hint = TOOLS.find((one) => one.tool === tool)?.hint ?? "";
-  if (pending !== null) return `From ${pending}: choose the other end. Escape stops.`;
-  return `${hint} Escape goes back to Select.`;
-}
-
-function toggle<T>(set: Set<T>, item: T, on: boolean): void {
-  if (on) set.add(item);
-  else set.delete(item);
 }

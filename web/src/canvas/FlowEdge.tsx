@@ -4,21 +4,14 @@ import type { EdgeProps } from "@xyflow/react";
 import { BaseEdge } from "@xyflow/react";
 import { memo } from "react";
 import type { FlowEdgeType } from "./elements";
-import { bow } from "./geometry";
-import { flowLabel } from "./labels";
+import { bowOf } from "./geometry";
 
 export const FlowEdge = memo(function FlowEdge({ sourceX, sourceY, targetX, targetY, data, selected }: EdgeProps<FlowEdgeType>) {
   if (data === undefined) return null;
-  const height = 34 + 0.06 * Math.hypot(targetX - sourceX, targetY - sourceY) + data.place * 24;
-  // Up or down as the data says, whichever way it goes.
-  const sign = targetX >= sourceX === data.down ? -1 : 1;
-  const { path, top } = bow({ x: sourceX, y: sourceY }, { x: targetX, y: targetY }, sign * height);
+  const { path } = bowOf({ x: sourceX, y: sourceY }, { x: targetX, y: targetY }, data);
   return (
     <g className={selected ? "flow flow-selected" : "flow"}>
       <BaseEdge path={path} className="flow-line" markerEnd={`url(#${selected ? "flow-arrow-selected" : "flow-arrow"})`} interactionWidth={18} />
-      <text className="flow-label" x={top.x} y={top.y - 6} textAnchor="middle">
-        {flowLabel(data.flow)}
-      </text>
     </g>
   );
 });

@@ -14,7 +14,7 @@ import { addLink, removeLinks, renumbered, splitLink } from "../documents/edits/
 import { addNode, removeNodes } from "../documents/edits/nodes";
 import { renameNode } from "../documents/edits/rename";
 import { drawingOf } from "../documents/useDrawing";
-import { edited } from "../documents/yaml/draft";
+import { edited } from "../documents/yaml/edited";
 import { autoLayout } from "./autoLayout";
 import type { Point } from "./geometry";
 import { freeSpot, placesOf } from "./places";

@@ -5,6 +5,7 @@ import type { Selection } from "../app/ui";
 import type { DrawnFlow, DrawnLink, DrawnNode, Drawing } from "../documents/drawing";
 import type { Point } from "./geometry";
 import { HALF, shiftOf } from "./geometry";
+import { linkLabel } from "./labels";
 
 export type CanvasNode = Node<{ node: DrawnNode; problem: boolean }, "node">;
 export type LinkEdgeType = Edge<{ link: DrawnLink; shift: number; problem: boolean }, "link">;
@@ -78,7 +79,7 @@ export function makeEdges(
     const selected = selection.links.has(link.index);
     const known = old.get(id);
     if (known?.type === "link" && known.selected === selected && known.data !== undefined && same(known.data, data)) return known;
-    return { id, type: "link", source, target, selected, data, ariaLabel: `Link from ${source} to ${target}` };
+    return { id, type: "link", source, target, selected, data, ariaLabel: linkName(link) };
   });
   const names = new Set(drawing.nodes.map((node) => node.name));
   const flows = drawing.flows
@@ -94,6 +95,11 @@ export function makeEdges(
       return { id, type: "flow", source, target, selected, data, ariaLabel: `Flow ${flow.name}: ${flow.tool} from ${source} to ${target}` };
     });
   return [...links, ...flows];
+}
+
+/** For screen readers, who do not see the label beside it. */
+function linkName(link: DrawnLink): string {
+  return [`Link from ${link.ends[0]} to ${link.ends[1]}`, ...linkLabel(link, Infinity)].join(", ");
 }
 
 function sameHosts(one: DrawnFlow, other: DrawnFlow): boolean {

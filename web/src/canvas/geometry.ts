@@ -36,6 +36,12 @@ export function lineBetween(a: Point, b: Point, shift = 0): Line {
   return { from, to, along, aside, length: Math.max(0, distance - 2 * gap) };
 }
 
+/** The same line, from its other end. */
+export function reversed(line: Line): Line {
+  const { from, to, along, aside, length } = line;
+  return { from: to, to: from, along: { x: -along.x, y: -along.y }, aside: { x: -aside.x, y: -aside.y }, length };
+}
+
 export function at(line: Line, along: number, aside = 0): Point {
   return {
     x: line.from.x + line.along.x * along + line.aside.x * aside,
@@ -43,8 +49,19 @@ export function at(line: Line, along: number, aside = 0): Point {
   };
 }
 
-/** A bow from node to node, for a flow: its path, and its top. */
-export function bow(a: Point, b: Point, height: number): { path: string; top: Point } {
+/** How a flow's bow is bent: which of several between the same hosts, and whether it hangs down. */
+export interface Bend {
+  place: number;
+  down: boolean;
+}
+
+const BOW_POINTS = 24;
+
+/** A bow from node to node, for a flow: its path, and points along it. */
+export function bowOf(a: Point, b: Point, { place, down }: Bend): { path: string; points: Point[] } {
+  const size = 34 + 0.06 * Math.hypot(b.x - a.x, b.y - a.y) + place * 24;
+  // Up or down as the bend says, whichever way it goes.
+  const height = b.x >= a.x === down ? -size : size;
   const line = lineBetween(a, b);
   const middle = at(line, line.length / 2);
   const control = { x: middle.x - line.aside.x * height * 2, y: middle.y - line.aside.y * height * 2 };
@@ -52,7 +69,7 @@ export function bow(a: Point, b: Point, height: number): { path: string; top: Po
   const end = towards(b, control);
   return {
     path: `M${round(start.x)},${round(start.y)} Q${round(control.x)},${round(control.y)} ${round(end.x)},${round(end.y)}`,
-    top: { x: (middle.x + control.x) / 2, y: (middle.y + control.y) / 2 },
+    points: Array.from({ length: BOW_POINTS + 1 }, (_, index) => onBow(start, control, end, index / BOW_POINTS)),
   };
 }
 
@@ -67,6 +84,12 @@ export function snap(point: Point): Point {
 /** How much each of several links between the same nodes is moved aside. */
 export function shiftOf(place: number, count: number): number {
   return (place - (count - 1) / 2) * 26;
+}
+
+function onBow(start: Point, control: Point, end: Point, share: number): Point {
+  const rest = 1 - share;
+  const of = (a: number, b: number, c: number) => rest * rest * a + 2 * rest * share * b + share * share * c;
+  return { x: of(start.x, control.x, end.x), y: of(start.y, control.y, end.y) };
 }
 
 function towards(from: Point, to: Point): Point {

@@ -2,6 +2,7 @@
 
 import { effective } from "../documents/drawing";
 import type { DrawnFlow, DrawnLink, Properties } from "../documents/drawing";
+import { sizeText } from "../properties/sizes";
 
 const RATES: Record<string, string> = { "": "bit/s", k: "kbit/s", m: "Mbit/s", g: "Gbit/s", t: "Tbit/s" };
 
@@ -12,6 +13,12 @@ export function spelt(quantity: string): string {
   if (rate !== null) return `${rate[1] ?? ""} ${RATES[(rate[2] ?? "").toLowerCase()] ?? "bit/s"}`;
   const other = /^([\d.]+)\s*([a-z%]+)$/i.exec(text);
   return other === null ? text : `${other[1] ?? ""} ${other[2] ?? ""}`;
+}
+
+/** `26214400` as `25 MB`, as people read it; the prefixes are powers of 1024, as in a study. */
+export function speltSize(quantity: string): string {
+  const text = quantity.trim();
+  return /^\d+$/.test(text) ? sizeText(Number(text)) : spelt(text);
 }
 
 /** About how wide a letter of a label is, in pixels. */
@@ -38,7 +45,10 @@ function wrapped(line: string, letters: number): string[] {
 function wholeLabel(link: DrawnLink): string[] {
   const [there, back] = ([0, 1] as const).map((direction) => propertiesLabel(effective(link, direction)));
   if (there === back) return there === undefined || there === "" ? [] : [there];
-  return [`to ${link.ends[1]}: ${there || "as it is"}`, `to ${link.ends[0]}: ${back || "as it is"}`];
+  return [
+    ...(there ? [`to ${link.ends[1]}: ${there}`] : []),
+    ...(back ? [`to ${link.ends[0]}: ${back}`] : []),
+  ];
 }
 
 function propertiesLabel(properties: Properties): string {
@@ -50,7 +60,7 @@ function propertiesLabel(properties: Properties): string {
     duplicate && `dup. ${spelt(duplicate)}`,
     corrupt && `corrupt ${spelt(corrupt)}`,
     reorder && `reorder ${spelt(reorder)}`,
-    queue && `queue ${spelt(queue)}`,
+    queue && `queue ${speltSize(queue)}`,
     qdisc && qdisc.split(/\s/)[0],
   ]
     .filter(Boolean)

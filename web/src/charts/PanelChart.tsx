@@ -83,7 +83,7 @@ function optionsOf(
   return {
     width: Math.max(40, element.clientWidth),
     height,
-    padding: [8, 10, 0, 0],
+    padding: [8, 16, 0, 0],
     legend: { show: false },
     scales: { x: { time: false }, y: { range: (_plot, least, most) => roomy(least, most) } },
     axes: axesFor(element, unit),

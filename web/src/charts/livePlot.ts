@@ -25,6 +25,8 @@ export class LivePlot {
   private counts: number[] = [];
   /** The largest limit of a line: what an empty queue is compared with. */
   private readonly limit: number;
+  /** How many samples of a line are known to be 0; null where one was more. */
+  private readonly zeros = new Map<LineSpec, number | null>();
   private readonly bad: string;
   private readonly dim: string;
 
@@ -128,13 +130,26 @@ export class LivePlot {
   /** Limits as levels, and drops as red marks at the upper edge. */
   private drawMarks(plot: uPlot): void {
     const { hidden } = this.view.store.getState();
-    const limits = new Set<number>();
+    const limits = new Map<number, string[]>();
     for (const line of this.panel.lines) {
       if (hidden.has(line.of)) continue;
-      if (line.limit !== null) limits.add(line.limit);
+      if (line.limit !== null && !this.isQuiet(line)) limits.set(line.limit, [...(limits.get(line.limit) ?? []), line.of]);
       if (line.drops !== null) this.drawDrops(plot, line.recording, line.drops);
     }
-    for (const limit of limits) drawLevel(plot, limit, `limit ${tellQuantity(limit, this.panel.unit)}`, this.dim);
+    for (const [limit, names] of limits) {
+      const whose = limits.size > 1 ? `${names[0] ?? ""}${names.length > 1 ? ", …" : ""}: ` : "";
+      drawLevel(plot, limit, `${whose}limit ${tellQuantity(limit, this.panel.unit)}`, this.dim);
+    }
+  }
+
+  /** A queue that was always empty: its limit would only be in the way. */
+  private isQuiet(line: LineSpec): boolean {
+    let zeros = this.zeros.get(line) ?? 0;
+    if (this.zeros.get(line) === null) return false;
+    const values = this.series(line)?.values ?? [];
+    while (zeros < values.length && !((values[zeros] ?? 0) > 0)) zeros += 1;
+    this.zeros.set(line, zeros < values.length ? null : zeros);
+    return zeros >= values.length;
   }
 
   private drawDrops(plot: uPlot, recording: number, key: string): void {

@@ -2,7 +2,7 @@
 
 import uPlot from "uplot";
 
-import { scaleFor, tellTicks, type Unit } from "../live/quantities";
+import { scaleFor, stepsFor, tellTicks, type Unit } from "../live/quantities";
 import { resolveColour } from "./theme";
 
 export const FONT = "11px system-ui, sans-serif";
@@ -17,6 +17,7 @@ export function roomy(least: number | null, most: number | null): [number, numbe
 export function axesFor(element: HTMLElement, unit: Unit): uPlot.Axis[] {
   const ink = resolveColour(element, "var(--fg-dim)");
   const rule = resolveColour(element, "var(--chart-rule)");
+  const steps = stepsFor(unit);
   const common = {
     stroke: ink,
     font: FONT,
@@ -30,6 +31,7 @@ export function axesFor(element: HTMLElement, unit: Unit): uPlot.Axis[] {
       size: 46,
       gap: 4,
       space: 26,
+      ...(steps === undefined ? {} : { incrs: steps }),
       values: (plot, ticks) => tellTicks(ticks, scaleFor(plot.scales["y"]?.max ?? 1, unit)),
     },
   ];

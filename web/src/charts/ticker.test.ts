@@ -72,3 +72,30 @@ it("looks before it draws, and stops with the last chart", () => {
   expect(frame).toBeNull();
   stopLooking();
 });
+
+it("shares charts that take long out over several frames, and leaves none out", () => {
+  const ticker = new Ticker(() => 1);
+  const frames: number[] = [];
+  let number = 0;
+  const stops = [0, 1, 2, 3].map(() =>
+    ticker.subscribe(() => {
+      clock += 4;
+      frames.push(number);
+    }),
+  );
+  for (number = 0; number < 4; number += 1) frame?.((clock += 16));
+  expect(frames).toEqual([0, 0, 1, 1]);
+  stops.forEach((stop) => stop());
+});
+
+it("does not draw a chart that went in the middle of a round", () => {
+  const ticker = new Ticker(() => 1);
+  let drawn = 0;
+  const stopFirst = ticker.subscribe(() => (clock += 9));
+  const stopSecond = ticker.subscribe(() => (drawn += 1));
+  frame?.((clock += 16));
+  stopSecond();
+  frame?.((clock += 16));
+  expect(drawn).toBe(0);
+  stopFirst();
+});

@@ -3,12 +3,15 @@
  *
  * Where drawing takes long, it is done less often, so that the page keeps most
  * of its time for the person. What the browser itself does with the lines comes
- * after us: that shows in how late the next frame is.
+ * after us: that shows in how late the next frame is. Charts that take long
+ * share a round of drawing out over several frames.
  */
 
 const LEAST_MS = 50;
 const SHARE = 3;
 const FRAME_MS = 17;
+/** After so long in one frame, the other charts wait for the next. */
+const BATCH_MS = 5;
 
 export class Ticker {
   private readonly draws = new Set<() => void>();
@@ -17,6 +20,10 @@ export class Ticker {
   private stale = true;
   private frame: number | null = null;
   private notBefore = 0;
+  /** Charts that are still to be drawn in this round, when it began, and what it has cost. */
+  private waiting: (() => void)[] = [];
+  private begun = 0;
+  private cost = 0;
   /** When it was drawn last, until the next frame tells what that took. */
   private drawnAt: number | null = null;
 
@@ -57,21 +64,36 @@ export class Ticker {
 
   private tick(now: number): void {
     if (this.drawnAt !== null) {
-      this.rest(this.drawnAt, now - this.drawnAt - FRAME_MS);
+      this.pay(Math.max(0, now - this.drawnAt - FRAME_MS));
       this.drawnAt = null;
     }
-    const revision = this.revision();
-    if (now < this.notBefore || (!this.stale && revision === this.seen)) return;
-    this.stale = false;
-    this.seen = revision;
+    if (this.waiting.length === 0 && !this.begin(now)) return;
     const before = performance.now();
-    for (const look of this.firsts) look();
-    for (const draw of this.draws) draw();
+    do {
+      const draw = this.waiting.shift();
+      // It may have gone since the round began.
+      if (draw !== undefined && this.draws.has(draw)) draw();
+    } while (this.waiting.length > 0 && performance.now() - before < BATCH_MS);
     this.drawnAt = now;
-    this.rest(now, performance.now() - before);
+    this.pay(performance.now() - before);
   }
 
-  private rest(from: number, cost: number): void {
-    this.notBefore = Math.max(this.notBefore, from + LEAST_MS, from + SHARE * cost);
+  /** A new round, if it is time and something has changed. */
+  private begin(now: number): boolean {
+    const revision = this.revision();
+    if (now < this.notBefore || (!this.stale && revision === this.seen)) return false;
+    this.stale = false;
+    this.seen = revision;
+    this.begun = now;
+    this.cost = 0;
+    this.notBefore = now + LEAST_MS;
+    for (const look of this.firsts) look();
+    this.waiting = [...this.draws];
+    return this.waiting.length > 0;
+  }
+
+  private pay(cost: number): void {
+    this.cost += cost;
+    this.notBefore = Math.max(this.notBefore, this.begun + SHARE * this.cost);
   }
 }

@@ -8,7 +8,7 @@
 import type { Problem } from "../api/types";
 import { isEmpty, isList, isMapping, keyText, lineOf, readSource, resolved, scalarText, toValue, find } from "./yaml/source";
 import type { Path, Source, Value } from "./yaml/source";
-import type { Node } from "yaml";
+import { asText, entries, inner, items, listOf, mapping, resolvedEntry, textAt } from "./yaml/read";
 
 export type NodeKind = "host" | "router" | "switch";
 
@@ -232,44 +232,6 @@ function readLayout(source: Source): Drawing["layout"] {
     if (x !== undefined && y !== undefined && Number.isFinite(x) && Number.isFinite(y)) layout.set(name, { x, y });
   }
   return layout;
-}
-
-function entries(source: Source, path: Path): { key: string; node: Node | null; line: number }[] {
-  const inside = resolved(source, find(source, path)?.node);
-  if (!isMapping(inside)) return [];
-  return inside.items.map((pair) => ({ key: keyText(pair), node: pair.value, line: lineOf(source, pair.key) }));
-}
-
-function items(source: Source, path: Path): { node: Node; index: number }[] {
-  const inside = resolved(source, find(source, path)?.node);
-  return isList(inside) ? inside.items.map((node, index) => ({ node, index })) : [];
-}
-
-function resolvedEntry(source: Source, node: Node | null, key: string): Node | null {
-  const inside = resolved(source, node);
-  if (!isMapping(inside)) return null;
-  return resolved(source, inside.items.find((pair) => keyText(pair) === key)?.value);
-}
-
-function textAt(source: Source, path: Path): string | null {
-  return scalarText(source, find(source, path)?.node);
-}
-
-function mapping(value: Value | undefined): Record<string, Value> {
-  return value !== null && typeof value === "object" && !Array.isArray(value) ? value : {};
-}
-
-function inner(fields: Record<string, Value>, ...keys: string[]): Record<string, Value> {
-  return keys.reduce((at, key) => mapping(at[key]), fields);
-}
-
-function asText(value: Value | undefined): string | null {
-  return typeof value === "string" ? value : null;
-}
-
-function listOf(value: Value): string[] {
-  const all = Array.isArray(value) ? value : [value];
-  return all.filter((item) => typeof item === "string");
 }
 
 function texts(fields: Record<string, Value>): Properties {

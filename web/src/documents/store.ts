@@ -8,7 +8,7 @@ import { makeChecker } from "./check";
 import type { History } from "./history";
 import { NO_HISTORY, remember, stepBack, stepForward } from "./history";
 import type { DocumentsState, StudyDocument } from "./model";
-import { newStudyText } from "./edits/study";
+import { isNewStudyText, newStudyText } from "./edits/study";
 import { keep, readKept } from "./persist";
 import { drawingOf } from "./useDrawing";
 
@@ -52,7 +52,9 @@ export const useDocuments = create<Store>()((set, get) => {
       chosenCase: null,
       sessionId: null,
     };
-    set((state) => ({ documents: [...state.documents, document] }));
+    // An empty page that nobody has drawn on makes room.
+    const stay = get().documents.filter((one) => !(one.id === get().currentId && isUntouched(one)));
+    set({ documents: [...(isUntouched(document) ? get().documents : stay), document] });
     show(document.id);
     checker.ask(document.id, name, text);
     for (const warning of warnings) useNotices.getState().tell("warning", warning);
@@ -151,6 +153,11 @@ export function useCurrentDocument(): StudyDocument | null {
 
 export function isUnsaved(document: StudyDocument): boolean {
   return document.text !== document.savedText;
+}
+
+/** A new network as it came: in no file, and nothing drawn on it. */
+export function isUntouched({ path, lab, text, savedText }: Pick<StudyDocument, "path" | "lab" | "text" | "savedText">): boolean {
+  return path === null && lab === null && text === savedText && isNewStudyText(text);
 }
 
 /** A study is named after its file, or after the folder of a `study.yaml`. */

@@ -1,6 +1,7 @@
 /** The dialog that is open, if any. */
 
 import { Dialog } from "../app/Dialog";
+import { KeysDialog } from "../app/KeysDialog";
 import { useDocuments } from "../documents/store";
 import { useDialogs } from "./dialogs";
 import { OpenDialog } from "./OpenDialog";
@@ -12,6 +13,8 @@ export function Dialogs() {
   switch (dialog?.kind) {
     case "open":
       return <OpenDialog close={close} />;
+    case "keys":
+      return <KeysDialog close={close} />;
     case "save-as": {
       const document = documents.find((one) => one.id === dialog.documentId);
       if (document === undefined) return null;

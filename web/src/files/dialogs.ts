@@ -4,6 +4,7 @@ import { create } from "zustand";
 
 export type OpenDialog =
   | { kind: "open" }
+  | { kind: "keys" }
   | { kind: "save-as"; documentId: string; then?: () => void }
   | { kind: "confirm"; title: string; text: string; choices: { label: string; main?: boolean; act: () => void }[] };
 

@@ -41,7 +41,7 @@ export function JobView({ job }: { job: JobInfo }) {
       )}
       <ul className="job-cases">
         {job.cases.map((one) => (
-          <CaseRow key={one.name} one={one} />
+          <CaseRow key={one.name} one={one} over={job.state !== "running"} />
         ))}
       </ul>
       {job.claims.length > 0 && <Claims claims={job.claims} />}
@@ -74,7 +74,7 @@ const CASE_WORDS: Record<JobCase["state"], string> = {
   known: "was known",
 };
 
-function CaseRow({ one }: { one: JobCase }) {
+function CaseRow({ one, over }: { one: JobCase; over: boolean }) {
   const share = one.expected_s > 0 ? Math.min(1, one.virtual_s / (one.expected_s * Math.max(1, one.seeds))) : 0;
   return (
     <li>
@@ -83,7 +83,7 @@ function CaseRow({ one }: { one: JobCase }) {
       </span>
       <progress max={1} value={one.state === "done" || one.state === "known" ? 1 : share} aria-label={`Progress of ${one.name}`} />
       <span className={`job-case-state job-${one.state}`}>
-        {CASE_WORDS[one.state]}
+        {over && (one.state === "waiting" || one.state === "running") ? "not done" : CASE_WORDS[one.state]}
         {one.seeds > 1 && ` ${one.seeds_done}/${one.seeds}`}
       </span>
     </li>

@@ -15,7 +15,8 @@ interface DockState {
 
 const PLACE = "longfat.dock";
 export const LEAST_HEIGHT = 120;
-const USUAL = { height: 330, folded: false };
+/** On low screens, the canvas has the larger half. */
+const USUAL = { height: Math.max(220, Math.min(330, Math.round(window.innerHeight * 0.42))), folded: false };
 
 export const useDock = create<DockState>()((set, get) => ({
   tab: "charts",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { scaleFor, tellClock, tellNumber, tellQuantity, tellSpeed, tellTicks, unitOf } from "./quantities";
+import { scaleFor, stepsFor, tellClock, tellNumber, tellQuantity, tellSpeed, tellTicks, unitOf } from "./quantities";
 
 describe("tellQuantity", () => {
   it.each([
@@ -11,8 +11,8 @@ describe("tellQuantity", () => {
     [0.0204, "s", "20.4 ms"],
     [0.00002, "s", "20.0 µs"],
     [0, "s", "0 ms"],
-    [25_000_000, "bytes", "25.0 MB"],
-    [1514, "bytes", "1.51 kB"],
+    [26_214_400, "bytes", "25.0 MB"],
+    [1514, "bytes", "1.48 KB"],
     [512, "bytes", "512 B"],
     [12_345, "packets", "12,345 packets"],
     [0.25, "1", "0.25"],
@@ -35,6 +35,12 @@ describe("scales and ticks", () => {
     expect(tellTicks([0, 2e9, 4e9], scale)).toEqual(["0", "2", "4"]);
   });
 
+  it("has round steps for bytes, whose prefixes are powers of 1024", () => {
+    expect(stepsFor("bytes")).toContain(200 * 1024);
+    expect(tellTicks([0, 204_800, 409_600], scaleFor(500_000, "bytes"))).toEqual(["0", "200", "400"]);
+    expect(stepsFor("s")).toBeUndefined();
+  });
+
   it("takes a single tick, and none", () => {
     expect(tellTicks([1], { divisor: 1, unit: "s" })).toEqual(["1"]);
     expect(tellTicks([], { divisor: 1, unit: "s" })).toEqual([]);
@@ -49,11 +55,18 @@ describe("the clock", () => {
     expect(tellClock(119.9996)).toBe("2 min 00.000 s");
   });
 
-  it("tells speeds with two digits", () => {
-    expect(tellSpeed(3.21)).toBe("3.2x");
-    expect(tellSpeed(0.00123)).toBe("0.0012x");
-    expect(tellSpeed(1234.5)).toBe("1,235x");
-    expect(tellSpeed(0)).toBe("0x");
+  it.each([
+    [3.21, "3.2x"],
+    [13.4, "13x"],
+    [567.8, "568x"],
+    [1234.5, ">999x"],
+    [0.123, "0.12x"],
+    [0.0123, "0.012x"],
+    [0.00123, "0.001x"],
+    [0.00021, "<0.001x"],
+    [0, "0x"],
+  ])("tells a speed of %s as %s: three digits at the most", (speed, text) => {
+    expect(tellSpeed(speed)).toBe(text);
   });
 });
 

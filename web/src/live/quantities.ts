@@ -1,7 +1,7 @@
 /**
  * Quantities for people: numbers in base units become `3.28 Gbit/s` or `20.4 ms`.
  *
- * Prefixes are decimal throughout, as in the rest of longfat: 1 MB is 1,000,000 bytes.
+ * Prefixes are as in the rest of longfat: decimal for rates, powers of 1024 for bytes.
  */
 
 export type Unit = "bit/s" | "s" | "bytes" | "packets" | "1";
@@ -27,9 +27,9 @@ const SCALES: Record<Unit, Scale[]> = {
     { divisor: 1e-9, unit: "ns" },
   ],
   bytes: [
-    { divisor: 1e9, unit: "GB" },
-    { divisor: 1e6, unit: "MB" },
-    { divisor: 1e3, unit: "kB" },
+    { divisor: 1024 ** 3, unit: "GB" },
+    { divisor: 1024 ** 2, unit: "MB" },
+    { divisor: 1024, unit: "KB" },
     { divisor: 1, unit: "B" },
   ],
   packets: [{ divisor: 1, unit: "packets" }],
@@ -90,11 +90,19 @@ export function tellClock(seconds: number): string {
   return `${minutes} min ${(rounded - minutes * 60).toFixed(3).padStart(6, "0")} s`;
 }
 
-/** How fast virtual time goes beside wall time: `3.2x`. */
+/** How fast virtual time goes beside wall time, in at most three digits: `3.2x`, `0.012x`, `<0.001x`. */
 export function tellSpeed(factor: number): string {
   if (!Number.isFinite(factor) || factor <= 0) return "0x";
-  if (factor >= 100) return `${Math.round(factor).toLocaleString("en-US")}x`;
-  return `${Number(factor.toPrecision(2))}x`;
+  if (factor < 0.0005) return "<0.001x";
+  if (factor >= 999.5) return ">999x";
+  if (factor >= 99.5) return `${Math.round(factor)}x`;
+  return `${Number(factor < 0.1 ? factor.toFixed(3) : factor.toPrecision(2))}x`;
+}
+
+/** Steps between the marks of an axis, so that they are round in the unit that they are told in. */
+export function stepsFor(unit: Unit): number[] | undefined {
+  if (unit !== "bytes") return undefined;
+  return [1, 1024, 1024 ** 2, 1024 ** 3].flatMap((scale) => [1, 2, 5, 10, 20, 50, 100, 200, 500].map((step) => step * scale));
 }
 
 /** 2.5 needs a digit more than its size tells, 2 does not. */

@@ -1,10 +1,12 @@
 /** Why Run cannot be pressed, in words for its title; null where it can. */
 
 import type { StudyDocument } from "../documents/model";
+import { isUntouched } from "../documents/store";
 
 export function whyNoRun(document: StudyDocument, chosen: string | null): string | null {
   const { check } = document;
   if (check === null) return "The drawing is being checked";
+  if (isUntouched(document)) return "There is no network yet: place hosts and switches, link them, and draw a flow";
   const count = check.problems.length;
   if (count > 0) return count === 1 ? "The text has a problem: see the list" : `The text has ${count} problems: see the list`;
   const cases = check.study?.cases ?? [];

@@ -58,19 +58,7 @@ export function RunDetails({ runs }: { runs: readonly RunEntry[] }) {
 
 /** The reports of the chosen runs' studies, where they were written. */
 function Reports({ runs }: { runs: readonly RunEntry[] }) {
-  const [there, setThere] = useState<string[]>([]);
-  const folders = [...new Set(runs.map((run) => run.path.slice(0, run.path.lastIndexOf("/"))))].join("\n");
-
-  useEffect(() => {
-    let current = true;
-    const urls = folders.split("\n").map((folder) => `/api/report/${folder.split("/").map(encodeURIComponent).join("/")}/report.html`);
-    const asked = urls.map((url) => fetch(url, { method: "HEAD" }).then((answer) => (answer.ok ? [url] : []), () => []));
-    void Promise.all(asked).then((found) => current && setThere(found.flat()));
-    return () => {
-      current = false;
-    };
-  }, [folders]);
-
+  const there = [...new Set(runs.flatMap(({ report }) => report ?? []))];
   return there.map((url) => (
     <a key={url} className="small-button" href={url} target="_blank" rel="noreferrer">
       Open the report{there.length > 1 ? ` of ${decodeURIComponent(url.split("/").at(-2) ?? "")}` : ""}

@@ -4,7 +4,7 @@ import type { RunEntry } from "../api/types";
 import { found, sideBySide, sorted } from "./filter";
 
 function run(change: Partial<RunEntry>): RunEntry {
-  const base = { path: "runs/x", study: "lab08", case: "default", seed: 1, kernel: "6.1.170", digest: "abc", modified_s: 1 };
+  const base = { path: "runs/x", study: "lab08", case: "default", seed: 1, kernel: "6.1.170", digest: "abc", modified_s: 1, report: null };
   return { ...base, told: [{ name: "bulk.receiver", text: "3.28 Gbit/s" }], ...change };
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,32 +11,12 @@ from longfat.advice.diagnosis import diagnose
 from longfat.errors import LongfatError
 from longfat.runs import FlowTime, Run
 from longfat.runs.run import RAW
+from longfat.studio.advice import Advice, advice_of
 from longfat.traffic import Iperf3
 
 if TYPE_CHECKING:
-    from longfat.advice.diagnosis import Diagnosis
     from longfat.case import Case
     from longfat.live.flows import Measured
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advice:
-    """What held a flow back; see `Advice` of the page's `api/types.ts`.
-
-    Attributes:
-        verdict: one sentence.
-        notes: the evidence, and what follows.
-        lines: nodes and lines to type there, which would help.
-    """
-
-    verdict: str
-    notes: tuple[str, ...]
-    lines: tuple[tuple[str, str], ...]
-
-    def to_json(self) -> dict[str, object]:
-        """Return it as plain data."""
-        lines = [{"node": node, "line": line} for node, line in self.lines]
-        return {**asdict(self), "notes": list(self.notes), "lines": lines}
 
 
 def advise(measured: Measured, case: Case, *, folder: Path) -> Advice | None:
@@ -53,6 +32,13 @@ def advise(measured: Measured, case: Case, *, folder: Path) -> Advice | None:
     """
     if not isinstance(measured.flow, Iperf3):
         return None
+    try:
+        return _advise(measured, case, folder=folder)
+    except (LongfatError, OSError):  # what cannot be told is not told
+        return None
+
+
+def _advise(measured: Measured, case: Case, *, folder: Path) -> Advice:
     name = measured.flow.name
     with tempfile.TemporaryDirectory(dir=folder) as place:
         raw = Path(place, RAW)
@@ -74,19 +60,5 @@ def advise(measured: Measured, case: Case, *, folder: Path) -> Advice | None:
             wall_s=0.0,
             metrics={f"{name}.{metric}": value for metric, value in measured.metrics.items()},
         )
-        try:
-            (found,) = diagnose(run, name)
-        except LongfatError:
-            return None
+        (found,) = diagnose(run, name)
     return advice_of(found)
-
-
-def advice_of(found: Diagnosis) -> Advice:
-    """Return what a diagnosis says, for the page."""
-    facts = [f"{fact.label}: {fact.text}" for fact in found.facts]
-    words = [found.remedy.words] if found.remedy.words else []
-    return Advice(
-        verdict=found.verdict,
-        notes=(*facts, *words, *found.notes),
-        lines=tuple((line.node, line.text) for line in found.remedy.lines),
-    )

@@ -2,25 +2,29 @@
 
 Probes look all the time that passes, at every node, whether anybody pressed
 Run or not: a person may type iperf3 at a terminal. The guest's files are read
-while they grow, as `longfat watch` does.
+while they grow, as `longfat watch` does; before they are large, new ones are begun.
 """
 
 from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import MachineError
 from longfat.probe import queue, rate, tcp
 from longfat.probe.samples import UNREADABLE, SampleStream
+from longfat.runs.run import RAW as _RAW
 from longfat.studio.live.series import SeriesInfo
 from longfat.watch.tail import Tail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
     from longfat.live import Network
+    from longfat.live.probes import Series
     from longfat.probe.samples import Message
 
 EVERY_S = 0.02
@@ -34,15 +38,20 @@ MANY_EVERY_S = 0.1
 # A connection that has carried less does not count: it is one that controls another.
 _LEAST_BYTES = 20_000
 
+_LARGE_BYTES = 64 * 1024**2
+
+# So many looks may be missing before it is sure that there are none any more.
+_MISSING_LOOKS = 20
+
 Point = tuple[SeriesInfo, float, float]
 """A series, a time in seconds since boot, and a value."""
 
 
 class Looking:
-    """The probes of a room, begun; `close` ends them.
+    """The probes of a room; `begin` begins, `end` ends them.
 
     Args:
-        network: the network, built; its machine is held.
+        network: the network, built; its machine is held at `begin`, `end` and `flush`.
         flow_of: tells the name of the flow that goes to an address and port; "" for none.
         limits: what the queue of an interface holds at the most, in bytes, where it is known.
 
@@ -60,10 +69,25 @@ class Looking:
         self._network = network
         self._flow_of = flow_of
         self.limits = limits
-        self._stack = contextlib.ExitStack()
-        model = network.model
+        self._tails: list[tuple[str, SampleStream, Tail]] = []
+        self._seen: Series | None = None
+        self._start_s = 0.0
+        self._every_s = EVERY_S
+        self._read_bytes = 0
+        self._waiting: dict[str, list[Message]] = {}
+        self._rates: dict[str, tuple[float, int]] = {}
+        self._drops: dict[tuple[str, str], int] = {}
+        self._sockets: dict[tuple[str, int, str, int], tuple[float, int]] = {}
+
+    def begin(self) -> None:
+        """Look at all that is in the network now.
+
+        Raises:
+            InputError: something of it is not there any more.
+        """
+        network, model = self._network, self._network.model
         names = [name for pair in model.interfaces() for name in pair]
-        many = len(names) > MANY_INTERFACES
+        self._every_s = MANY_EVERY_S if len(names) > MANY_INTERFACES else EVERY_S
         self._start_s = network.clock.now
         kinds: dict[str, Any] = {
             "queue": names,
@@ -71,25 +95,49 @@ class Looking:
             "tcp": [h.name for h in model.hosts],
         }
         given = {kind: of for kind, of in kinds.items() if of}
-        self._tails: list[tuple[str, SampleStream, Tail]] = []
-        self._waiting: dict[str, list[Message]] = {}
-        self._rates: dict[str, tuple[float, int]] = {}
-        self._drops: dict[tuple[str, str], int] = {}
-        self._sockets: dict[tuple[str, int, str, int], tuple[float, int]] = {}
         if not given:
             return
-        seen = network.probe(every=MANY_EVERY_S if many else EVERY_S, **given)
-        self._stack.enter_context(seen)
-        self._number = seen.number
+        seen = network.probe(every=self._every_s, **given)
+        seen.__enter__()
+        self._seen = seen
         for kind in given:
-            tail = self._stack.enter_context(
-                Tail(network.session.folder, "raw", seen.samples_file(kind))
-            )
+            tail = Tail(network.session.folder, _RAW, seen.samples_file(kind))
             self._tails.append((kind, SampleStream(name=f"{kind} samples"), tail))
 
-    def close(self) -> None:
-        """Look no more."""
-        self._stack.close()
+    def end(self) -> str:
+        """Look no more; what was not read is lost.
+
+        Returns:
+            Why it had ended by itself before; empty if it had not.
+        """
+        if self._seen is None:
+            return ""
+        words = self._seen.drop()
+        for kind, _, tail in self._tails:
+            tail.close()
+            _remove(self._network.session.folder, self._seen.samples_file(kind))
+        self._tails.clear()
+        self._waiting.clear()
+        self._seen = None
+        self._read_bytes = 0
+        return words
+
+    @property
+    def is_large(self) -> bool:
+        """Tell whether so much was kept that it is time to begin anew."""
+        return self._read_bytes > _LARGE_BYTES
+
+    @property
+    def is_blind(self) -> bool:
+        """Tell whether it has ended by itself, for something is not there any more.
+
+        To be asked after `flush` and `read`.
+        """
+        if not self._tails:
+            return False
+        _, stream, _ = self._tails[0]
+        missing_s = self._network.clock.now - self._start_s - stream.time_s
+        return missing_s > _MISSING_LOOKS * self._every_s
 
     def count_anew(self) -> None:
         """Count drops and marks from now on."""
@@ -97,8 +145,8 @@ class Looking:
 
     def flush(self) -> None:
         """Let the guest write out what it has, so that nothing is missing now; it is held."""
-        if self._tails:
-            self._network.session.order("flush", samples=self._number)
+        if self._seen is not None:
+            self._network.session.order("flush", samples=self._seen.number)
 
     def read(self) -> Iterator[Point]:
         """Yield the points that are new.
@@ -109,6 +157,7 @@ class Looking:
         decode = {"queue": self._queue, "rate": self._rate, "tcp": self._tcp}
         for kind, stream, tail in self._tails:
             while piece := tail.read():
+                self._read_bytes += len(piece)
                 try:
                     waiting = self._waiting.setdefault(kind, [])
                     waiting += stream.feed(piece)
@@ -142,17 +191,19 @@ class Looking:
             for row in rows:
                 of.setdefault(row["interface"], []).append(row)
             for name, qdiscs in of.items():
-                handle = queue.waiting_handle(qdiscs)
+                handle, *_ = handles = queue.waiting_handles(qdiscs)
                 (row,) = [one for one in qdiscs if one["handle"] == handle][:1]
+                # A shaper counts drops of the qdisc below it as its own, but no marks.
+                marks = sum(one["marks"] or 0 for one in qdiscs if one["handle"] in handles)
                 if row["qdisc"] == "noqueue":
                     continue
                 limit = self.limits.get(name)
                 backlog = _info("queue", name, "backlog_bytes", "bytes", limit=limit)
                 yield backlog, time_s, row["backlog_bytes"]
-                for what in ("drops", "marks"):
-                    now = int(row[what] or 0)
-                    # Counted since we began to look.
-                    first = self._drops.setdefault((name, f"{what} {handle}"), now)
+                for what, now in (("drops", int(row["drops"] or 0)), ("marks", marks)):
+                    key = (name, f"{what} {handle}")
+                    # Counted since we began to look; one that was made anew counts from 0.
+                    first = self._drops[key] = min(now, self._drops.get(key, now))
                     if what == "drops" or now > first:
                         yield _info("queue", name, what, "packets"), time_s, now - first
 
@@ -197,6 +248,16 @@ class Looking:
         names = {at: name for name, at in self._network.model.host_addresses().items()}
         other = names.get(row["remote_address"], row["remote_address"])
         return f"{row['host']} → {other}"
+
+
+def _remove(folder: Path, name: str) -> None:
+    """Remove a file of samples; the guest's root may have put a link in its folder's place."""
+    with contextlib.suppress(OSError):
+        raw = os.open(folder / _RAW, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            os.unlink(name, dir_fd=raw)
+        finally:
+            os.close(raw)
 
 
 def _info(

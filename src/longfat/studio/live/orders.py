@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +11,7 @@ from longfat.machine.pace import LEAST_FACTOR, MOST_FACTOR
 
 MOST_STEP_S = 3600.0
 MOST_ROWS = 1000
+_LONGEST_NAME = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,7 @@ class Order:
         value = self.fields.get(name)
         if not isinstance(value, str):
             raise InputError(f"the order {self.do!r} needs a text {name!r}")
+        _check_sound(name, value)
         return value
 
     def maybe_text(self, name: str) -> str | None:
@@ -50,6 +51,8 @@ class Order:
         value = self.fields.get(name)
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
             raise InputError(f"the order {self.do!r} needs a list of texts {name!r}")
+        for one in value:
+            _check_sound(name, one)
         return value
 
     def whole(self, name: str, *, least: int, most: int) -> int:
@@ -72,9 +75,17 @@ class Order:
         value = self.fields.get(name)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise InputError(f"the order {self.do!r} needs a number {name!r}")
-        if not (math.isfinite(value) and least <= value <= most):
-            raise InputError(f"{name} is {least:g} to {most:g}, and here is {value:g}")
+        # Whole numbers of hundreds of digits are no floats, but can be compared.
+        if not least <= value <= most:
+            raise InputError(f"{name} is {least:g} to {most:g}, and here is {str(value)[:40]}")
         return float(value)
+
+
+def _check_sound(name: str, value: str) -> None:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{name}: the text holds half of a surrogate pair") from None
 
 
 def read_order(said: str) -> Order:
@@ -90,7 +101,7 @@ def read_order(said: str) -> Order:
     if not isinstance(data, dict) or not isinstance(data.get("do"), str):
         raise InputError("an order is a JSON object with a field 'do'")
     fields = dict(data)
-    return Order(do=fields.pop("do"), fields=fields)
+    return Order(do=fields.pop("do")[:_LONGEST_NAME], fields=fields)
 
 
 def pace_of(order: Order) -> float | None:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from longfat.case import Case
     from longfat.live import Network
     from longfat.live.flows import Measured, Started
-    from longfat.studio.live.advice import Advice
+    from longfat.live.session import Task
+    from longfat.studio.advice import Advice
     from longfat.traffic import Flow
 
 
@@ -36,6 +37,7 @@ class PlayedFlow:
         words: why it failed.
         measured: what it gave.
         advice: what held it back.
+        replies_end: up to where the replies that it printed, a ping, were read.
     """
 
     flow: Flow
@@ -47,6 +49,7 @@ class PlayedFlow:
     words: str = ""
     measured: Measured | None = None
     advice: Advice | None = None
+    replies_end: int = 0
 
     def to_json(self) -> dict[str, object]:
         """Return it as `LiveFlow` of the page's `api/types.ts`."""
@@ -114,11 +117,15 @@ class Recording:
         """Return the flows that run now."""
         return [one for one in self.flows if one.state == "running"]
 
+    def awaited(self) -> list[Task]:
+        """Return the processes whose end is to be waited for now."""
+        return [task for one in self.running() if one.started for task in one.started.awaited]
+
     def due_s(self) -> float | None:
-        """Return when the next flow is to start, since boot; None if none is known to."""
-        return min(
-            (due for one in self.flows if (due := self._due_s(one)) is not None), default=None
-        )
+        """Return when something is to be done, since boot: a start, or a wait to be ended."""
+        starts = (self._due_s(one) for one in self.flows)
+        ends = (_given_up_s(one) for one in self.running())
+        return min((due for due in (*starts, *ends) if due is not None), default=None)
 
     def start_due(self, network: Network) -> bool:
         """Start what is due now; tell whether there was anything. The machine is held."""
@@ -138,22 +145,28 @@ class Recording:
 
     def reap(self, network: Network) -> bool:
         """Measure what has ended; tell whether anything has. The machine is held."""
+        self.read_replies()
         ended = [one for one in self.running() if one.started and one.started.is_over]
         for one in ended:
-            self._add_replies(one)
-            one.ended_s = network.clock.now
+            assert one.started is not None
+            if one.ended_s is None:
+                one.ended_s = network.clock.now
+            # Its servers need some more time, which passes as all time does: a step is to
+            # be as long as a person asked for.
+            if one.started.awaited:
+                if network.clock.now < (_given_up_s(one) or 0.0):
+                    continue
+                one.started.kill()
             self._measure(one, network)
-        for one in self.running():
-            self._add_replies(one)
-        return bool(ended)
+        return any(one.state != "running" for one in ended)
 
     def stop(self, network: Network) -> None:
         """End all flows that run, and start no more. The machine is held."""
         for one in self.flows:
             if one.state in ("waiting", "running"):
                 if one.started is not None:
-                    one.started.kill()
-                    one.ended_s = network.clock.now
+                    one.started.drop()
+                    one.ended_s = one.ended_s or network.clock.now
                 one.state, one.words = "failed", "stopped before its end"
 
     def close(self, now_s: float) -> None:
@@ -198,15 +211,29 @@ class Recording:
                 case = replace(network.case(), flows=(one.flow,), probes=())
                 one.advice = advise(one.measured, case, folder=network.session.folder)
 
-    def _add_replies(self, one: PlayedFlow) -> None:
-        """Add what a ping has printed so far to its series."""
+    def read_replies(self) -> None:
+        """Add what the pings have printed meanwhile to their series."""
+        for one in self.running():
+            self._read_replies(one)
+
+    def _read_replies(self, one: PlayedFlow) -> None:
         if not isinstance(one.flow, Ping) or one.started is None or one.started_s is None:
+            return
+        said = one.started.client.task.output
+        start, one.replies_end = one.replies_end, said.rfind(b"\n") + 1
+        if start >= one.replies_end:
             return
         key = f"ping:{one.flow.name}:rtt_s"
         info = SeriesInfo(
             key=key, kind="ping", of=one.flow.name, quantity="rtt_s", unit="s", label=one.flow.name
         )
-        known = self.series.count(key)
-        for reply in parse_replies(one.started.client.stdout)[known:]:
+        for reply in parse_replies(said[start : one.replies_end].decode(errors="replace")):
             sent_s = one.started_s + (reply.sequence - 1) * one.flow.interval_s
             self.series.add(info, sent_s + reply.rtt_s - self.start_s, reply.rtt_s)
+
+
+def _given_up_s(one: PlayedFlow) -> float | None:
+    """Return when the servers of a flow are waited for no longer, since boot; None if they are."""
+    if one.started is None or one.ended_s is None:
+        return None
+    return one.ended_s + one.started.grace_s

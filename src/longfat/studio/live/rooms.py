@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import secrets
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
@@ -27,7 +26,9 @@ class Rooms:
 
     def __init__(self, *, workspace: Path) -> None:
         self._workspace = workspace
-        self._rooms: dict[str, Room] = {}
+        # None for one whose network is being built.
+        self._rooms: dict[str, Room | None] = {}
+        self._closing = threading.Event()
         self._lock = threading.Lock()
         self._count = itertools.count(1)
 
@@ -43,12 +44,19 @@ class Rooms:
             LongfatError: the drawing is wrong, or the machine failed.
         """
         drawn = read_drawing(text, name=name, case=case)
-        self._forget_ended()
-        if len(self._rooms) >= MOST_ROOMS:
-            raise InputError(f"{MOST_ROOMS} networks run already: end some of their sessions")
         # Nobody can tell another session's name from one's own.
         number = f"{next(self._count)}-{secrets.token_hex(4)}"
-        room = Room(number, name=name, drawn=drawn)
+        with self._lock:
+            self._forget_ended()
+            if len(self._rooms) >= MOST_ROOMS:
+                raise InputError(f"{MOST_ROOMS} networks run already: end some of their sessions")
+            self._rooms[number] = None
+        try:
+            room = Room(number, name=name, drawn=drawn, is_closing=self._closing.is_set)
+        except BaseException:
+            with self._lock:
+                del self._rooms[number]
+            raise
         with self._lock:
             self._rooms[number] = room
         return room
@@ -60,26 +68,33 @@ class Rooms:
 
     def end(self, number: str) -> bool:
         """End a room; tell whether there was one."""
-        with self._lock:
-            room = self._rooms.pop(number, None)
+        room = self._rooms.get(number)
         if room is None:
             return False
         room.close()
+        with self._lock:
+            self._rooms.pop(number, None)
         return True
 
     def infos(self) -> list[dict[str, Any]]:
         """Return all that live, as `SessionInfo` of the page's `api/types.ts`."""
-        return [room.info() for room in list(self._rooms.values()) if not room.is_over]
+        with self._lock:
+            rooms = [room for room in self._rooms.values() if room is not None]
+        return [room.info() for room in rooms if not room.is_over]
+
+    def stop(self) -> None:
+        """Let them all end soon, also those whose networks are being built."""
+        self._closing.set()
 
     def close(self) -> None:
         """End them all."""
+        self.stop()
         with self._lock:
-            rooms, self._rooms = list(self._rooms.values()), {}
-        if rooms:
-            with ThreadPoolExecutor(max_workers=len(rooms)) as pool:
-                list(pool.map(Room.close, rooms))
+            rooms = [room for room in self._rooms.values() if room is not None]
+        for room in rooms:
+            room.close()
 
     def _forget_ended(self) -> None:
-        with self._lock:
-            for number in [number for number, room in self._rooms.items() if room.is_over]:
+        for number, room in list(self._rooms.items()):
+            if room is not None and room.is_over:
                 del self._rooms[number]

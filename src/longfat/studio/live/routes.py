@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,8 @@ from longfat.studio.live.orders import MOST_ROWS, read_order
 from longfat.studio.refusal import Refusal
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from starlette.requests import Request
 
     from longfat.studio.live.room import Room
@@ -59,7 +61,7 @@ def live_routes(rooms: Rooms) -> list[BaseRoute]:
     ]
 
 
-Talk = Callable[[WebSocket, "Room", Listener], Awaitable[None]]
+Talk = Callable[[WebSocket, "Room", Listener], Coroutine[None, None, None]]
 
 
 async def _serve(socket: WebSocket, rooms: Rooms, talk: Talk) -> None:
@@ -70,12 +72,14 @@ async def _serve(socket: WebSocket, rooms: Rooms, talk: Talk) -> None:
         await socket.close(GONE, "there is no such session any more")
         return
     listener = Listener()
-    hearing = asyncio.create_task(_pass_on(socket, listener))
-    talking = asyncio.ensure_future(talk(socket, room, listener))
+    tasks = [
+        asyncio.ensure_future(one)
+        for one in (_pass_on(socket, listener), talk(socket, room, listener), listener.cut())
+    ]
     try:
-        await asyncio.wait({hearing, talking}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for task in (hearing, talking):
+        for task in tasks:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
                 await task
@@ -96,7 +100,8 @@ async def _session(socket: WebSocket, room: Room, listener: Listener) -> None:
     try:
         while True:
             try:
-                room.do(read_order(await _text(socket)))
+                # One order after the other: a page that sends thousands waits, and not we.
+                await _done(room.do(read_order(await _text(socket))))
             except InputError as error:
                 told = {"event": "message", "level": "error", "text": str(error), "about": ""}
                 listener.tell([json.dumps(told)])
@@ -113,11 +118,15 @@ async def _terminal(socket: WebSocket, room: Room, listener: Listener) -> None:
             if message["type"] == "websocket.disconnect":
                 return
             if message.get("bytes") is not None:
-                room.type_at(number, message["bytes"])
+                await _done(room.type_at(number, message["bytes"]))
             elif (size := _size(message.get("text"))) is not None:
-                room.resize(number, *size)
+                await _done(room.resize(number, *size))
     finally:
         room.unwatch(number, listener)
+
+
+async def _done(posted: Future[None]) -> None:
+    await asyncio.wrap_future(posted)
 
 
 async def _text(socket: WebSocket) -> str:

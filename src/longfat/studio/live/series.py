@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 MOST_POINTS = 20_000
 """A series that has come to have more is thinned."""
 
+MOST_IN_ALL = 2_000_000
+"""In a recording of very many series each may have fewer: no more than this together."""
+
+_FEW_POINTS = 400
+
 _LENGTH = struct.Struct("<I")
 _ALIGNMENT = 8
 
@@ -56,11 +61,11 @@ class Series:
         self.values = array("d")
         self.told = 0
 
-    def add(self, time_s: float, value: float) -> None:
-        """Add a point; times only grow."""
+    def add(self, time_s: float, value: float, *, most: int = MOST_POINTS) -> None:
+        """Add a point; times only grow. If there are then more than `most`, they are thinned."""
         self.times.append(time_s)
         self.values.append(value)
-        if len(self.times) > MOST_POINTS:
+        if len(self.times) > most:
             self._thin()
 
     def _thin(self) -> None:
@@ -95,11 +100,8 @@ class SeriesSet:
         if found is None:
             found = self._all[info.key] = Series(info)
             self.is_new = True
-        found.add(time_s, value)
-
-    def count(self, key: str) -> int:
-        """Return how many points the series of a key has."""
-        return len(self._all[key].times) if key in self._all else 0
+        most = max(_FEW_POINTS, min(MOST_POINTS, MOST_IN_ALL // len(self._all)))
+        found.add(time_s, value, most=most)
 
     def news(self, *, recording: int) -> bytes | None:
         """Return what was added since the last time as a binary message; None if nothing was."""

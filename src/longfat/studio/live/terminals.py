@@ -1,10 +1,16 @@
-"""The terminals of a room: a shell each, what it has shown, and who looks at it."""
+"""The terminals of a room: a shell each, what it has shown, and who looks at it.
+
+A terminal may show more than a page can take, such as `yes` does. Nobody waits
+for that page: it is shown no more for a while, and then the end of what there is.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from longfat.errors import InputError
 from longfat.live.shell.bashrc import PLACE, bashrc, environment
 from longfat.live.shell.hold import SHELL
 from longfat.network import ROOT
@@ -17,6 +23,13 @@ if TYPE_CHECKING:
 MOST_SHOWN_BYTES = 1 << 18
 """So much of what a terminal has shown is kept for who comes later."""
 
+MOST_TERMINALS = 64
+"""So many terminals may be open, or ended and not closed."""
+
+_BEHIND_BYTES = 1 << 20
+"""A page for which so much waits is shown no more until it has taken nearly all."""
+
+_LEFT_OUT = b"\r\n\x1b[0m[some of the output was left out: the page was too slow for it]\r\n"
 _HOME = "/root"
 _TERM = "xterm-256color"
 
@@ -30,57 +43,190 @@ class Terminal:
         node: the node of its shell.
         task: the shell.
         shown: the end of what it has shown.
-        listeners: who looks at it.
+        fresh: what of it nobody was told yet.
+        listeners: who looks at it, and whether they have come to be behind.
+        is_told: all know that its shell has ended.
     """
 
     number: int
     node: str
     task: Task
     shown: bytearray = field(default_factory=bytearray)
-    listeners: list[Listener] = field(default_factory=list)
+    fresh: bytearray = field(default_factory=bytearray)
+    listeners: dict[Listener, bool] = field(default_factory=dict)
+    is_told: bool = False
 
     def show(self, data: bytes) -> None:
-        """Show something to all that look, and keep it for those that come."""
-        self.shown += data
-        if len(self.shown) > MOST_SHOWN_BYTES:
-            # Not in the middle of a line, so that no escape sequence is cut.
-            start = self.shown.find(b"\n", len(self.shown) - MOST_SHOWN_BYTES // 2) + 1
-            del self.shown[:start]
+        """Keep what it shows; `tell` tells it."""
+        for kept in (self.shown, self.fresh):
+            kept.extend(data)
+            if len(kept) > MOST_SHOWN_BYTES:
+                del kept[: len(kept) - len(_end_of(kept))]
+
+    def watch(self, listener: Listener) -> None:
+        """Show somebody what it has shown, and will show."""
+        self.tell()
+        if self.shown:
+            listener.tell([bytes(self.shown)])
+        if self.task.status is None:
+            self.listeners[listener] = False
+        else:
+            listener.end()
+
+    def tell(self) -> None:
+        """Tell what is fresh to all that look."""
+        fresh = bytes(self.fresh)
+        self.fresh.clear()
+        for listener, is_behind in self.listeners.items():
+            waiting_bytes = listener.waiting_bytes
+            if is_behind and waiting_bytes < _BEHIND_BYTES // 16:
+                listener.tell([_LEFT_OUT + _end_of(self.shown)])
+                self.listeners[listener] = False
+            elif waiting_bytes > _BEHIND_BYTES:
+                self.listeners[listener] = True
+            elif fresh and not is_behind:
+                listener.tell([fresh])
+
+    def end(self) -> None:
+        """Let nobody look at it any more."""
+        self.tell()
         for listener in self.listeners:
-            listener.tell([bytes(data)])
+            listener.end()
+        self.listeners.clear()
 
     def to_json(self) -> dict[str, object]:
         """Return it as `TerminalInfo` of the page's `api/types.ts`."""
         return {"id": self.number, "node": self.node, "status": self.task.status}
 
 
-def prepare(network: Network) -> None:
-    """Put in place what every shell reads at its start; anew when the network has grown."""
-    network.write_file(PLACE, bashrc(network.model, session=""))
-
-
-def open_terminal(network: Network, number: int, node: str, *, rows: int, columns: int) -> Terminal:
-    """Start a shell in a terminal of its own.
+class Terminals:
+    """The terminals of a room; for its thread.
 
     Args:
         network: the network, built.
-        number: what to call it.
-        node: a host, a switch, or root.
-        rows: the window's size.
-        columns: likewise.
-
-    Raises:
-        RefusedError: it cannot be started.
+        on_change: called with a terminal as `TerminalInfo` when it has come or has ended.
     """
-    hosts = {host.name for host in network.model.hosts}
-    place = node if node in hosts else ROOT
-    task = network.session.start(
-        SHELL,
-        node=place,
-        environment=environment(place, term=_TERM),
-        folder=_HOME,
-        terminal=(rows, columns),
-    )
-    terminal = Terminal(number=number, node=node, task=task)
-    task.on_output = lambda _is_error, data: terminal.show(data)
-    return terminal
+
+    def __init__(self, network: Network, *, on_change: Callable[[dict[str, object]], None]) -> None:
+        self._network = network
+        self._on_change = on_change
+        self._all: dict[int, Terminal] = {}
+        self._last = 0
+
+    def prepare(self) -> None:
+        """Put in place what every shell reads at its start; anew when the network has grown."""
+        self._network.write_file(PLACE, bashrc(self._network.model, session=""))
+
+    def open(self, node: str, *, rows: int = 24, columns: int = 80) -> Terminal:
+        """Start a shell in a terminal of its own.
+
+        Args:
+            node: a host, a switch, or root.
+            rows: the window's size.
+            columns: likewise.
+
+        Raises:
+            InputError: there is no such node, there are too many, or it cannot be started.
+        """
+        self._check(node)
+        ended = [number for number, one in self._all.items() if one.task.status is not None]
+        if len(self._all) - len(ended) >= MOST_TERMINALS:
+            raise InputError(f"there are {MOST_TERMINALS} terminals already: close some")
+        for number in ended[: max(0, len(self._all) - MOST_TERMINALS + 1)]:
+            self.close(number)
+        hosts = {host.name for host in self._network.model.hosts}
+        place = node if node in hosts else ROOT
+        task = self._network.session.start(
+            SHELL,
+            node=place,
+            environment=environment(place, term=_TERM),
+            folder=_HOME,
+            terminal=(rows, columns),
+        )
+        self._last += 1
+        terminal = Terminal(number=self._last, node=node, task=task)
+        task.on_output = lambda _is_error, data: terminal.show(data)
+        self._all[terminal.number] = terminal
+        self._on_change(terminal.to_json())
+        return terminal
+
+    def close(self, number: int) -> None:
+        """Close a terminal; its shell hears of it."""
+        terminal = self._all.pop(number, None)
+        if terminal is None:
+            return
+        self._network.session.forget(terminal.task)
+        terminal.end()
+        self._on_change({**terminal.to_json(), "status": terminal.task.status or 0})
+
+    def type_at(self, number: int, data: bytes) -> bool:
+        """Type at a terminal; tell whether there is somebody who reads it."""
+        terminal = self._all.get(number)
+        if terminal is None or terminal.task.status is not None or not data:
+            return False
+        self._network.session.give(terminal.task, data)
+        return True
+
+    def type_lines(self, node: str, text: str) -> None:
+        """Type lines at a terminal of a node whose shell waits for some, or at a new one.
+
+        Raises:
+            InputError: as `open`.
+        """
+        self._check(node)
+        idle = (
+            one
+            for one in self._all.values()
+            if one.node == node
+            and one.task.status is None
+            and self._network.session.at_prompt(one.task)
+        )
+        terminal = next(idle, None) or self.open(node)
+        self.type_at(terminal.number, text.encode())
+
+    def resize(self, number: int, rows: int, columns: int) -> None:
+        """Tell a terminal its size."""
+        if terminal := self._all.get(number):
+            self._network.session.resize(terminal.task, rows, columns)
+
+    def watch(self, number: int, listener: Listener) -> None:
+        """Show a listener what a terminal has shown and will show."""
+        if terminal := self._all.get(number):
+            terminal.watch(listener)
+        else:
+            listener.end()
+
+    def unwatch(self, number: int, listener: Listener) -> None:
+        """Show a listener nothing more of a terminal."""
+        if terminal := self._all.get(number):
+            terminal.listeners.pop(listener, None)
+
+    def look(self) -> None:
+        """Tell what the terminals have shown, and which shells have ended."""
+        for terminal in self._all.values():
+            terminal.tell()
+            if terminal.task.status is not None and not terminal.is_told:
+                terminal.is_told = True
+                terminal.end()
+                self._on_change(terminal.to_json())
+
+    def end(self) -> None:
+        """Let nobody look at any of them any more."""
+        for terminal in self._all.values():
+            terminal.end()
+
+    def to_json(self) -> list[dict[str, object]]:
+        """Return them as the page knows them."""
+        return [one.to_json() for one in self._all.values()]
+
+    def _check(self, node: str) -> None:
+        model = self._network.model
+        nodes = [ROOT, *(host.name for host in model.hosts), *(one.name for one in model.switches)]
+        if node not in nodes:
+            raise InputError(f"there is no node {node!r} in the running network")
+
+
+def _end_of(shown: bytearray) -> bytes:
+    """Return the end of what was shown, from the beginning of a line: no escape sequence is cut."""
+    start = max(0, len(shown) - MOST_SHOWN_BYTES // 2)
+    return bytes(shown[shown.find(b"\n", start) + 1 if start else 0 :])

@@ -1,7 +1,7 @@
 /** Copies of nodes with what is between them, and pasting them under new names. */
 
 import type { Drawing, NodeKind } from "../drawing";
-import { edited } from "../yaml/draft";
+import { edited } from "../yaml/edited";
 import type { Value } from "../yaml/source";
 import { readSource, valueAt } from "../yaml/source";
 import { addressesOf, before, freeAddress, freeName, namesOf } from "./common";

@@ -3,7 +3,8 @@
 import { isMap } from "yaml";
 import type { DrawnFlow, Drawing } from "../drawing";
 import type { Draft } from "../yaml/draft";
-import { edited, EditError } from "../yaml/draft";
+import { EditError } from "../yaml/draft";
+import { edited } from "../yaml/edited";
 import { find, isMapping, keyText, resolved, scalarText } from "../yaml/source";
 import type { Path, Source, Value } from "../yaml/source";
 import { before } from "./common";

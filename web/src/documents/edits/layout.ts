@@ -1,7 +1,7 @@
 /** Where nodes stand on the canvas: the study's `layout`. */
 
 import type { Draft } from "../yaml/draft";
-import { edited } from "../yaml/draft";
+import { edited } from "../yaml/edited";
 import { before } from "./common";
 
 export type Places = Record<string, { x: number; y: number }>;

@@ -2,7 +2,8 @@
 
 import type { DrawnLink, Drawing, LinkProperty, NodeKind } from "../drawing";
 import type { Draft } from "../yaml/draft";
-import { edited, EditError } from "../yaml/draft";
+import { EditError } from "../yaml/draft";
+import { edited } from "../yaml/edited";
 import type { Path, Value } from "../yaml/source";
 import { before, freeName, namesOf } from "./common";
 import { mentionsInterface } from "./interfaces";

@@ -2,7 +2,7 @@
 
 import type { Drawing, NodeKind } from "../drawing";
 import type { Draft } from "../yaml/draft";
-import { edited } from "../yaml/draft";
+import { edited } from "../yaml/edited";
 import { isList, resolved, scalarText, find } from "../yaml/source";
 import type { Path, Value } from "../yaml/source";
 import { addressesOf, before, freeAddress, freeName, namesOf, setOrRemove } from "./common";

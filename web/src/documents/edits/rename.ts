@@ -8,7 +8,7 @@
 import { isMap, isScalar, visit } from "yaml";
 import type { Scalar } from "yaml";
 import type { Drawing } from "../drawing";
-import { edited } from "../yaml/draft";
+import { edited } from "../yaml/edited";
 import { renderScalar } from "../yaml/render";
 import { isList, isMapping } from "../yaml/source";
 import type { Source } from "../yaml/source";

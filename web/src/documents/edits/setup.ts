@@ -4,7 +4,7 @@ import { isScalar } from "yaml";
 import type { DrawnSetupLine } from "../drawing";
 import { readDrawing } from "../drawing";
 import type { Draft } from "../yaml/draft";
-import { edited } from "../yaml/draft";
+import { edited } from "../yaml/edited";
 import { find, isList, isMapping, itemEnd, itemStart, resolved, scalarText } from "../yaml/source";
 import type { Path, Source } from "../yaml/source";
 import { before } from "./common";

@@ -1,6 +1,6 @@
 /** A study's own fields, and its cases. */
 
-import { edited } from "../yaml/draft";
+import { edited } from "../yaml/edited";
 import { before } from "./common";
 
 export type StudyField = "title" | "kernel" | "seed";
@@ -21,7 +21,14 @@ function quoteKernel(draft: Parameters<Parameters<typeof edited>[1]>[0]): void {
   draft.splice([{ from, to: from + range[1].length, insert: `"${range[1]}"` }]);
 }
 
+const EMPTY = `\nkernel: "6.1"\n\nnetwork:\n  hosts: {}\n  switches: []\n  links: []\n`;
+
 /** A new document: a study without a network yet. */
 export function newStudyText(title: string): string {
-  return `title: ${title}\nkernel: "6.1"\n\nnetwork:\n  hosts: {}\n  switches: []\n  links: []\n`;
+  return `title: ${title}${EMPTY}`;
+}
+
+/** Whether a text is that of a new document still. */
+export function isNewStudyText(text: string): boolean {
+  return /^title: .*/.exec(text)?.[0] === text.slice(0, -EMPTY.length) && text.endsWith(EMPTY);
 }

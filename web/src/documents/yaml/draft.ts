@@ -5,9 +5,10 @@
  * it, so that the next one sees what the last one did.
  */
 
-import { isAlias, visit } from "yaml";
+import { isAlias } from "yaml";
 import type { Found, Path, Source, Value } from "./source";
 import { aliasOnTheWay, find, isEmpty, isList, isMapping, itemEnd, itemStart, itemToken, keyText, readSource, toValue, valueAt } from "./source";
+import { columnOf, indentOf, itemAt, lineEnd, lineStart } from "./lines";
 import { renderBehindColon, renderEntry, renderFlow, renderScalar } from "./render";
 
 /** A change cannot be made; the message is for the person. */
@@ -174,7 +175,7 @@ export class Draft {
     const inFlow = isMapping(found.parent) && found.parent.flow === true;
     const empty = isEmpty(found.node);
     const start = found.node?.range?.[0] ?? keyEnd;
-    const behind = renderBehindColon(value, inFlow ? 0 : levels, this.#indentOf(itemStart(found)));
+    const behind = renderBehindColon(value, inFlow ? 0 : levels, indentOf(this.text, itemStart(found)));
     if (colon === undefined) {
       this.#apply([{ from: keyEnd, to: keyEnd, insert: `:${behind}` }]);
     } else if (empty) {
@@ -201,8 +202,8 @@ export class Draft {
     const pair = mapping.items[index];
     if (pair === undefined) return;
     const place: Found = { node: pair.value, pair, parent: mapping, index };
-    const indent = this.#indentOf(itemStart(place));
-    const end = this.#lineEnd(itemEnd(this.#source, place));
+    const indent = indentOf(this.text, itemStart(place));
+    const end = lineEnd(this.text, itemEnd(this.#source, place));
     const spaced = holder.parent === null && /\n[ \t]*\n/.test(this.text.trim()) && levels > 0 ? "\n" : "";
     const entry = `${renderScalar(key)}:${renderBehindColon(value, levels, indent)}`;
     this.#apply([{ from: end, to: end, insert: `\n${spaced}${indent}${entry}` }]);
@@ -210,43 +211,33 @@ export class Draft {
 
   #insertLast(holder: { items: unknown[]; range?: readonly [number, number, number] | null }, flow: boolean, item: string, mark: string): void {
     const { text } = this.#source;
-    const last = this.#item(holder, holder.items.length - 1);
+    const last = itemAt(holder, holder.items.length - 1);
     if (last === null) {
       const range = holder.range;
       if (range) this.#apply([{ from: range[0] + 1, to: range[1] - 1, insert: item }]);
       return;
     }
     const end = itemEnd(this.#source, last);
-    const first = this.#item(holder, 0);
-    const column = first === null ? 0 : this.#columnOf(itemStart(first));
+    const first = itemAt(holder, 0);
+    const column = first === null ? 0 : columnOf(this.text, itemStart(first));
     if (!flow) {
-      const at = this.#lineEnd(end);
+      const at = lineEnd(this.text, end);
       this.#apply([{ from: at, to: at, insert: `\n${" ".repeat(column)}${mark}${item}` }]);
       return;
     }
     const comma = /^\s*,/.exec(text.slice(end))?.[0].length ?? 0;
     const at = end + comma;
-    const before = this.#item(holder, holder.items.length - 2);
+    const before = itemAt(holder, holder.items.length - 2);
     const lines = new Set(holder.items.map((_, index) => this.#lineOfItem(holder, index)));
     const eachOnOwnLine = before !== null && lines.size === holder.items.length;
-    const tooWide = this.#columnOf(at) + item.length + 3 > WIDTH;
+    const tooWide = columnOf(this.text, at) + item.length + 3 > WIDTH;
     const gap = eachOnOwnLine || tooWide ? `\n${" ".repeat(column)}` : " ";
     this.#apply([{ from: at, to: at, insert: `${comma > 0 ? "" : ","}${gap}${item}` }]);
   }
 
   #lineOfItem(holder: { items: unknown[] }, index: number): number {
-    const found = this.#item(holder, index);
-    return found === null ? -1 : this.#lineStart(itemStart(found));
-  }
-
-  #item(holder: { items: unknown[] }, index: number): Found | null {
-    if (isMapping(holder)) {
-      const pair = holder.items[index];
-      return pair === undefined ? null : { node: pair.value, pair, parent: holder, index };
-    }
-    if (!isList(holder)) return null;
-    const node = holder.items[index];
-    return node === undefined ? null : { node, pair: null, parent: holder, index };
+    const found = itemAt(holder, index);
+    return found === null ? -1 : lineStart(this.text, itemStart(found));
   }
 
   #cut(found: Found): Splice {
@@ -254,63 +245,14 @@ export class Draft {
     const holder = found.parent;
     const start = itemStart(found);
     const end = itemEnd(this.#source, found);
-    const next = holder === null ? null : this.#item(holder, found.index + 1);
-    const before = holder === null ? null : this.#item(holder, found.index - 1);
+    const next = holder === null ? null : itemAt(holder, found.index + 1);
+    const before = holder === null ? null : itemAt(holder, found.index - 1);
     if (holder?.flow === true) {
       if (next !== null) return { from: start, to: itemStart(next), insert: "" };
       return { from: before === null ? start : itemEnd(this.#source, before), to: end, insert: "" };
     }
-    const lineStart = this.#lineStart(start);
-    if (text.slice(lineStart, start).trim() !== "" && next !== null) return { from: start, to: itemStart(next), insert: "" };
-    return { from: lineStart, to: Math.min(this.#lineEnd(end) + 1, text.length), insert: "" };
+    const begin = lineStart(this.text, start);
+    if (text.slice(begin, start).trim() !== "" && next !== null) return { from: start, to: itemStart(next), insert: "" };
+    return { from: begin, to: Math.min(lineEnd(this.text, end) + 1, text.length), insert: "" };
   }
-
-  #lineStart(at: number): number {
-    return this.text.lastIndexOf("\n", at - 1) + 1;
-  }
-
-  #lineEnd(at: number): number {
-    const end = this.text.indexOf("\n", at);
-    return end < 0 ? this.text.length : end;
-  }
-
-  #columnOf(at: number): number {
-    return at - this.#lineStart(at);
-  }
-
-  /** The white space that lines of the same mapping begin with. */
-  #indentOf(at: number): string {
-    return " ".repeat(this.#columnOf(at));
-  }
-}
-
-/**
- * Makes a change of a text.
- *
- * Raises EditError where it cannot be made, or would break what is whole: such as taking
- * away a line that others refer to by `*name`.
- */
-export function edited(text: string, change: (draft: Draft) => void): string {
-  const draft = new Draft(text);
-  const before = brokenness(draft.source);
-  change(draft);
-  const after = brokenness(draft.source);
-  const shared = after.unresolved[0];
-  if (shared !== undefined && after.unresolved.length > before.unresolved.length) {
-    throw new EditError(`Other lines refer to this one by *${shared}. Change it in the text.`);
-  }
-  if (after.errors.length > before.errors.length) {
-    throw new EditError(`This would break the text (${after.errors[0] ?? "not YAML"}). Change it in the text.`);
-  }
-  return draft.text;
-}
-
-function brokenness(source: Source): { errors: string[]; unresolved: string[] } {
-  const unresolved: string[] = [];
-  visit(source.tree, {
-    Alias(_, alias) {
-      if (alias.resolve(source.tree) === undefined) unresolved.push(alias.source);
-    },
-  });
-  return { errors: source.tree.errors.map((error) => error.message), unresolved };
 }

@@ -1,0 +1,107 @@
+"""All recordings of a room, of which the last one goes on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from longfat.studio.live.playing import Recording
+
+if TYPE_CHECKING:
+    from longfat.case import Case
+    from longfat.live import Network
+    from longfat.studio.live.hub import Listeners
+    from longfat.studio.live.looking import Looking
+
+_MOST_RECORDINGS = 20
+
+
+class Recordings:
+    """The recordings of a room; for its thread.
+
+    Args:
+        network: the network, built.
+        listeners: who is told of what is new.
+    """
+
+    def __init__(self, network: Network, *, listeners: Listeners) -> None:
+        self._network = network
+        self._listeners = listeners
+        self._all = [Recording(0, case=None, name=None, start_s=network.clock.now)]
+
+    @property
+    def last(self) -> Recording:
+        """The one that goes on."""
+        return self._all[-1]
+
+    def begin(self, case: Case, *, name: str | None) -> None:
+        """Begin a new one; the last one was ended.
+
+        Args:
+            case: its flows are to be played.
+            name: what the case is called, if the study says.
+        """
+        number, now_s = self.last.number + 1, self._network.clock.now
+        self._all.append(Recording(number, case=case, name=name, start_s=now_s))
+        # The first shows what was done at terminals before, and goes as others do.
+        del self._all[:-_MOST_RECORDINGS]
+        self.tell()
+
+    def end(self, looking: Looking) -> None:
+        """End the flows that still run; what follows is the next recording's."""
+        if self.last.end_s is None:
+            self.last.stop(self._network)
+            self._close(looking)
+            self.tell()
+
+    def see_to_flows(self, looking: Looking) -> None:
+        """Start the flows that are due, and measure those that have ended; the machine is held."""
+        last = self.last
+        if last.end_s is not None:
+            return
+        ended = last.reap(self._network)
+        began = last.start_due(self._network)
+        if last.flows and last.is_over:
+            self._close(looking)
+        if ended or began or last.end_s is not None:
+            self.tell()
+
+    def look(self, looking: Looking) -> None:
+        """Take what the probes and the pings have seen, and tell it.
+
+        Raises:
+            MachineError: the probes' samples cannot be read.
+        """
+        last = self.last
+        for info, time_s, value in looking.read():
+            if time_s >= last.start_s:
+                last.series.add(info, time_s - last.start_s, value)
+        last.read_replies()
+        if last.series.is_new:
+            last.series.is_new = False
+            self.tell()
+        if news := last.series.news(recording=last.number):
+            self._listeners.tell([news])
+
+    def tell(self) -> None:
+        """Tell how the last one stands."""
+        self._listeners.event("recording", recording=self.last.to_json())
+
+    def flow_of(self, address: str, port: int) -> str:
+        """Return the name of the flow whose server has an address and port; empty if none has."""
+        for one in self.last.flows:
+            if one.started is not None and one.started.server == (address, port):
+                return one.flow.name
+        return ""
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Return them as the page knows them."""
+        return [one.to_json() for one in self._all]
+
+    def whole(self) -> list[bytes]:
+        """Return all their series, as binary messages."""
+        return [one.series.whole(recording=one.number) for one in self._all]
+
+    def _close(self, looking: Looking) -> None:
+        looking.flush()
+        self.look(looking)
+        self.last.close(self._network.clock.now)

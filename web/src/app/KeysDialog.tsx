@@ -1,0 +1,79 @@
+/** All keys at one glance, and what the mouse does that cannot be seen. */
+
+import { Dialog } from "./Dialog";
+
+const GROUPS: { title: string; keys: [string, string][] }[] = [
+  {
+    title: "Draw",
+    keys: [
+      ["V", "Select and move"],
+      ["H  S  R", "Host, switch, router"],
+      ["L", "Link: one node, then the other"],
+      ["F", "Flow: from host to host"],
+      ["Enter", "Place a node, choose an end, rename"],
+      ["Tab  ← ↑ → ↓", "Go to a node, and move it"],
+      ["Escape", "Let go"],
+    ],
+  },
+  {
+    title: "Edit",
+    keys: [
+      ["Ctrl+Z  Ctrl+Y", "Undo, redo"],
+      ["Ctrl+C  Ctrl+V", "Copy, paste"],
+      ["Ctrl+D", "Duplicate"],
+      ["Ctrl+A", "Select all"],
+      ["Delete", "Delete"],
+    ],
+  },
+  {
+    title: "Time and terminals",
+    keys: [
+      ["Space", "Hold virtual time, and let it go on"],
+      ["T", "Terminal at the selected node; or double-click it"],
+      ["Ctrl+Shift+C  V", "Copy and paste in a terminal"],
+      ["Ctrl+Shift+E", "Leave a terminal"],
+    ],
+  },
+  {
+    title: "View",
+    keys: [
+      ["+  −  0", "Zoom in, zoom out, show everything"],
+      ["A", "Lay out automatically"],
+      ["I", "Interfaces and addresses"],
+    ],
+  },
+  {
+    title: "Files",
+    keys: [
+      ["Ctrl+O", "Open"],
+      ["Ctrl+S", "Save"],
+      ["Ctrl+Shift+S", "Save as"],
+    ],
+  },
+];
+
+export function KeysDialog({ close }: { close: () => void }) {
+  return (
+    <Dialog title="Keys" close={close} wide>
+      <div className="keys">
+        {GROUPS.map(({ title, keys }) => (
+          <section key={title} aria-label={title}>
+            <h3>{title}</h3>
+            <dl>
+              {keys.map(([key, does]) => (
+                <div key={key}>
+                  <dt>
+                    {key.split("  ").map((one) => (
+                      <kbd key={one}>{one}</kbd>
+                    ))}
+                  </dt>
+                  <dd>{does}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  );
+}

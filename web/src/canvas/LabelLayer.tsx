@@ -1,0 +1,123 @@
+/**
+ * The labels of links and flows, over all lines, where `placedLabels.ts` has put them,
+ * and the bars of the queues.
+ *
+ * They stand apart from the lines they speak of: so a line's own extent is the
+ * line, and no bow runs over a text.
+ */
+
+import { ViewportPortal } from "@xyflow/react";
+import { memo, useMemo } from "react";
+import { effective } from "../documents/drawing";
+import { useLook } from "./activityFeed";
+import { useCanvas } from "./context";
+import type { CanvasEdge, CanvasNode } from "./elements";
+import { rateOf, rateText } from "./labels";
+import { reversed } from "./geometry";
+import type { PlacedLabel, PlacedLink, PlacedRates } from "./placedLabels";
+import { placeLabels, ROW } from "./placedLabels";
+import { QueueBar } from "./QueueBar";
+
+interface LabelLayerProps {
+  nodes: readonly CanvasNode[];
+  edges: readonly CanvasEdge[];
+}
+
+export function LabelLayer({ nodes, edges }: LabelLayerProps) {
+  const { showsAddresses } = useCanvas();
+  const { labels, rates, links } = useMemo(() => placeLabels(nodes, edges, showsAddresses), [nodes, edges, showsAddresses]);
+  return (
+    <ViewportPortal>
+      {/* What they say stands in the names of links and flows too. */}
+      <svg className="label-layer" aria-hidden="true">
+        {labels.map((label) => (
+          <Label key={label.id} label={label} />
+        ))}
+        {rates.map((one) => (
+          <Rates key={one.edge.id} {...one} />
+        ))}
+        {links.map(({ edge, line }) => (
+          <Queues key={edge.id} edge={edge} line={line} />
+        ))}
+      </svg>
+    </ViewportPortal>
+  );
+}
+
+function Label({ label: { kind, lines, box, selected } }: { label: PlacedLabel }) {
+  return (
+    <>
+      {lines.map((text, index) => (
+        <text
+          key={index}
+          className={`${kind}-label${selected ? " label-selected" : ""}`}
+          x={box.x + box.width / 2}
+          y={box.y + 10.5 + index * ROW}
+          textAnchor="middle"
+        >
+          {text}
+        </text>
+      ))}
+    </>
+  );
+}
+
+/** What a link carries each way. */
+const Rates = memo(function Rates({ edge, line, box }: PlacedRates) {
+  const link = edge.data?.link;
+  if (link === undefined) return null;
+  const steep = Math.abs(line.along.y) > 0.8;
+  const arrows = steep ? ["↓", "↑"] : ["→", "←"];
+  // The way to the right, or down, comes first, whichever end was named first.
+  const isForward = steep ? line.along.y > 0 : line.along.x > 0;
+  return (
+    <>
+      {([0, 1] as const).map((row) => {
+        const direction = isForward === (row === 0) ? 0 : 1;
+        return (
+          <Rate
+            key={direction}
+            name={link.interfaces[direction]}
+            limit_bps={rateOf(effective(link, direction)["rate"])}
+            arrow={arrows[row] ?? ""}
+            x={box.x + box.width / 2}
+            y={box.y + 10.5 + row * ROW}
+          />
+        );
+      })}
+    </>
+  );
+});
+
+/** How full a link's two queues are. */
+const Queues = memo(function Queues({ edge, line }: PlacedLink) {
+  const link = edge.data?.link;
+  if (link === undefined) return null;
+  return ([0, 1] as const).map((direction) => (
+    <QueueBar
+      key={direction}
+      name={link.interfaces[direction]}
+      limit_bps={rateOf(effective(link, direction)["rate"])}
+      line={direction === 0 ? line : reversed(line)}
+    />
+  ));
+});
+
+interface RateProps {
+  name: string;
+  limit_bps: number | null;
+  arrow: string;
+  x: number;
+  y: number;
+}
+
+function Rate({ name, limit_bps, arrow, x, y }: RateProps) {
+  const { feed } = useCanvas();
+  const look = useLook(feed, name, limit_bps, rateText);
+  if (look === null || look.rate === "" || look.load === 0) return null;
+  return (
+    <text className="lane-rate" x={x} y={y} textAnchor="middle">
+      {`${arrow} ${look.rate}`}
+    </text>
+  );
+}

@@ -1,0 +1,48 @@
+/** Showing everything: nodes, and the bows and labels around them. */
+
+import type { Viewport } from "@xyflow/react";
+import { getViewportForBounds, useReactFlow } from "@xyflow/react";
+import type { RefObject } from "react";
+import { useCallback, useEffect, useRef } from "react";
+import type { CanvasEdge, CanvasNode } from "./elements";
+import { placeLabels, extentOf } from "./placedLabels";
+
+/** Below stands the bar with the zoom, and above the tool's hint. */
+const PADDING = { x: "24px", top: "20px", bottom: "48px" } as const;
+const LEAST_ZOOM = 0.05;
+const MOST_ZOOM = 1.3;
+
+export function useFit(frame: RefObject<HTMLDivElement | null>, nodes: readonly CanvasNode[], edges: readonly CanvasEdge[], showsAddresses: boolean) {
+  const flow = useReactFlow();
+  /** What it was fitted to last; as long as nobody has moved it since, it follows the frame's size. */
+  const fitted = useRef<Viewport | null>(null);
+  const fit = useCallback(
+    (duration = 150) => {
+      const element = frame.current;
+      if (element === null || nodes.length === 0) return;
+      const extent = extentOf(nodes, edges, placeLabels(nodes, edges, showsAddresses));
+      const { clientWidth, clientHeight } = element;
+      if (clientWidth < 100 || clientHeight < 100) return;
+      fitted.current = getViewportForBounds(extent, clientWidth, clientHeight, LEAST_ZOOM, MOST_ZOOM, PADDING);
+      void flow.setViewport(fitted.current, { duration });
+    },
+    [flow, frame, nodes, edges, showsAddresses],
+  );
+
+  const last = useRef(fit);
+  last.current = fit;
+  useEffect(() => {
+    const element = frame.current;
+    if (element === null) return undefined;
+    const observer = new ResizeObserver(() => {
+      if (fitted.current !== null && isSame(fitted.current, flow.getViewport())) last.current(0);
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [flow, frame]);
+  return fit;
+}
+
+function isSame(one: Viewport, other: Viewport): boolean {
+  return Math.abs(one.x - other.x) + Math.abs(one.y - other.y) < 1 && Math.abs(one.zoom - other.zoom) < 1e-3;
+}

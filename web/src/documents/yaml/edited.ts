@@ -1,0 +1,36 @@
+/** A change of a text that is made whole or not at all. */
+
+import { visit } from "yaml";
+import { Draft, EditError } from "./draft";
+import type { Source } from "./source";
+
+/**
+ * Makes a change of a text.
+ *
+ * Raises EditError where it cannot be made, or would break what is whole: such as taking
+ * away a line that others refer to by `*name`.
+ */
+export function edited(text: string, change: (draft: Draft) => void): string {
+  const draft = new Draft(text);
+  const before = brokenness(draft.source);
+  change(draft);
+  const after = brokenness(draft.source);
+  const shared = after.unresolved[0];
+  if (shared !== undefined && after.unresolved.length > before.unresolved.length) {
+    throw new EditError(`Other lines refer to this one by *${shared}. Change it in the text.`);
+  }
+  if (after.errors.length > before.errors.length) {
+    throw new EditError(`This would break the text (${after.errors[0] ?? "not YAML"}). Change it in the text.`);
+  }
+  return draft.text;
+}
+
+function brokenness(source: Source): { errors: string[]; unresolved: string[] } {
+  const unresolved: string[] = [];
+  visit(source.tree, {
+    Alias(_, alias) {
+      if (alias.resolve(source.tree) === undefined) unresolved.push(alias.source);
+    },
+  });
+  return { errors: source.tree.errors.map((error) => error.message), unresolved };
+}
