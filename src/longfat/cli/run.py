@@ -91,15 +91,14 @@ def run(
         documents = [verdict.to_json() for verdict in verdicts]
         click.echo(json.dumps(documents if several else documents[0], indent=2))
     for index, verdict in enumerate(() if as_json else verdicts):
-        files, notes = None, (_TOO_MANY.format(len(verdict.runs)),)
+        files = None
         if len(verdict.runs) <= _MOST_REPORTED:
             with stderr().status("drawing plots and report"):
                 files = write_report(verdict, batches[index].out)
-            notes = files.notes
         if several:
             _heading(verdict.study.name, first=index == 0)
         print_verdict(verdict, console=stdout(), files=files)
-        for note in notes:
+        for note in files.notes if files else (_TOO_MANY.format(len(verdict.runs)),):
             stderr().print(Text(note), soft_wrap=True)
     if not all(verdict.good for verdict in verdicts):
         raise click.exceptions.Exit(ExitCode.CLAIM_FAILED)
