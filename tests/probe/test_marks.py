@@ -8,9 +8,11 @@ import pyarrow.compute as pc
 import pytest
 
 from longfat.probe.queue import the_queue
+from longfat.report import write_report
 from longfat.runner import run_cases
 from longfat.runs import Run
 from longfat.study.read import parse_study
+from longfat.verdict import judge
 
 RED = "red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 bandwidth 50mbit probability 0.02"
 STUDY = """\
@@ -53,6 +55,12 @@ def test_marks_below_a_shaper_are_counted(tmp_path: Path, kind: str, qdisc: str)
     assert {row["qdisc"] for row in rows} == {"tbf"}
     assert [row["time_s"] for row in rows] == sorted({row["time_s"] for row in rows})
     assert rows[-1]["marks"] == marks
+    # Whoever draws the queue reads no other columns.
+    few = ["time_s", "interface", "qdisc", "handle", "parent", "backlog_bytes"]
+    assert the_queue(run.series("queue").select(few)).num_rows == len(rows)
+    assert write_report(
+        judge(parse_study(STUDY % qdisc, name="marks"), {"default": (run,)}), tmp_path
+    )
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def the_queue(table: pa.Table) -> pa.Table:
 
 def _with_marks(queue: pa.Table, below: pa.Table) -> pa.Table:
     """Return the rows of a qdisc with the marks of those below it added."""
-    if below["marks"].null_count == below.num_rows:
+    if "marks" not in below.column_names or below["marks"].null_count == below.num_rows:
         return queue
     sums: dict[float, int] = {}
     for table in (queue, below):

@@ -163,7 +163,9 @@ class Job:
         except _Cancelled:
             self._end("cancelled")
         except LongfatError as error:
-            self._end("failed", problem=problem_of(error))
+            problem = problem_of(error)
+            below = problem["message"].replace(str(self.plan.folder), self.plan.place)
+            self._end("failed", problem={**problem, "message": below})
         except OSError as error:  # the folder is gone, or the disk is full
             reason = error.strerror or type(error).__name__
             words = f"{self.plan.place}: cannot be written to: {reason}"
