@@ -52,7 +52,13 @@ export function ClockBar({ document }: { document: StudyDocument }) {
             title={reason ?? (going ? "Flows are running: stop them first" : "Start the flows, and measure")}
             onClick={() => void startRun(document.id)}
           >
-            <span aria-hidden="true">▶</span> {starting ? "Starting…" : "Run"}
+            {starting ? (
+              "Starting…"
+            ) : (
+              <>
+                <span aria-hidden="true">▶</span> Run
+              </>
+            )}
           </button>
           {cases.length > 1 && (
             <select
