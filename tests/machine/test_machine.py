@@ -95,7 +95,7 @@ def test_the_kernel_process_is_alone_and_pinned(kernel: Kernel, run_folder: Path
         reserve_cpu() as cpu,
         Machine(
             kernel,
-            ["/bin/sleep", "1000000"],
+            ["/usr/bin/tail", "-f", "/dev/null"],  # the kernel adds a word of its own
             run=run_folder,
             shown={},
             cpu=cpu,
