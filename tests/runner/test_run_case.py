@@ -60,7 +60,7 @@ def test_a_case_gives_its_metrics(tmp_path: Path, make_case: MakeCase) -> None:
     assert run.metrics["rtt.min_s"] == pytest.approx(0.01, rel=0.01)
     assert 10e6 < run.metrics["bulk.receiver_bps"] < 50e6
     assert run.virtual_s > 6
-    assert run.tools["iperf3"].startswith("iperf 3")
+    assert run.tools["iperf3"].version.startswith("iperf 3")
     assert seen[-1].name == "lossy"
     assert seen[-1].expected_s == pytest.approx(6)
     assert sorted(path.name for path in run.folder.iterdir()) == [

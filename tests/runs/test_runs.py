@@ -10,7 +10,7 @@ import pytest
 from longfat.case import Case
 from longfat.errors import InputError
 from longfat.kernel import Kernel
-from longfat.runs import FlowTime, Played, Run, load_run, staged_run
+from longfat.runs import FlowTime, Played, Run, Tool, load_run, staged_run
 from longfat.runs.run import measured_digest
 
 MakeCase = Callable[..., Case]
@@ -28,7 +28,13 @@ def keep(out: Path, case: Case, kernel: Kernel, *, wall_s: float = 1, text: str 
             epoch_s=1700000002.0,
             flow_times={"bulk": FlowTime(start_s=0.5, end_s=1.5)},
         )
-        return staged.keep(kernel=kernel, tools={"tc": "1"}, played=played, wall_s=wall_s)
+        return staged.keep(
+            kernel=kernel,
+            tools={"tc": Tool(version="1", digest="ab")},
+            played=played,
+            wall_s=wall_s,
+            peak_bytes=1 << 20,
+        )
 
 
 def test_a_run_is_written_and_read(tmp_path: Path, make_case: MakeCase, kernel: Kernel) -> None:

@@ -12,7 +12,7 @@ from longfat.errors import MachineError
 from longfat.guard import FIRST_INHERITED, Guarded
 from longfat.machine.clock import VirtualClock
 from longfat.machine.pace import Pacer
-from longfat.machine.process import descendants, find_program
+from longfat.machine.process import descendants, find_program, peak_bytes
 from longfat.machine.sandbox import HANDOVER, sandboxed
 from longfat.machine.watchdog import STALL_CPU_S, Watchdog
 
@@ -171,6 +171,11 @@ class Machine:
             raise MachineError(f"the kernel ended with status {status}{self.console_tail()}")
         return time.monotonic() - self._started_s
 
+    @property
+    def peak_bytes(self) -> int:
+        """Return the most memory that the machine has held at once, as far as it was looked at."""
+        return self._pulse.peak_bytes
+
     def check(self, *, slowed: bool = False) -> None:
         """Check that a live machine which runs is well; to be called a few times a second.
 
@@ -222,6 +227,7 @@ class _Pulse:
         self._looked_s = 0.0
         self._gone_s: float | None = None
         self._held = False
+        self.peak_bytes = 0
 
     def take(self) -> float:
         """Return the virtual time in seconds, 0 before boot.
@@ -249,6 +255,8 @@ class _Pulse:
                 # The process has replaced its kernel by a new one.
                 raise MachineError("the machine was rebooted from inside, which ends it")
             return 0.0
+        if self._pid is not None:
+            self.peak_bytes = max(self.peak_bytes, peak_bytes(self._pid))
         # It looks through all processes of the host, which is not to be done every moment.
         if not self._held and now_s - self._looked_s >= _LOOK_EVERY_S / 2:
             self._looked_s = now_s

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from longfat import __version__
 from longfat.report.fidelity import FigureFidelity, Standing, StudyFidelity
 from longfat.report.values import BAND, MISSING, band_text
+from longfat.runs import told_tools
 from longfat.units import format_quantity
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def fidelity_markdown(studies: Sequence[StudyFidelity]) -> str:
     names = [one.verdict.study.name for one in studies]
     all_runs = [run for one in studies for runs in one.verdict.runs.values() for run in runs]
     kernels = sorted({run.kernel["release"] for run in all_runs})
-    tools = sorted({f"{name}: {text}" for run in all_runs for name, text in run.tools.items()})
+    tools = told_tools(all_runs)
     lines = [
         "# Fidelity: what was published beside what longfat measures",
         "",

@@ -41,6 +41,7 @@ from longfat.report.values import (
     run_summary,
 )
 from longfat.report.windows import flow_windows, window_grid, window_notes
+from longfat.runs import told_tools
 from longfat.traffic import Iperf3
 
 if TYPE_CHECKING:
@@ -171,7 +172,6 @@ class Page:
         study = verdict.study
         windows, omissions = flow_windows(verdict)
         runs = verdict.first_runs
-        tools = {f"{name}: {text}" for run in runs.values() for name, text in run.tools.items()}
         values: dict[str, Any] = {
             "version": __version__,
             "verdict": verdict,
@@ -184,7 +184,7 @@ class Page:
             "headings": () if self._text is None else self._text.headings,
             "network_placed": self._text is not None and self._text.places_network,
             "networks": self._networks,
-            "tools": sorted(tools),
+            "tools": told_tools(runs.values()),
             "titled": any(study.cases[name].title != name for name in verdict.runs),
             "groups": comparison_groups(verdict),
             "columns": comparison_columns(verdict),

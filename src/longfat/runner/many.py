@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.runner.compile import expected_virtual_s
 from longfat.runner.one import Progress, run_case
+from longfat.runner.work import Piece
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,21 +43,6 @@ class Batch:
 
     cases: Mapping[str, Planned]
     out: Path
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
-    """One case with one seed.
-
-    Attributes:
-        batch: the place of its batch among the batches, from 0.
-        name: the case's name.
-        seed: the seed.
-    """
-
-    batch: int
-    name: str
-    seed: int
 
 
 def run_cases(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from longfat import kernel as kernels
@@ -16,17 +17,18 @@ from longfat.machine import Machine, reserve_cpu
 from longfat.network import link_of_qdisc
 from longfat.runner.compile import compile_job, expected_virtual_s, limit_virtual_s
 from longfat.runner.init import GUEST_FOLDER, GUEST_PLACE, init_program
-from longfat.runner.tools import PACKAGES, missing_tool, tool_versions
+from longfat.runner.tools import PACKAGES, Toolbox, missing_tool
 from longfat.runs import FlowTime, Played, staged_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from longfat.case import Case
     from longfat.errors import Place
     from longfat.machine import Pace
     from longfat.runs import Run
+    from longfat.setting import Setting
 
 _NOT_FOUND = 127
 
@@ -51,7 +53,10 @@ def run_case(
     *,
     name: str,
     out: Path,
+    study: str = "",
+    parameters: Mapping[str, Setting] = MappingProxyType({}),
     setup_places: Sequence[Place] = (),
+    toolbox: Toolbox | None = None,
     on_progress: Callable[[Progress], None] = lambda _: None,
     on_start: Callable[[Path], None] = lambda _: None,
     pace: Pace | None = None,
@@ -62,7 +67,10 @@ def run_case(
         case: what to run.
         name: what to call it in the run's folder and in messages.
         out: the folder that takes the run's folder.
+        study: the name of its study, for the run's manifest; empty if it is of none.
+        parameters: of a case of a grid, what each parameter is in it, likewise.
         setup_places: where the set-up lines were written, for messages.
+        toolbox: the host's tools, where they have been looked at already.
         on_progress: called a few times a second.
         on_start: called once, before the machine boots, with the folder that the
             guest writes to. Somebody who looks into it while the machine runs must
@@ -78,9 +86,9 @@ def run_case(
         MachineError: the machine failed.
     """
     kernel = kernels.find(case.kernel)
-    versions = tool_versions(case)
+    tools = (toolbox or Toolbox()).of(case)
     expected_s = expected_virtual_s(case)
-    with staged_run(out, name=name, case=case) as staged:
+    with staged_run(out, name=name, case=case, study=study, parameters=parameters) as staged:
         (staged.folder / "job.json").write_text(json.dumps(compile_job(case)), encoding="utf-8")
         on_start(staged.folder)
         try:
@@ -106,7 +114,11 @@ def run_case(
                 if outcome["failed"] is not None:
                     raise _failure(case, outcome["failed"], setup_places=setup_places)
                 return staged.keep(
-                    kernel=kernel, tools=versions, played=_played(outcome), wall_s=wall_s
+                    kernel=kernel,
+                    tools=tools,
+                    played=_played(outcome),
+                    wall_s=wall_s,
+                    peak_bytes=machine.peak_bytes,
                 )
         except MachineError as error:
             raise MachineError(f"case {name!r}: {error}") from error

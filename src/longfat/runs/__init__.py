@@ -10,7 +10,18 @@ and appears by a rename.
     series/         what the probes saw, as Parquet, decoded from raw/
 """
 
-from longfat.runs.run import RUN_FORMAT, FlowTime, Run, load_run
+from longfat.runs.run import RUN_FORMAT, FlowTime, Run, Tool, load_run, result_key, told_tools
 from longfat.runs.staging import Played, Staged, staged_run
 
-__all__ = ["RUN_FORMAT", "FlowTime", "Played", "Run", "Staged", "load_run", "staged_run"]
+__all__ = [
+    "RUN_FORMAT",
+    "FlowTime",
+    "Played",
+    "Run",
+    "Staged",
+    "Tool",
+    "load_run",
+    "result_key",
+    "staged_run",
+    "told_tools",
+]

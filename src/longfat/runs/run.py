@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,9 @@ import pyarrow.parquet as pq
 
 from longfat.case import Case
 from longfat.errors import InputError
+from longfat.setting import Setting
 
-RUN_FORMAT = 2
+RUN_FORMAT = 3
 """The version of the manifest; it changes when the meaning of a field does."""
 
 MANIFEST = "manifest.json"
@@ -32,6 +33,37 @@ class FlowTime:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A program that a result depends on.
+
+    Attributes:
+        version: what it says of itself.
+        digest: the SHA-256 of its bytes, and of those of the libraries that it loads.
+    """
+
+    version: str
+    digest: str
+
+
+def told_tools(runs: Iterable[Run]) -> list[str]:
+    """Return the tools of runs as a reader is told of them; those of no version are left out."""
+    tools = {(name, tool) for run in runs for name, tool in run.tools.items()}
+    return sorted(f"{name}: {tool.version}" for name, tool in tools if tool.version)
+
+
+def result_key(case_digest: str, *, kernel_digest: str, tools: Mapping[str, Tool]) -> str:
+    """Return the name of a result: the hash of all that decides it.
+
+    Args:
+        case_digest: the case's digest.
+        kernel_digest: the kernel's digest.
+        tools: the host's tools that the case uses, and longfat itself, by name.
+    """
+    decides = [case_digest, kernel_digest, sorted((name, t.digest) for name, t in tools.items())]
+    return hashlib.sha256(json.dumps(decides).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """What one case gave.
 
@@ -43,13 +75,16 @@ class Run:
         digest: a hash over all that was measured, not over wall time or
             paths: equal digests mean equal bytes.
         kernel: the kernel's `digest`, `release` and `binary_sha256`.
-        tools: the versions of the host's tools, by name.
+        tools: the host's tools, and longfat itself, by name.
         seed: the case's seed.
         flow_times: when each flow began and ended, by its name.
         epoch_s: what the guest's clock said at the traffic's start, in seconds since 1970.
         virtual_s: virtual time from boot to end, in seconds.
         wall_s: wall time of the same, in seconds.
+        peak_bytes: the most memory that the machine's processes held at once.
         metrics: numbers by `FLOW.METRIC` and `PROBE.METRIC`, in base units.
+        study: the name of the study whose case it is; empty if it is of none.
+        parameters: of a case of a grid, what each parameter is in it.
     """
 
     folder: Path
@@ -58,13 +93,22 @@ class Run:
     case_digest: str
     digest: str
     kernel: dict[str, str]
-    tools: dict[str, str]
+    tools: dict[str, Tool]
     seed: int
     flow_times: Mapping[str, FlowTime]
     epoch_s: float
     virtual_s: float
     wall_s: float
+    peak_bytes: int
     metrics: dict[str, float]
+    study: str = ""
+    parameters: Mapping[str, Setting] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """Return the name of the result, by which it is remembered: see `result_key`."""
+        digest = self.kernel["digest"]
+        return result_key(self.case_digest, kernel_digest=digest, tools=self.tools)
 
     @property
     def raw(self) -> Path:
@@ -101,6 +145,8 @@ class Run:
         del fields["folder"]
         fields["case"] = self.case.to_json()
         fields["flow_times"] = {name: asdict(time) for name, time in self.flow_times.items()}
+        fields["tools"] = {name: asdict(tool) for name, tool in self.tools.items()}
+        fields["parameters"] = {name: one.to_json() for name, one in self.parameters.items()}
         return {"format": RUN_FORMAT, **fields}
 
 
@@ -129,7 +175,11 @@ def load_run(folder: Path) -> Run:
         fields["flow_times"] = {
             name: FlowTime(**times) for name, times in fields["flow_times"].items()
         }
-    except (ValueError, TypeError, AttributeError) as error:
+        fields["tools"] = {name: Tool(**tool) for name, tool in fields["tools"].items()}
+        fields["parameters"] = {
+            name: Setting.from_json(one) for name, one in fields["parameters"].items()
+        }
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: {error}") from None
     return Run(**{**fields, "folder": folder})
 

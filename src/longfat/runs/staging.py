@@ -12,6 +12,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -19,13 +20,14 @@ import pyarrow.parquet as pq
 
 from longfat.errors import InputError, MachineError, SurroundingsError
 from longfat.probe.samples import UNREADABLE
-from longfat.runs.run import MANIFEST, RAW, SERIES, FlowTime, Run, measured_digest
+from longfat.runs.run import MANIFEST, RAW, SERIES, FlowTime, Run, Tool, measured_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from longfat.case import Case
     from longfat.kernel import Kernel
+    from longfat.setting import Setting
 
 _SUFFIX = ".partial"
 
@@ -63,6 +65,8 @@ class Staged:
     _name: str
     _case: Case
     _out: Path
+    _study: str
+    _parameters: Mapping[str, Setting]
 
     def check(self) -> None:
         """Check what the guest left, before anything is read or written there.
@@ -80,14 +84,23 @@ class Staged:
                     kind = "a link" if stat.S_ISLNK(mode) else "a special file"
                     raise MachineError(f"the guest left {kind} in its run folder: {name}")
 
-    def keep(self, *, kernel: Kernel, tools: dict[str, str], played: Played, wall_s: float) -> Run:
+    def keep(
+        self,
+        *,
+        kernel: Kernel,
+        tools: dict[str, Tool],
+        played: Played,
+        wall_s: float,
+        peak_bytes: int,
+    ) -> Run:
         """Measure what was written, add the manifest, and put the run in its place.
 
         Args:
             kernel: the kernel that ran it.
-            tools: the versions of the host's tools, by name.
+            tools: the host's tools, and longfat itself, by name.
             played: what the guest tells.
             wall_s: wall time from boot to end, in seconds.
+            peak_bytes: the most memory that the machine's processes held at once.
 
         Raises:
             MachineError: a tool's output cannot be read.
@@ -114,8 +127,11 @@ class Staged:
             epoch_s=played.epoch_s,
             virtual_s=played.virtual_s,
             wall_s=round(wall_s, 3),
+            peak_bytes=peak_bytes,
             metrics=_measure(self._case, raw)
             | _decode(self._case, raw, series=self.folder / SERIES, epoch_s=played.epoch_s),
+            study=self._study,
+            parameters=self._parameters,
         )
         for name in _EXCHANGE:
             (self.folder / name).unlink()
@@ -168,13 +184,22 @@ def _decode(case: Case, raw: Path, *, series: Path, epoch_s: float) -> dict[str,
 
 
 @contextlib.contextmanager
-def staged_run(out: Path, *, name: str, case: Case) -> Iterator[Staged]:
+def staged_run(
+    out: Path,
+    *,
+    name: str,
+    case: Case,
+    study: str = "",
+    parameters: Mapping[str, Setting] = MappingProxyType({}),
+) -> Iterator[Staged]:
     """Make a hidden folder for a run; what is not kept by the end is removed.
 
     Args:
         out: the folder that takes the run directory; made if it is not there.
         name: the case's name.
         case: the case.
+        study: the name of its study; empty if it is of none.
+        parameters: of a case of a grid, what each parameter is in it.
 
     Raises:
         InputError: `out` cannot be made or written to.
@@ -190,7 +215,7 @@ def staged_run(out: Path, *, name: str, case: Case) -> Iterator[Staged]:
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        yield Staged(folder, name, case, out)
+        yield Staged(folder, name, case, out, study, parameters)
     except OSError as error:
         raise SurroundingsError(f"{folder}: {error.strerror}") from error
     finally:

@@ -16,7 +16,6 @@ from longfat.study.model import (
     Parameter,
     Planned,
     Published,
-    Setting,
     Study,
 )
 from longfat.study.open import Opened, open_network
@@ -33,7 +32,6 @@ __all__ = [
     "Parameter",
     "Planned",
     "Published",
-    "Setting",
     "Study",
     "find_metric",
     "known_metrics",

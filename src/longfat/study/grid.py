@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 from longfat.errors import InputError, Place
 from longfat.metric import Unit
+from longfat.setting import Setting
 from longfat.study.expressions import (
     Bindings,
     Expression,
@@ -37,7 +38,6 @@ from longfat.study.expressions import (
 )
 from longfat.study.formula import FormulaError
 from longfat.study.gridvalues import MOST_CASES, Value, read_values
-from longfat.study.model import Setting
 from longfat.study.node import Node, nearest
 from longfat.study.templates import Text, has_expression, read_text
 from longfat.study.terms import DIMENSIONS, Condition, Dimension

@@ -9,22 +9,8 @@ from pathlib import Path
 from longfat.case import Case
 from longfat.errors import Place
 from longfat.metric import Unit
+from longfat.setting import Setting
 from longfat.study.claims import Claim
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """What a parameter of a grid is in one case.
-
-    Attributes:
-        text: the value as a person reads it, such as `0.5 bdp`.
-        number: the value in its base unit; None for a text such as `cubic`.
-        unit: the kind of the number; None for a text.
-    """
-
-    text: str
-    number: float | None = None
-    unit: Unit | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,6 +58,7 @@ def _advise(measured: Measured, case: Case, *, folder: Path) -> Advice:
             epoch_s=0.0,
             virtual_s=0.0,
             wall_s=0.0,
+            peak_bytes=0,
             metrics={f"{name}.{metric}": value for metric, value in measured.metrics.items()},
         )
         (found,) = diagnose(run, name)
