@@ -7,9 +7,7 @@ hears once of all of them, and what every host needs is done without `ip`
 (`longfat.guest.plain_ip`).
 """
 
-import os
 import re
-import shutil
 import time
 from collections.abc import Callable
 from typing import Any
@@ -18,9 +16,8 @@ from longfat.guest.netlink import Netlink
 from longfat.guest.nodes import Nodes
 from longfat.guest.plain_ip import are_plain, do_plain
 from longfat.guest.script import ROOT
+from longfat.guest.shell import run
 
-_PRIORITY = 10
-_TAIL_CHARACTERS = 4000
 _REST_EVERY = 50
 
 # What `ip -batch` and `tc -batch` say of the line at which they stop.
@@ -45,7 +42,7 @@ def run_batches(
     times_ns: list[int] = []
     for number, batch in enumerate(batches, start=1):
         times_ns.append(time.monotonic_ns())
-        failed = _run_batch(batch, nodes=nodes)
+        failed = run_batch(batch, nodes=nodes)
         if failed is not None:
             return {"times_ns": times_ns, "failed": failed}
         if number % _REST_EVERY == 0:
@@ -68,12 +65,13 @@ def connect(interfaces: list[str], *, route: Netlink) -> None:
         route.index_of(name)
 
 
-def _run_batch(batch: dict[str, Any], *, nodes: Nodes) -> dict[str, Any] | None:
+def run_batch(batch: dict[str, Any], *, nodes: Nodes) -> dict[str, Any] | None:
+    """Run one batch, as far as it goes well; return what failed, as `run_batches` tells it."""
     program, node, lines = batch["program"], batch["node"], batch["lines"]
     if program == "sh":
         for line in lines:
             with nodes.inside(node):
-                status, words = _run(["sh", "-c", line], given="")
+                status, words = run(["/bin/sh", "-c", line])
             if status != 0:
                 return {"line": line, "status": status, "words": words}
         return None
@@ -85,7 +83,7 @@ def _run_batch(batch: dict[str, Any], *, nodes: Nodes) -> dict[str, Any] | None:
             return None
         line, words = failed
         return {"line": " ".join([*argv, line]), "status": 2, "words": words}
-    status, words = _run([*argv, "-batch", "-"], given="".join(f"{line}\n" for line in lines))
+    status, words = run([*argv, "-batch", "-"], given="".join(f"{line}\n" for line in lines))
     if status == 0:
         return None
     found = _FAILED_LINE.search(words)
@@ -93,34 +91,3 @@ def _run_batch(batch: dict[str, Any], *, nodes: Nodes) -> dict[str, Any] | None:
     if found and 0 < int(found[1]) <= len(lines):
         line = lines[int(found[1]) - 1]
     return {"line": " ".join([*argv, line]), "status": status, "words": words}
-
-
-def _run(argv: list[str], *, given: str) -> tuple[int, str]:
-    """Run a program to its end; return its exit status and what it wrote."""
-    path = shutil.which(argv[0], path=os.environ["PATH"])
-    if path is None:
-        return 127, f"{argv[0]}: command not found"
-    # Files in memory have room for all of it, so that nobody must look after them meanwhile.
-    stdin, output = os.memfd_create("input"), os.memfd_create("output")
-    try:
-        data = memoryview(given.encode())
-        while data:
-            data = data[os.write(stdin, data) :]
-        os.lseek(stdin, 0, os.SEEK_SET)
-        places = ((stdin, 0), (output, 1), (output, 2))
-        pid = os.posix_spawn(
-            path,
-            argv,
-            os.environ,
-            file_actions=[(os.POSIX_SPAWN_DUP2, source, place) for source, place in places],
-            setsid=True,
-            setsigmask=[],
-            scheduler=(os.SCHED_RR, os.sched_param(_PRIORITY)),
-        )
-        _, status = os.waitpid(pid, 0)
-        size = os.lseek(output, 0, os.SEEK_END)
-        words = os.pread(output, _TAIL_CHARACTERS, max(0, size - _TAIL_CHARACTERS))
-        return os.waitstatus_to_exitcode(status), words.decode(errors="replace").strip()
-    finally:
-        os.close(stdin)
-        os.close(output)

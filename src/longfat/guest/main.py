@@ -6,6 +6,7 @@ kernel as `PYTHON -I -S -B main.py`; nothing is passed but the folders that the
 sandbox shows.
 """
 
+import importlib
 import json
 import os
 import sys
@@ -15,23 +16,27 @@ from typing import Any
 # This file stands at ROOT/longfat/guest/main.py, and nothing else of longfat does.
 sys.path.insert(0, os.path.abspath(f"{__file__}/../../.."))
 
-from longfat.guest import agent, job, mounts, system
+from longfat.guest import mounts, system
 
 
 def main() -> None:
     """Do all of it; whatever happens, the machine is turned off."""
     try:
-        mounts.mount_all()
-        folder = f"{mounts.HOME}/run"
-        with open(f"{folder}/job.json", encoding="utf-8") as file:
+        with open(f"{mounts.HANDOVER}/run/job.json", encoding="utf-8") as file:
             orders: dict[str, Any] = json.load(file)
+        # Importing is much of a boot, so each way imports only what it needs; and now, for
+        # /tmp, where this package is shown, becomes the guest's own.
+        serves = bool(orders.get("serve"))
+        room = importlib.import_module(f"longfat.guest.{'agent' if serves else 'job'}")
+        mounts.mount_all()
         os.environ.clear()
         os.environ.update(orders["environment"])
-        if orders.get("serve"):
+        if serves:
             mounts.make_writable(orders["folders"])
-            agent.serve()
+            room.serve()
+        folder = f"{mounts.HOME}/run"
         mounts.cover_file("/etc/hosts", text=orders["hosts_file"])
-        outcome = job.play_job(orders, folder=folder)
+        outcome = room.play_job(orders, folder=folder)
         with open(f"{folder}/outcome.json", "w", encoding="utf-8") as file:
             json.dump(outcome, file)
     except BaseException:

@@ -6,6 +6,7 @@ another flow. A flow ends when its client does. Probes look on from the start
 of the traffic to the end of the last flow.
 """
 
+import os
 import shlex
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import time
 from typing import Any
 
 from longfat.guest import system
+from longfat.guest.nodes import Nodes
 from longfat.guest.probes import Probes
 from longfat.guest.script import Script, at_node
 from longfat.guest.shell import CommandFailed
@@ -47,6 +49,7 @@ class Player:
 
     Args:
         flows: the job's flows.
+        nodes: where they can run.
         probes: what looks on.
         script: where to record what is started.
         raw: the folder for their output.
@@ -57,12 +60,14 @@ class Player:
         self,
         flows: list[dict[str, Any]],
         *,
+        nodes: Nodes,
         probes: Probes,
         script: Script,
         raw: str,
         start_s: float,
     ) -> None:
         self._flows = [_Flow(spec, number=number) for number, spec in enumerate(flows, start=1)]
+        self._nodes = nodes
         self._probes = probes
         self._script = script
         self._raw = raw
@@ -170,12 +175,15 @@ class Player:
         if variable:
             lines.append(f"{variable}=$!")
         self._script.record(lines)
-        environment = [f"{name}={value}" for name, value in spec["environment"].items()]
-        inner = ["env", *environment, *spec["argv"]] if environment else spec["argv"]
         path = f"{self._raw}/{spec['output']}"
-        with open(path, "wb") as stdout, open(f"{path}.err", "wb") as stderr:
+        with (
+            open(path, "wb") as stdout,
+            open(f"{path}.err", "wb") as stderr,
+            self._nodes.inside(spec["host"]),
+        ):
             return subprocess.Popen(
-                ["ip", "netns", "exec", spec["host"], *inner],
+                spec["argv"],
+                env={**os.environ, **spec["environment"]},
                 stdin=subprocess.DEVNULL,
                 stdout=stdout,
                 stderr=stderr,

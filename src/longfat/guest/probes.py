@@ -5,8 +5,9 @@ import signal
 import subprocess
 from typing import Any
 
+from longfat.guest.nodes import Nodes
 from longfat.guest.sample import Sampler
-from longfat.guest.script import ROOT, Script, at_node
+from longfat.guest.script import Script, at_node
 from longfat.guest.shell import CommandFailed
 
 
@@ -15,15 +16,23 @@ class Probes:
 
     Args:
         orders: the job's probes.
-        nodes: all nodes of the network.
+        names: the names of all nodes of the network.
+        nodes: where captures can run.
         script: where to record the captures; the sampler has no command line.
         folder: the run's folder.
     """
 
     def __init__(
-        self, orders: list[dict[str, Any]], *, nodes: list[str], script: Script, folder: str
+        self,
+        orders: list[dict[str, Any]],
+        *,
+        names: list[str],
+        nodes: Nodes,
+        script: Script,
+        folder: str,
     ) -> None:
         self._orders = orders
+        self._names = names
         self._nodes = nodes
         self._script = script
         self._folder = folder
@@ -40,7 +49,7 @@ class Probes:
         self._captures = [(order, self._start_capture(order)) for order in captures]
         sampled = [order for order in self._orders if order["kind"] != "capture"]
         raw = f"{self._folder}/raw"
-        self._sampler = Sampler(sampled, nodes=self._nodes, folder=raw, start_s=start_s)
+        self._sampler = Sampler(sampled, nodes=self._names, folder=raw, start_s=start_s)
 
     def check(self) -> None:
         """Check that what was started has not failed.
@@ -78,10 +87,12 @@ class Probes:
         line = at_node(order["node"], shlex.join(order["argv"]))
         errors = f"raw/{order['output']}.err"
         self._script.record([f"{line} 2> {errors} &", f"{_variable(order)}=$!"])
-        inside = [] if order["node"] == ROOT else ["ip", "netns", "exec", order["node"]]
-        with open(f"{self._folder}/{errors}", "wb") as stderr:
+        with (
+            open(f"{self._folder}/{errors}", "wb") as stderr,
+            self._nodes.inside(order["node"]),
+        ):
             return subprocess.Popen(
-                [*inside, *order["argv"]],
+                order["argv"],
                 cwd=self._folder,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import compileall
+import functools
 import sys
 from pathlib import Path
 
@@ -18,5 +20,16 @@ GUEST_PLACE = "guest/longfat/guest"
 
 def init_program() -> list[str]:
     """Return the guest's PID 1: our own interpreter, not the virtual environment's link to it."""
+    _compile_guest()
     interpreter = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]
     return [str(interpreter), "-I", "-S", "-B", f"{HANDOVER}/{GUEST_PLACE}/main.py"]
+
+
+@functools.cache
+def _compile_guest() -> None:
+    """Compile the guest program, once for all machines: each would do it anew as it boots.
+
+    Where that cannot be kept (the folder is somebody else's), machines boot a little slower
+    and give the same results.
+    """
+    compileall.compile_dir(GUEST_FOLDER, quiet=2)

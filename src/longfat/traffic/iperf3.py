@@ -16,12 +16,13 @@ from typing import Any, ClassVar
 
 from longfat.errors import InputError, MachineError
 from longfat.metric import Metric, Unit
+from longfat.theory.fairness import jain_index
 from longfat.traffic.flow import Flow, Process
 
 DEFAULT_PORT = 5201
 DEFAULT_TIME_S = 10.0
 
-_IDLE_SHIM = "iperf3_idle"
+_SHIM = "iperf3_lean"
 
 # A transfer of a given size has no known end; this only scales progress and limits.
 _ASSUMED_BPS = 10e6
@@ -59,6 +60,7 @@ class Iperf3(Flow):
         Metric("max_rtt_s", Unit.SECONDS, "largest RTT"),
         Metric("jitter_s", Unit.SECONDS, "jitter"),
         Metric("loss", Unit.FRACTION, "loss"),
+        Metric("fairness", Unit.FRACTION, "fairness"),
     )
 
     time_s: float | None = None
@@ -85,9 +87,9 @@ class Iperf3(Flow):
                 argv=server,
                 output=self._server_file,
                 listens=True,
-                shim=_IDLE_SHIM,
+                shim=_SHIM,
             ),
-            Process(host=self.source, argv=client, output=self._client_file, shim=_IDLE_SHIM),
+            Process(host=self.source, argv=client, output=self._client_file, shim=_SHIM),
         )
 
     def _options(self) -> list[str]:
@@ -302,6 +304,7 @@ def _totals(end: dict[str, Any]) -> dict[str, float]:
         "receiver_bps": float(received["bits_per_second"]),
         "sent_bytes": float(sent["bytes"]),
         "received_bytes": float(received["bytes"]),
+        **_fairness(end["streams"]),
     }
     if "udp" in end["streams"][0]:
         totals["jitter_s"] = float(end["sum"]["jitter_ms"]) / 1e3
@@ -317,3 +320,14 @@ def _totals(end: dict[str, Any]) -> dict[str, float]:
         totals["mean_rtt_s"] = sum(s["mean_rtt"] for s in senders) / len(senders) / 1e6
         totals["max_rtt_s"] = max(s["max_rtt"] for s in senders) / 1e6
     return totals
+
+
+def _fairness(streams: list[dict[str, Any]]) -> dict[str, float]:
+    """Return how evenly parallel streams shared what was received; nothing of a single stream."""
+    received = [
+        stream["udp"]["packets"] - stream["udp"]["lost_packets"]
+        if "udp" in stream
+        else stream["receiver"]["bytes"]
+        for stream in streams
+    ]
+    return {"fairness": jain_index(received)} if len(received) > 1 and any(received) else {}

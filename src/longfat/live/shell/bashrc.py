@@ -34,7 +34,7 @@ def bashrc(network: Network, *, session: str) -> str:
         "_lf_start_s": str(START_OF_TIME_S),
         "_lf_rc": PLACE,
         "_lf_session": session,
-        "_lf_shim": f"{SHIMS}/iperf3_idle.so",
+        "_lf_shim": f"{SHIMS}/iperf3_lean.so",
     }
     lists = {
         "_lf_hosts": [host.name for host in network.hosts],

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Spares iperf3 the system calls that tell it nothing.
+ *
+ * In a machine a system call costs more than all that iperf3 itself does, and
+ * nearly all of a run's calls are iperf3's. Three kinds of them are not needed.
+ *
+ * Waiting for nothing. Before TEST_RUNNING and after TEST_END has crossed the
+ * control connection, the sending end of iperf3 before 3.16 waits for the other
+ * end by select(2) with its data sockets in the write set. They are writable, so
+ * select returns at once, again and again: for a round trip at the start, and at
+ * the end until the queue ahead has drained or a lost message was sent again.
+ * Here the write set is taken away while the test does not run, and select waits
+ * for at least a millisecond. The sender then starts at the moment when
+ * TEST_RUNNING arrives, and not up to a turn (under a microsecond) later.
+ *
+ * Reading what is not there. The receiver fills a block of 128 KB by as many
+ * reads as it takes: after one that was not filled it reads once more, to be
+ * told that there is nothing. Here it is told so without asking; after the next
+ * select a read asks again.
+ *
+ * Looking at a clock that stands still. No virtual time passes while a program
+ * computes, but for the fraction of a microsecond that the kernel lets each look at
+ * the clock cost, and the one of a failed read, in order that a program that waits by
+ * looking again and again gets somewhere. So between two selects the clock need be
+ * looked at once; and how long a select has waited, the kernel says itself, by what is
+ * left of its time. From that the time is reckoned, and after a few turns looked at
+ * again: it lags by some microseconds at most.
+ *
+ * So what both ends do happens up to some microseconds earlier than without this
+ * file. tests/belief says what that is worth.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/select.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* States, sent as one byte each over the control connection; iperf_api.h of iperf3. */
+enum { TEST_RUNNING = 2, TEST_END = 4 };
+enum { LEAST_WAIT_US = 1000, MOST_TURNS = 16, MOST_REPEATS = 16 };
+enum { NS_A_SECOND = 1000000000 };
+
+static int running;
+
+/* Of a data socket: whether reading it never waits, and whether it was read to its end. */
+enum { UNKNOWN, WAITS, NEVER_WAITS };
+static char kind[FD_SETSIZE];
+static char drained[FD_SETSIZE];
+
+/* A thread's clock, and for how many selects and readings it is still good enough. */
+static __thread struct timespec now;
+static __thread int turns, repeats;
+
+/* One byte on its own is a state: data comes in blocks. */
+static void note_state(const void *data, ssize_t length)
+{
+	char state = length == 1 ? *(const char *)data : 0;
+
+	if (state == TEST_RUNNING) {
+		running = 1;
+		memset(kind, UNKNOWN, sizeof(kind));
+	} else if (state == TEST_END) {
+		running = 0;
+	}
+}
+
+static int never_waits(int fd)
+{
+	if (kind[fd] == UNKNOWN)
+		kind[fd] = fcntl(fd, F_GETFL) & O_NONBLOCK ? NEVER_WAITS : WAITS;
+	return kind[fd] == NEVER_WAITS;
+}
+
+typedef ssize_t read_call(int, void *, size_t);
+typedef ssize_t write_call(int, const void *, size_t);
+typedef int clock_call(clockid_t, struct timespec *);
+
+ssize_t read(int fd, void *data, size_t length)
+{
+	static read_call *next;
+	int is_data = running && length > 1 && fd >= 0 && fd < FD_SETSIZE;
+	ssize_t count;
+
+	if (!next)
+		next = (read_call *)dlsym(RTLD_NEXT, "read");
+	if (is_data && drained[fd]) {
+		drained[fd] = 0;
+		errno = EAGAIN;
+		return -1;
+	}
+	count = next(fd, data, length);
+	if (length == 1)
+		note_state(data, count);
+	else if (is_data && count > 0 && (size_t)count < length)
+		drained[fd] = never_waits(fd);
+	return count;
+}
+
+ssize_t write(int fd, const void *data, size_t length)
+{
+	static write_call *next;
+
+	if (!next)
+		next = (write_call *)dlsym(RTLD_NEXT, "write");
+	note_state(data, (ssize_t)length);
+	return next(fd, data, length);
+}
+
+static void add_to_now(struct timespec all, struct timespec left)
+{
+	now.tv_sec += all.tv_sec - left.tv_sec;
+	now.tv_nsec += all.tv_nsec - left.tv_nsec;
+	if (now.tv_nsec < 0) {
+		now.tv_nsec += NS_A_SECOND;
+		now.tv_sec--;
+	} else if (now.tv_nsec >= NS_A_SECOND) {
+		now.tv_nsec -= NS_A_SECOND;
+		now.tv_sec++;
+	}
+}
+
+int select(int count, fd_set *reads, fd_set *writes, fd_set *others, struct timeval *wait)
+{
+	struct timespec all, left;
+	int found;
+
+	if (count > 0 && count <= FD_SETSIZE)
+		memset(drained, 0, (size_t)count);
+	if (!running && writes)
+		FD_ZERO(writes);
+	if (!wait) {
+		turns = 0;
+		return pselect(count, reads, writes, others, NULL, NULL);
+	}
+	all.tv_sec = wait->tv_sec;
+	all.tv_nsec = wait->tv_usec * 1000;
+	if (!running && !all.tv_sec && all.tv_nsec < LEAST_WAIT_US * 1000)
+		all.tv_nsec = LEAST_WAIT_US * 1000;
+	left = all;
+	/* The system call itself: the C library keeps what is left to itself. */
+	found = (int)syscall(SYS_pselect6, count, reads, writes, others, &left, NULL);
+	wait->tv_sec = left.tv_sec;
+	wait->tv_usec = left.tv_nsec / 1000;
+	repeats = MOST_REPEATS;
+	if (turns > 0 && found > 0) {
+		turns--;
+		add_to_now(all, left);
+	} else {
+		turns = 0;
+	}
+	return found;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+	static clock_call *next;
+	int status;
+
+	if (!next)
+		next = (clock_call *)dlsym(RTLD_NEXT, "clock_gettime");
+	if (!running || clock != CLOCK_MONOTONIC)
+		return next(clock, time);
+	if (turns > 0 && repeats > 0) {
+		repeats--;
+		*time = now;
+		return 0;
+	}
+	status = next(clock, time);
+	if (status == 0) {
+		now = *time;
+		turns = MOST_TURNS;
+		repeats = MOST_REPEATS;
+	}
+	return status;
+}
