@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
 from longfat.spread import Spread, spread_of
+from longfat.study.overcases import NotRunError
+from longfat.study.rows import Table
+from longfat.study.tally import Tally
 
 if TYPE_CHECKING:
     from longfat.runs import Run
@@ -34,16 +37,18 @@ class JudgedClaim:
 
     Attributes:
         claim: the claim.
-        holds: whether it holds for the medians of its cases; None if a case
-            that it speaks of was not run.
+        holds: whether it holds for the medians of its cases; None if that
+            depends on a case that was not run.
         seeds: in how many of the seeds it holds, the k-th run of each case
             taken together; None if its cases have different numbers of runs,
             or one has a single run.
+        tallies: what it says over many cases: in how many that holds, and where not.
     """
 
     claim: Claim
     holds: bool | None
     seeds: SeedCount | None = None
+    tallies: tuple[Tally, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +161,7 @@ def _claim_to_json(judged: JudgedClaim) -> dict[str, Any]:
         "expression": judged.claim.expression,
         "holds": judged.holds,
         "seeds": None if seeds is None else {"holding": seeds.holding, "count": seeds.count},
+        "over_cases": [tally.to_json() for tally in judged.tallies],
     }
 
 
@@ -188,7 +194,7 @@ def judge(study: Study, runs: Mapping[str, Sequence[Run]]) -> Verdict:
         study=study,
         runs=there,
         spreads=spreads,
-        claims=tuple(_judged(claim, there, spreads) for claim in study.claims),
+        claims=_judged_claims(study, there, spreads),
         published=tuple(
             Comparison(figure, spreads.get(figure.case, {}).get(figure.metric))
             for figure in figures
@@ -205,37 +211,53 @@ def _spreads(runs: Sequence[Run]) -> dict[str, Spread]:
     }
 
 
-def _judged(
-    claim: Claim,
+def _judged_claims(
+    study: Study,
     runs: Mapping[str, tuple[Run, ...]],
     spreads: Mapping[str, Mapping[str, Spread]],
-) -> JudgedClaim:
+) -> tuple[JudgedClaim, ...]:
+    if not study.claims:
+        return ()
     medians = {
         case: {metric: spread.median for metric, spread in of_case.items()}
         for case, of_case in spreads.items()
     }
-    return JudgedClaim(claim, _holds(claim, medians), _seed_count(claim, runs))
+    table = Table(medians, tuple(study.cases))
+    by_seed = [
+        Table(
+            {name: of_case[k].metrics for name, of_case in runs.items() if k < len(of_case)},
+            tuple(study.cases),
+        )
+        for k in range(max((len(of_case) for of_case in runs.values()), default=0))
+    ]
+    return tuple(
+        JudgedClaim(
+            claim,
+            _holds(claim, table),
+            _seed_count(claim, runs, by_seed),
+            tuple(one.tally(table) for one in claim.over),
+        )
+        for claim in study.claims
+    )
 
 
-def _seed_count(claim: Claim, runs: Mapping[str, tuple[Run, ...]]) -> SeedCount | None:
-    if not claim.cases <= runs.keys():
-        return None
-    counts = {len(runs[case]) for case in claim.cases}
-    if len(counts) != 1 or counts == {1}:
+def _seed_count(
+    claim: Claim, runs: Mapping[str, tuple[Run, ...]], by_seed: Sequence[Table]
+) -> SeedCount | None:
+    counts = {len(runs.get(case, ())) for case in claim.cases}
+    if len(counts) != 1 or counts <= {0, 1}:
         return None
     (count,) = counts
-    holding = sum(
-        _holds(claim, {case: runs[case][index].metrics for case in claim.cases}) is True
-        for index in range(count)
-    )
-    return SeedCount(holding, count)
+    return SeedCount(sum(_holds(claim, table) is True for table in by_seed[:count]), count)
 
 
 def _holds(claim: Claim, metrics: Mapping[str, Mapping[str, float]]) -> bool | None:
-    if not claim.cases <= metrics.keys():
+    if not claim.named <= metrics.keys():
         return None
     try:
         return claim.holds(metrics)
+    except NotRunError:
+        return None
     except InputError:
         # The case ran and has no such number (no reply came back, say): what
         # the claim says of that number is not so.

@@ -131,16 +131,29 @@ WRONG = [
     (
         "avg(1, 2) > 1",
         6,
-        "there is no function 'avg' (there are: min, max, abs, within)",
+        "there is no function 'avg' (there are: min, max, abs, within, sqrt, round, floor, ceil, "
+        "jain, bdp, mathis, cubic, all, any, share, mean, median)",
     ),
-    ("min(1) > 1", 6, "min() takes two or more values, and here are 1"),
+    (
+        "min(1) > 1",
+        10,
+        "min() is over the cases, and here is nothing of a case: write FLOW.METRIC",
+    ),
+    ("abs(1, 2) > 1", 6, "abs() takes one value, and here are 2"),
+    ("abs(1 where 1 < 2) > 1", 18, "abs() has no where: it is of one case"),
     ("1 <", 9, "the claim ends too early"),
     ("1 = 1", 8, "the claim cannot be read from '=' on; write == to compare"),
     (
         "rtt.avg > 1s",
         6,
-        "the claim cannot be read from 'rtt.avg' on; a metric is written "
-        "CASE.FLOW.METRIC, and a unit right behind its number",
+        "rtt.avg is of no case: name one, as in CASE.rtt.avg, or say it of the cases, as in "
+        "all(rtt.avg > ...)",
+    ),
+    ("red.avg > 1s", 6, "'red' is a case, and a metric of it is written red.FLOW.METRIC"),
+    (
+        "red > 1s",
+        6,
+        "'red' is no metric, which is written CASE.FLOW.METRIC; a text stands in quotes",
     ),
     (
         "1 ms > 0",

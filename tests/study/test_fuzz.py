@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from longfat.errors import InputError
 from longfat.metric import Metric, Unit
 from longfat.study import read_study
+from longfat.study.casebuilder import parse_claim
 from longfat.study.document import Mark, Scalar
-from longfat.study.formula import FormulaError, parse_formula
+from longfat.study.formula import FormulaError
 from longfat.study.node import Node
+from longfat.study.rows import Rows
 from longfat.study.terms import UndefinedError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -217,7 +219,7 @@ CONDITIONS = st.recursive(
 @settings(max_examples=3000, deadline=None)
 def test_any_claim(text: str) -> None:
     try:
-        formula = parse_formula(text, KNOWN)
+        formula = parse_claim(text, KNOWN, Rows(KNOWN))
     except FormulaError as error:
         caught = error
     else:
@@ -241,7 +243,7 @@ def test_any_claim(text: str) -> None:
 )
 def test_deep_and_long_claims(text: str) -> None:
     try:
-        parse_formula(text, KNOWN)
+        parse_claim(text, KNOWN, Rows(KNOWN))
     except FormulaError as error:
         assert error.message == "nested more than 40 deep"
 

@@ -84,6 +84,15 @@ def test_parallel_streams() -> None:
     assert sum(rows[0].bps for rows in report.streams) < 80e6
 
 
+def test_how_evenly_parallel_streams_share() -> None:
+    report = read_report(DATA / "iperf3-3.12-parallel-client.json")
+    received = [8_134_872, 434_400, 3_634_480]  # as the report's end states them
+    jain = sum(received) ** 2 / (3 * sum(x**2 for x in received))
+    assert report.totals["fairness"] == pytest.approx(jain)
+    assert report.totals["fairness"] == pytest.approx(0.624, abs=0.001)
+    assert "fairness" not in read_report(DATA / "iperf3-3.12-tcp-client.json").totals
+
+
 def test_reversed_traffic_takes_the_window_from_the_other_end(tmp_path: Path) -> None:
     for end in ("client", "server"):
         text = (DATA / f"iperf3-3.12-reverse-{end}.json").read_text()

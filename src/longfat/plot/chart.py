@@ -72,6 +72,23 @@ class Series:
     formula: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A straight line across a facet, at a value that a formula gives.
+
+    Attributes:
+        label: what the legend calls it; marks of one label belong together.
+        at: the value, in the base unit of its axis.
+        upright: it stands at a value of the x axis; else it lies at one of the y axis.
+        look: the look of the series that it belongs to; None if it belongs to all.
+    """
+
+    label: str
+    at: float
+    upright: bool
+    look: int | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Facet:
     """One of a chart's small multiples.
@@ -81,11 +98,13 @@ class Facet:
         series: what is drawn in it; none in a heat map.
         cells: of a heat map, the values by row (the y axis's tick) and column (the x axis's
             tick); NaN where there is no case.
+        marks: lines across it, of theory; none in a heat map.
     """
 
     title: str
     series: tuple[Series, ...] = ()
     cells: Floats | None = None
+    marks: tuple[Mark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

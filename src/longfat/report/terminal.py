@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from longfat.report.series import interval_rates
+from longfat.report.tallies import tally_lines
 from longfat.report.values import (
     BAND,
     MISSING,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from longfat.report.files import ReportFiles
     from longfat.runs import Run
-    from longfat.verdict import Verdict
+    from longfat.verdict import JudgedClaim, Verdict
 
 _STYLES = {"holds": "green", "FAILS": "bold red", "not judged": "yellow"}
 _GAP = 2
@@ -177,12 +178,12 @@ def _print_claims(verdict: Verdict, console: Console) -> None:
     table = Table.grid(padding=(0, _GAP, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column()
-    for row in rows:
-        table.add_row(Text(row.verdict, style=_STYLES[row.verdict]), _claim_text(row))
+    for row, judged in zip(rows, verdict.claims, strict=True):
+        table.add_row(Text(row.verdict, style=_STYLES[row.verdict]), _claim_text(row, judged))
     console.print(table)
 
 
-def _claim_text(row: ClaimRow) -> Text:
+def _claim_text(row: ClaimRow, judged: JudgedClaim) -> Text:
     text = Text(row.text)
     if row.seeds:
         text.append(f" ({row.seeds})")
@@ -192,6 +193,8 @@ def _claim_text(row: ClaimRow) -> Text:
     if row.verdict == "FAILS":
         for name, value in row.readings:
             text.append(f"\n{name} = {value}", style="red")
+    for line, failing in tally_lines(judged):
+        text.append(f"\n{line}", style="red" if failing else "dim")
     return text
 
 

@@ -1,9 +1,11 @@
 """The claim language: what a study asserts about its results.
 
 `tuned.bulk.receiver > 2.5 * default.bulk.receiver and tuned.bulk.retransmits < 100`
+`all(bulk.receiver > 0.9 * rate where buffer >= bdp)`
 
 The grammar is in `claims.lark`; `formula` builds its terms, whose meaning is in
-`terms`. Names and dimensions are checked when the study is read, so that a slip of the pen does
+`terms`, and `casebuilder` those over many cases, which are in `overcases`. Names and
+dimensions are checked when the study is read, so that a slip of the pen does
 not show after an hour of runs. Nothing is evaluated as Python.
 
 A claim whose value does not exist (a division by 0) does not hold.
@@ -16,8 +18,11 @@ from dataclasses import dataclass, field, replace
 
 from longfat.errors import InputError, Place
 from longfat.metric import Metric
-from longfat.study.formula import FormulaError, parse_formula
+from longfat.study.casebuilder import parse_claim
+from longfat.study.formula import FormulaError
 from longfat.study.node import Node
+from longfat.study.overcases import OverCases
+from longfat.study.rows import Rows
 from longfat.study.terms import Condition, Results, UndefinedError
 
 LONGEST_CLAIM = 2000
@@ -32,6 +37,8 @@ class Claim:
         expression: what it says, to be checked.
         place: where it was written.
         cases: the names of the cases that it speaks of.
+        named: those of them that it names.
+        over: what it says over many cases, in the order in which it says it.
     """
 
     text: str
@@ -39,6 +46,13 @@ class Claim:
     place: Place
     cases: frozenset[str]
     condition: Condition = field(repr=False, compare=False)
+    named: frozenset[str] = frozenset()
+    over: tuple[OverCases, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the parameters and derived values in it."""
+        return tuple(name for one in self.over for name in one.names)
 
     def holds(self, metrics: Results) -> bool:
         """Check it against results.
@@ -48,7 +62,8 @@ class Claim:
                 by the case's name.
 
         Raises:
-            InputError: a metric that it speaks of is not among the results.
+            InputError: a metric of a case that it names is not among the results.
+            NotRunError: it depends on cases that are not among the results.
         """
         try:
             return self.condition.holds(metrics)
@@ -58,12 +73,13 @@ class Claim:
             raise InputError(error.message, place=self.place) from None
 
 
-def read_claim(node: Node, known: Mapping[str, Mapping[str, Metric]]) -> Claim:
+def read_claim(node: Node, known: Mapping[str, Mapping[str, Metric]], rows: Rows) -> Claim:
     """Read a claim.
 
     Args:
         node: an expression, or a mapping of one text to its expression.
         known: the metrics of each case, as `known_metrics` returns them.
+        rows: the cases.
 
     Returns:
         The claim, checked.
@@ -88,7 +104,7 @@ def read_claim(node: Node, known: Mapping[str, Mapping[str, Metric]]) -> Claim:
     if len(expression) > LONGEST_CLAIM:
         raise inner.error(f"the claim has more than {LONGEST_CLAIM} characters")
     try:
-        formula = parse_formula(expression, known)
+        formula = parse_claim(expression, known, rows)
     except FormulaError as error:
         raise InputError(error.message, place=inner.place_of(error.offset)) from None
     expression = " ".join(expression.split())
@@ -96,6 +112,8 @@ def read_claim(node: Node, known: Mapping[str, Mapping[str, Metric]]) -> Claim:
         text=text or expression,
         expression=expression,
         place=inner.place,
-        cases=formula.cases,
+        cases=formula.named.union(*(one.cases() for one in formula.over)),
         condition=formula.condition,
+        named=formula.named,
+        over=formula.over,
     )

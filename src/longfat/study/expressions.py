@@ -19,36 +19,42 @@ from decimal import Decimal
 from functools import cache
 from typing import Any, ClassVar
 
+from lark import Token
+
 from longfat.errors import InputError
-from longfat.metric import Unit
+from longfat.metric import Metric, Unit
 from longfat.study import terms
-from longfat.study.formula import Builder, FormulaError, Syntax, offset_of, parse_syntax
+from longfat.study.formula import (
+    Builder,
+    FormulaError,
+    Syntax,
+    offset_of,
+    parse_syntax,
+    source_of,
+)
+from longfat.study.models import MODELS, jain
 from longfat.study.node import listed, nearest
 from longfat.study.quantities import rate_text, time_text
-from longfat.study.terms import DIMENSIONS, PLAIN, Condition, Dimension, Term
+from longfat.study.terms import DIMENSIONS, PLAIN, Condition, Dimension, Term, same_dimension
 from longfat.units import format_quantity, parse_literal
 
 LONGEST_EXPRESSION = 500
-
-_EXTENSION = r"""
-%extend _atom: name | text
-name: NAME
-text: TEXT
-NAME: /[A-Za-z][A-Za-z0-9_]*/
-TEXT: /'[^']*'/ | /"[^"]*"/
-"""
 
 _SIZE = DIMENSIONS[Unit.BYTES]
 _RATE = DIMENSIONS[Unit.BPS]
 _TIME = DIMENSIONS[Unit.SECONDS]
 
+
+def _round(value: float) -> float:
+    return float(round(value))
+
+
 # The functions of one plain number.
 _ROUNDING: Mapping[str, Callable[[float], float]] = {
-    "round": lambda value: float(round(value)),
+    "round": _round,
     "floor": math.floor,
     "ceil": math.ceil,
 }
-_FUNCTIONS = (*Builder.ARGUMENTS, "sqrt", *_ROUNDING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +105,7 @@ def name_problem(name: str) -> str | None:
             f"{name!r} cannot be a parameter's name: write a letter, then up to 30 letters, "
             "digits or _ (no hyphen: a-b is a difference)" + (COMMA_HINT if ")" in name else "")
         )
-    if name in ("and", "or", "not", *_FUNCTIONS):
+    if name in ("and", "or", "not", "where", *_OWN_WORDS):
         return f"no parameter can be called {name!r}: it is a word of the expressions"
     if name.lower() in ("k", "m", "g", "t"):
         return f"no parameter can be called {name!r}: it is a unit"
@@ -111,7 +117,7 @@ def name_problem(name: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
+class Named:
     """A name that stands for a number."""
 
     name: str
@@ -119,11 +125,12 @@ class _Named:
     depth: int = 1
 
     def value(self, results: terms.Results) -> float:
+        """Return what it stands for."""
         return results[""][self.name]
 
 
 @dataclass(frozen=True, slots=True)
-class _Word:
+class Word:
     """A text: what a name stands for, or one that was written.
 
     A bare word may turn out to be no name at all; then `kind` is None.
@@ -136,52 +143,64 @@ class _Word:
     dimension: Dimension | None = None
 
     def value(self, results: terms.Results) -> float:
+        """Return the text's code."""
         return results[""][self.word] if self.named else text_code(self.word)
 
 
-class _Builder(Builder):
-    """Builds expressions from syntax; `kind_of` knows the names."""
+class NameBuilder(Builder):
+    """Builds expressions over names from syntax.
+
+    Args:
+        text: what was written.
+        kinds: the names.
+        known: the metrics of each case, for a language that has some.
+    """
 
     ARGUMENTS: ClassVar[Mapping[str, str]] = {
         **Builder.ARGUMENTS,
         **dict.fromkeys(("sqrt", *_ROUNDING), "one value"),
+        "jain": "two or more values",
+        **{name: model.count for name, model in MODELS.items()},
     }
 
-    def __init__(self, kinds: Kinds) -> None:
-        super().__init__({})
+    def __init__(
+        self, text: str, kinds: Kinds, known: Mapping[str, Mapping[str, Metric]] | None = None
+    ) -> None:
+        super().__init__(text, known or {})
         self.names: dict[str, None] = {}
-        self._kinds = kinds
+        self.kinds = kinds
 
     def build(self, syntax: Syntax) -> Any:
+        """Build what is a number or a text, or true or false."""
+        if syntax.data == "comparison":
+            return self._comparison(syntax)
+        return super().build(syntax)
+
+    def leaf(self, syntax: Syntax) -> Any:
+        """Build a name or a text."""
         match syntax.data:
             case "name":
                 return self._name(str(syntax.children[0]))
             case "text":
-                return _Word(str(syntax.children[0])[1:-1], Texts(), named=False)
-            case "metric":
-                raise FormulaError(
-                    f"{syntax.children[0]} is a metric, and here nothing has been measured yet",
-                    offset=offset_of(syntax),
-                )
-            case "comparison":
-                return self._comparison(syntax)
-        return super().build(syntax)
+                return Word(str(syntax.children[0])[1:-1], Texts(), named=False)
+            case "own":
+                return self.metric(syntax.children[0])
+        return super().leaf(syntax)
 
-    def condition(self, syntax: Syntax, what: str) -> Condition:
-        built = self.build(syntax)
-        if isinstance(built, _Word):
-            self._refuse(built, offset_of(syntax))
-        return super().condition(syntax, what)
+    def metric(self, token: Token) -> Any:
+        """Refuse a metric, which nothing has before there is a result."""
+        raise FormulaError(
+            f"{token} is a metric, and here nothing has been measured yet", offset=offset_of(token)
+        )
 
-    def term(self, syntax: Syntax) -> Term:
-        built = self.build(syntax)
-        if isinstance(built, _Word):
-            self._refuse(built, offset_of(syntax))
-        return super().term(syntax)
+    def check(self, built: Any, offset: int) -> None:
+        """Refuse a text where a number is needed."""
+        if isinstance(built, Word):
+            self._refuse(built, offset)
 
-    def _refuse(self, word: _Word, offset: int) -> None:
+    def _refuse(self, word: Word, offset: int) -> None:
         if word.kind is None:
-            known = self._kinds.names
+            known = self.kinds.names
             raise FormulaError(
                 f"there is no parameter {word.word!r}{nearest(word.word, known)} "
                 f"(there are: {listed(known)})",
@@ -192,23 +211,22 @@ class _Builder(Builder):
         )
 
     def _name(self, name: str) -> Any:
-        if name not in self._kinds.names:
-            return _Word(name, None, named=False)
+        if name not in self.kinds.names:
+            return Word(name, None, named=False)
         self.names[name] = None
-        kind = self._kinds.kind(name)
+        kind = self.kinds.kind(name)
         if isinstance(kind, Texts):
-            return _Word(name, kind, named=True)
-        return _Named(name, kind)
+            return Word(name, kind, named=True)
+        return Named(name, kind)
 
     def _comparison(self, syntax: Syntax) -> Any:
         parts = syntax.children
-        sides = [self.build(part) for part in parts[::2]]
-        words = [side for side in sides if isinstance(side, _Word)]
-        named = next((word for word in words if word.named), None)
+        named = self._named_text(parts[::2])
         if named is None:
             return super().build(syntax)  # which refuses words
+        sides = [self._side(part, named) for part in parts[::2]]
         for side, part in zip(sides, parts[::2], strict=True):
-            if not isinstance(side, _Word):
+            if not isinstance(side, Word):
                 raise FormulaError(
                     f"{named.word!r} is a text, and this is a number", offset=offset_of(part)
                 )
@@ -228,7 +246,30 @@ class _Builder(Builder):
         signs = tuple(str(sign) for sign in parts[1::2])
         return terms.Comparison(tuple(sides), signs, terms.checked_depth(*sides))
 
-    def function(self, name: str, term: Term) -> Term:
+    def _named_text(self, parts: list[Syntax]) -> Word | None:
+        """Return the side of a comparison that is a name of texts."""
+        for part in parts:
+            if part.data == "name" and part.children[0] in self.kinds.names:
+                built = self._name(str(part.children[0]))
+                if isinstance(built, Word):
+                    return built
+        return None
+
+    def _side(self, part: Syntax, named: Word) -> Any:
+        # A text with hyphens looks like a difference.
+        text = source_of(part, self.text)
+        if part.data != "name" and named.kind and text in named.kind.values:
+            return Word(text, Texts(), named=False)
+        return self.build(part)
+
+    def function(self, name: str, arguments: list[Term]) -> Any:
+        """Build what a function gives."""
+        if name in MODELS:
+            return MODELS[name].term(name, arguments)
+        if name == "jain":
+            same_dimension("jain() compares", *arguments)
+            return terms.Called.of(jain, arguments, PLAIN)
+        term = arguments[0]
         dimension = term.dimension or PLAIN
         if name in _ROUNDING:
             if dimension != PLAIN:
@@ -236,28 +277,17 @@ class _Builder(Builder):
                     f"{name}() is of a plain number, and this is {dimension}: divide it by a "
                     f"unit, as in {name}(rtt / 1ms)"
                 )
-            return terms.single(_finite(_ROUNDING[name]), term)
+            return terms.Called.of(_ROUNDING[name], [term], PLAIN)
         if name == "sqrt":
             if dimension.data % 2 or dimension.time % 2:
                 raise InputError(f"there is no square root of {dimension}")
             half = Dimension(dimension.data // 2, dimension.time // 2)
-            return terms.Single(_root, term, half, terms.checked_depth(term))
-        return super().function(name, term)
+            return terms.Called.of(math.sqrt, [term], half)
+        return super().function(name, arguments)
 
 
-def _finite(function: Callable[[float], float]) -> Callable[[float], float]:
-    def checked(value: float) -> float:
-        if not math.isfinite(value):
-            raise terms.UndefinedError
-        return float(function(value))
-
-    return checked
-
-
-def _root(value: float) -> float:
-    if value < 0:
-        raise terms.UndefinedError
-    return math.sqrt(value)
+# What no parameter can be called; `bdp`, `cubic` and `mathis` can, for nothing follows them there.
+_OWN_WORDS = tuple(name for name in NameBuilder.ARGUMENTS if name not in MODELS)
 
 
 class Kinds:
@@ -341,24 +371,26 @@ def parse_expression(text: str, kinds: Kinds) -> Expression:
     Raises:
         FormulaError: it is not of the language, has unknown names or mixes dimensions.
     """
-    builder = _Builder(kinds)
+    builder = NameBuilder(text, kinds)
     syntax = _parse(text)
     built = builder.build(syntax)
     kind: Kind
-    if isinstance(built, _Word):
+    if isinstance(built, Word):
         if built.kind is None:
             builder.term(syntax)  # which says that there is no such name
         kind = built.kind or Texts()
         if not built.named:
             raise FormulaError("a text needs no expression: write it as it is", offset=0)
     else:
-        built = builder.term(syntax)
+        builder.check(built, offset_of(syntax))
+        if isinstance(built, builder.CONDITIONS):
+            builder.term(syntax)  # which says that a number is needed
         kind = built.dimension
     return Expression(
         text=" ".join(text.split()),
         kind=kind,
         names=tuple(builder.names),
-        bare=isinstance(built, _Named) or (isinstance(built, _Word) and built.named),
+        bare=isinstance(built, Named) or (isinstance(built, Word) and built.named),
         term=built,
     )
 
@@ -372,7 +404,7 @@ def parse_condition(text: str, kinds: Kinds) -> tuple[Condition, tuple[str, ...]
     Raises:
         FormulaError: as `parse_expression`, or it is not true or false.
     """
-    builder = _Builder(kinds)
+    builder = NameBuilder(text, kinds)
     return builder.condition(_parse(text), "a condition is"), tuple(builder.names)
 
 
@@ -391,7 +423,7 @@ def _parse(text: str) -> Syntax:
         )
     if not text.strip():
         raise FormulaError("here stands no expression", offset=0)
-    return parse_syntax(text, "the expression", extension=_EXTENSION)
+    return parse_syntax(text, "the expression")
 
 
 def writable(kind: Kind) -> str | None:

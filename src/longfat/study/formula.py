@@ -1,4 +1,4 @@
-"""From the text of a claim to its terms.
+"""From the text of a claim, or of another expression, to its terms.
 
 lark parses by the LALR grammar in `claims.lark`, which takes no recursion; the
 tree's depth is limited as it grows, so that walking it here is safe. Names are
@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, cast
 
 from lark import Lark, Token, Tree, UnexpectedInput, UnexpectedToken
 
@@ -34,52 +33,27 @@ class FormulaError(Exception):
         self.offset = offset
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Formula:
-    """A condition, and the cases that it speaks of."""
-
-    condition: Condition
-    cases: frozenset[str]
-
-
-def parse_formula(text: str, known: Mapping[str, Mapping[str, Metric]]) -> Formula:
-    """Parse a claim.
-
-    Args:
-        text: the claim.
-        known: the metrics of each case by full name, such as `bulk.receiver_bps`.
-
-    Raises:
-        FormulaError: it is not of the language, names what is not there, mixes
-            dimensions, or is not true or false.
-    """
-    builder = Builder(known)
-    condition = builder.condition(parse_syntax(text, "the claim"), "a claim is")
-    return Formula(condition=condition, cases=frozenset(builder.cases))
-
-
-def parse_syntax(text: str, what: str, *, extension: str = "") -> Syntax:
-    """Parse a text of the claim language, or of one that has more to it.
+def parse_syntax(text: str, what: str) -> Syntax:
+    """Parse a text.
 
     Args:
         text: the text.
         what: what it is, for messages, such as `the claim`.
-        extension: rules of grammar to add to those of claims.
 
     Raises:
         FormulaError: it is not of the language.
     """
     try:
-        (child,) = _parser(extension).parse(text).children
+        (child,) = _parser().parse(text).children
     except UnexpectedInput as error:
         raise _syntax_error(error, text, what) from None
     return child
 
 
 @cache
-def _parser(extension: str) -> Lark:
+def _parser() -> Lark:
     grammar = resources.files("longfat.study").joinpath("claims.lark").read_text("utf-8")
-    return Lark(grammar + extension, parser="lalr", tree_class=_LimitedTree)
+    return Lark(grammar, parser="lalr", tree_class=_LimitedTree, propagate_positions=True)
 
 
 class _LimitedTree(Tree[Token]):
@@ -106,6 +80,13 @@ def offset_of(syntax: Syntax) -> int:
     return int(syntax.start_pos or 0)
 
 
+def source_of(syntax: Syntax, text: str) -> str:
+    """Return what was written, without needless spaces."""
+    if isinstance(syntax, Token):
+        return str(syntax)
+    return " ".join(text[syntax.meta.start_pos : syntax.meta.end_pos].split())
+
+
 def _syntax_error(error: UnexpectedInput, text: str, what: str) -> FormulaError:
     offset = error.pos_in_stream
     if (isinstance(error, UnexpectedToken) and error.token.type == "$END") or offset is None:
@@ -130,25 +111,34 @@ _ARGUMENTS = {
 }
 
 
+_LEAVES = ("literal", "metric", "own", "name", "text")
+
+
 class Builder:
     """Builds terms from syntax.
 
     Args:
+        text: what was written.
         known: the metrics of each case by full name.
     """
 
     ARGUMENTS: ClassVar[Mapping[str, str]] = _ARGUMENTS
     """What each function takes, by its name."""
 
-    def __init__(self, known: Mapping[str, Mapping[str, Metric]]) -> None:
+    CONDITIONS: ClassVar[tuple[type, ...]] = (terms.Comparison, terms.Within, terms.Logic)
+    """What is true or false."""
+
+    def __init__(self, text: str, known: Mapping[str, Mapping[str, Metric]]) -> None:
         self.cases: set[str] = set()
+        self.text = text
         self._known = known
 
     def condition(self, syntax: Syntax, what: str) -> Condition:
         """Build what is true or false."""
         built = self.build(syntax)
-        if isinstance(built, terms.Comparison | terms.Within | terms.Logic):
-            return built
+        self.check(built, offset_of(syntax))
+        if isinstance(built, self.CONDITIONS):
+            return cast("Condition", built)
         kind = built.dimension or terms.PLAIN
         raise FormulaError(
             f"{what} true or false, and this is {kind}: compare it, as in x > 3gbit",
@@ -158,27 +148,29 @@ class Builder:
     def term(self, syntax: Syntax) -> Term:
         """Build a number."""
         built = self.build(syntax)
-        if isinstance(built, terms.Comparison | terms.Within | terms.Logic):
+        self.check(built, offset_of(syntax))
+        if isinstance(built, self.CONDITIONS):
             raise FormulaError(
                 "this is true or false, where a number is needed", offset=offset_of(syntax)
             )
         term: Term = built
         return term
 
+    def check(self, built: Any, offset: int) -> None:
+        """Refuse what is neither a number nor true or false; all that is built here is."""
+
     def build(self, syntax: Syntax) -> Any:
         """Build what is a number, or true or false."""
         parts = syntax.children
         at = parts[1] if len(parts) > 1 and isinstance(parts[1], Token) else syntax
         try:
+            if syntax.data in _LEAVES:
+                return self.leaf(syntax)
             match syntax.data:
-                case "literal":
-                    return Number.of(*parse_literal(str(parts[0])))
-                case "metric":
-                    return self.metric(parts[0])
                 case "call":
                     return self.call(str(parts[0]), parts[0], parts[1:])
                 case "negative":
-                    return terms.single(_minus, self.term(parts[1]))
+                    return terms.single(minus, self.term(parts[1]))
                 case "sum":
                     return terms.total(*self._joined(parts))
                 case "product":
@@ -205,7 +197,7 @@ class Builder:
         case, flow, name = token.split(".")
         start = int(token.start_pos or 0)
         if case not in self._known:
-            self.unknown("case", case, self._known, start)
+            self._unknown_case(case, flow, start)
         known = self._known[case]
         flows = dict.fromkeys(key.partition(".")[0] for key in known)
         start += len(case) + 1
@@ -217,6 +209,24 @@ class Builder:
             self.unknown(f"metric of {flow!r}", name, short, start + len(flow) + 1, verb="called")
         self.cases.add(case)
         return Reading(case, full, known[full].unit)
+
+    def _unknown_case(self, case: str, flow: str, start: int) -> NoReturn:
+        try:
+            self.unknown("case", case, self._known, start)
+        except FormulaError as error:
+            # a.b-c.d is the metric d of b-c in the case a.
+            hint = "; spaces make a hyphen a minus" if "-" in flow else ""
+            raise FormulaError(error.message + hint, offset=start) from None
+
+    def leaf(self, syntax: Syntax) -> Any:
+        """Build a number, or what has a name."""
+        match syntax.data:
+            case "literal":
+                return Number.of(*parse_literal(str(syntax.children[0])))
+            case "metric":
+                return self.metric(syntax.children[0])
+        text = source_of(syntax, self.text)
+        raise FormulaError(f"{text!r} has no meaning here", offset=offset_of(syntax))
 
     def unknown(self, what: str, name: str, known: Any, offset: int, *, verb: str = "") -> NoReturn:
         """Raise that there is nothing of a name."""
@@ -230,11 +240,19 @@ class Builder:
         """Build what a function gives."""
         if name not in self.ARGUMENTS:
             self.unknown("function", name, self.ARGUMENTS, int(token.start_pos or 0))
+        if parts[-1].data == "where":
+            raise FormulaError(
+                f"{name}() has no where: it is of one case", offset=offset_of(parts[-1])
+            )
         arguments = [self.term(part) for part in parts]
         count = len(arguments)
-        fits = {"two": count >= 2, "one": count == 1, "three": count == 3}
-        if not fits[self.ARGUMENTS[name].split()[0]]:
+        least, most = _COUNTS[self.ARGUMENTS[name]]
+        if not least <= count <= most:
             raise InputError(f"{name}() takes {self.ARGUMENTS[name]}, and here are {count}")
+        return self.function(name, arguments)
+
+    def function(self, name: str, arguments: list[Term]) -> Any:
+        """Build what a function gives."""
         match name:
             case "min":
                 return terms.extreme(min, name, arguments)
@@ -243,13 +261,17 @@ class Builder:
             case "within":
                 return terms.Within.of(*arguments)
             case _:
-                return self.function(name, arguments[0])
-
-    def function(self, name: str, term: Term) -> Term:
-        """Build what a function of one value gives."""
-        del name  # there is only abs
-        return terms.single(math.fabs, term)
+                return terms.single(math.fabs, arguments[0])
 
 
-def _minus(value: float) -> float:
+_COUNTS: Mapping[str, tuple[float, float]] = {
+    "one value": (1, 1),
+    "two values": (2, 2),
+    "two or more values": (2, math.inf),
+    "three values": (3, 3),
+}
+
+
+def minus(value: float) -> float:
+    """Return -value."""
     return -value

@@ -4,10 +4,12 @@
       cc: [cubic, bbr]
       rtt: {from: 1ms, to: 300ms, steps: 6, scale: log}
       buffer: {values: [0.5, 1, 2], unit: bdp}
+      [aqm, line]: [[drop-tail, pfifo limit 100], [codel, codel limit 100]]
     let: {bdp: 1gbit * rtt}
     where: [cc == cubic or rtt > 10ms]
 
-All names are known before any text is read, so the order of fields makes no
+An axis is one parameter, or several that change together (`[aqm, line]`). All names are
+known before any text is read, so the order of fields makes no
 difference. What a name stands for is found when it is first asked for.
 """
 
@@ -15,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from longfat.errors import InputError, Place
@@ -37,12 +39,12 @@ from longfat.study.expressions import (
     writable,
 )
 from longfat.study.formula import FormulaError
-from longfat.study.gridvalues import MOST_CASES, Value, read_values
+from longfat.study.gridvalues import MOST_CASES, Value, read_rows, read_values
 from longfat.study.node import Node, nearest
 from longfat.study.templates import Text, has_expression, read_text
 from longfat.study.terms import DIMENSIONS, Condition, Dimension
 
-GRID_FIELDS = ("grid", "lists", "let", "where", "case_title")
+GRID_FIELDS = ("grid", "lists", "let", "where", "case_title", "figures")
 """The fields of a study that only a grid has."""
 
 MOST_NAMES = 64
@@ -79,7 +81,11 @@ class Axes(Kinds):
         derived = fields["let"].items("names with expressions") if "let" in fields else []
         lists = fields["lists"].named("lists by name") if "lists" in fields else {}
         self._nodes: dict[str, Node] = {}
-        for key, node in (*given, *derived):
+        for key, node in given:
+            for name in key.names:
+                self._check_name(name, key.place)
+                self._nodes[name] = node
+        for key, node in derived:
             self._check_name(key.text, key.place)
             self._nodes[key.text] = node
         if not given:
@@ -90,13 +96,19 @@ class Axes(Kinds):
                 f"most {MOST_NAMES}"
             )
         self.names = tuple(self._nodes)
-        self.values: dict[str, tuple[Value, ...]] = {
-            key.text: read_values(node, lists=lists, names=self.names) for key, node in given
-        }
+        self.axes = tuple(key.names for key, _ in given)
+        self.values: dict[str, tuple[Value, ...]] = {}
+        for key, node in given:
+            if len(key.names) == 1 and key.text == key.names[0]:
+                self.values[key.text] = read_values(node, lists=lists, names=self.names)
+                continue
+            rows = read_rows(node, key.names, lists=lists, names=self.names)
+            self.values |= zip(key.names, rows, strict=True)
+        self._templates: dict[tuple[str, int], Text] = {}
         self._check_lists(lists, [node for _, node in given])
         self._check_product(fields["grid"])
         self._kinds: dict[str, Kind] = {}
-        self._derived: dict[str, Expression | Text] = {}
+        self.derived: dict[str, Expression | Text] = {}
         self._needs: dict[str, tuple[str, ...]] = {}
         self._open: list[str] = []
         for name in self.names:
@@ -107,7 +119,23 @@ class Axes(Kinds):
     @property
     def product(self) -> int:
         """Return how many combinations there are."""
-        return math.prod(len(values) for values in self.values.values())
+        return math.prod(len(self.values[names[0]]) for names in self.axes)
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """Return the names, each after those that it needs."""
+        return tuple(self._kinds)
+
+    @property
+    def quiet(self) -> tuple[str, ...]:
+        """Return the parameters that name no case: others of their rows tell the rows apart."""
+        quiet: list[str] = []
+        for names in self.axes:
+            rows = list(zip(*(self.values[name] for name in names), strict=True))
+            widths = range(1, len(names) + 1)
+            least = next(k for k in widths if len({row[:k] for row in rows}) == len(rows))
+            quiet += names[least:]
+        return tuple(quiet)
 
     def _check_name(self, name: str, place: Place) -> None:
         if reason := name_problem(name):
@@ -127,7 +155,7 @@ class Axes(Kinds):
     def _check_product(self, node: Node) -> None:
         if self.product <= MOST_CASES:
             return
-        counts = [f"{name} has {len(values):,}" for name, values in self.values.items()]
+        counts = [f"{names[0]} has {len(self.values[names[0]]):,}" for names in self.axes]
         raise node.error(
             f"the grid has {self.product:,} combinations ({', '.join(counts)} values), and at most "
             f"{MOST_CASES:,} are possible, before where leaves any out"
@@ -157,7 +185,7 @@ class Axes(Kinds):
     def _kind_of_values(self, name: str, node: Node) -> tuple[Kind, tuple[str, ...]]:
         values = self.values[name]
         if values[0].unit is None:
-            return Texts(tuple(value.text for value in values)), ()
+            return self._kind_of_texts(name, values)
         kind: Dimension | None = None
         for value in values:
             found = self._dimension(value, node)
@@ -171,6 +199,17 @@ class Axes(Kinds):
             raise node.error(reason)
         return kind, tuple(dict.fromkeys(value.times for value in values if value.times))
 
+    def _kind_of_texts(self, name: str, values: tuple[Value, ...]) -> tuple[Kind, tuple[str, ...]]:
+        needs: dict[str, None] = {}
+        for index, value in enumerate(values):
+            if value.node is not None:
+                text = read_text(value.node, self)
+                self._templates[name, index] = text
+                needs |= dict.fromkeys(text.names)
+        # What an expression will give is not known yet.
+        known = () if needs else tuple(dict.fromkeys(value.text for value in values))
+        return Texts(known), tuple(needs)
+
     def _dimension(self, value: Value, node: Node) -> Dimension | None:
         if value.times is None:
             return value.scaled().dimension
@@ -183,14 +222,14 @@ class Axes(Kinds):
         text = node.line("an expression (such as rate * rtt)")
         if has_expression(text):
             found = read_text(node, self)
-            self._derived[name] = found
+            self.derived[name] = found
             return Texts(), found.names
         start = node.text().find(text)
         try:
             expression = parse_expression(text, self)
         except FormulaError as error:
             raise InputError(error.message, place=node.place_of(start + error.offset)) from None
-        self._derived[name] = expression
+        self.derived[name] = expression
         return expression.kind, expression.names
 
     def _read_filters(self, node: Node) -> list[_Filter]:
@@ -207,12 +246,12 @@ class Axes(Kinds):
             filters.append(_Filter(condition, names))
         return filters
 
-    def parameters_of(self, names: list[str] | tuple[str, ...]) -> tuple[str, ...]:
+    def parameters_of(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return the parameters on which names depend, in the parameters' order."""
         needed = self._closure(names)
         return tuple(name for name in self.values if name in needed)
 
-    def _closure(self, names: list[str] | tuple[str, ...]) -> set[str]:
+    def _closure(self, names: Sequence[str]) -> set[str]:
         needed: set[str] = set()
         waiting = list(names)
         while waiting:
@@ -222,26 +261,39 @@ class Axes(Kinds):
                 waiting += self._needs[name]
         return needed
 
-    def check_used(self, names: list[str]) -> None:
-        """Check that each parameter and derived value makes a difference.
+    def check_parameters(self, names: Sequence[str]) -> None:
+        """Check that each axis makes a difference to the cases.
 
         Args:
             names: the names in the expressions of the cases.
 
         Raises:
-            InputError: one is used nowhere.
+            InputError: one does not.
         """
         used = self._closure(names)
-        filtered = self._closure([name for one in self._filters for name in one.names])
-        for name, node in self._nodes.items():
-            if name in used:
-                continue
-            if name in self.values:
-                raise node.error(
-                    f"the parameter {name!r} is used nowhere, so nothing varies with it: write "
-                    f"$<{name}> where it belongs"
+        for axis in self.axes:
+            if used.isdisjoint(axis):
+                what = f"the parameter {axis[0]!r} is"
+                if len(axis) > 1:
+                    what = f"the parameters {', '.join(axis)} are"
+                raise self._nodes[axis[0]].error(
+                    f"{what} used nowhere, so nothing varies with it: write $<{axis[-1]}> where "
+                    "it belongs"
                 )
-            if name not in filtered:
+
+    def check_used(self, names: Sequence[str]) -> None:
+        """Check that each derived value, and each column of a row but the first, is of use.
+
+        Args:
+            names: the names in all expressions of the study.
+
+        Raises:
+            InputError: one is used nowhere.
+        """
+        used = self._closure([*names, *(name for one in self._filters for name in one.names)])
+        labels = {axis[0] for axis in self.axes}
+        for name, node in self._nodes.items():
+            if name not in used and name not in labels:
                 raise node.error(
                     f"{name!r} is used nowhere{nearest(name, sorted(used))}: write $<{name}> where "
                     "it belongs, or leave it out"
@@ -256,8 +308,11 @@ class Axes(Kinds):
             InputError: a value cannot be computed, or nothing is left.
         """
         found = False
-        counts = [range(len(values)) for values in self.values.values()]
-        for combination in itertools.product(*counts):
+        counts = [range(len(self.values[names[0]])) for names in self.axes]
+        widths = [len(names) for names in self.axes]
+        for chosen in itertools.product(*counts):
+            pairs = zip(chosen, widths, strict=True)
+            combination = tuple(index for index, width in pairs for _ in range(width))
             bindings = self._bind(combination)
             if all(holds(one.condition, bindings) for one in self._filters):
                 found = True
@@ -270,14 +325,13 @@ class Axes(Kinds):
 
     def _bind(self, combination: Combination) -> Bindings:
         bindings = Bindings()
-        chosen = {
-            name: values[index]
-            for (name, values), index in zip(self.values.items(), combination, strict=True)
-        }
+        chosen = dict(zip(self.values, combination, strict=True))
         for name in self._kinds:
             try:
-                if name in chosen:
-                    self._bind_value(name, chosen[name], bindings)
+                if (name, chosen.get(name)) in self._templates:
+                    self._bind_text(name, self._templates[name, chosen[name]], bindings)
+                elif name in chosen:
+                    self._bind_value(name, self.values[name][chosen[name]], bindings)
                 else:
                     self._bind_derived(name, bindings)
             except InputError as error:
@@ -301,12 +355,15 @@ class Axes(Kinds):
             bindings.numbers[name] = number
             bindings.words[name] = number_word(number, self._kinds[name])
 
+    def _bind_text(self, name: str, template: Text, bindings: Bindings) -> None:
+        text = template.fill(bindings)
+        bindings.numbers[name] = text_code(text)
+        bindings.words[name] = bindings.shown[name] = text
+
     def _bind_derived(self, name: str, bindings: Bindings) -> None:
-        derived = self._derived[name]
+        derived = self.derived[name]
         if isinstance(derived, Text):
-            text = derived.fill(bindings)
-            bindings.numbers[name] = text_code(text)
-            bindings.words[name] = bindings.shown[name] = text
+            self._bind_text(name, derived, bindings)
             return
         if derived.bare:
             (other,) = derived.names
@@ -335,7 +392,7 @@ class Axes(Kinds):
         for (name, values), index in zip(self.values.items(), combination, strict=True):
             value = values[index]
             if value.unit is None:
-                found[name] = Setting(text=value.text)
+                found[name] = Setting(text=bindings.shown[name])
             elif value.times is None:
                 found[name] = Setting(text=value.text, number=value.number, unit=value.unit)
             else:

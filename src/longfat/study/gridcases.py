@@ -17,23 +17,38 @@ from longfat.study.grid import GRID_FIELDS, Axes, Combination
 from longfat.study.gridnames import case_names
 from longfat.study.model import Grid, Parameter, Planned
 from longfat.study.node import Node
+from longfat.study.rows import GridRow
 from longfat.study.templates import Text, has_expression, read_template, read_text
 
 _ATTRIBUTES = {**{name: name for name in SETTINGS}, "memory": "memory_bytes"}
 
 
-def read_grid(
-    root: Node, fields: Mapping[str, Node], *, only: str
-) -> tuple[Grid, dict[str, Planned]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadGrid:
+    """A grid that was read.
+
+    Attributes:
+        grid: its parameters.
+        cases: the cases by name; the last parameter changes fastest.
+        axes: its names.
+        rows: what each case is, by its name.
+        used: the names that the cases' fields use.
+    """
+
+    grid: Grid
+    cases: dict[str, Planned]
+    axes: Axes
+    rows: dict[str, GridRow]
+    used: tuple[str, ...]
+
+
+def read_grid(root: Node, fields: Mapping[str, Node], *, only: str) -> ReadGrid:
     """Read a study's grid and make its cases.
 
     Args:
         root: the whole study.
         fields: its fields, `grid` among them.
         only: the name of the case where there is only one.
-
-    Returns:
-        The grid and the cases by name; the last parameter changes fastest.
 
     Raises:
         InputError: something is wrong in the grid, in a field, or in a field of some cases.
@@ -49,23 +64,31 @@ def read_grid(
     axes = Axes(fields)
     parts = [_Part(name, fields[name], axes) for name in SETTINGS if name in fields]
     title = read_text(fields["case_title"], axes) if "case_title" in fields else None
-    used = [name for part in parts for name in part.names]
-    axes.check_used(used)
+    used = tuple(name for part in parts for name in part.names)
+    axes.check_parameters(used)
     combinations = list(axes.combinations())
-    names = case_names(axes.values, (one for one, _ in combinations), only=only)
+    names = case_names(axes.values, (one for one, _ in combinations), only=only, quiet=axes.quiet)
     maker = _Maker(axes=axes, parts=parts, title=title, root=root)
-    cases = {
-        name: maker.make(name, combination, bindings)
-        for name, (combination, bindings) in zip(names, combinations, strict=True)
-    }
+    cases, rows = {}, {}
+    for name, (combination, bindings) in zip(names, combinations, strict=True):
+        planned = maker.make(name, combination, bindings)
+        cases[name] = planned
+        rows[name] = GridRow(
+            combination=combination, numbers=bindings.numbers, settings=planned.parameters
+        )
+    together = {name: axis for axis in axes.axes for name in axis}
     grid = Grid(
         parameters=tuple(
-            Parameter(name=name, values=tuple(value.text for value in values))
+            Parameter(
+                name=name,
+                values=tuple(dict.fromkeys(value.text for value in values)),
+                together=tuple(other for other in together[name] if other != name),
+            )
             for name, values in axes.values.items()
         ),
         product=axes.product,
     )
-    return grid, cases
+    return ReadGrid(grid=grid, cases=cases, axes=axes, rows=rows, used=used)
 
 
 def check_no_grid(fields: Mapping[str, Node]) -> None:

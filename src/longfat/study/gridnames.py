@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from longfat.metric import Unit
 from longfat.study.gridvalues import Value
@@ -24,7 +24,11 @@ _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def case_names(
-    values: Mapping[str, Sequence[Value]], combinations: Iterable[tuple[int, ...]], *, only: str
+    values: Mapping[str, Sequence[Value]],
+    combinations: Iterable[tuple[int, ...]],
+    *,
+    only: str,
+    quiet: Collection[str] = (),
 ) -> list[str]:
     """Return the names of cases, which all differ.
 
@@ -32,12 +36,14 @@ def case_names(
         values: the values of each parameter.
         combinations: for each case, the place of each parameter's value.
         only: the name where nothing varies.
+        quiet: the parameters whose values are left out.
     """
+    named = [name for name, of_one in values.items() if len(of_one) > 1 and name not in quiet]
     labels = [
-        [_label(name, value) for value in of_one] if len(of_one) > 1 else None
+        [_label(name, value) for value in of_one] if name in named else None
         for name, of_one in values.items()
     ]
-    first = next((name for name, of_one in values.items() if len(of_one) > 1), "")
+    first = named[0] if named else ""
     found = list(combinations)
     whole = [
         "-".join(label[i] for label, i in zip(labels, combination, strict=True) if label)

@@ -1,22 +1,26 @@
 """The values of a grid's parameter: a list, a range, or the name of a list.
 
 A value is a quantity (`10ms`), a number (`8`), so many times something (`0.5 bdp`,
-where `bdp` is another name of the grid), or a text (`cubic`). A parameter's values
-are of one kind, so that expressions over it can be checked before there is a case.
+where `bdp` is another name of the grid), or a text (`cubic`), which may hold expressions
+itself (`codel limit $<n>`). A parameter's values are of one kind, so that expressions over it
+can be checked before there is a case.
+
+Parameters that change together have a list of rows, with a value of each in a row.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from longfat.errors import InputError
 from longfat.metric import Unit
-from longfat.study.expressions import plain_word
+from longfat.study.expressions import COMMA_HINT, plain_word
 from longfat.study.node import Node, listed, nearest
 from longfat.study.quantities import fraction_text, rate_text, time_text
+from longfat.study.templates import has_expression
 from longfat.study.terms import Number
 from longfat.units import parse_literal
 
@@ -53,12 +57,14 @@ class Value:
             None for a text.
         unit: the kind of the number; None for a text.
         times: the name that the number counts, if it does.
+        node: where it stands, of a text that holds expressions.
     """
 
     text: str
     number: float | None = None
     unit: Unit | None = None
     times: str | None = None
+    node: Node | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_free(self) -> bool:
@@ -107,32 +113,85 @@ def read_values(
         items = node.sequence(_FORMS)
         values = [(_read_value(item, names), item) for item in items]
     else:
-        name = node.line(_FORMS)
-        if name not in lists:
-            raise node.error(
-                f"there is no list {name!r}{nearest(name, lists)} (there are: {listed(lists)}); "
-                "a parameter has a list of values, and a single value belongs under let"
-            )
-        return read_values(lists[name], lists={}, names=names)
-    if not values:
-        raise node.error("the list is empty, so the grid would have no case")
-    if len(values) > MOST_CASES:
-        raise node.error(f"here are {len(values):,} values, and a grid has at most {MOST_CASES:,}")
+        return read_values(_named_list(node, lists), lists={}, names=names)
+    _check_length(len(values), node)
     return _checked(values)
 
 
-def _checked(values: list[tuple[Value, Node]]) -> tuple[Value, ...]:
+def read_rows(
+    node: Node, columns: Sequence[str], *, lists: Mapping[str, Node], names: Collection[str]
+) -> tuple[tuple[Value, ...], ...]:
+    """Read the values of parameters that change together.
+
+    Args:
+        node: the value of a field of `grid`: a list of rows, or the name of such a list.
+        columns: the names of the parameters.
+        lists: the lists that can be named.
+        names: the names of parameters and derived values, which a number can count.
+
+    Returns:
+        The values of each parameter, in the rows' order; they may repeat.
+
+    Raises:
+        InputError: it is of another form, empty, has a row twice, or values of several
+            kinds in a column.
+    """
+    form = f"a list of rows, each with a value of {', '.join(columns)}"
+    if not node.is_sequence and not node.is_mapping:
+        return read_rows(_named_list(node, lists), columns, lists={}, names=names)
+    rows = []
+    for row in node.sequence(form):
+        cells = row.sequence(f"a row (such as [{', '.join(columns)}])")
+        if len(cells) != len(columns):
+            raise row.error(
+                f"the row has {len(cells)} values, and {', '.join(columns)} need {len(columns)}"
+                + (COMMA_HINT if len(cells) > len(columns) else "")
+            )
+        rows.append([(_read_value(cell, names), cell) for cell in cells])
+    _check_length(len(rows), node)
+    found = tuple(_checked(list(column), repeats=True) for column in zip(*rows, strict=True))
+    seen: set[tuple[object, ...]] = set()
+    for row, values in zip(node.sequence(form), zip(*found, strict=True), strict=True):
+        key = tuple(_key(value) for value in values)
+        if key in seen:
+            raise row.error(f"the row {[value.text for value in values]} stands here twice")
+        seen.add(key)
+    return found
+
+
+def _named_list(node: Node, lists: Mapping[str, Node]) -> Node:
+    name = node.line(_FORMS)
+    if name not in lists:
+        raise node.error(
+            f"there is no list {name!r}{nearest(name, lists)} (there are: {listed(lists)}); "
+            "a parameter has a list of values, and a single value belongs under let"
+        )
+    return lists[name]
+
+
+def _check_length(count: int, node: Node) -> None:
+    if not count:
+        raise node.error("the list is empty, so the grid would have no case")
+    if count > MOST_CASES:
+        raise node.error(f"here are {count:,} values, and a grid has at most {MOST_CASES:,}")
+
+
+def _key(value: Value) -> object:
+    # As text, 6.10 is another kernel than 6.1.
+    is_plain = value.unit in (None, Unit.COUNT) and not value.times
+    return value.text if is_plain else (value.number, value.unit, value.times)
+
+
+def _checked(values: list[tuple[Value, Node]], *, repeats: bool = False) -> tuple[Value, ...]:
     is_text = any(value.unit is None for value, _ in values)
     seen: dict[object, str] = {}
     kinds: dict[object, Value] = {}
     found = []
     for written, node in values:
         # 6.1 beside 6.12-rc1 is as much a text as that.
-        value = Value(text=written.text) if is_text else written
-        # As text, 6.10 is another kernel than 6.1.
-        is_plain = value.unit in (None, Unit.COUNT) and not value.times
-        key = value.text if is_plain else (value.number, value.unit, value.times)
-        if key in seen:
+        value = Value(text=written.text, node=written.node) if is_text else written
+        key = _key(value)
+        if key in seen and not repeats:
             raise node.error(f"{value.text!r} stands here twice, first as {seen[key]!r}")
         seen[key] = value.text
         found.append(value)
@@ -154,6 +213,8 @@ def _kind(value: Value) -> str:
 
 def _read_value(node: Node, names: Collection[str], unit: str = "") -> Value:
     text = node.line("a value (such as 10ms, 8 or cubic)")
+    if has_expression(text):
+        return Value(text=text, node=node)
     found = _QUANTITY.fullmatch(text)
     if unit:
         if found is None or found[2]:

@@ -11,6 +11,7 @@ from longfat.errors import Place
 from longfat.metric import Unit
 from longfat.setting import Setting
 from longfat.study.claims import Claim
+from longfat.study.figurespec import FigureSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,10 +21,12 @@ class Parameter:
     Attributes:
         name: its name.
         values: its values as a person reads them, in the file's order.
+        together: the other parameters that change with it.
     """
 
     name: str
     values: tuple[str, ...]
+    together: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +118,7 @@ class Study:
             nodes or all.
         text: what stands beside it for a reader, as Markdown; None if there is nothing.
         grid: what the cases are made from; None where they are written one by one.
+        figures: what it wants to see of its grid.
     """
 
     name: str
@@ -127,3 +131,4 @@ class Study:
     layout: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     text: str | None = None
     grid: Grid | None = None
+    figures: tuple[FigureSpec, ...] = ()

@@ -15,6 +15,7 @@ from longfat.errors import InputError
 from longfat.study.claims import read_claim
 from longfat.study.document import find_document, parse_document, read_document
 from longfat.study.expand import CASE_FIELDS, SETTINGS, Settings, plan_case, read_settings
+from longfat.study.figures import read_figures
 from longfat.study.grid import GRID_FIELDS
 from longfat.study.gridcases import check_no_grid, read_grid
 from longfat.study.layout import read_layout
@@ -22,6 +23,7 @@ from longfat.study.metrics import known_metrics
 from longfat.study.model import Planned, Study
 from longfat.study.node import Node
 from longfat.study.published import OWN_FIELDS, read_published
+from longfat.study.rows import Rows
 from longfat.study.text import find_text, read_text
 
 STUDY_FILE = "study.yaml"
@@ -70,26 +72,35 @@ def _read(root: Node, *, file: Path, text: str | None) -> Study:
     if "title" not in fields:
         raise root.error("the study has no title: write the field title")
     title = fields["title"].line("a title")
-    grid = None
+    read = None
     common = Settings()
     if "grid" in fields:
-        grid, cases = read_grid(root, fields, only=DEFAULT_CASE)
+        read = read_grid(root, fields, only=DEFAULT_CASE)
+        cases = read.cases
     else:
         common = read_settings(fields, common)
         cases = _read_cases(root, fields, common, title=title)
     known = {name: known_metrics(planned.case) for name, planned in cases.items()}
-    claims = fields["claims"].sequence("a list of claims") if "claims" in fields else []
+    rows = Rows(known) if read is None else Rows(known, read.axes, read.rows)
+    nodes = fields["claims"].sequence("a list of claims") if "claims" in fields else []
+    claims = tuple(read_claim(node, known, rows) for node in nodes)
+    figures = read_figures(fields["figures"], known, rows, cases) if "figures" in fields else ()
+    if read is not None:
+        of_claims = [name for claim in claims for name in claim.names]
+        of_figures = [name for figure in figures for name in figure.names]
+        read.axes.check_used([*read.used, *of_claims, *of_figures])
     return Study(
         name=_name(file),
         file=file,
         title=title,
         cases=cases,
         common=_common_case(root, common),
-        claims=tuple(read_claim(node, known) for node in claims),
+        claims=claims,
         published=read_published(fields["published"], known) if "published" in fields else None,
         layout=read_layout(fields["layout"], _nodes(cases, common)) if "layout" in fields else {},
         text=text,
-        grid=grid,
+        grid=None if read is None else read.grid,
+        figures=figures,
     )
 
 

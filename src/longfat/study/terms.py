@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
@@ -52,7 +52,8 @@ DIMENSIONS = {
     Unit.FRACTION: PLAIN,
     Unit.COUNT: PLAIN,
 }
-_BITS = {Unit.BYTES: 8.0}
+BITS = {Unit.BYTES: 8.0}
+"""How many bits one of a base unit is, where that is not 1."""
 
 
 class Term(Protocol):
@@ -96,7 +97,12 @@ def checked_depth(*parts: Term | Condition) -> int:
     return depth
 
 
-def _same(what: str, *terms: Term) -> Dimension | None:
+def same_dimension(what: str, *terms: Term) -> Dimension | None:
+    """Return the dimension that terms share.
+
+    Raises:
+        InputError: they have several.
+    """
     dimension = None
     for term in terms:
         if dimension is None:
@@ -118,7 +124,7 @@ class Number:
     def of(cls, value: float, unit: Unit) -> Number:
         """Make a number from a value in a base unit."""
         free = value == 0 and unit is Unit.COUNT
-        return cls(value * _BITS.get(unit, 1.0), None if free else DIMENSIONS[unit])
+        return cls(value * BITS.get(unit, 1.0), None if free else DIMENSIONS[unit])
 
     def value(self, results: Results) -> float:
         """Return the number."""
@@ -153,7 +159,7 @@ class Reading:
                 f"there is no result {self.case}.{self.metric}: the case was not run, "
                 "or its tool did not report it"
             ) from None
-        return value * _BITS.get(self.unit, 1.0)
+        return value * BITS.get(self.unit, 1.0)
 
 
 _Binary = Callable[[float, float], float]
@@ -190,6 +196,40 @@ class Single:
         return self.function(self.term.value(results))
 
 
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A function of terms that has a dimension of its own: `sqrt(x)`, `mathis(mss, rtt, loss)`."""
+
+    function: Callable[..., float]
+    terms: tuple[Term, ...]
+    dimension: Dimension | None
+    depth: int
+
+    @classmethod
+    def of(
+        cls, function: Callable[..., float], terms: Sequence[Term], dimension: Dimension | None
+    ) -> Called:
+        """Call a function that raises ValueError where it has no value."""
+        return cls(function, tuple(terms), dimension, checked_depth(*terms))
+
+    def value(self, results: Results) -> float:
+        """Call the function."""
+        return self.call(*(term.value(results) for term in self.terms))
+
+    def call(self, *values: float) -> float:
+        """Call the function with numbers.
+
+        Raises:
+            UndefinedError: it has no value there.
+        """
+        if not all(math.isfinite(value) for value in values):
+            raise UndefinedError
+        try:
+            return float(self.function(*values))
+        except (ValueError, ZeroDivisionError, OverflowError):
+            raise UndefinedError from None
+
+
 def single(function: Callable[[float], float], term: Term) -> Single:
     """Make `-x` or `abs(x)`."""
     return Single(function, term, term.dimension, checked_depth(term))
@@ -203,7 +243,7 @@ def total(first: Term, rest: list[tuple[str, Term]]) -> Folded:
         rest: the others, each with its sign.
     """
     terms = [term for _, term in rest]
-    dimension = _same("a sum of", first, *terms)
+    dimension = same_dimension("a sum of", first, *terms)
     joins: dict[str, _Binary] = {"+": operator.add, "-": operator.sub}
     signed = tuple((joins[sign], term) for sign, term in rest)
     return Folded(first, signed, dimension, checked_depth(first, *terms))
@@ -226,7 +266,7 @@ def product(first: Term, rest: list[tuple[str, Term]]) -> Folded:
                 dimension.data + way * term.dimension.data,
                 dimension.time + way * term.dimension.time,
             )
-    joins: dict[str, _Binary] = {"*": operator.mul, "/": _divide}
+    joins: dict[str, _Binary] = {"*": operator.mul, "/": divide}
     factors = tuple((joins[sign], term) for sign, term in rest)
     return Folded(first, factors, dimension, checked_depth(first, *(term for _, term in rest)))
 
@@ -235,10 +275,11 @@ def extreme(choose: _Binary, name: str, terms: list[Term]) -> Folded:
     """Make `min(...)` or `max(...)`."""
     first, *others = terms
     rest = tuple((choose, term) for term in others)
-    return Folded(first, rest, _same(f"{name} of", *terms), checked_depth(*terms))
+    return Folded(first, rest, same_dimension(f"{name} of", *terms), checked_depth(*terms))
 
 
-def _divide(a: float, b: float) -> float:
+def divide(a: float, b: float) -> float:
+    """Return a / b."""
     if b == 0:
         raise UndefinedError
     return a / b
@@ -265,7 +306,7 @@ class Comparison:
     @classmethod
     def of(cls, terms: list[Term], signs: list[str]) -> Comparison:
         """Compare terms of one dimension."""
-        _same("this compares", *terms)
+        same_dimension("this compares", *terms)
         return cls(tuple(terms), tuple(signs), checked_depth(*terms))
 
     def holds(self, results: Results) -> bool:
@@ -289,7 +330,7 @@ class Within:
     @classmethod
     def of(cls, term: Term, target: Term, part: Term) -> Within:
         """Compare two terms of one dimension."""
-        _same("within() compares", term, target)
+        same_dimension("within() compares", term, target)
         if part.dimension not in (None, PLAIN):
             raise InputError(f"the third of within() is a part, such as 15%, not {part.dimension}")
         return cls(term, target, part, checked_depth(term, target, part))

@@ -8,10 +8,12 @@ raises ValueError.
 * `bdp`: what a path holds, and the windows and buffers that fill it
 * `loss`: the throughput that a loss rate allows, and the loss rate that a
   throughput needs
+* `cubic`: the throughput that a loss rate allows CUBIC
 * `pftk`: the same with timeouts, after Padhye et al.
 * `recovery`: what one loss takes, and how long a window takes to grow back
 * `buffers`: how much a router should hold
 * `red`, `adaptive_red`: random early detection, plain and gentle, and adaptive
 * `red_parameters`: what to write behind `tc qdisc add ... red`
+* `fairness`: how evenly flows share
 * `tbf`: the token bucket filter's burst, limit and delay
 """
