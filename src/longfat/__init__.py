@@ -13,13 +13,26 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from longfat.live import CommandFailed, Completed, Network, Process, TimedOut
+    from longfat.studies import StudyRuns, open_study
 
 _LIVE = ("CommandFailed", "Completed", "Network", "Process", "TimedOut")
-__all__ = ["CommandFailed", "Completed", "Network", "Process", "TimedOut", "__version__"]
+_STUDIES = ("StudyRuns", "open_study")
+__all__ = [
+    "CommandFailed",
+    "Completed",
+    "Network",
+    "Process",
+    "StudyRuns",
+    "TimedOut",
+    "__version__",
+    "open_study",
+]
 
 
 def __getattr__(name: str) -> object:
-    """Load what is of live networks when it is asked for: most commands need none of it."""
+    """Load what is of live networks and of studies when it is asked for: few need it."""
     if name in _LIVE:
         return getattr(import_module("longfat.live"), name)
+    if name in _STUDIES:
+        return getattr(import_module("longfat.studies"), name)
     raise AttributeError(f"module 'longfat' has no attribute {name!r}")

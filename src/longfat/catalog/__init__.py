@@ -1,0 +1,13 @@
+"""The catalog: what many runs gave, to be asked in SQL.
+
+`listing` says which runs lie below a folder, and `kept` reads of each what is
+wanted, once: `entry` what its manifest says, `rows` what its tools wrote.
+`tables` and `series` are the tables that are made of it, and `catalog` answers
+queries.
+"""
+
+from longfat.catalog.catalog import Catalog, Reported
+from longfat.catalog.columns import METRIC, Column, number_name, quoted
+from longfat.catalog.tables import OF_RUN, Table
+
+__all__ = ["METRIC", "OF_RUN", "Catalog", "Column", "Reported", "Table", "number_name", "quoted"]
