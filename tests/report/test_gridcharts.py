@@ -105,7 +105,7 @@ def test_lines(charts: dict[str, Chart]) -> None:
         Mark(label="bdp", at=3072, upright=True),
         Mark(label="fair", at=1.25, upright=False),
     )
-    assert chart.note == "Median of 3 seeds, band 5-95 %."
+    assert chart.note == "Median of 3 seeds, 5-95 %."
 
 
 def test_heat(charts: dict[str, Chart]) -> None:
@@ -170,8 +170,7 @@ def test_what_was_not_run_leaves_a_gap(study: Study) -> None:
     assert cubic.low[2] == cubic.y[2]
     assert np.isnan(bbr.y).tolist() == [True, False]
     assert charts["Lines"].note == (
-        "Median of 1 to 3 seeds, band 5-95 %. 1 of 10 cases not run. "
-        "1 of 10 cases have no such number."
+        "Median of 1 to 3 seeds, 5-95 %. 1 of 10 cases not run. 1 of 10 cases have no such number."
     )
     assert charts_of(judge(study, {})) == ()
 

@@ -58,7 +58,7 @@ def probed(tmp_path_factory: pytest.TempPathFactory) -> Verdict:
     (folder / "study.yaml").write_text(STUDY)
     (folder / "text.md").write_text(TEXT)
     study = read_study(folder)
-    (runs,) = run_batches([Batch(cases=study.cases, out=folder / "runs")])
+    (runs,) = run_batches([Batch(cases=study.cases, out=folder / "runs")]).runs
     return judge(study, runs)
 
 

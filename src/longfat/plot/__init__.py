@@ -22,9 +22,14 @@ comparison; `scale_for(panel.unit, largest)` finds the unit of its axis.
 `thin_out` leaves as many points as pixels can show and keeps every extreme,
 `draw_panels` and `draw_phase` draw, `saved` and `write_whole` make files. Draw
 and save inside `figure_style`.
+
+A `Chart` is of many cases: metrics over a parameter or over each other, in small multiples
+(`Facet`) of `Series` or cells. `draw_chart` draws it.
 """
 
 from longfat.plot.band import band_line
+from longfat.plot.chart import Axis, Chart, ChartKind, Facet, Mark, Series
+from longfat.plot.charts import draw_chart
 from longfat.plot.draw import NARROW_WIDTH_IN, PAGE_WIDTH_IN, VIRTUAL_TIME, draw_panels
 from longfat.plot.line import Floats, Line, Panel, Reference, Trace
 from longfat.plot.phase import MOST_ORBITS, Orbit, draw_phase
@@ -40,15 +45,22 @@ __all__ = [
     "NARROW_WIDTH_IN",
     "PAGE_WIDTH_IN",
     "VIRTUAL_TIME",
+    "Axis",
+    "Chart",
+    "ChartKind",
+    "Facet",
     "Floats",
     "Line",
     "LineStyle",
+    "Mark",
     "Orbit",
     "Panel",
     "Reference",
     "Scale",
+    "Series",
     "Trace",
     "band_line",
+    "draw_chart",
     "draw_panels",
     "draw_phase",
     "figure_style",

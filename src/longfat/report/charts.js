@@ -1,10 +1,9 @@
-// Draws the page's charts: drag to zoom in time, double-click to see all again, hover to read.
+// Draws the page's charts over time, and has `multiples.js` draw those of many cases: drag to zoom in time, double-click to see all again, hover to read.
 //
 // The data are those of `longfat.report.charts`. Each panel is a plot of its own below a legend
 // of real buttons, so that both can be used with a keyboard. Panels are drawn when they come
 // near the window. Charts that have the same time axis are zoomed together. Without this script,
 // and on paper, the page shows static figures in their place.
-"use strict";
 
 (async () => {
   const PANEL_HEIGHT = 190, AXIS_TITLE_HEIGHT = 22, NARROW = 520;
@@ -13,19 +12,12 @@
   const LEAST_SPAN = 1e-4; // of a chart's time axis
 
   const places = [...document.querySelectorAll("[data-chart]")];
-  if (!places.length || !("DecompressionStream" in window)) return;
-
-  async function unpack(id) {
-    const packed = atob(document.getElementById(id).textContent);
-    const bytes = Uint8Array.from(packed, (letter) => letter.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return new Response(stream).text();
-  }
+  if (!places.length || !CAN_UNPACK) return;
 
   const library = document.createElement("script");
   library.textContent = await unpack("chart-library");
   document.head.append(library);
-  const { inks, looks, timeColours, times, charts } = JSON.parse(await unpack("chart-data"));
+  const { inks, looks, timeColours, times, names, charts } = JSON.parse(await unpack("chart-data"));
   const Plotly = window.Plotly;
   if (!Plotly) return;
 
@@ -35,13 +27,6 @@
   const colourOf = (look) => looks[look].colours[Number(darkScheme.matches)];
   const ground = () => getComputedStyle(document.body).backgroundColor;
   const translucent = (colour) => `${colour}33`;
-
-  function element(tag, attributes = {}, ...children) {
-    const made = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    made.append(...children);
-    return made;
-  }
 
   function drawing(tag, attributes) {
     const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -167,6 +152,56 @@
     return found;
   }
 
+  // ---- names of lines, as buttons that show and hide them -------------------------------
+
+  class Legend {
+    // Each entry has an id, a label, a colour, and the dash or the sign that it is told by.
+    constructor(entries, changed) {
+      this.hidden = new Set();
+      this.changed = changed;
+      this.root = element("div", { class: "legend", role: "group", "aria-label": "Lines shown" });
+      this.keys = entries.map(({ id, label, colour, dash, sign }) => {
+        const key = element("span", { class: "key", "aria-hidden": "true" }, sign ?? sample(dash));
+        const button = element("button", { type: "button", "aria-pressed": "true" }, key, label);
+        button.title = "Click to hide or show; double-click to see this one alone";
+        button.addEventListener("click", () => this.toggle(id));
+        button.addEventListener("dblclick", () => this.alone(id));
+        this.root.append(button);
+        return { id, colour, key, button };
+      });
+      this.colour();
+    }
+    colour() {
+      for (const { key, colour } of this.keys) key.style.color = colour();
+    }
+    toggle(id) {
+      if (!this.hidden.delete(id)) this.hidden.add(id);
+      this.show();
+    }
+    alone(id) {
+      const others = this.keys.map((key) => key.id).filter((other) => other !== id);
+      const already = !this.hidden.has(id) && others.every((other) => this.hidden.has(other));
+      this.hidden = new Set(already ? [] : others);
+      this.show();
+    }
+    show() {
+      for (const { id, button } of this.keys) {
+        button.setAttribute("aria-pressed", String(!this.hidden.has(id)));
+      }
+      this.changed();
+    }
+  }
+
+  function sample(dash) {
+    const picture = drawing("svg", { width: 26, height: 10 });
+    const path = drawing("path", {
+      d: "M0 5H26", fill: "none", stroke: "currentColor", "stroke-width": 2.4,
+    });
+    if (dash !== "solid") path.style.strokeDasharray = dash;
+    picture.append(path);
+    return picture;
+  }
+
   // ---- charts over time ------------------------------------------------------------------
 
   class Panel {
@@ -189,7 +224,7 @@
       if (!this.near) return;
       const { spec, chart } = this;
       const narrow = this.box.clientWidth < NARROW;
-      const shown = spec.lines.filter((line) => !chart.hidden.has(line.look));
+      const shown = spec.lines.filter((line) => !chart.legend.hidden.has(line.look));
       const layout = {
         ...commonLayout(narrow),
         height: this.height,
@@ -238,7 +273,7 @@
     constructor(place, spec) {
       this.spec = spec;
       this.axis = axes.get(spec.time);
-      this.hidden = new Set();
+      this.legend = new Legend(this.lines(), () => this.draw());
       const last = spec.panels.length - 1;
       this.panels = spec.panels.map((panel, rank) => new Panel(this, panel, rank === last));
       place.append(this.controls(), ...this.panels.map((panel) => panel.root));
@@ -263,9 +298,9 @@
         button("Zoom out", "−", () => this.axis.change(0, 2)),
         this.whole,
       );
-      return element("div", { class: "controls" }, this.legend(), buttons);
+      return element("div", { class: "controls" }, this.legend.root, buttons);
     }
-    legend() {
+    lines() {
       // What looks alike is one thing; of its names the shortest fits all panels.
       const lines = new Map();
       for (const line of this.spec.panels.flatMap((panel) => panel.lines)) {
@@ -274,49 +309,13 @@
           lines.set(line.look, line);
         }
       }
-      const legend = element("div", { class: "legend", role: "group", "aria-label": "Lines shown" });
-      this.keys = [];
-      for (const [look, line] of lines) {
-        const key = element("span", { class: "key", "aria-hidden": "true" });
-        const sample = drawing("svg", { width: 26, height: 10 });
-        const path = drawing("path", {
-          d: "M0 5H26", fill: "none", stroke: "currentColor", "stroke-width": 2.4,
-        });
-        sample.append(path);
-        key.append(sample);
-        const dash = line.dense || line.dots ? "solid" : looks[look].dash;
-        if (dash !== "solid") path.style.strokeDasharray = dash;
-        const button = element("button", { type: "button", "aria-pressed": "true" }, key, line.label);
-        button.title = "Click to hide or show; double-click to see this one alone";
-        button.addEventListener("click", () => this.toggle(look));
-        button.addEventListener("dblclick", () => this.alone(look));
-        this.keys.push({ look, key, button });
-        legend.append(button);
-      }
-      this.colourKeys();
-      return legend;
-    }
-    colourKeys() {
-      for (const { key, look } of this.keys) key.style.color = colourOf(look);
-    }
-    toggle(look) {
-      if (!this.hidden.delete(look)) this.hidden.add(look);
-      this.showLines();
-    }
-    alone(look) {
-      const others = this.keys.map((key) => key.look).filter((other) => other !== look);
-      const already = !this.hidden.has(look) && others.every((other) => this.hidden.has(other));
-      this.hidden = new Set(already ? [] : others);
-      this.showLines();
-    }
-    showLines() {
-      for (const { look, button } of this.keys) {
-        button.setAttribute("aria-pressed", String(!this.hidden.has(look)));
-      }
-      this.draw();
+      return [...lines].map(([look, line]) => ({
+        id: look, label: line.label, colour: () => colourOf(look),
+        dash: line.dense || line.dots ? "solid" : looks[look].dash,
+      }));
     }
     draw() {
-      this.colourKeys();
+      this.legend.colour();
       this.panels.forEach((panel) => panel.draw());
     }
     point(from, x) {
@@ -406,6 +405,10 @@
     },
     { rootMargin: "400px 0px" },
   );
+  const Multiples = multiplesOf({
+    Plotly, CONFIG, NARROW, REFERENCE_DASHES, Legend, looks, names, ink, colourOf, ground,
+    commonLayout, axisLooks,
+  });
   document.documentElement.classList.add("charts");
   const whole = [];
   for (const place of places) {
@@ -414,6 +417,10 @@
       const chart = new Chart(place, spec);
       whole.push(chart);
       chart.panels.forEach((panel) => drawn.set(panel.root, panel));
+    } else if (spec.kind) {
+      const chart = new Multiples(place, spec);
+      whole.push(chart);
+      chart.facets.forEach((facet) => drawn.set(facet.root, facet));
     } else {
       for (const each of spec.orbits) {
         const orbit = new Orbit(place, spec, each);

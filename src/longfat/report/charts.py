@@ -17,12 +17,13 @@ from longfat.metric import Unit
 from longfat.plot import DARK, scale_for
 from longfat.plot.style import INK, MUTED, RULE, line_style
 from longfat.plot.thin import thin_line
+from longfat.report.multiples import CaseNames, multiples
 from longfat.units import format_quantity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from longfat.plot import Floats, Line, Orbit, Panel, Reference, Scale
+    from longfat.plot import Chart, Floats, Line, Orbit, Panel, Reference, Scale
 
 _COLUMNS = 600  # of at most five points each; who zooms in sees some of them apart
 _DENSE = 300  # dashes would be lost in the zigzag of so many points
@@ -52,6 +53,7 @@ class ChartData:
     def __init__(self) -> None:
         self._times: dict[bytes, int] = {}
         self._times_s: list[list[float]] = []
+        self._names = CaseNames()
         self._charts: dict[str, dict[str, Any]] = {}
 
     def add_panels(
@@ -89,6 +91,15 @@ class ChartData:
             "orbits": [_orbit(one, x_scale, y_scale) for one in orbits],
         }
 
+    def add_chart(self, name: str, chart: Chart) -> None:
+        """Add a chart of many cases.
+
+        Args:
+            name: its name, one of a kind in the page.
+            chart: the chart.
+        """
+        self._charts[name] = multiples(chart, self._names)
+
     def to_json(self) -> dict[str, Any]:
         """Return all that `charts.js` needs to know."""
         return {
@@ -96,6 +107,7 @@ class ChartData:
             "looks": [_look(index) for index in range(_LOOKS)],
             "timeColours": [_time_colours(0.0, 0.84), _time_colours(0.25, 1.0)],
             "times": self._times_s,
+            "names": self._names.to_json(),
             "charts": self._charts,
         }
 

@@ -1,4 +1,4 @@
-"""What a page carries to draw its charts: the library, our script, the data.
+"""What a page carries to draw its charts and build its table: library, our scripts, data.
 
 Library and data stand there compressed, as text that the browser unpacks: a
 third of the size, and a page that loads nothing from anywhere. The page's
@@ -25,39 +25,52 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """The parts of a page that draw its charts.
+    """The parts of a page that draw its charts and build its table of cases.
 
     Attributes:
         policy: the page's content security policy.
         script: our script.
-        library: the library, compressed, in base64.
-        data: the charts' data, likewise.
+        parts: what the script unpacks, compressed, in base64, by the names it has in the page.
     """
 
     policy: str
     script: Markup
-    library: str
-    data: str
+    parts: tuple[tuple[str, str], ...]
 
 
-def embed(data: Mapping[str, Any]) -> Embedded:
-    """Return what draws charts.
+def embed(charts: Mapping[str, Any] | None, *, cases: Mapping[str, Any] | None = None) -> Embedded:
+    """Return what draws charts, and what builds a table of cases.
 
     Args:
-        data: `ChartData.to_json()`.
+        charts: `ChartData.to_json()`; None where the page has no charts.
+        cases: `CaseTable.to_json()`; None where it has no such table.
     """
-    script = resources.files("longfat.report").joinpath("charts.js").read_text(encoding="utf-8")
-    library, library_hash = _library()
-    hashes = f"'{_hash(script.encode())}' '{library_hash}'"
+    files = ["unpack.js"]
+    parts: list[tuple[str, str]] = []
+    hashes: list[str] = []
+    if cases is not None:
+        files.append("cases.js")
+        parts.append(("case-data", _packed(_json(cases))))
+    if charts is not None:
+        files += ["multiples.js", "charts.js"]
+        library, library_hash = _library()
+        parts += [("chart-library", library), ("chart-data", _packed(_json(charts)))]
+        hashes.append(library_hash)
+    folder = resources.files("longfat.report")
+    script = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in files)
+    allowed = " ".join(f"'{one}'" for one in (_hash(script.encode()), *hashes))
     return Embedded(
         policy=(
-            f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
+            f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
             "img-src data: blob:; base-uri 'none'; form-action 'none'"
         ),
         script=Markup(script),
-        library=library,
-        data=_packed(json.dumps(data, separators=(",", ":"), allow_nan=False).encode()),
+        parts=tuple(parts),
     )
+
+
+def _json(data: Mapping[str, Any]) -> bytes:
+    return json.dumps(data, separators=(",", ":"), allow_nan=False).encode()
 
 
 @cache

@@ -286,7 +286,7 @@ class _Maker:
         if counts and spec.kind is FigureKind.CDF:
             notes.append(f"All {_told(counts)} together." if max(counts) > 1 else "")
         elif counts and max(counts) > 1:
-            band = "" if spec.kind is FigureKind.HEAT else ", band 5-95 %"
+            band = "" if spec.kind is FigureKind.HEAT else ", 5-95 %"
             notes.append(f"Median of {_told(counts)}{band}.")
         if spec.median:
             notes.append(f"Median over {', '.join(spec.median)}.")

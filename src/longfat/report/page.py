@@ -13,21 +13,21 @@ rows are left to the screen.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from longfat import __version__
 from longfat.plot import DARK
-from longfat.report.drawing import MOST_NODES, draw_network
+from longfat.report.captions import caption
 from longfat.report.held_back import held_back
 from longfat.report.iperf3_tables import COLUMNS, Iperf3Tables, iperf3_tables
+from longfat.report.networks import DrawnNetwork, drawn_networks, networks_html
 from longfat.report.rerun import rerun_line
+from longfat.report.templates import colour_variable, environment, inline_svg
 from longfat.report.text import page_text, place_network, unfold
 from longfat.report.values import (
     MISSING,
@@ -45,33 +45,14 @@ from longfat.runs import told_tools
 from longfat.traffic import Iperf3
 
 if TYPE_CHECKING:
-    from longfat.network import Network
+    from longfat.plot import Chart
     from longfat.report.embedded import Embedded
     from longfat.report.exhibits import Gallery
     from longfat.runs import Run
     from longfat.verdict import Verdict
 
 _MOST_ROWS = 12  # of an iperf3 test; more are folded away
-# An outline's places in points of 1/72 inch: a hundredth of one is enough, and half as long.
-_OUTLINE = re.compile(r' d="[^"]*"')
-_DIGITS = re.compile(r"(\.\d\d)\d+")
 _PAPER_COLUMNS = 6  # of a table with a column for each case
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Drawn:
-    """A network, and the cases that have it."""
-
-    network: Network
-    cases: tuple[str, ...]
-    words: str
-    shaped: frozenset[str]
-
-    def svg(self, *, paper: bool) -> Markup | None:
-        """Return its drawing; None where that would be too large."""
-        if len(self.network.hosts) + len(self.network.switches) > MOST_NODES:
-            return None
-        return draw_network(self.network, shaped=self.shaped, with_style=paper)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,15 +80,22 @@ class Page:
 
     Args:
         verdict: the study with its runs.
-        galleries: the figures by what they show.
+        galleries: the figures over time, by what they show.
+        charts: the figures that the study asks for.
         svgs: each figure by its name, as matplotlib saves it.
     """
 
     def __init__(
-        self, verdict: Verdict, *, galleries: Sequence[Gallery], svgs: Mapping[str, str]
+        self,
+        verdict: Verdict,
+        *,
+        galleries: Sequence[Gallery],
+        svgs: Mapping[str, str],
+        charts: Sequence[Chart] = (),
     ) -> None:
         self._verdict = verdict
         self._galleries = galleries
+        self._charts = charts
         self._svgs = svgs
         text = verdict.study.text
         self._text = None if text is None else page_text(text, title=verdict.study.title)
@@ -122,7 +110,9 @@ class Page:
         Raises:
             MachineError: a report of iperf3 cannot be read.
         """
-        figures = {name: _inline(svg, prefix=f"figure-{name}") for name, svg in self._svgs.items()}
+        figures = {
+            name: inline_svg(svg, prefix=f"figure-{name}") for name, svg in self._svgs.items()
+        }
         return self._render(
             paper=False,
             embedded=embedded,
@@ -142,29 +132,25 @@ class Page:
             paper=True,
             embedded=None,
             figures={
-                name: _inline(svg, prefix=f"figure-{name}", dark=False)
+                name: inline_svg(svg, prefix=f"figure-{name}", dark=False)
                 for name, svg in self._svgs.items()
             },
             text=html,
             answers=answers,
         )
 
-    def _drawing(self, *, paper: bool) -> Markup:
-        template = _environment().get_template("network.html.j2")
-        return Markup(template.render(networks=self._networks, paper=paper))
-
     def _render(self, *, text: Markup, paper: bool, **more: Any) -> str:
-        drawing = self._drawing(paper=paper)
+        drawing = networks_html(self._networks, paper=paper)
         values = {**self._values, **more, "paper": paper, "drawing": drawing}
         values["text"] = place_network(text, drawing)
         for name in ("metrics", "windows"):
             grid: Grid | None = values[name]
             values[name] = () if grid is None else _blocks(grid) if paper else (grid,)
-        return _environment().get_template("page.html.j2").render(values)
+        return environment().get_template("page.html.j2").render(values)
 
     @cached_property
-    def _networks(self) -> list[_Drawn]:
-        return _networks(self._verdict)
+    def _networks(self) -> list[DrawnNetwork]:
+        return drawn_networks(self._verdict)
 
     @cached_property
     def _values(self) -> dict[str, Any]:
@@ -179,7 +165,7 @@ class Page:
             "study": study,
             "summary": run_summary(verdict),
             "colours": DARK,
-            "variable": _variable,
+            "variable": colour_variable,
             "number_ranges": number_ranges,
             "headings": () if self._text is None else self._text.headings,
             "network_placed": self._text is not None and self._text.places_network,
@@ -191,6 +177,7 @@ class Page:
             "metrics": metric_grid(verdict),
             "claims": claim_rows(verdict),
             "claims_summary": claims_summary(verdict),
+            "charts": [caption(chart) for chart in self._charts],
             "galleries": self._galleries,
             "held_back": held_back(verdict),
             "windows": window_grid(windows) if windows else None,
@@ -203,17 +190,6 @@ class Page:
         return values | {"sections": _sections(values)}
 
 
-def _environment() -> Environment:
-    return Environment(
-        loader=PackageLoader("longfat.report", package_path=""),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-
-
 def _sections(values: Mapping[str, Any]) -> dict[str, str]:
     """Return the sections of the results that there are, by anchor."""
     found = {
@@ -222,6 +198,7 @@ def _sections(values: Mapping[str, Any]) -> dict[str, str]:
         "published": "Published and measured" if values["groups"] else "",
         "measured": "Measured" if values["metrics"] is not None else "",
         "claims": "Claims" if values["claims"] else "",
+        "figures": "Figures" if values["charts"] else "",
         **{gallery.anchor: gallery.heading for gallery in values["galleries"]},
         "held-back": "What held each flow back" if values["held_back"] else "",
         "windows": (
@@ -244,28 +221,6 @@ def _blocks(grid: Grid) -> tuple[Grid, ...]:
         told = tuple(row for row in rows if any(cell != MISSING for cell in row.cells))
         blocks.append(replace(grid, columns=grid.columns[part], rows=told))
     return tuple(blocks)
-
-
-def _networks(verdict: Verdict) -> list[_Drawn]:
-    found: dict[Network, list[str]] = {}
-    for name in verdict.runs or verdict.study.cases:
-        found.setdefault(verdict.study.cases[name].case.network, []).append(name)
-    drawn = []
-    for network, cases in found.items():
-        lines = [c.line for name in cases for c in verdict.study.cases[name].case.setup]
-        words = {word for line in lines for word in re.split(r"[^\w-]+", line)}
-        drawn.append(
-            _Drawn(
-                network=network,
-                cases=tuple(cases),
-                words=(
-                    f"{len(network.hosts)} hosts, {len(network.switches)} switches, "
-                    f"{len(network.links)} links"
-                ),
-                shaped=frozenset(words),
-            )
-        )
-    return drawn
 
 
 def _tests(verdict: Verdict) -> list[_Test]:
@@ -296,24 +251,3 @@ def _script(run: Run) -> str:
         return (run.folder / "commands.sh").read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return ""
-
-
-def _variable(colour: str) -> str:
-    return f"--ink-{colour.removeprefix('#')}"
-
-
-def _inline(svg: str, *, prefix: str, dark: bool = True) -> Markup:
-    """Return an SVG file as an element of a page; what it shows is told around it.
-
-    Args:
-        svg: the file's text.
-        prefix: what keeps its identifiers apart from other figures'.
-        dark: whether it follows the colour scheme.
-    """
-    _, start, rest = svg.partition("<svg ")
-    rest = re.sub(r'( id="| xlink:href="#|url\(#)', rf"\g<1>{prefix}-", rest)
-    rest = _OUTLINE.sub(lambda found: _DIGITS.sub(r"\1", found[0]), rest)
-    for colour in DARK if dark else ():
-        rest = rest.replace(colour, f"var({_variable(colour)})")
-    # All of it is matplotlib's own output, which escapes a study's names.
-    return Markup(start) + Markup('aria-hidden="true" ') + Markup(rest)

@@ -10,13 +10,15 @@ from longfat.study import STUDY_FILE
 if TYPE_CHECKING:
     from longfat.verdict import Verdict
 
+_MOST_NAMED = 40  # cases; of more, all of the study are run again
+
 
 def rerun_line(verdict: Verdict) -> str:
     """Return the command that gives the same runs again."""
     study = verdict.study
     file = study.file.parent if study.file.name == STUDY_FILE else study.file
     words = ["longfat", "run", str(file)]
-    if len(verdict.runs) < len(study.cases):
+    if len(verdict.runs) < len(study.cases) and len(verdict.runs) <= _MOST_NAMED:
         words += [word for name in verdict.runs for word in ("--case", name)]
     # What the command line put in place of the study's own.
     seeds = {

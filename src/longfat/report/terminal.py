@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from longfat.report.scope import report_scope
 from longfat.report.series import interval_rates
 from longfat.report.tallies import tally_lines
+from longfat.report.terminal_cases import print_cases
 from longfat.report.values import (
     BAND,
     MISSING,
@@ -46,6 +48,7 @@ _GAP = 2
 # More than this would drown the results; the page has them all.
 _MOST_SECONDS = 10
 _MOST_FLOWS = 4
+_MOST_RUNS = 12
 
 
 def print_verdict(verdict: Verdict, *, console: Console, files: ReportFiles | None) -> None:
@@ -73,12 +76,17 @@ def _print_all(verdict: Verdict, console: Console, files: ReportFiles | None) ->
     console.print(Text(verdict.study.title, style="bold"))
     console.print(Text(run_summary(verdict), style="dim"))
     _print_comparison(verdict, console)
-    if (grid := metric_grid(verdict)) is not None:
+    each = report_scope(verdict).over_time
+    if each and (grid := metric_grid(verdict)) is not None:
         _heading(console, "Measured")
         _print_grid(grid, console)
+    elif not each:
+        _heading(console, "Measured", "medians over the seeds" if verdict.many_seeds else "")
+        print_cases(verdict, console)
     _print_seconds(verdict, console)
     _print_claims(verdict, console)
-    _print_windows(verdict, console)
+    if each:
+        _print_windows(verdict, console)
     _print_files(verdict, console, files)
 
 
@@ -212,6 +220,9 @@ def _print_windows(verdict: Verdict, console: Console) -> None:
 def _print_files(verdict: Verdict, console: Console, files: ReportFiles | None) -> None:
     _heading(console, "Files")
     lines = [("runs", path) for runs in verdict.runs.values() for path in _run_paths(runs)]
+    if len(lines) > _MOST_RUNS:
+        folders = dict.fromkeys(run.folder.parent for run in verdict.first_runs.values())
+        lines = [("runs", f"{_shown(folder)}/*-seed*") for folder in folders]
     if files is not None:
         lines += [("plots", _shown(path)) for path in files.figures if path.suffix == ".png"]
         lines += [("report", _shown(path)) for path in (files.page, files.paper) if path]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.metric import Unit
+from longfat.report.tallies import tally_lines
 from longfat.study.metrics import find_metric, known_metrics
 from longfat.units import format_quantity, format_range
 
@@ -71,6 +72,8 @@ class ClaimRow:
         expression: what was checked; empty where the words are the same.
         readings: the metrics that it speaks of, with the measured values.
         seeds: in how many of the seeds it holds; empty for single runs.
+        tallies: what it came to over many cases, and of each line whether it tells of a
+            case in which it does not hold.
     """
 
     verdict: str
@@ -78,6 +81,7 @@ class ClaimRow:
     expression: str
     readings: tuple[tuple[str, str], ...]
     seeds: str = ""
+    tallies: tuple[tuple[str, bool], ...] = ()
 
 
 _VERDICTS = {True: "holds", False: "FAILS", None: "not judged"}
@@ -199,6 +203,7 @@ def _claim_row(judged: JudgedClaim, verdict: Verdict) -> ClaimRow:
             if judged.seeds is not None
             else ""
         ),
+        tallies=tuple(tally_lines(judged)),
     )
 
 
