@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -26,6 +26,22 @@ mkdir /run/out
 mount -t hostfs none /run/out -o /tmp/longfat/run
 mount -t tmpfs tmpfs /tmp
 """
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_memory_of_the_users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what wider fixtures run out of the memory of results of whoever runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LONGFAT_MEMORY", str(tmp_path_factory.mktemp("memory")))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def memory_root(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give each test a memory of results of its own; it is made when something is remembered."""
+    root = tmp_path_factory.mktemp("memory") / "results"
+    monkeypatch.setenv("LONGFAT_MEMORY", str(root))
+    return root
 
 
 @pytest.fixture(params=["6.1", "6.12"])

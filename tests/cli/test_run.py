@@ -82,7 +82,13 @@ def test_tables_go_to_stdout_and_talk_to_stderr(study: Path) -> None:
         "plots",
         "report.html",
         "report.pdf",
+        "verdict.json",
     }
+    assert "2 runs: 0 remembered, 2 run\n" in done.stderr
+    verdict = json.loads((out / "verdict.json").read_text())
+    assert (verdict["study"], verdict["title"]) == ("small", "A small study")
+    assert verdict["claims"][0]["holds"] is True
+    assert set(verdict["cases"]) == {"near", "far"}
 
 
 def test_json(study: Path) -> None:
@@ -107,6 +113,7 @@ def test_json(study: Path) -> None:
             "expression": "far.rtt.min > 2 * near.rtt.min",
             "holds": True,
             "seeds": None,
+            "over_cases": [],
         }
     ]
     assert data["published"] == [
@@ -142,7 +149,7 @@ def test_seeds(study: Path) -> None:
     assert re.search(r"far is farther \(in 3 of 3 seeds\)", done.stdout)
     # One line a case, not one a run.
     assert re.search(r"^near: 3 seeds, .* virtual s in .* s", done.stderr, re.MULTILINE)
-    assert len(done.stderr.splitlines()) == 2
+    assert len(done.stderr.splitlines()) == 3
     out = study.parent / "runs" / "small"
     folders = {path.name for path in out.iterdir() if path.is_dir()} - {"plots"}
     assert folders == {f"{case}-seed{seed}" for case in ("near", "far") for seed in (1, 2, 3)}

@@ -12,8 +12,9 @@ from longfat import __version__
 from longfat.errors import ExitCode, LongfatError
 
 COMMANDS = (
-    *("run", "plan", "watch", "labs", "show", "plot", "diagnose", "tune", "bdp"),
-    *("studio", "shell", "attach", "exec", "convert", "fidelity", "kernel", "doctor"),
+    *("run", "plan", "runs", "query", "compare", "watch", "labs", "show", "plot"),
+    *("diagnose", "tune", "bdp", "studio", "shell", "attach", "exec", "convert"),
+    *("fidelity", "kernel", "doctor"),
 )
 """The subcommands in the order of the help; each stands in the module of its name."""
 

@@ -9,15 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
 from rich.text import Text
 
 from longfat.cli.choose import check_names, choose_cases
 from longfat.cli.console import stdout
+from longfat.cli.tables import plain_table, print_table
+from longfat.cli.words import told_count, told_time
+from longfat.errors import SurroundingsError
 from longfat.labs import find_study
+from longfat.memory import Memory
 from longfat.metric import Unit
-from longfat.runner.cost import Cost, KnownRun, Scale, expected_cost, known_runs, learned_scale
+from longfat.runner.cost import Cost
 from longfat.runner.cost import wall_on as wall_of
+from longfat.runner.experience import Experience
+from longfat.runner.many import Batch, Keys, experience_of
+from longfat.runner.tools import Toolbox
 from longfat.study import read_study
 from longfat.study.expand import MOST_SEEDS
 from longfat.units import format_quantity
@@ -26,23 +32,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from rich.console import Console
+    from rich.table import Table
 
     from longfat.study import Planned, Study
 
 _FIRST_CASES = 10
 _LONGEST_CASES = 3
 _MOST_VALUES = 8
-_PIPE_WIDTH = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A case with what one of its runs will cost."""
+    """A case with what one of its runs will cost, and how many of them are remembered."""
 
     name: str
     planned: Planned
     cost: Cost
     known: int
+
+    @property
+    def left(self) -> int:
+        return self.planned.seeds - self.known
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -66,8 +76,8 @@ class _Plan:
     entries: tuple[_Entry, ...]
     jobs: int
     folder: Path
-    runs_read: int
-    scale: Scale | None
+    memory: Path
+    experience: Experience
 
     @property
     def runs(self) -> int:
@@ -77,34 +87,37 @@ class _Plan:
     def known(self) -> int:
         return sum(entry.known for entry in self.entries)
 
+    # What follows is of the runs that are left.
+
     @property
     def virtual_s(self) -> float:
-        return sum(entry.cost.virtual_s * entry.planned.seeds for entry in self.entries)
+        return sum(entry.cost.virtual_s * entry.left for entry in self.entries)
 
     @property
     def cpu_s(self) -> float:
-        return sum(entry.cost.wall_s * entry.planned.seeds for entry in self.entries)
+        return sum(entry.cost.wall_s * entry.left for entry in self.entries)
 
     @property
     def wall_s(self) -> float:
-        runs = (entry.cost.wall_s for entry in self.entries for _ in range(entry.planned.seeds))
+        runs = (entry.cost.wall_s for entry in self.entries for _ in range(entry.left))
         return wall_of(runs, self.jobs)
 
     @property
     def disk_bytes(self) -> float:
-        return sum(entry.cost.disk_bytes * entry.planned.seeds for entry in self.entries)
+        return sum(entry.cost.disk_bytes * entry.left for entry in self.entries)
 
     @property
     def unlimited(self) -> int:
-        return sum(entry.cost.unlimited for entry in self.entries)
+        return sum(entry.cost.unlimited for entry in self.entries if entry.left)
 
     @property
     def longest(self) -> list[_Entry]:
-        return sorted(self.entries, key=lambda entry: -entry.cost.wall_s)[:_LONGEST_CASES]
+        left = [entry for entry in self.entries if entry.left]
+        return sorted(left, key=lambda entry: -entry.cost.wall_s)[:_LONGEST_CASES]
 
     def to_json(self) -> dict[str, Any]:
         grid = self.study.grid
-        scale = self.scale
+        scale = self.experience.scale
         return {
             "study": self.study.name,
             "title": self.study.title,
@@ -124,7 +137,7 @@ class _Plan:
             "disk_bytes": round(self.disk_bytes),
             "cases_without_known_rate": self.unlimited,
             "founded_on": {
-                "runs": self.runs_read,
+                "runs": self.experience.runs,
                 "folder": str(self.folder),
                 "wall_ratio": None if scale is None else _ratio(scale.wall),
                 "disk_ratio": None if scale is None else _ratio(scale.disk),
@@ -153,6 +166,8 @@ def _ratio(spread: Any) -> dict[str, float]:
     metavar="N",
     help="Plan N seeds for each case in place of the study's number.",
 )
+@click.option("--kernel", metavar="VERSION", help="Plan for this kernel in place of the study's.")
+@click.option("--no-memory", is_flag=True, help="Take nothing as remembered.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Machines at once; default: one a CPU.")
 @click.option(
     "--out",
@@ -166,6 +181,8 @@ def plan(
     *,
     names: tuple[str, ...],
     seeds: int | None,
+    kernel: str | None,
+    no_memory: bool,
     jobs: int | None,
     out: Path | None,
     show_all: bool,
@@ -173,89 +190,100 @@ def plan(
 ) -> None:
     """Tell what `longfat run STUDY` would do: cases, runs, time and disk space.
 
-    Nothing is run. Times are those of runs of the same study, where there are any, and
-    else what was measured on another machine; the plan says which, and how sure it is.
+    Nothing is run. What is remembered costs nothing. Times are those of runs of the same
+    study, where there are any, and else what was measured on another machine; the plan says
+    which, and how sure it is.
     """
     found = read_study(find_study(study))
     check_names([found], names)
-    chosen = choose_cases(found, names=names, seed=None, seeds=seeds, kernel=None)
+    chosen = choose_cases(found, names=names, seed=None, seeds=seeds, kernel=kernel)
     folder = out if out is not None else Path("runs") / found.name
-    made = _plan(found, chosen, jobs=jobs or len(os.sched_getaffinity(0)), folder=folder)
+    batch = Batch(cases=chosen, out=folder, study=found.name)
+    jobs = jobs or len(os.sched_getaffinity(0))
+    made = _plan(found, batch, jobs=jobs, recalls=not no_memory)
     if as_json:
         click.echo(json.dumps(made.to_json(), indent=2))
         return
     _show(made, console=stdout(), show_all=show_all)
 
 
-def _plan(study: Study, chosen: Mapping[str, Planned], *, jobs: int, folder: Path) -> _Plan:
-    runs = known_runs(folder)
-    scale = learned_scale(runs)
-    by_case = {run.case_digest: run for run in runs}
-    entries = []
-    for name, planned in chosen.items():
-        # Only if there are runs: a digest takes longer than all the rest.
-        known = [by_case.get(case.digest) for case in planned.seeded()] if by_case else []
-        there = [run for run in known if run is not None]
-        cost = _scaled(expected_cost(planned.case), scale, there)
-        entries.append(_Entry(name, planned, cost, len(there)))
-    return _Plan(study, tuple(entries), jobs, folder, len(runs), scale)
-
-
-def _scaled(cost: Cost, scale: Scale | None, known: Sequence[KnownRun]) -> Cost:
-    """Return a cost as runs of the case itself tell it, else as those of other cases do."""
-    if scale is None:
-        return cost
-    wall_s, disk_bytes = cost.wall_s * scale.wall.median, cost.disk_bytes * scale.disk.median
-    if known:
-        wall_s = sum(run.wall_s for run in known) / len(known)
-        disk_bytes = sum(run.disk_bytes for run in known) / len(known)
-    return Cost(
-        virtual_s=cost.virtual_s,
-        wall_s=wall_s,
-        disk_bytes=disk_bytes,
-        unlimited=cost.unlimited and not known,
+def _plan(study: Study, batch: Batch, *, jobs: int, recalls: bool) -> _Plan:
+    memory = Memory()
+    experience = experience_of(batch, memory=memory)
+    known = _known(batch.cases, memory) if recalls else {}
+    entries = tuple(
+        _Entry(name, planned, experience.cost(planned.case), known.get(name, 0))
+        for name, planned in batch.cases.items()
     )
+    return _Plan(study, entries, jobs, batch.out, memory.root, experience)
+
+
+def _known(cases: Mapping[str, Planned], memory: Memory) -> dict[str, int]:
+    """Return how many runs of each case are remembered."""
+    keys = Keys(Toolbox())
+    known = {}
+    for name, planned in cases.items():
+        try:
+            known[name] = sum(memory.knows(keys.of(case)) for case in planned.seeded())
+        except SurroundingsError:
+            known[name] = 0  # a kernel or a tool is not here yet: `longfat run` says so
+    return known
 
 
 def _show(made: _Plan, *, console: Console, show_all: bool) -> None:
     study = made.study
     console.print(Text(study.title, style="bold"), soft_wrap=True)
-    text = f"{_count(len(made.entries), 'case')}, {_count(made.runs, 'run')}"
+    text = f"{told_count(len(made.entries), 'case')}, {told_count(made.runs, 'run')}"
     if study.grid is not None:
-        text += f", of a grid of {_count(study.grid.product, 'combination')}"
+        text += f", of a grid of {told_count(study.grid.product, 'combination')}"
     console.print(Text(text))
     if study.grid is not None:
-        table = _table("parameter", "values", "")
+        table = plain_table("parameter", "values", "")
         table.columns[-1].no_wrap = False
         for one in study.grid.parameters:
             table.add_row(one.name, str(len(one.values)), Text(_values(one.values)))
         console.print()
-        _print(table, console)
+        print_table(table, console=console)
     console.print()
-    _print(_sums(made), console)
+    if made.known:
+        console.print(Text(_remembered(made)), soft_wrap=True)
+    if made.known < made.runs:
+        print_table(_sums(made), console=console)
     for line in _sureness(made):
         console.print(Text(line), soft_wrap=True)
-    if len(made.entries) > _LONGEST_CASES:
+    if len(made.entries) > _LONGEST_CASES and made.longest:
         console.print("\nlongest")
-        _print(_cases(made.longest), console)
+        print_table(_cases(made.longest), console=console)
     shown = made.entries if show_all else made.entries[:_FIRST_CASES]
     console.print("\ncases")
-    _print(_cases(shown), console)
+    print_table(_cases(shown), console=console)
     if len(shown) < len(made.entries):
         console.print(f"... and {len(made.entries) - len(shown):,} more: --all lists them")
 
 
+def _remembered(made: _Plan) -> str:
+    if made.known == made.runs:
+        return f"All {told_count(made.runs, 'run')} are remembered: nothing is left to be run."
+    return (
+        f"{made.known:,} of {told_count(made.runs, 'run')} are remembered; the rest: about "
+        f"{told_time(made.wall_s)}"
+    )
+
+
 def _sums(made: _Plan) -> Table:
-    table = _table()
-    table.add_row("virtual time", _time(made.virtual_s))
-    table.add_row("CPU time", f"about {_time(made.cpu_s)}")
-    table.add_row("wall time", f"about {_time(made.wall_s)} with {_count(made.jobs, 'job')}")
+    table = plain_table("", "")
+    table.add_row("virtual time", told_time(made.virtual_s))
+    table.add_row("CPU time", f"about {told_time(made.cpu_s)}")
+    jobs = told_count(made.jobs, "job")
+    table.add_row("wall time", f"about {told_time(made.wall_s)} with {jobs}")
     table.add_row("disk space", f"about {format_quantity(made.disk_bytes, Unit.BYTES)}")
     return table
 
 
 def _sureness(made: _Plan) -> list[str]:
-    scale = made.scale
+    if made.known == made.runs:
+        return []
+    scale = made.experience.scale
     if scale is None:
         lines = [
             f"No runs in {made.folder} to learn from: times are those of another machine (see "
@@ -265,25 +293,24 @@ def _sureness(made: _Plan) -> list[str]:
     else:
         wall, disk = scale.wall, scale.disk
         lines = [
-            f"Learned from {_count(made.runs_read, 'run')} in {made.folder}; most of them took "
-            f"{wall.low / wall.median:.2f} to {wall.high / wall.median:.2f} times what this "
+            f"Learned from {told_count(made.experience.runs, 'run')} of this study; most of them "
+            f"took {wall.low / wall.median:.2f} to {wall.high / wall.median:.2f} times what this "
             f"reckoning gives for them, and {disk.low / disk.median:.2f} to "
             f"{disk.high / disk.median:.2f} times the space.",
         ]
-        if made.known:
-            lines.append(
-                f"{made.known:,} of {_count(made.runs, 'run')} of just these cases lie there."
-            )
     if made.unlimited:
         lines.append(
-            f"{_count(made.unlimited, 'case')} with a flow whose rate no line limits, as far as "
-            "can be read: taken as 10 Gbit/s, which is a guess."
+            f"{told_count(made.unlimited, 'case')} with a flow whose rate no line limits, as far "
+            "as can be read: taken as 10 Gbit/s, which is a guess."
         )
     return lines
 
 
 def _cases(entries: Iterable[_Entry]) -> Table:
-    table = _table("case", "runs", "virtual", "time a run", "disk a run")
+    entries = list(entries)
+    any_known = any(entry.known for entry in entries)
+    heads = ("case", "runs", *(["known"] if any_known else []))
+    table = plain_table(*heads, "virtual", "time a run", "disk a run")
     for column in table.columns[1:]:
         column.justify = "right"
     for entry in entries:
@@ -291,51 +318,15 @@ def _cases(entries: Iterable[_Entry]) -> Table:
         table.add_row(
             Text(entry.name),
             str(entry.planned.seeds),
-            _time(cost.virtual_s),
-            _time(cost.wall_s),
+            *([str(entry.known)] if any_known else []),
+            told_time(cost.virtual_s),
+            told_time(cost.wall_s),
             format_quantity(cost.disk_bytes, Unit.BYTES),
         )
     return table
-
-
-def _table(*heads: str) -> Table:
-    table = Table(
-        box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", show_header=bool(heads)
-    )
-    for head in heads or ("", ""):
-        table.add_column(head, no_wrap=True)
-    return table
-
-
-def _print(table: Table, console: Console) -> None:
-    if console.is_terminal:
-        console.print(table)
-        return
-    # Names must stay whole for whoever reads a pipe.
-    with console.capture() as captured:
-        console.print(table, width=_PIPE_WIDTH)
-    for line in captured.get().splitlines():
-        click.echo(line.rstrip())
 
 
 def _values(values: Sequence[str]) -> str:
     if len(values) <= _MOST_VALUES:
         return ", ".join(values)
     return f"{', '.join(values[: _MOST_VALUES - 2])}, ..., {values[-1]}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def _time(time_s: float) -> str:
-    """Return a time as people say it, such as `3 min 20 s`."""
-    if time_s < 10:
-        return f"{time_s:.1f} s"
-    if time_s < 100:
-        return f"{time_s:.0f} s"
-    minutes, seconds = divmod(round(time_s), 60)
-    if minutes < 60:
-        return f"{minutes} min {seconds} s"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours:,} h {minutes} min"

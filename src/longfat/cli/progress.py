@@ -1,9 +1,9 @@
-"""The progress of cases: virtual time, speed against real time, time left.
+"""The progress of cases: runs done, virtual time, speed against real time, time left.
 
-On a terminal, one live line a case, however many seeds it has; elsewhere, one
-line when a case is done with all of them. Where there are more cases than the
-terminal has lines, only those that run are live, and the others are told when
-they are done.
+On a terminal there is a live line for the whole and one for each case, however
+many seeds it has. Where there are more cases than the terminal has lines, only
+those that run have one. Elsewhere, a line tells of a case that is done with all
+of its seeds. Cases whose results are remembered are counted only.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
+from longfat.cli.words import told_time
+from longfat.runner import Audience
 from longfat.runner.compile import expected_virtual_s
 
 if TYPE_CHECKING:
@@ -23,27 +25,74 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from longfat.runner import Batch, Piece
+    from longfat.errors import LongfatError
+    from longfat.runner import Batch, Piece, Work
     from longfat.runner import Progress as CaseState
     from longfat.runs import Run
 
 _LEAST_WALL_S = 0.5  # before that, a speed says nothing
-_SPARE_LINES = 2  # for the prompt, and what stands before
+_SPARE_LINES = 3  # for the prompt, what stands before, and the whole
 
 
 @dataclass(slots=True)
 class _Shown:
-    """What is known of a case while it runs."""
+    """What is known of a case."""
 
     label: str
-    task: TaskID
     expected_s: dict[int, float]  # of each seed, virtual
+    task: TaskID | None = None
     virtual_s: dict[int, float] = field(default_factory=dict)
     runs: list[Run] = field(default_factory=list)
+    recalled: int = 0
     started_s: float | None = None  # on the wall
 
+    @property
+    def whole(self) -> bool:
+        return len(self.runs) == len(self.expected_s)
 
-class CaseProgress:
+
+@dataclass(slots=True)
+class _Whole:
+    """How far all pieces are, by what they were expected to cost."""
+
+    total: int
+    done: int = 0
+    costs_s: dict[Piece, float] = field(default_factory=dict)  # of what is run
+    begun_s: dict[Piece, float] = field(default_factory=dict)  # on the wall
+    shares: dict[Piece, float] = field(default_factory=dict)  # of what runs now, 0 to 1
+    spent_s: float = 0.0  # by what has been run
+    passed_s: float = 0.0  # what that was expected to cost
+
+    def end(self, piece: Piece, *, spent_s: float) -> None:
+        self.done += 1
+        self.shares.pop(piece, None)
+        if self.begun_s.pop(piece, None) is not None:
+            self.spent_s += spent_s
+            self.passed_s += self.costs_s.get(piece, 0.0)
+
+    def share(self) -> float:
+        """Return how much is done, 0 to 1."""
+        total_s = sum(self.costs_s.values())
+        reached_s = self.passed_s + sum(self._reached_s(piece) for piece in self.shares)
+        return reached_s / total_s if total_s else self.done / self.total
+
+    def left_s(self) -> float | None:
+        """Return how long the rest will take; None while nothing can be said."""
+        now_s = time.monotonic()
+        reached_s = self.passed_s + sum(self._reached_s(piece) for piece in self.shares)
+        spent_s = self.spent_s + sum(now_s - self.begun_s[piece] for piece in self.shares)
+        if spent_s < _LEAST_WALL_S or not reached_s or not self.shares:
+            return None
+        slowness = spent_s / reached_s
+        slowest_s = max(self.costs_s.get(p, 0.0) - self._reached_s(p) for p in self.shares)
+        rest_s = sum(self.costs_s.values()) - reached_s
+        return slowness * max(slowest_s, rest_s / len(self.shares))
+
+    def _reached_s(self, piece: Piece) -> float:
+        return self.shares[piece] * self.costs_s.get(piece, 0.0)
+
+
+class CaseProgress(Audience):
     """Shows how far cases are; use it as a context manager.
 
     Args:
@@ -59,7 +108,7 @@ class CaseProgress:
         self._lock = threading.Lock()
         several = any(plan.seeds > 1 for batch in batches for plan in batch.cases.values())
         self._bars = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
             *([TextColumn("{task.fields[seeds]}")] if several else []),
             TextColumn("{task.fields[virtual]:>17}"),
@@ -68,25 +117,30 @@ class CaseProgress:
             console=console,
             disable=not console.is_terminal,
         )
-        count = sum(len(batch.cases) for batch in batches)
-        self._roomy = count <= console.height - _SPARE_LINES
+        self._roomy = sum(len(batch.cases) for batch in batches) <= console.height - _SPARE_LINES
+        pieces = sum(plan.seeds for batch in batches for plan in batch.cases.values())
+        self._whole = _Whole(total=pieces)
+        self._all = self._add("all", 0) if pieces > 1 else None
         self._cases: dict[tuple[int, str], _Shown] = {}
         for index, batch in enumerate(batches):
             for name, plan in batch.cases.items():
-                cases = plan.seeded()
-                self._cases[index, name] = _Shown(
+                shown = _Shown(
                     label=labels[index] + name,
-                    task=self._bars.add_task(
-                        labels[index] + name,
-                        total=None,
-                        visible=self._roomy,
-                        seeds=f"0/{len(cases)} seeds" if len(cases) > 1 else "",
-                        virtual="waiting",
-                        speed="",
-                        left="",
-                    ),
-                    expected_s={case.seed: expected_virtual_s(case) for case in cases},
+                    expected_s={case.seed: expected_virtual_s(case) for case in plan.seeded()},
                 )
+                self._cases[index, name] = shown
+                if self._roomy:
+                    shown.task = self._add(shown.label, plan.seeds)
+
+    def _add(self, label: str, seeds: int) -> TaskID:
+        return self._bars.add_task(
+            label,
+            total=None,
+            seeds=f"0/{seeds} seeds" if seeds > 1 else "",
+            virtual="waiting",
+            speed="",
+            left="",
+        )
 
     def __enter__(self) -> CaseProgress:
         self._bars.start()
@@ -98,17 +152,71 @@ class CaseProgress:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        if self._all is not None:
+            self._bars.remove_task(self._all)  # what came of it is told in a line of its own
         self._bars.stop()
 
-    def update(self, piece: Piece, state: CaseState) -> None:
+    def planned(self, works: Sequence[Work]) -> None:
+        """Note what the runs are expected to cost."""
+        with self._lock:
+            self._whole.costs_s = {work.piece: work.cost.wall_s for work in works}
+            self._show_whole()
+
+    def recalled(self, piece: Piece, run: Run) -> None:
+        """Count a piece whose result is known."""
+        with self._lock:
+            shown = self._cases[piece.batch, piece.name]
+            shown.recalled += 1
+            self._end(shown, piece, run)
+
+    def progress(self, piece: Piece, progress: CaseState) -> None:
         """Show how far a case is with one of its seeds."""
         with self._lock:
-            self._update(self._cases[piece.batch, piece.name], piece.seed, state.virtual_s)
+            shown = self._cases[piece.batch, piece.name]
+            if shown.task is None:
+                shown.task = self._add(shown.label, len(shown.expected_s))
+            self._whole.begun_s.setdefault(piece, time.monotonic())
+            share = progress.virtual_s / shown.expected_s[piece.seed]
+            self._whole.shares[piece] = min(1.0, share)
+            self._update(shown, piece.seed, progress.virtual_s)
+            self._show_whole()
+
+    def done(self, piece: Piece, run: Run) -> None:
+        """Show that a case is done with one of its seeds."""
+        with self._lock:
+            self._end(self._cases[piece.batch, piece.name], piece, run)
+
+    def failed(self, piece: Piece, error: LongfatError) -> None:
+        """Show that a case has failed with one of its seeds."""
+        del error
+        with self._lock:
+            shown = self._cases[piece.batch, piece.name]
+            self._whole.end(piece, spent_s=0.0)
+            if shown.task is not None:
+                self._bars.update(shown.task, speed="", left="failed")
+                if not self._roomy:
+                    self._drop(shown)
+            self._show_whole()
+
+    def _show_whole(self) -> None:
+        if self._all is None:
+            return
+        whole = self._whole
+        left_s = whole.left_s()
+        self._bars.update(
+            self._all,
+            total=1.0,
+            completed=whole.share(),
+            virtual=f"{whole.done:,}/{whole.total:,} runs",
+            left="" if left_s is None else f"{told_time(left_s)} left",
+        )
 
     def _update(self, shown: _Shown, seed: int, virtual_s: float) -> None:
         if shown.started_s is None:
             shown.started_s = time.monotonic()
         shown.virtual_s[seed] = virtual_s
+        if shown.task is None:
+            return
         wall_s = time.monotonic() - shown.started_s
         done_s = sum(shown.virtual_s.values())
         total_s = sum(shown.expected_s.values())
@@ -117,10 +225,9 @@ class CaseProgress:
         if wall_s > _LEAST_WALL_S and done_s > 0:
             factor = done_s / wall_s
             speed = f"{factor:.2f}x"
-            left = f"{(total_s - reached_s) / factor:.0f} s left"
+            left = f"{told_time((total_s - reached_s) / factor)} left"
         self._bars.update(
             shown.task,
-            visible=True,
             total=total_s,
             completed=reached_s,
             virtual=f"{done_s:.1f}/{total_s:.1f} s",
@@ -128,33 +235,43 @@ class CaseProgress:
             left=left,
         )
 
-    def done(self, piece: Piece, run: Run) -> None:
-        """Show that a case is done with one of its seeds."""
-        with self._lock:
-            shown = self._cases[piece.batch, piece.name]
-            shown.runs.append(run)
-            shown.expected_s[piece.seed] = run.virtual_s
-            self._update(shown, piece.seed, run.virtual_s)
-            if len(shown.expected_s) > 1:
-                seeds = f"{len(shown.runs)}/{len(shown.expected_s)} seeds"
-                self._bars.update(shown.task, seeds=seeds)
-            if len(shown.runs) == len(shown.expected_s):
-                self._all_done(shown)
+    def _end(self, shown: _Shown, piece: Piece, run: Run) -> None:
+        shown.runs.append(run)
+        shown.expected_s[piece.seed] = run.virtual_s
+        self._whole.end(piece, spent_s=run.wall_s)
+        self._update(shown, piece.seed, run.virtual_s)
+        if shown.task is not None and len(shown.expected_s) > 1:
+            seeds = f"{len(shown.runs)}/{len(shown.expected_s)} seeds"
+            self._bars.update(shown.task, seeds=seeds)
+        if shown.whole:
+            self._all_done(shown)
+        self._show_whole()
 
     def _all_done(self, shown: _Shown) -> None:
         virtual_s = sum(run.virtual_s for run in shown.runs)
         wall_s = sum(run.wall_s for run in shown.runs)
         text = f"{virtual_s:.1f} virtual s"
-        speed = f"{virtual_s / wall_s:.2f}x"
-        if not self._console.is_terminal or not self._roomy:
+        speed = f"{virtual_s / wall_s:.2f}x" if wall_s else ""
+        known = shown.recalled == len(shown.runs)
+        if not self._console.is_terminal and not known:
             seeds = f"{len(shown.runs)} seeds, " if len(shown.runs) > 1 else ""
-            self._bars.console.print(f"{shown.label}: {seeds}{text} in {wall_s:.1f} s, {speed}")
+            line = f"{shown.label}: {seeds}{text} in {wall_s:.1f} s, {speed}"
+            self._console.print(line, markup=False, soft_wrap=True)
+        if shown.task is None:
+            return
+        if not self._roomy:
+            self._drop(shown)
+            return
         self._bars.update(
             shown.task,
-            visible=self._roomy,
             total=1,
             completed=1,
             virtual=text,
-            speed=speed,
-            left="done",
+            speed="" if known else speed,
+            left="remembered" if known else "done",
         )
+
+    def _drop(self, shown: _Shown) -> None:
+        assert shown.task is not None
+        self._bars.remove_task(shown.task)
+        shown.task = None

@@ -5,31 +5,35 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.text import Text
 
-from longfat.cli.choose import check_names, choose_cases
+from longfat.cli.choose import check_names
 from longfat.cli.console import stderr, stdout
+from longfat.cli.failures import failures_json, tell_failures
+from longfat.cli.parts import label_of, make_parts
 from longfat.cli.progress import CaseProgress
-from longfat.errors import ExitCode, InputError
+from longfat.compare import compare_verdicts, print_compared
+from longfat.errors import ExitCode
 from longfat.labs import find_study
+from longfat.memory import Memory
+from longfat.plot import write_whole
 from longfat.report import print_verdict, write_report
-from longfat.runner import Batch, run_batches
+from longfat.runner import run_batches
+from longfat.runs.space import write_error
 from longfat.study import read_study
 from longfat.study.expand import LARGEST_SEED, MOST_SEEDS
 from longfat.verdict import judge
 
 if TYPE_CHECKING:
-    from longfat.study import Study
+    from longfat.cli.parts import Part
+    from longfat.runner import Outcome, Workplace
+    from longfat.verdict import Verdict
 
-# A page with the figures of more cases would take minutes to draw, and nobody could read it.
-_MOST_REPORTED = 40
-_TOO_MANY = (
-    "no plots and no report are made of {} cases at once: `longfat plot RUN...` draws "
-    f"some of them, and --case leaves at most {_MOST_REPORTED}"
-)
+VERDICT = "verdict.json"
+"""The file beside the runs of a study that keeps what they amount to."""
 
 
 @click.command()
@@ -52,12 +56,36 @@ _TOO_MANY = (
     metavar="N",
     help="Run each case with N seeds in place of the study's number.",
 )
-@click.option("--kernel", metavar="VERSION", help="Use this kernel in place of the study's.")
+@click.option(
+    "--kernel",
+    "kernels",
+    multiple=True,
+    metavar="VERSION",
+    help="Use this kernel in place of the study's; several are run and compared.",
+)
 @click.option("--jobs", type=click.IntRange(min=1), help="Machines at once; default: one a CPU.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Where runs, plots and report go; default: runs/STUDY. For several studies: OUT/STUDY.",
+    help="Where runs, plots and report go; default: runs/STUDY. For several studies: OUT/STUDY; "
+    "for several kernels: OUT/KERNEL.",
+)
+@click.option(
+    "--fresh",
+    is_flag=True,
+    help="Run what is remembered, too, and fail if it gives other bytes than then.",
+)
+@click.option("--no-memory", is_flag=True, help="Neither recall results nor remember them.")
+@click.option(
+    "--keep-going", is_flag=True, help="After a failure go on; all are listed at the end."
+)
+@click.option(
+    "--cluster", metavar="URL", help="Run on a Dask cluster: its scheduler, tcp://HOST:PORT."
+)
+@click.option(
+    "--storage",
+    metavar="URL",
+    help="Where the cluster's workers put results: a URL of fsspec, such as s3://BUCKET/FOLDER.",
 )
 @click.option(
     "--json",
@@ -71,37 +99,156 @@ def run(
     names: tuple[str, ...],
     seed: int | None,
     seeds: int | None,
-    kernel: str | None,
+    kernels: tuple[str, ...],
     jobs: int | None,
     out: Path | None,
+    fresh: bool,
+    no_memory: bool,
+    keep_going: bool,
+    cluster: str | None,
+    storage: str | None,
     as_json: bool,
 ) -> None:
-    """Run the cases of each STUDY: a study file, a folder with a study.yaml, or a lab's name."""
-    plans = [read_study(find_study(argument)) for argument in studies]
-    check_names(plans, names)
-    plans, batches = _batches(plans, names=names, seed=seed, seeds=seeds, kernel=kernel, out=out)
-    several = len(studies) > 1
-    labels = [f"{plan.name}/" if several else "" for plan in plans]
+    """Run the cases of each STUDY: a study file, a folder with a study.yaml, or a lab's name.
+
+    A case that was run before with the same kernel and tools is not run again: its result
+    is remembered (see `longfat runs`).
+    """
+    if fresh and no_memory:
+        raise click.UsageError("--fresh compares with what is remembered, which --no-memory bars")
+    if storage is not None and cluster is None:
+        raise click.UsageError("--storage is where a cluster's workers put results; add --cluster")
+    found = [(argument, read_study(find_study(argument))) for argument in studies]
+    check_names([study for _, study in found], names)
+    parts = make_parts(found, names=names, seed=seed, seeds=seeds, kernels=kernels, out=out)
+    outcome = _run(
+        parts,
+        jobs=jobs,
+        memory=None if no_memory else Memory(tell=_tell),
+        fresh=fresh,
+        keep_going=keep_going,
+        workplace=_cluster(cluster, storage, recall=not fresh and not no_memory),
+    )
+    verdicts = [judge(part.study, runs) for part, runs in zip(parts, outcome.runs, strict=True)]
+    if not outcome.failures or keep_going:
+        for part, verdict in zip(parts, verdicts, strict=True):
+            _keep(verdict, part)
+        if as_json:
+            click.echo(json.dumps(_document(parts, verdicts, outcome), indent=2))
+        else:
+            _show(parts, verdicts)
+    tell_failures(outcome.failures, parts, console=stderr())
+    good = all(verdict.good for verdict in verdicts)
+    if code := outcome.exit_code or (0 if good else ExitCode.CLAIM_FAILED):
+        raise click.exceptions.Exit(code)
+
+
+def _run(
+    parts: Sequence[Part],
+    *,
+    jobs: int | None,
+    memory: Memory | None,
+    fresh: bool,
+    keep_going: bool,
+    workplace: Workplace | None,
+) -> Outcome:
+    batches = [part.batch for part in parts]
+    labels = [label_of(part, parts) for part in parts]
     with CaseProgress(batches, labels=labels, console=stderr()) as progress:
-        results = run_batches(
-            batches, jobs=jobs, on_progress=progress.update, on_done=progress.done
+        outcome = run_batches(
+            batches,
+            workplace=workplace,
+            jobs=jobs,
+            memory=memory,
+            fresh=fresh,
+            keep_going=keep_going,
+            audience=progress,
         )
-    verdicts = [judge(plan, runs) for plan, runs in zip(plans, results, strict=True)]
-    if as_json:
-        documents = [verdict.to_json() for verdict in verdicts]
-        click.echo(json.dumps(documents if several else documents[0], indent=2))
-    for index, verdict in enumerate(() if as_json else verdicts):
-        files = None
-        if len(verdict.runs) <= _MOST_REPORTED:
-            with stderr().status("drawing plots and report"):
-                files = write_report(verdict, batches[index].out)
-        if several:
-            _heading(verdict.study.name, first=index == 0)
+    _tell(outcome.told())
+    return outcome
+
+
+def _cluster(scheduler: str | None, storage: str | None, *, recall: bool) -> Workplace | None:
+    if scheduler is None:
+        return None
+    from longfat.runner.cluster import Cluster  # noqa: PLC0415  Dask takes a while to load
+
+    return Cluster(scheduler=scheduler, storage=storage, recall=recall, warn=_tell)
+
+
+def _tell(text: str) -> None:
+    stderr().print(Text(text), soft_wrap=True)
+
+
+def _keep(verdict: Verdict, part: Part) -> None:
+    """Write what a study's runs amount to beside them, for whoever reads it later."""
+    data = verdict.to_json() | {
+        "title": part.study.title,
+        "file": str(part.study.file),
+        "kernel": part.kernel,
+    }
+    out = part.batch.out
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        write_whole(out / VERDICT, f"{json.dumps(data)}\n".encode())
+    except OSError as error:
+        raise write_error(out, error) from error
+
+
+def _document(parts: Sequence[Part], verdicts: Sequence[Verdict], outcome: Outcome) -> Any:
+    """Return what `--json` prints: an object for each study, a list of several."""
+    documents: list[dict[str, Any]] = []
+    for group in _by_study(parts, verdicts):
+        if len(group) == 1:
+            ((_, verdict),) = group.items()
+            documents.append(verdict.to_json())
+            continue
+        comparison = compare_verdicts(_with_runs(group)) if len(_with_runs(group)) > 1 else None
+        documents.append(
+            {
+                "study": next(iter(group.values())).study.name,
+                "kernels": {kernel: verdict.to_json() for kernel, verdict in group.items()},
+                "comparison": None if comparison is None else comparison.to_json(),
+            }
+        )
+    if outcome.failures:
+        for document in documents:
+            of_study = [
+                failure
+                for failure in outcome.failures
+                if parts[failure.piece.batch].study.name == document["study"]
+            ]
+            document["failures"] = failures_json(of_study, parts)
+    return documents if len(documents) != 1 else documents[0]
+
+
+def _show(parts: Sequence[Part], verdicts: Sequence[Verdict]) -> None:
+    there = [pair for pair in zip(parts, verdicts, strict=True) if pair[1].runs]
+    for index, (part, verdict) in enumerate(there):
+        with stderr().status("drawing plots and report"):
+            files = write_report(verdict, part.batch.out)
+        if len(parts) > 1:
+            _heading(label_of(part, parts).removesuffix("/").replace("/", ", "), first=index == 0)
         print_verdict(verdict, console=stdout(), files=files)
-        for note in files.notes if files else (_TOO_MANY.format(len(verdict.runs)),):
-            stderr().print(Text(note), soft_wrap=True)
-    if not all(verdict.good for verdict in verdicts):
-        raise click.exceptions.Exit(ExitCode.CLAIM_FAILED)
+        for note in files.notes:
+            _tell(note)
+    for group in _by_study(parts, verdicts):
+        if len(_with_runs(group)) > 1:
+            name = next(iter(group.values())).study.name
+            _heading(f"{name}: {' and '.join(group)} compared", first=False)
+            print_compared(compare_verdicts(_with_runs(group)), console=stdout())
+
+
+def _by_study(parts: Sequence[Part], verdicts: Sequence[Verdict]) -> list[dict[str, Verdict]]:
+    """Return for each study its verdicts by the kernels."""
+    groups: dict[int, dict[str, Verdict]] = {}
+    for part, verdict in zip(parts, verdicts, strict=True):
+        groups.setdefault(id(part.study), {})[part.kernel or ""] = verdict
+    return list(groups.values())
+
+
+def _with_runs(group: dict[str, Verdict]) -> dict[str, Verdict]:
+    return {kernel: verdict for kernel, verdict in group.items() if verdict.runs}
 
 
 def _heading(name: str, *, first: bool) -> None:
@@ -109,32 +256,3 @@ def _heading(name: str, *, first: bool) -> None:
     if not first:
         console.print("\n")
     console.rule(Text(name, style="bold"), align="left")
-
-
-def _batches(
-    plans: Sequence[Study],
-    *,
-    names: tuple[str, ...],
-    seed: int | None,
-    seeds: int | None,
-    kernel: str | None,
-    out: Path | None,
-) -> tuple[list[Study], list[Batch]]:
-    """Return the studies that have cases to run, and these cases with their folders."""
-    chosen: list[Study] = []
-    batches: list[Batch] = []
-    for plan in plans:
-        cases = choose_cases(plan, names=names, seed=seed, seeds=seeds, kernel=kernel)
-        if not cases:
-            continue
-        base = out if out is not None else Path("runs")
-        folder = base if out is not None and len(plans) == 1 else base / plan.name
-        for other, batch in zip(chosen, batches, strict=True):
-            if batch.out == folder:
-                raise InputError(
-                    f"{other.file} and {plan.file} are both called {plan.name!r}, so their runs "
-                    "would go to one folder: run them one by one, with --out"
-                )
-        chosen.append(plan)
-        batches.append(Batch(cases=cases, out=folder))
-    return chosen, batches

@@ -18,7 +18,8 @@ from longfat.cli.console import stderr, stdout
 from longfat.cli.progress import CaseProgress
 from longfat.errors import ExitCode
 from longfat.kernel.version import check_version
-from longfat.runner import Batch, run_batches
+from longfat.memory import Memory
+from longfat.runner import Batch, run_cases
 from longfat.study import Planned
 from longfat.study.expand import DEFAULT_KERNEL
 from longfat.units import parse_fraction, parse_rate_bps, parse_time_s
@@ -120,7 +121,7 @@ def _run(tuning: Tuning, out: Path) -> Checked:
         name: Planned(case=case, setup_places=(), title=name)
         for name, case in check_cases(tuning).items()
     }
-    batches = [Batch(cases=planned, out=out)]
-    with CaseProgress(batches, labels=[""], console=stderr()) as progress:
-        (runs,) = run_batches(batches, on_progress=progress.update, on_done=progress.done)
+    batch = Batch(cases=planned, out=out)
+    with CaseProgress([batch], labels=[""], console=stderr()) as progress:
+        runs = run_cases(planned, out=out, memory=Memory(), audience=progress)
     return judge_check(tuning, {name: found[0] for name, found in runs.items()})

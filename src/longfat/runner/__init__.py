@@ -2,6 +2,22 @@
 
 from longfat.runner.many import Batch, run_batches, run_cases
 from longfat.runner.one import Progress, run_case
-from longfat.runner.work import Piece
+from longfat.runner.outcome import Audience, Failure, Outcome
+from longfat.runner.pool import Pool
+from longfat.runner.work import Listener, Piece, Work, Workplace
 
-__all__ = ["Batch", "Piece", "Progress", "run_batches", "run_case", "run_cases"]
+__all__ = [
+    "Audience",
+    "Batch",
+    "Failure",
+    "Listener",
+    "Outcome",
+    "Piece",
+    "Pool",
+    "Progress",
+    "Work",
+    "Workplace",
+    "run_batches",
+    "run_case",
+    "run_cases",
+]

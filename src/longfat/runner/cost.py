@@ -1,4 +1,4 @@
-"""What a case will cost before it is run: CPU time, wall time and disk space.
+"""What a case will cost before it is run: CPU time, wall time, disk space and memory.
 
 A machine keeps one CPU busy all the time, so CPU and wall time of a run are one
 number. It is the boot's, and for each virtual second of traffic what packets
@@ -8,32 +8,28 @@ and more with many streams, whose packets come mixed.
 The numbers below were measured with kernel 6.1 on the machine of
 docs/performance.md: two hosts, two switches, 20 ms of round trip, 4 to 8 s of
 iperf3. Another machine is slower or faster by a factor, and other networks by
-another: where there are runs of the same study, `Scale` takes it from them.
+another: where there are runs of the same study, `experience` learns from them.
 """
 
 from __future__ import annotations
 
 import contextlib
 import heapq
-import json
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from longfat.case import Case
 from longfat.path import NotUnderstoodError, bottleneck
 from longfat.probe import Capture, Queue, Tcp
 from longfat.probe.probe import Sampled
 from longfat.runner.compile import TRAFFIC_START_S, expected_virtual_s
-from longfat.runs.run import MANIFEST
-from longfat.spread import spread_of
 from longfat.traffic import Iperf3, Ping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping
 
-    from longfat.spread import Spread
+    from longfat.case import Case
+    from longfat.path import Bottleneck
 
 # CPU seconds: boot, set-up and the end; for each virtual second of one stream at a rate in
 # bit/s; and for each packet at most, whatever the number of streams.
@@ -55,11 +51,15 @@ _TCP_BYTES, _TCP_STREAM_BYTES = 1_700, 850
 _SERIES_SHARE = 0.07
 _RECORD_BYTES = 16
 
+# Bytes of memory: a booted machine that runs a flow; its table of pages, for each byte of
+# memory that it has; and for each byte that its queues hold, here and in the sender's buffer.
+# docs/memory.md has what they were taken from.
+_PEAK_BYTES = 36e6
+_PEAK_SHARE = 1 / 64
+_PEAK_QUEUED = 2.0
+
 UNKNOWN_RATE_BPS = 10_000_000_000
 """What a flow is taken to carry where no line limits its rate, in bit/s."""
-
-MOST_RUNS_READ = 400
-"""How many runs are read at most to learn from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,19 +70,22 @@ class Cost:
         virtual_s: virtual time from boot to end, in seconds.
         wall_s: time of one CPU, in seconds.
         disk_bytes: the size of its run directory.
+        peak_bytes: the most memory that its machine holds at once.
         unlimited: a flow's rate is limited by no line that can be read, so its cost is a guess.
     """
 
     virtual_s: float
     wall_s: float
     disk_bytes: float
+    peak_bytes: float = 0.0
     unlimited: bool = False
 
 
 def expected_cost(case: Case) -> Cost:
     """Return what a run of a case is expected to cost on the machine of docs/performance.md."""
     virtual_s = expected_virtual_s(case)
-    rates, unlimited = _rates_bps(case)
+    slowest = _bottlenecks(case)
+    rates, unlimited = _rates_bps(case, slowest)
     cpu_s = _BOOT_CPU_S
     size = float(_RUN_BYTES)
     for flow in case.flows:
@@ -96,10 +99,37 @@ def expected_cost(case: Case) -> Cost:
             cpu_s += _REPLY_CPU_S * flow.count
             size += _PING_BYTES + _REPLY_BYTES * flow.count
     size += _probe_bytes(case, virtual_s - TRAFFIC_START_S, sum(rates.values()))
-    return Cost(virtual_s=virtual_s, wall_s=cpu_s, disk_bytes=size, unlimited=unlimited)
+    return Cost(
+        virtual_s=virtual_s,
+        wall_s=cpu_s,
+        disk_bytes=size,
+        peak_bytes=_peak_bytes(case, slowest.values()),
+        unlimited=unlimited,
+    )
 
 
-def _rates_bps(case: Case) -> tuple[dict[str, float], bool]:
+def _bottlenecks(case: Case) -> dict[str, Bottleneck]:
+    """Return the bottleneck of each iperf3 flow that has one which can be read."""
+    found = {}
+    for flow in case.flows:
+        if isinstance(flow, Iperf3):
+            with contextlib.suppress(NotUnderstoodError):
+                if (slowest := bottleneck(case, flow)) is not None:
+                    found[flow.name] = slowest
+    return found
+
+
+def _peak_bytes(case: Case, slowest: Iterable[Bottleneck]) -> float:
+    queues = {
+        (one.node, one.interface): one.queue.limit_bytes or 0
+        for one in slowest
+        if one.queue is not None
+    }
+    used = min(_PEAK_QUEUED * sum(queues.values()), case.memory_bytes)
+    return _PEAK_BYTES + _PEAK_SHARE * case.memory_bytes + used
+
+
+def _rates_bps(case: Case, bottlenecks: Mapping[str, Bottleneck]) -> tuple[dict[str, float], bool]:
     """Return about what each iperf3 flow carries; those of one bottleneck share it."""
     found: dict[str, tuple[float, object]] = {}
     unlimited = False
@@ -108,9 +138,7 @@ def _rates_bps(case: Case) -> tuple[dict[str, float], bool]:
             continue
         place: object = flow.name
         rate = float(UNKNOWN_RATE_BPS)
-        slowest = None
-        with contextlib.suppress(NotUnderstoodError):
-            slowest = bottleneck(case, flow)
+        slowest = bottlenecks.get(flow.name)
         own = flow.rate_bps or (1_000_000 if flow.udp else None)
         if slowest is not None:
             rate, place = slowest.rate_bps, (slowest.node, slowest.interface)
@@ -151,69 +179,6 @@ def _probe_bytes(case: Case, time_s: float, rate_bps: float) -> float:
                 each = len(probe.of) * (_QUEUE_BYTES if isinstance(probe, Queue) else _RATE_BYTES)
             size += looks * each
     return size * (1 + _SERIES_SHARE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownRun:
-    """What a run that is there did cost.
-
-    Attributes:
-        case_digest: its case.
-        wall_s: wall time from boot to end, in seconds.
-        disk_bytes: the size of its folder.
-        expected: what was to be expected.
-    """
-
-    case_digest: str
-    wall_s: float
-    disk_bytes: int
-    expected: Cost
-
-
-def known_runs(folder: Path) -> list[KnownRun]:
-    """Return the runs of a folder, at most `MOST_RUNS_READ` of them; others are passed over."""
-    try:
-        manifests = sorted(folder.glob(f"[!.]*/{MANIFEST}"))
-    except OSError:
-        return []
-    # Evenly over all of them: their names have the parameters in their order.
-    step = max(1, math.ceil(len(manifests) / MOST_RUNS_READ))
-    found = []
-    for path in manifests[::step]:
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            data = json.loads(path.read_text(encoding="utf-8"))
-            found.append(
-                KnownRun(
-                    case_digest=str(data["case_digest"]),
-                    wall_s=float(data["wall_s"]),
-                    disk_bytes=sum(f.stat().st_size for f in path.parent.rglob("*") if f.is_file()),
-                    expected=expected_cost(Case.from_json(data["case"])),
-                )
-            )
-    return found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scale:
-    """How runs that are there compare with what was to be expected: measured / expected.
-
-    Attributes:
-        wall: of the wall time.
-        disk: of the disk space.
-    """
-
-    wall: Spread
-    disk: Spread
-
-
-def learned_scale(runs: Sequence[KnownRun]) -> Scale | None:
-    """Return how runs compare with what was to be expected; None if there are none."""
-    if not runs:
-        return None
-    return Scale(
-        wall=spread_of(run.wall_s / run.expected.wall_s for run in runs),
-        disk=spread_of(run.disk_bytes / run.expected.disk_bytes for run in runs),
-    )
 
 
 def wall_on(costs_s: Iterable[float], jobs: int) -> float:

@@ -1,35 +1,38 @@
-"""Run many cases side by side, each on a CPU of its own, longest first.
+"""Run many cases: recall those that are known, give the rest to a workplace, remember them.
 
 A piece of work is a case with one seed. The pieces of all cases of all studies
-share one pool, so that a long case of one study does not leave CPUs idle while
-the next study waits.
+go to the workplace together, so that a long case of one study does not leave
+CPUs idle while the next study waits. Pieces with one key are one result, and run
+once. What is done is remembered at once, so that whatever ends it all, the same
+call goes on where it stopped.
 """
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Mapping
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longfat.errors import InputError, LongfatError, MachineError
-from longfat.runner.compile import expected_virtual_s
-from longfat.runner.one import Progress, run_case
-from longfat.runner.work import Piece
+from longfat import kernel as kernels
+from longfat.errors import LongfatError
+from longfat.runner.experience import Experience, known_runs, learn, remembered_runs, runs_in
+from longfat.runner.keeping import Keeper
+from longfat.runner.outcome import Audience, Failure, Outcome
+from longfat.runner.pool import Pool
+from longfat.runner.tools import Toolbox
+from longfat.runner.work import Piece, Work
+from longfat.runs import result_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from longfat.case import Case
+    from longfat.memory import Memory
+    from longfat.runner.work import Workplace
     from longfat.runs import Run
     from longfat.study import Planned
-
-
-class _Cancelled(Exception):  # noqa: N818  an order, no error
-    """Another case failed, or the user had enough."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,130 +42,203 @@ class Batch:
     Attributes:
         cases: the cases by name.
         out: the folder that takes their runs' folders.
+        study: the study's name, for the runs' manifests; empty if they are of none.
     """
 
     cases: Mapping[str, Planned]
     out: Path
+    study: str = ""
+
+
+class Keys:
+    """The names of the results of cases with today's kernels and tools, each looked at once.
+
+    Args:
+        toolbox: the host's tools.
+    """
+
+    def __init__(self, toolbox: Toolbox) -> None:
+        self._toolbox = toolbox
+        self._kernels: dict[str, str | LongfatError] = {}
+
+    def of(self, case: Case) -> str:
+        """Return the key of a case's result: `Run.key`.
+
+        Raises:
+            InputError: the case's kernel is no version of one.
+            SurroundingsError: the kernel is not built, or a tool is missing.
+        """
+        if case.kernel not in self._kernels:
+            try:
+                self._kernels[case.kernel] = kernels.find(case.kernel).digest
+            except LongfatError as error:
+                self._kernels[case.kernel] = error
+        kernel = self._kernels[case.kernel]
+        if isinstance(kernel, LongfatError):
+            raise kernel
+        tools = self._toolbox.of(case)
+        return result_key(case.digest, kernel_digest=kernel, tools=tools)
 
 
 def run_cases(
     planned: Mapping[str, Planned],
     *,
     out: Path,
+    study: str = "",
     jobs: int | None = None,
-    on_progress: Callable[[Piece, Progress], None] = lambda _piece, _progress: None,
-    on_done: Callable[[Piece, Run], None] = lambda _piece, _run: None,
+    memory: Memory | None = None,
+    audience: Audience | None = None,
 ) -> dict[str, tuple[Run, ...]]:
-    """Run the cases of one study: `run_batches` with one batch.
+    """Run the cases of one study: `run_batches` with one batch, none of which may fail.
 
     Args:
         planned: the cases by name.
         out: the folder that takes the runs' folders.
+        study: the study's name.
         jobs: as of `run_batches`, like the other arguments.
-        on_progress: likewise.
-        on_done: likewise.
+        memory: likewise.
+        audience: likewise.
 
     Returns:
         The runs by the cases' names, in the cases' order; one for each seed, in
         the seeds' order.
 
     Raises:
-        LongfatError: a case failed.
+        LongfatError: a case failed; the first of them in the cases' order. The
+            others are ended.
     """
-    batch = Batch(cases=planned, out=out)
-    (runs,) = run_batches([batch], jobs=jobs, on_progress=on_progress, on_done=on_done)
-    return runs
+    batch = Batch(cases=planned, out=out, study=study)
+    outcome = run_batches([batch], jobs=jobs, memory=memory, audience=audience)
+    if outcome.failures:
+        raise outcome.failures[0].error
+    return dict(outcome.runs[0])
 
 
 def run_batches(
     batches: Sequence[Batch],
     *,
+    workplace: Workplace | None = None,
     jobs: int | None = None,
-    on_progress: Callable[[Piece, Progress], None] = lambda _piece, _progress: None,
-    on_done: Callable[[Piece, Run], None] = lambda _piece, _run: None,
-    on_failed: Callable[[Piece], None] = lambda _piece: None,
-) -> list[dict[str, tuple[Run, ...]]]:
+    memory: Memory | None = None,
+    fresh: bool = False,
+    keep_going: bool = False,
+    stop: threading.Event | None = None,
+    audience: Audience | None = None,
+) -> Outcome:
     """Run the cases of several studies; the results do not depend on how many run side by side.
 
     Args:
         batches: the cases, study by study.
-        jobs: how many machines at once; as many as CPUs, if None.
-        on_progress: called a few times a second for each case that runs, from
-            other threads.
-        on_done: called when a case is done with one of its seeds, likewise.
-        on_failed: called when a case has failed with one of its seeds, likewise.
+        workplace: where they are run; the pool of this computer, if None.
+        jobs: how many machines that pool runs at once; as many as CPUs, if None.
+        memory: where results are recalled from and remembered; nowhere, if None.
+        fresh: recall nothing; what is run must then give what is remembered.
+        keep_going: after a failure go on with the others. Else nothing more is begun,
+            and those that run are ended.
+        stop: set by anybody to begin nothing more and to end what runs.
+        audience: who is told meanwhile.
 
     Returns:
-        For each batch the runs by the cases' names, in the cases' order; one for
-        each seed, in the seeds' order.
+        What came of it: runs, failures, and how many of each.
 
     Raises:
-        LongfatError: a case failed; the first of them in the cases' order. The
-            others are ended.
+        InputError: a folder for runs cannot be written to.
+        SurroundingsError: neither can the memory, or the workplace cannot work.
     """
-    pieces = {
+    stop = stop or threading.Event()
+    audience = audience or Audience()
+    cases = {
         Piece(batch=index, name=name, seed=case.seed): case
         for index, batch in enumerate(batches)
         for name, plan in batch.cases.items()
         for case in plan.seeded()
     }
-    cancelled = threading.Event()
-
-    def run_one(piece: Piece) -> Run:
-        def report(progress: Progress) -> None:
-            if cancelled.is_set():
-                raise _Cancelled
-            on_progress(piece, progress)
-
-        if cancelled.is_set():
-            raise _Cancelled
+    keeper = Keeper(batches, memory=memory, audience=audience, stop=None if keep_going else stop)
+    toolbox = Toolbox()
+    keys = Keys(toolbox)
+    first_of: dict[str, Piece] = {}
+    twins: dict[Piece, list[Piece]] = {}
+    for piece, case in cases.items():
+        if stop.is_set():
+            break
         try:
-            run = _run_piece(piece, pieces[piece], batches[piece.batch], on_progress=report)
-        except LongfatError:
-            on_failed(piece)
-            raise
-        on_done(piece, run)
-        return run
+            key = keys.of(case)
+        except LongfatError as error:
+            keeper.failed(piece, error)
+            continue
+        if memory is not None and not fresh:
+            keeper.recall(piece, key)
+        if piece not in keeper.runs:
+            first = first_of.setdefault(key, piece)
+            twins.setdefault(first, []).extend([piece] if piece != first else [])
+    if twins and not stop.is_set():
+        keeper.share(twins)
+        works = _works(twins, cases, batches, memory)
+        audience.planned(works)
+        place = workplace or Pool(jobs, toolbox=toolbox)
+        place.carry_out(works, listener=keeper, stop=stop)
+    return _outcome(batches, cases, keeper)
 
-    workers = max(1, jobs or len(os.sched_getaffinity(0)))
-    longest_first = sorted(pieces, key=lambda piece: -expected_virtual_s(pieces[piece]))
-    with ThreadPoolExecutor(max_workers=workers) as pool:
-        futures: dict[Piece, Future[Run]] = {p: pool.submit(run_one, p) for p in longest_first}
-        try:
-            wait(futures.values(), return_when=FIRST_EXCEPTION)
-        finally:
-            # After a failure or Ctrl-C the other machines must end before we go on.
-            cancelled.set()
+
+def _works(
+    pieces: Mapping[Piece, object],
+    cases: Mapping[Piece, Case],
+    batches: Sequence[Batch],
+    memory: Memory | None,
+) -> list[Work]:
+    experience = [Experience() for _ in batches]
+    if len(pieces) > 1:  # of one, nothing depends on what it costs
+        experience = [
+            experience_of(batch, memory=memory)
+            if any(piece.batch == index for piece in pieces)
+            else Experience()
+            for index, batch in enumerate(batches)
+        ]
+    works = []
     for piece in pieces:
-        error = futures[piece].exception()
-        if error is not None and not isinstance(error, _Cancelled):
-            raise error
-    results: list[dict[str, tuple[Run, ...]]] = [{} for _ in batches]
-    for piece in pieces:
-        runs = results[piece.batch]
-        runs[piece.name] = (*runs.get(piece.name, ()), futures[piece].result())
-    return results
-
-
-def _run_piece(
-    piece: Piece, case: Case, batch: Batch, *, on_progress: Callable[[Progress], None]
-) -> Run:
-    plan = batch.cases[piece.name]
-    try:
-        return run_case(
-            case,
-            name=piece.name,
-            out=batch.out,
-            setup_places=plan.setup_places,
-            on_progress=on_progress,
+        batch, case = batches[piece.batch], cases[piece]
+        plan = batch.cases[piece.name]
+        works.append(
+            Work(
+                piece=piece,
+                case=case,
+                out=batch.out,
+                cost=experience[piece.batch].cost(case),
+                study=batch.study,
+                parameters=plan.parameters,
+                setup_places=plan.setup_places,
+            )
         )
-    except LongfatError as error:
-        if plan.seeds == 1:
-            raise
-        # The same lines may fail with one seed and not with another.
-        text = f"with seed {piece.seed}: {error.message}"
-        if isinstance(error, InputError):
-            raise InputError(text, place=error.place) from error
-        if isinstance(error, MachineError):
-            raise MachineError(text) from error
-        raise
+    return works
+
+
+def experience_of(batch: Batch, *, memory: Memory | None) -> Experience:
+    """Return what the runs of a study teach: those in its folder, else those remembered."""
+    folders = runs_in(batch.out)
+    if not folders and memory is not None and batch.study:
+        folders = remembered_runs(memory, batch.study)
+    return learn(known_runs(folders))
+
+
+def _outcome(batches: Sequence[Batch], cases: Mapping[Piece, Case], keeper: Keeper) -> Outcome:
+    results: list[dict[str, tuple[Run, ...]]] = [{} for _ in batches]
+    for piece in cases:
+        if piece in keeper.runs:
+            runs = results[piece.batch]
+            runs[piece.name] = (*runs.get(piece.name, ()), keeper.runs[piece])
+    whole = [
+        {name: runs for name, runs in of_batch.items() if len(runs) == batch.cases[name].seeds}
+        for batch, of_batch in zip(batches, results, strict=True)
+    ]
+    failures = [
+        Failure(piece=piece, error=keeper.failures[piece])
+        for piece in cases
+        if piece in keeper.failures
+    ]
+    return Outcome(
+        runs=tuple(whole),
+        failures=tuple(failures),
+        remembered=keeper.recalled,
+        ran=len(keeper.runs) - keeper.recalled,
+        left=len(cases) - len(keeper.runs) - len(failures),
+    )

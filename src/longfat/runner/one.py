@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from longfat.case import Case
     from longfat.errors import Place
+    from longfat.kernel import Kernel
     from longfat.machine import Pace
     from longfat.runs import Run
     from longfat.setting import Setting
@@ -57,6 +58,7 @@ def run_case(
     parameters: Mapping[str, Setting] = MappingProxyType({}),
     setup_places: Sequence[Place] = (),
     toolbox: Toolbox | None = None,
+    kernel: Kernel | None = None,
     on_progress: Callable[[Progress], None] = lambda _: None,
     on_start: Callable[[Path], None] = lambda _: None,
     pace: Pace | None = None,
@@ -71,6 +73,7 @@ def run_case(
         parameters: of a case of a grid, what each parameter is in it, likewise.
         setup_places: where the set-up lines were written, for messages.
         toolbox: the host's tools, where they have been looked at already.
+        kernel: the built kernel to run; the one that is found for `case.kernel`, if None.
         on_progress: called a few times a second.
         on_start: called once, before the machine boots, with the folder that the
             guest writes to. Somebody who looks into it while the machine runs must
@@ -85,7 +88,7 @@ def run_case(
         SurroundingsError: the host lacks a tool or the kernel.
         MachineError: the machine failed.
     """
-    kernel = kernels.find(case.kernel)
+    kernel = kernel or kernels.find(case.kernel)
     tools = (toolbox or Toolbox()).of(case)
     expected_s = expected_virtual_s(case)
     with staged_run(out, name=name, case=case, study=study, parameters=parameters) as staged:

@@ -149,6 +149,10 @@ class Run:
         fields["parameters"] = {name: one.to_json() for name, one in self.parameters.items()}
         return {"format": RUN_FORMAT, **fields}
 
+    def manifest_text(self) -> str:
+        """Return what stands in the run's manifest."""
+        return json.dumps(self.to_manifest(), indent=2, sort_keys=True) + "\n"
+
 
 def load_run(folder: Path) -> Run:
     """Read a run directory.
@@ -188,6 +192,11 @@ def measured_digest(raw: Path) -> str:
     """Return the hash over the names and bytes of all raw files."""
     digest = hashlib.sha256()
     for path in sorted(raw.iterdir()):
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
-        digest.update(f"{path.name}\0{content}\n".encode())
+        digest.update(f"{path.name}\0{file_digest(path)}\n".encode())
     return digest.hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import json
 import os
-import shutil
 import stat
-import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -20,7 +15,9 @@ import pyarrow.parquet as pq
 
 from longfat.errors import InputError, MachineError, SurroundingsError
 from longfat.probe.samples import UNREADABLE
+from longfat.runs.hidden import hidden_folder, publish, sweep
 from longfat.runs.run import MANIFEST, RAW, SERIES, FlowTime, Run, Tool, measured_digest
+from longfat.runs.space import check_room, disk_full, has_room, is_full_error, write_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,11 +25,6 @@ if TYPE_CHECKING:
     from longfat.case import Case
     from longfat.kernel import Kernel
     from longfat.setting import Setting
-
-_SUFFIX = ".partial"
-
-# A folder this young may belong to somebody who is just about to lock it.
-_SWEEP_AFTER_S = 60.0
 
 # What host and guest tell each other is no result.
 _EXCHANGE = ("job.json", "outcome.json")
@@ -76,7 +68,9 @@ class Staged:
 
         Raises:
             MachineError: there is something other than files and folders.
+            SurroundingsError: the disk is full, so what was written may be cut off.
         """
+        check_room(self._out)
         for folder, names, files in os.walk(self.folder):
             for name in (*names, *files):
                 mode = Path(folder, name).lstat().st_mode
@@ -135,21 +129,9 @@ class Staged:
         )
         for name in _EXCHANGE:
             (self.folder / name).unlink()
-        manifest = json.dumps(run.to_manifest(), indent=2, sort_keys=True)
-        (self.folder / MANIFEST).write_text(manifest + "\n", encoding="utf-8")
-        self._publish(run.folder)
+        (self.folder / MANIFEST).write_text(run.manifest_text(), encoding="utf-8")
+        publish(self.folder, run.folder)
         return run
-
-    def _publish(self, place: Path) -> None:
-        self.folder.chmod(0o755)
-        if place.exists():
-            # A folder cannot be renamed onto a full one: the old one steps aside first.
-            aside = tempfile.mkdtemp(dir=self._out, prefix=f".{place.name}-", suffix=_SUFFIX)
-            place.rename(f"{aside}/old")
-            self.folder.rename(place)
-            shutil.rmtree(aside)
-        else:
-            self.folder.rename(place)
 
 
 def _measure(case: Case, raw: Path) -> dict[str, float]:
@@ -203,35 +185,26 @@ def staged_run(
 
     Raises:
         InputError: `out` cannot be made or written to.
+        SurroundingsError: the disk is full, before or after.
     """
     try:
         # A sandbox and a guard do not stand where we stand: they need whole paths.
         out = out.resolve()
         out.mkdir(parents=True, exist_ok=True)
-        _sweep(out)
-        folder = Path(tempfile.mkdtemp(dir=out, prefix=f".{name}-", suffix=_SUFFIX))
+        sweep(out)
+        check_room(out)
     except OSError as error:
-        raise InputError(f"{out}: cannot be written to: {error.strerror}") from None
-    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        raise write_error(out, error) from None
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield Staged(folder, name, case, out, study, parameters)
-    except OSError as error:
-        raise SurroundingsError(f"{folder}: {error.strerror}") from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
-
-
-def _sweep(out: Path) -> None:
-    """Remove what a power failure or the like left behind: hidden folders that nobody holds."""
-    for folder in out.glob(f".*{_SUFFIX}"):
-        with contextlib.suppress(OSError):
-            if time.time() - folder.stat().st_mtime < _SWEEP_AFTER_S:
-                continue
-            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        with hidden_folder(out, name=name) as folder:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(folder, ignore_errors=True)
-            finally:
-                os.close(lock)
+                yield Staged(folder, name, case, out, study, parameters)
+            except (MachineError, InputError) as error:
+                # Whatever went wrong: without room to write, that is not to be trusted.
+                if not has_room(folder):
+                    raise disk_full(out) from error
+                raise
+    except OSError as error:
+        if is_full_error(error) or not has_room(out):
+            raise disk_full(out) from error
+        raise SurroundingsError(f"{out}: {error.strerror or error}") from error

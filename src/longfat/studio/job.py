@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError, LongfatError, MachineError
+from longfat.memory import Memory
 from longfat.report import write_report
-from longfat.runner import Batch, run_batches
+from longfat.runner import Audience, Batch, run_batches
 from longfat.runner.compile import expected_virtual_s
 from longfat.studio.answers import problem_of
 from longfat.studio.places import report_url
@@ -50,7 +51,7 @@ class _Tally:
         return [self.runs[seed] for seed in sorted(self.runs)]
 
 
-class Job:
+class Job(Audience):
     """Cases that run; `start` begins, `cancel` ends early, `join` waits.
 
     Args:
@@ -148,13 +149,11 @@ class Job:
 
     def _run(self) -> None:
         try:
-            batch = Batch(cases=self.plan.chosen, out=self.plan.folder)
-            run_batches(
-                [batch],
-                on_progress=self._progress,
-                on_done=self._done,
-                on_failed=self._failed,
-            )
+            plan = self.plan
+            batch = Batch(cases=plan.chosen, out=plan.folder, study=plan.study.name)
+            outcome = run_batches([batch], memory=Memory(), stop=self._cancelled, audience=self)
+            if outcome.failures:
+                raise outcome.failures[0].error
             if self._cancelled.is_set():
                 raise _Cancelled
             with self._drawing:
@@ -175,16 +174,20 @@ class Job:
             words = f"an error of longfat's own ({type(error).__name__}): {error}"
             self._end("failed", problem=problem_of(MachineError(words)))
 
-    def _progress(self, piece: Piece, progress: Progress) -> None:
-        if self._cancelled.is_set():
-            raise _Cancelled
+    def progress(self, piece: Piece, progress: Progress) -> None:
+        """Note how far a case is with one of its seeds."""
         with self._lock:
             tally = self._tallies[piece.name]
             tally.state = "running"
             tally.virtual_s[piece.seed] = progress.virtual_s
         self._on_change(self.number)
 
-    def _done(self, piece: Piece, run: Run) -> None:
+    def recalled(self, piece: Piece, run: Run) -> None:
+        """Note a run that was remembered: to the page it is one that is done."""
+        self.done(piece, run)
+
+    def done(self, piece: Piece, run: Run) -> None:
+        """Note that a case is done with one of its seeds."""
         with self._lock:
             tally = self._tallies[piece.name]
             tally.runs[piece.seed] = run
@@ -194,7 +197,9 @@ class Job:
             self._judge()
         self._on_change(self.number)
 
-    def _failed(self, piece: Piece) -> None:
+    def failed(self, piece: Piece, error: LongfatError) -> None:
+        """Note that a case has failed with one of its seeds."""
+        del error
         with self._lock:
             self._tallies[piece.name].state = "failed"
 

@@ -1,0 +1,71 @@
+"""Failures of runs, told at the end, each with the line that runs it alone."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from longfat.cli.words import told_count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from longfat.cli.parts import Part
+    from longfat.runner import Failure
+
+
+def tell_failures(failures: Sequence[Failure], parts: Sequence[Part], *, console: Console) -> None:
+    """Print failures; those that say the same stand together.
+
+    Args:
+        failures: the failures.
+        parts: what was run, one for each batch.
+        console: where to print them.
+    """
+    by_message: dict[str, list[Failure]] = {}
+    for failure in failures:
+        by_message.setdefault(_common(failure), []).append(failure)
+    for message, alike in by_message.items():
+        text = message if len(alike) > 1 else str(alike[0].error)
+        console.print(Text(f"longfat: {text}"), soft_wrap=True)
+        lines = [again(failure, parts) for failure in alike]
+        head = "to run it alone" if len(lines) == 1 else f"{told_count(len(lines), 'run')}, alone"
+        console.print(Text(f"  {head}:"))
+        for line in lines:
+            console.print(Text(f"    {line}"), soft_wrap=True)
+
+
+def _common(failure: Failure) -> str:
+    """Return what an error says, without whose it is: those of a grid often say the same."""
+    piece = failure.piece
+    text = str(failure.error).replace(f"with seed {piece.seed}: ", "", 1)
+    return text.replace(f"case {piece.name!r}: ", "", 1)
+
+
+def again(failure: Failure, parts: Sequence[Part]) -> str:
+    """Return the command line that runs just what failed."""
+    piece = failure.piece
+    part = parts[piece.batch]
+    words = ["longfat", "run", part.typed, "--case", piece.name, "--seed", str(piece.seed)]
+    if part.study.cases[piece.name].seeds > 1 or part.batch.cases[piece.name].seeds > 1:
+        words += ["--seeds", "1"]
+    if part.kernel is not None:
+        words += ["--kernel", part.kernel]
+    return shlex.join(words)
+
+
+def failures_json(failures: Sequence[Failure], parts: Sequence[Part]) -> list[dict[str, Any]]:
+    """Return failures as plain data."""
+    return [
+        {
+            "case": failure.piece.name,
+            "seed": failure.piece.seed,
+            "error": str(failure.error),
+            "line": again(failure, parts),
+        }
+        for failure in failures
+    ]

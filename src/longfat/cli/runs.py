@@ -1,0 +1,298 @@
+"""`longfat runs`: what results are remembered, and forgetting them."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.text import Text
+
+from longfat import kernel as kernels_here
+from longfat.cli.console import stderr, stdout
+from longfat.cli.tables import plain_table, print_table
+from longfat.cli.words import told_age, told_count
+from longfat.errors import InputError
+from longfat.memory import Collected, Entry, Memory, Rule, collect
+from longfat.metric import Unit
+from longfat.runs import load_run
+from longfat.units import format_quantity, parse_size_bytes, parse_time_s
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.table import Table
+
+    from longfat.runs import Run
+
+_SHOWN = 12
+_LEAST_PREFIX = 4
+_DAY_S = 86400.0
+_LONG_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(d|w)")
+_DAYS = {"d": 1.0, "w": 7.0}
+
+
+def _filters(command: Any) -> Any:
+    """Add the options that choose among what is remembered."""
+    for option in (
+        click.option("--study", "studies", multiple=True, metavar="NAME", help="Of this study."),
+        click.option("--case", "cases", multiple=True, metavar="NAME", help="Of this case."),
+        click.option(
+            "--kernel",
+            "releases",
+            multiple=True,
+            metavar="VERSION",
+            help="Of this kernel, or of a series such as 6.1.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@click.group()
+def runs() -> None:
+    """Look after remembered results: list, show, remove, gc.
+
+    A case that was run once with a kernel and tools is not run again with them. LONGFAT_MEMORY
+    names the folder of the results, in place of the user's data folder.
+    """
+
+
+@runs.command(name="list")
+@_filters
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def list_(
+    studies: tuple[str, ...], cases: tuple[str, ...], releases: tuple[str, ...], *, as_json: bool
+) -> None:
+    """List what is remembered, what was used last first."""
+    memory = Memory()
+    found = _chosen(memory.entries(), studies=studies, cases=cases, releases=releases)
+    found.sort(key=lambda entry: (-entry.used_s, entry.key))
+    if as_json:
+        data = {"folder": str(memory.root), "results": [_entry_json(entry) for entry in found]}
+        click.echo(json.dumps(data, indent=2))
+        return
+    if found:
+        print_table(_table(found), console=stdout())
+    size = format_quantity(sum(entry.disk_bytes for entry in found), Unit.BYTES)
+    stderr().print(
+        Text(f"{told_count(len(found), 'result')}, {size}, in {memory.root}"), soft_wrap=True
+    )
+
+
+@runs.command()
+@click.argument("key")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def show(key: str, *, as_json: bool) -> None:
+    """Show all of the result whose key begins with KEY."""
+    entry = _one(Memory(), key)
+    run = load_run(entry.folder)
+    if as_json:
+        click.echo(json.dumps(_entry_json(entry) | {"run": run.to_manifest()}, indent=2))
+        return
+    for table in _details(entry, run):
+        print_table(table, console=stdout())
+        stdout().print()
+
+
+@runs.command()
+@click.argument("keys", nargs=-1, metavar="KEY...")
+@_filters
+@click.option("--all", "everything", is_flag=True, help="All that is remembered.")
+@click.option("--yes", is_flag=True, help="Do it without being asked, for what filters choose.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def remove(
+    keys: tuple[str, ...],
+    studies: tuple[str, ...],
+    cases: tuple[str, ...],
+    releases: tuple[str, ...],
+    *,
+    everything: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Forget results: those whose keys begin with KEY..., or all that filters choose.
+
+    Run directories that have been made of them stay.
+    """
+    filtered = bool(studies or cases or releases or everything)
+    if bool(keys) == filtered:
+        raise click.UsageError("name the results by KEY..., or choose them by filters or --all")
+    memory = Memory()
+    if keys:
+        entries = list({entry.key: entry for entry in (_one(memory, key) for key in keys)}.values())
+    else:
+        entries = _chosen(memory.entries(), studies=studies, cases=cases, releases=releases)
+        if not yes:
+            print_table(_table(entries), console=stderr())
+            click.confirm(f"Forget {told_count(len(entries), 'result')}?", abort=True, err=True)
+    _tell(collect(memory, entries), dry_run=False, as_json=as_json)
+
+
+@runs.command()
+@click.option("--keep", metavar="SIZE", help="Keep the results used last, up to this size: 10GB.")
+@click.option("--older", metavar="TIME", help="Forget what was not used for so long: 30d, 12h.")
+@click.option("--kernels-gone", is_flag=True, help="Forget results of kernels no longer built.")
+@click.option("--dry-run", is_flag=True, help="Only tell what would be forgotten.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def gc(
+    *, keep: str | None, older: str | None, kernels_gone: bool, dry_run: bool, as_json: bool
+) -> None:
+    """Forget old results, those used longest ago first."""
+    if keep is None and older is None and not kernels_gone:
+        raise click.UsageError("say what may go: --keep SIZE, --older TIME or --kernels-gone")
+    rule = Rule(
+        keep_bytes=None if keep is None else parse_size_bytes(keep),
+        used_before_s=None if older is None else time.time() - _long_time_s(older),
+        kernels={one.digest for one in kernels_here.kernels()} if kernels_gone else None,
+    )
+    memory = Memory()
+    entries = rule.forgets(memory.entries())
+    if dry_run and entries and not as_json:
+        print_table(_table(entries), console=stdout())
+    _tell(collect(memory, entries, dry_run=dry_run), dry_run=dry_run, as_json=as_json)
+
+
+def _long_time_s(text: str) -> float:
+    if found := _LONG_TIME.fullmatch(text.strip()):
+        return float(found[1]) * _DAYS[found[2]] * _DAY_S
+    try:
+        return parse_time_s(text)
+    except InputError:
+        raise InputError(
+            f"--older {text}: not a time; one is written such as 30d, 2w, 12h or 90min"
+        ) from None
+
+
+def _chosen(
+    entries: Iterable[Entry],
+    *,
+    studies: Sequence[str],
+    cases: Sequence[str],
+    releases: Sequence[str],
+) -> list[Entry]:
+    return [
+        entry
+        for entry in entries
+        if (not studies or entry.study in studies)
+        and (not cases or entry.name in cases)
+        and (
+            not releases
+            or any(f"{entry.release}.".startswith(f"{version}.") for version in releases)
+        )
+    ]
+
+
+def _one(memory: Memory, prefix: str) -> Entry:
+    """Return the entry whose key begins so.
+
+    Raises:
+        InputError: there is none, or there are several.
+    """
+    if len(prefix) < _LEAST_PREFIX:
+        raise InputError(f"{prefix!r}: at least {_LEAST_PREFIX} digits of a key are needed")
+    found = list(memory.entries(prefix=prefix.lower()))
+    if not found:
+        raise InputError(f"no remembered result has a key that begins with {prefix!r}")
+    if len(found) > 1:
+        keys = ", ".join(entry.key[:_SHOWN] for entry in found[:4])
+        raise InputError(f"{len(found)} results have keys that begin with {prefix!r}: {keys}")
+    return found[0]
+
+
+def _entry_json(entry: Entry) -> dict[str, Any]:
+    return {
+        "key": entry.key,
+        "folder": str(entry.folder),
+        "study": entry.study,
+        "case": entry.name,
+        "seed": entry.seed,
+        "kernel": entry.release,
+        "virtual_s": entry.virtual_s,
+        "wall_s": entry.wall_s,
+        "peak_bytes": entry.peak_bytes,
+        "disk_bytes": entry.disk_bytes,
+        "used": datetime.fromtimestamp(entry.used_s, UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _table(entries: Iterable[Entry]) -> Table:
+    table = plain_table("key", "study", "case", "seed", "kernel", "virtual", "size", "last used")
+    for column in (3, 5, 6):
+        table.columns[column].justify = "right"
+    now_s = time.time()
+    for entry in entries:
+        table.add_row(
+            entry.key[:_SHOWN],
+            Text(entry.study),
+            Text(entry.name),
+            str(entry.seed),
+            entry.release,
+            f"{entry.virtual_s:.1f} s",
+            format_quantity(entry.disk_bytes, Unit.BYTES),
+            f"{told_age(now_s - entry.used_s)} ago",
+        )
+    return table
+
+
+def _details(entry: Entry, run: Run) -> list[Table]:
+    about = plain_table("", "")
+    used = datetime.fromtimestamp(entry.used_s).astimezone().isoformat(" ", timespec="seconds")
+    for name, text in (
+        ("key", entry.key),
+        ("folder", str(entry.folder)),
+        ("study", run.study),
+        ("case", run.name),
+        ("seed", str(run.seed)),
+        ("kernel", f"{run.kernel['release']}, {run.kernel['digest'][:_SHOWN]}"),
+        ("case digest", run.case_digest),
+        ("result digest", run.digest),
+        ("virtual time", f"{run.virtual_s:.3f} s"),
+        ("wall time", f"{run.wall_s:.3f} s"),
+        ("most memory", format_quantity(run.peak_bytes, Unit.BYTES)),
+        ("size", format_quantity(entry.disk_bytes, Unit.BYTES)),
+        ("last used", used),
+    ):
+        about.add_row(name, Text(text))
+    tables = [about]
+    if run.parameters:
+        parameters = plain_table("parameter", "value")
+        for name, setting in run.parameters.items():
+            parameters.add_row(Text(name), Text(setting.text))
+        tables.append(parameters)
+    metrics = plain_table("metric", "value")
+    metrics.columns[1].justify = "right"
+    for name, value in sorted(run.metrics.items()):
+        metrics.add_row(Text(name), f"{value:.10g}")
+    tools = plain_table("tool", "digest", "version")
+    for name, tool in sorted(run.tools.items()):
+        tools.add_row(Text(name), tool.digest[:_SHOWN], Text(tool.version))
+    files = plain_table("file", "size")
+    files.columns[1].justify = "right"
+    for path, file in entry.files.items():
+        files.add_row(Text(path), format_quantity(file.size, Unit.BYTES))
+    return [*tables, metrics, tools, files]
+
+
+def _tell(collected: Collected, *, dry_run: bool, as_json: bool) -> None:
+    if as_json:
+        data = {
+            "results": collected.results,
+            "freed_bytes": collected.freed_bytes,
+            "held_bytes": collected.held_bytes,
+            "dry_run": dry_run,
+        }
+        click.echo(json.dumps(data, indent=2))
+        return
+    would = "would be " if dry_run else ""
+    freed = format_quantity(collected.freed_bytes, Unit.BYTES)
+    click.echo(f"{told_count(collected.results, 'result')} {would}forgotten, {freed} freed")
+    if collected.held_bytes:
+        held = format_quantity(collected.held_bytes, Unit.BYTES)
+        click.echo(
+            f"{held} of files are those of run directories, too: they take their space "
+            "until these are removed"
+        )

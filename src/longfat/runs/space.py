@@ -1,0 +1,77 @@
+"""Room on the disk: a guest whose output was cut off must never become a result.
+
+The guest's writes reach our file system late, when its kernel writes back what
+it has cached, and it is not told when that fails: a file is then shorter than
+the guest knows, or has a hole. So the host looks whether there is room left,
+while a machine runs and when it has ended. Source: posix_fallocate(3), statvfs(3).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import tempfile
+from typing import TYPE_CHECKING
+
+from longfat.errors import InputError, LongfatError, SurroundingsError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROOM_BYTES = 1 << 20
+"""How much room there must be in the end: more than the host still writes into a small run."""
+
+
+def is_full_error(error: OSError) -> bool:
+    """Tell whether an error says that the disk, or the user's share of it, is full."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def is_full(folder: Path) -> bool:
+    """Tell quickly whether the file system of a folder is full; quotas are not looked at."""
+    try:
+        about = os.statvfs(folder)
+    except OSError:
+        return False
+    # Some of the blocks are kept for root.
+    free = about.f_bfree if os.geteuid() == 0 else about.f_bavail
+    return about.f_blocks > 0 and free * about.f_frsize < ROOM_BYTES
+
+
+def check_room(folder: Path) -> None:
+    """Check that a little more can be written to a folder, by trying it.
+
+    Raises:
+        SurroundingsError: the disk, or the user's share of it, is full.
+    """
+    try:
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+            os.posix_fallocate(file.fileno(), 0, ROOM_BYTES)
+    except OSError as error:
+        if is_full_error(error):
+            raise disk_full(folder) from None
+
+
+def has_room(folder: Path) -> bool:
+    """Tell whether `check_room` finds room."""
+    with contextlib.suppress(SurroundingsError):
+        check_room(folder)
+        return True
+    return False
+
+
+def disk_full(folder: Path) -> SurroundingsError:
+    """Return the error that says that there is no room for a folder."""
+    return SurroundingsError(
+        f"{folder}: the disk is full, or the share of it that you may use",
+        mend="make room, or choose another disk by --out and LONGFAT_MEMORY, and run the same"
+        " line again: what is done is not run again (`longfat runs gc` forgets old results)",
+    )
+
+
+def write_error(folder: Path, error: OSError) -> LongfatError:
+    """Return what an error amounts to that came up when a folder was made or written to."""
+    if is_full_error(error):
+        return disk_full(folder)
+    return InputError(f"{folder}: cannot be written to: {error.strerror}")
