@@ -1,0 +1,99 @@
+"""The client's end of a result: fetched, unpacked, checked, and put into its place."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from longfat.errors import InputError, MachineError
+from longfat.runner.cluster import packing
+from longfat.runs import load_run
+from longfat.runs.hidden import hidden_folder, publish, sweep
+from longfat.runs.run import MANIFEST, RAW, measured_digest
+from longfat.runs.space import write_error
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from longfat.runner.cluster.storage import Storage
+    from longfat.runner.cluster.words import Done
+    from longfat.runner.work import Work
+    from longfat.runs import Run
+
+_SHOWN = 12
+
+
+class GarbledError(Exception):
+    """What came is not the run that was sent."""
+
+
+def deliver(done: Done, work: Work, *, key: str, storage: Storage | None) -> Run:
+    """Put the run of a piece into its place.
+
+    Args:
+        done: what came of it.
+        work: the piece, with the folder that takes the run directory.
+        key: what the run's key must be.
+        storage: where the run is, unless `done` has it.
+
+    Raises:
+        GarbledError: it did not arrive as it was sent.
+        InputError: the folder cannot be written to.
+        MachineError: storage has another result of the same key.
+        SurroundingsError: the storage cannot be read, or the disk is full.
+    """
+    if done.contradicts:
+        raise MachineError(
+            f"case {work.piece.name!r}: storage has another result of the very same case, kernel"
+            f" and tools: digest {', '.join(one[:_SHOWN] for one in done.contradicts)} there,"
+            f" {done.digest[:_SHOWN]} now; remove what is wrong from {key[:2]}/{key}"
+        )
+    out = work.out.resolve()
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        sweep(out)
+        with hidden_folder(out, name=work.piece.name) as folder:
+            run_folder = folder / "run"
+            run_folder.mkdir()
+            _unpack(done, folder, run_folder, key=key, storage=storage)
+            run = replace(
+                _checked(run_folder, done, key=key),
+                folder=out / f"{work.piece.name}-seed{work.piece.seed}",
+                name=work.piece.name,
+                study=work.study,
+                parameters=dict(work.parameters),
+            )
+            (run_folder / MANIFEST).write_text(run.manifest_text(), encoding="utf-8")
+            publish(run_folder, run.folder)
+            return run
+    except OSError as error:
+        raise write_error(out, error) from error
+
+
+def _unpack(done: Done, scratch: Path, folder: Path, *, key: str, storage: Storage | None) -> None:
+    try:
+        if done.block is not None:
+            packing.unpack(io.BytesIO(done.block), folder)
+        else:
+            assert storage is not None
+            storage.fetch(scratch / "block", key=key, digest=done.digest)
+            with (scratch / "block").open("rb") as file:
+                packing.unpack(file, folder)
+    except packing.UnpackError as error:
+        raise GarbledError(str(error)) from error
+
+
+def _checked(folder: Path, done: Done, *, key: str) -> Run:
+    """Load a run that came from elsewhere, and check that it is what it says."""
+    try:
+        run = load_run(folder)
+        digest = measured_digest(folder / RAW)
+    except (InputError, OSError) as error:
+        raise GarbledError(f"it is no run directory: {error}") from error
+    # The case by its content: a manifest may say of itself what it likes.
+    if run.key != key or run.case.digest != run.case_digest:
+        raise GarbledError("it is the run of another case, or of another kernel or other tools")
+    if not digest == run.digest == done.digest:
+        raise GarbledError("its files are not those that its digest was made of")
+    return run

@@ -1,0 +1,95 @@
+"""What client and workers say to each other."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from longfat.case import Case
+    from longfat.errors import LongfatError, Place
+    from longfat.setting import Setting
+
+TOPIC = "longfat"
+"""Where workers tell how far they are. One for all clients: a scheduler keeps the last
+thousand messages of each topic for ever."""
+
+MOST_BYTES_BY_SCHEDULER = 256 << 20
+"""How large a packed run may be that comes back through the scheduler's memory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """One case for a worker.
+
+    Attributes:
+        job: names the client's job, for messages.
+        attempt: names this attempt at the piece, likewise.
+        case: what to run.
+        name: the case's name.
+        study: the name of its study.
+        parameters: of a case of a grid, what each parameter is in it.
+        setup_places: where its set-up lines were written.
+        kernel_digest: the kernel to run.
+        key: what the result's key must be: the hash of case, kernel and tools.
+        storage: where the result goes; back to the client, if None.
+        recall: take the result from storage if it is there.
+        every_s: how often to tell how far it is, at most, in seconds.
+    """
+
+    job: str
+    attempt: str
+    case: Case
+    name: str
+    study: str
+    parameters: dict[str, Setting]
+    setup_places: tuple[Place, ...]
+    kernel_digest: str
+    key: str
+    storage: str | None
+    recall: bool
+    every_s: float
+
+    def packed(self) -> bytes:
+        """Return the order as bytes: the scheduler passes them on and need not know them."""
+        return pickle.dumps(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """The case was run.
+
+    Attributes:
+        digest: the run's digest.
+        block: the packed run; None if it is in storage.
+        recalled: it was in storage before and not run.
+        contradicts: digests of other results in storage with the same key.
+    """
+
+    digest: str
+    block: bytes | None
+    recalled: bool = False
+    contradicts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """The case failed, or the worker lacks something for it (a `SurroundingsError`)."""
+
+    error: LongfatError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Differs:
+    """The worker would give a result of another key, so it has not run the case."""
+
+    difference: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """The worker was told to end before the case was over."""
+
+
+Outcome = Done | Failed | Differs | Ended
