@@ -108,9 +108,7 @@ def test_small_studies_are_shown_case_by_case_and_grids_together(
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_the_terminal_has_a_line_a_case_and_names_the_folder_once(
-    grid: Verdict, width: int
-) -> None:
+def test_the_terminal_has_a_line_a_case_and_one_folder(grid: Verdict, width: int) -> None:
     console = Console(file=io.StringIO(), width=width, highlight=False)
     with console.capture() as captured:
         print_verdict(grid, console=console, files=None)
