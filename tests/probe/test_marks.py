@@ -73,3 +73,9 @@ def test_a_shaper_counts_the_drops_below_it_once(tmp_path: Path, kind: str, qdis
     assert drops > 0
     assert counts(run, "tbf")[0] == drops
     assert run.metrics["queue.drops"] == drops
+
+
+def test_a_queue_that_counts_marks_beside_one_that_does_not(tmp_path: Path) -> None:
+    both = (STUDY % "red").replace("of: s1-eth2", "of: [s1-eth1, s1-eth2]").replace("red", RED)
+    (run,) = run_cases(parse_study(both, name="both").cases, out=tmp_path)["default"]
+    assert run.metrics["queue.marks"] >= 0

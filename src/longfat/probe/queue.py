@@ -84,7 +84,10 @@ class Queue(Sampled):
         for name in ("drops", "marks"):
             if queue[name].null_count < queue.num_rows:
                 grown = queue.group_by(["interface", "handle"]).aggregate([(name, "min_max")])
-                spans = grown[f"{name}_min_max"].to_pylist()
+                # A queue that does not count them has none.
+                spans = [
+                    one for one in grown[f"{name}_min_max"].to_pylist() if one["max"] is not None
+                ]
                 found[name] = float(sum(span["max"] - span["min"] for span in spans))
         return found
 
