@@ -1,13 +1,15 @@
 """How fast longfat is: virtual seconds per wall second and per CPU second.
 
-    .venv/bin/python benchmarks/speed.py [--kernel V] [--repeat N] [--json] [CASE...]
+    .venv/bin/python benchmarks/speed.py [--kernel V] [--tool T] [--repeat N] [--json] [CASE...]
 
 Each workload of speed.yaml runs whole, set-up included, one at a time. The
 speed is the traffic's virtual seconds over the wall or CPU seconds of all
 that ran for it; with --repeat, the best of the runs, as the least disturbed.
 
+The data is moved by iperf3, or by longfat's own transfer with `--tool transfer`.
+
 System calls are counted in one more run of each, with strace around both
-ends of iperf3 inside the guest: there it costs wall time and no virtual time,
+ends of the tool inside the guest: there it costs wall time and no virtual time,
 and the calls are the same ones. Host context switches are counted in the
 first kind of run; every guest system call costs two.
 """
@@ -26,7 +28,8 @@ from pathlib import Path
 
 from longfat.runner import run_case
 from longfat.study import Planned, read_study
-from longfat.traffic import Iperf3
+from longfat.traffic import Iperf3, Transfer
+from longfat.traffic.bulk import Bulk
 from longfat.traffic.flow import Process
 
 _STUDY = Path(__file__).with_name("speed.yaml")
@@ -39,6 +42,7 @@ class Speed:
 
     case: str
     title: str
+    tool: str
     kernel: str
     traffic_s: float
     wall_s: float
@@ -50,23 +54,49 @@ class Speed:
     def row(self) -> str:
         calls = self.guest_system_calls
         return (
-            f"{self.case}  {self.kernel:9} {self.traffic_s / self.wall_s:6.2f}"
+            f"{self.case}  {self.tool:8} {self.kernel:9} {self.traffic_s / self.wall_s:6.2f}"
             f" {self.traffic_s / self.cpu_s:7.2f}"
             f" {f'{calls / self.traffic_s:,.0f}' if calls is not None else '-':>12}"
             f" {self.context_switches / self.traffic_s:14,.0f}   {self.title}"
         )
 
 
+def traced(processes: tuple[Process, ...]) -> tuple[Process, ...]:
+    """Return the same processes, with their system calls counted."""
+    return tuple(
+        dataclasses.replace(process, argv=("strace", "-c", "-f", *process.argv))
+        for process in processes
+    )
+
+
+# A class with slots is made anew, and super() would look for the old one.
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracedIperf3(Iperf3):
     """iperf3 with its system calls counted at both ends."""
 
     def processes(self, *, address: str, port: int) -> tuple[Process, ...]:
-        # A class with slots is made anew, and super() would look for the old one.
-        return tuple(
-            dataclasses.replace(process, argv=("strace", "-c", "-f", *process.argv))
-            for process in Iperf3.processes(self, address=address, port=port)
-        )
+        return traced(Iperf3.processes(self, address=address, port=port))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracedTransfer(Transfer):
+    """A transfer, likewise."""
+
+    def processes(self, *, address: str, port: int) -> tuple[Process, ...]:
+        return traced(Transfer.processes(self, address=address, port=port))
+
+
+def moved_by(kind: type[Bulk], planned: Planned) -> Planned:
+    """Return the workload with its data moved by another tool."""
+    (flow,) = planned.case.flows
+    known = {field.name for field in dataclasses.fields(kind)}
+    fields = {
+        field.name: getattr(flow, field.name)
+        for field in dataclasses.fields(flow)
+        if field.name in known
+    }
+    case = dataclasses.replace(planned.case, flows=(kind(**fields),))
+    return dataclasses.replace(planned, case=case)
 
 
 def measure(name: str, planned: Planned) -> Speed:
@@ -77,6 +107,7 @@ def measure(name: str, planned: Planned) -> Speed:
     return Speed(
         case=name,
         title=planned.title,
+        tool=planned.case.flows[0].tool,
         kernel=run.kernel["release"],
         traffic_s=planned.case.flows[0].duration_s(),
         wall_s=run.wall_s,
@@ -86,12 +117,10 @@ def measure(name: str, planned: Planned) -> Speed:
 
 
 def count_system_calls(name: str, planned: Planned) -> int:
-    (flow,) = planned.case.flows
-    assert isinstance(flow, Iperf3)
-    fields = {field.name: getattr(flow, field.name) for field in dataclasses.fields(flow)}
-    traced = dataclasses.replace(planned.case, flows=(TracedIperf3(**fields),))
+    kind = TracedTransfer if isinstance(planned.case.flows[0], Transfer) else TracedIperf3
+    case = moved_by(kind, planned).case
     with tempfile.TemporaryDirectory() as out:
-        run = run_case(traced, name=name, out=Path(out))
+        run = run_case(case, name=name, out=Path(out))
         tables = [path.read_text(encoding="utf-8") for path in run.raw.glob("*.err")]
     return sum(int(total) for table in tables for total in _TOTAL.findall(table))
 
@@ -100,6 +129,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("cases", nargs="*", metavar="CASE", help="A, B or C; all, if none")
     parser.add_argument("--kernel", help="such as 6.12; the study's, if not given")
+    parser.add_argument("--tool", choices=("iperf3", "transfer"), default="iperf3")
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--no-calls", action="store_true", help="do not count system calls")
     parser.add_argument("--json", action="store_true")
@@ -107,12 +137,14 @@ def main() -> None:
     study = read_study(_STUDY)
     speeds = []
     if not options.json:
-        print("case kernel   virt/wall virt/CPU guest calls/s host switches/s")
+        print("   tool     kernel    virt/wall virt/CPU guest calls/s host switches/s")
     for name, planned in study.cases.items():
         if options.cases and name not in options.cases:
             continue
         case = dataclasses.replace(planned.case, kernel=options.kernel or planned.case.kernel)
         chosen = dataclasses.replace(planned, case=case)
+        if options.tool == "transfer":
+            chosen = moved_by(Transfer, chosen)
         best = min((measure(name, chosen) for _ in range(options.repeat)), key=lambda s: s.cpu_s)
         if not options.no_calls:
             best = dataclasses.replace(best, guest_system_calls=count_system_calls(name, chosen))

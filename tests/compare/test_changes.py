@@ -49,8 +49,8 @@ def test_flows_are_told_apart_by_name(case: Case) -> None:
     longer = dataclasses.replace(BULK, time_s=2.5, rate_bps=10_000_000, udp=True)
     assert changes(case, flows=(longer, RTT)) == [
         ("flows.bulk.time", "2s", "2.5s"),
-        ("flows.bulk.udp", "no", "yes"),
         ("flows.bulk.rate", None, "10mbit"),
+        ("flows.bulk.udp", "no", "yes"),
     ]
     assert changes(case, flows=(RTT, BULK)) == [("flows, their order", "bulk, rtt", "rtt, bulk")]
     ((path, before, after),) = changes(case, flows=(BULK,))

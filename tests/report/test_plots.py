@@ -20,7 +20,7 @@ from longfat.report.plots import PlotFiles, Wish, plot_runs
 from longfat.report.series import Series
 from longfat.runner import run_case
 from longfat.runs import Run, load_run
-from longfat.traffic import Iperf3, Ping
+from longfat.traffic import Bulk, Iperf3, Ping
 
 SECONDS = 4
 RATE_BPS = 20e6
@@ -114,7 +114,7 @@ def test_time_begins_with_the_traffic(runs: dict[str, Run]) -> None:
         times_s = the_line(runs[name], "cwnd").times_s
         assert times_s[0] >= 0.5
         assert times_s[-1] == pytest.approx(0.5 + SECONDS, abs=0.5)
-    series = Series(group_runs([runs["plain"]]), flows=("bulk",), from_first="iperf3")
+    series = Series(group_runs([runs["plain"]]), flows=("bulk",), from_first=Bulk)
     panel = series.panel("cwnd")
     assert panel is not None
     assert panel.lines[0].times_s[-1] == pytest.approx(SECONDS, abs=0.1)

@@ -5,11 +5,12 @@ import pytest
 from longfat.plot import Panel
 from longfat.report.groups import verdict_groups
 from longfat.report.series import Series, interval_rates
+from longfat.traffic import Bulk, Ping
 from longfat.verdict import Verdict
 
 
 def panel(verdict: Verdict, metric: str, *, kinds: tuple[str, ...] = ("tcp", "queue")) -> Panel:
-    first = "ping" if kinds == ("ping",) else "iperf3"
+    first = Ping if kinds == ("ping",) else Bulk
     found = Series(verdict_groups(verdict), from_first=first).panel(metric, kinds=kinds)
     assert found is not None
     return found

@@ -9,7 +9,11 @@ import pytest
 from tests.study.messages import BASE, error
 
 FLOWS = [
-    ("{count: 4}", "9:6: flows.x", "the flow 'x' names no tool: write one of iperf3, ping"),
+    (
+        "{count: 4}",
+        "9:6: flows.x",
+        "the flow 'x' names no tool: write one of iperf3, transfer, ping",
+    ),
     (
         "{ping: h1 -> h2, iperf3: h1 -> h2}",
         "9:23: flows.x.iperf3",

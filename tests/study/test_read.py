@@ -161,7 +161,7 @@ SETTINGS = [
     (
         "cases: {a: {flows: {rtt: {count: 5}}}}",
         "9:26: cases.a.flows.rtt",
-        "the flow 'rtt' names no tool: write one of iperf3, ping",
+        "the flow 'rtt' names no tool: write one of iperf3, transfer, ping",
     ),
     (
         "cases: {a: , b: {network: {hosts: {h1: 10.0.0.1/8}}}}",

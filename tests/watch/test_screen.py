@@ -87,5 +87,5 @@ def test_a_case_with_nothing_to_see_says_so(case: Case) -> None:
     with LiveRun(plan_watch(empty)) as live:
         text = "\n".join(plain(shown(live, empty, width=100, height=24, virtual_s=0.5)))
     assert "no set-up line makes a queue" in text
-    assert text.count("no flow of iperf3 over TCP") == 3
+    assert text.count("no flow of bulk TCP") == 3
     assert "booting" in text

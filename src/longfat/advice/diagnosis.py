@@ -19,7 +19,7 @@ from longfat.advice.spans import Span, spans
 from longfat.advice.subject import examine
 from longfat.errors import InputError, MachineError
 from longfat.metric import Unit
-from longfat.traffic import Iperf3
+from longfat.traffic import Bulk
 from longfat.units import format_quantity
 
 if TYPE_CHECKING:
@@ -83,13 +83,13 @@ def diagnose(run: Run, flow: str | None = None) -> tuple[Diagnosis, ...]:
 
     Args:
         run: the run.
-        flow: the flow's name; None for all iperf3 flows.
+        flow: the flow's name; None for all of bulk traffic.
 
     Raises:
         InputError: there is no such flow, it is none that sends data, or a
             file of the run is missing or broken.
     """
-    found = [each for each in run.case.flows if isinstance(each, Iperf3)]
+    found = [each for each in run.case.flows if isinstance(each, Bulk)]
     names = ", ".join(each.name for each in found)
     if flow is not None:
         others = {each.name for each in run.case.flows}
@@ -107,7 +107,7 @@ def diagnose(run: Run, flow: str | None = None) -> tuple[Diagnosis, ...]:
     return tuple(_diagnose(run, each) for each in found)
 
 
-def _diagnose(run: Run, flow: Iperf3) -> Diagnosis:
+def _diagnose(run: Run, flow: Bulk) -> Diagnosis:
     try:
         return _udp(run, flow) if flow.udp else _tcp(run, flow)
     except MachineError as error:
@@ -118,7 +118,7 @@ def _diagnose(run: Run, flow: Iperf3) -> Diagnosis:
         ) from None
 
 
-def _tcp(run: Run, flow: Iperf3) -> Diagnosis:
+def _tcp(run: Run, flow: Bulk) -> Diagnosis:
     subject = examine(run, flow)
     if not subject.slices:
         raise InputError(f"{run.folder}: no data of the flow {flow.name!r} was seen")
@@ -192,8 +192,8 @@ def _notes(subject: Subject) -> tuple[str, ...]:
     wanted = []
     if not subject.measured:
         notes.append(
-            "No tcp probe looked at this flow: all this is inferred from iperf3's rows, and less "
-            "certain than the kernel's own clocks."
+            "No tcp probe looked at this flow: all this is inferred from "
+            f"{subject.flow.tool}'s rows, and less certain than the kernel's own clocks."
         )
         wanted.append(f"tcp: {{of: {subject.flow.name}, every: 100ms}}")
     if subject.slowest is not None and subject.queue is None:
@@ -203,7 +203,7 @@ def _notes(subject: Subject) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _udp(run: Run, flow: Iperf3) -> Diagnosis:
+def _udp(run: Run, flow: Bulk) -> Diagnosis:
     found = udp_facts(run, flow)
     return Diagnosis(
         flow=flow.name,

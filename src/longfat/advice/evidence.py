@@ -1,7 +1,7 @@
 """From a run to readings: what is known of a TCP flow, and how well.
 
 The tcp probe has the kernel's own clocks, at its own interval;
-`limits.classify` reads them. Without it there are iperf3's rows, one a second,
+`limits.classify` reads them. Without it there are the tool's own rows, one a second,
 of which `rows` and `inferred` make the best. What the link did: `link`.
 """
 
@@ -21,7 +21,7 @@ from longfat.path import (
     sysctl_word,
 )
 from longfat.probe import Tcp
-from longfat.traffic import Iperf3
+from longfat.traffic import Bulk
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,7 +35,7 @@ DEFAULT_CONGESTION = "cubic"
 DEFAULT_MSS_BYTES = 1448
 
 
-def find_bottleneck(run: Run, flow: Iperf3) -> tuple[Bottleneck | None, str]:
+def find_bottleneck(run: Run, flow: Bulk) -> tuple[Bottleneck | None, str]:
     """Return the bottleneck of a flow's path, and why it is not known where it is not."""
     try:
         found = bottleneck(run.case, flow)
@@ -44,7 +44,7 @@ def find_bottleneck(run: Run, flow: Iperf3) -> tuple[Bottleneck | None, str]:
     return found, "" if found else "no set-up line limits a rate on the path"
 
 
-def congestion_control(run: Run, flow: Iperf3) -> str:
+def congestion_control(run: Run, flow: Bulk) -> str:
     """Return a flow's congestion control: its own, its host's, or the kernel's default."""
     if flow.congestion is not None:
         return flow.congestion
@@ -56,7 +56,7 @@ def congestion_control(run: Run, flow: Iperf3) -> str:
     return named or DEFAULT_CONGESTION
 
 
-def tcp_table(run: Run, flow: Iperf3) -> pa.Table | None:
+def tcp_table(run: Run, flow: Bulk) -> pa.Table | None:
     """Return what a tcp probe saw at the sending end of a flow; None where none looked.
 
     Raises:

@@ -14,7 +14,7 @@ from longfat.units import format_quantity
 if TYPE_CHECKING:
     from longfat.advice.subject import Subject
     from longfat.runs import Run
-    from longfat.traffic import Iperf3
+    from longfat.traffic import Bulk
 
 # Ethernet, IPv4 and UDP headers around a datagram of iperf3's usual size.
 _UDP_HEADERS_BYTES = 42
@@ -119,7 +119,7 @@ class UdpFacts:
     help: str
 
 
-def udp_facts(run: Run, flow: Iperf3) -> UdpFacts:
+def udp_facts(run: Run, flow: Bulk) -> UdpFacts:
     """Return a UDP flow's rate against its loss."""
     found = _Facts()
     metrics = {

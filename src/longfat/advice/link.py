@@ -1,7 +1,7 @@
 """Whether the bottleneck link was full, and of whose bytes.
 
 What the link carried comes from a queue probe at its interface or, without
-one, from what all iperf3 flows across it received.
+one, from what all flows of bulk traffic across it received.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ import pyarrow.compute as pc
 from longfat.advice.limits import Link
 from longfat.path import egress_interfaces, sender_and_receiver
 from longfat.probe import Queue
-from longfat.traffic import Iperf3
-from longfat.traffic.iperf3 import DEFAULT_PORT, read_report
+from longfat.traffic import Bulk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,8 +85,8 @@ def queue_table(run: Run, interface: str) -> pa.Table | None:
     return None
 
 
-def received_curve(run: Run, flow: Iperf3) -> Curve:
-    """Return the payload bytes of a flow over time, from the rows of iperf3's receiving end.
+def received_curve(run: Run, flow: Bulk) -> Curve:
+    """Return the payload bytes of a flow over time, from the rows of its receiving end.
 
     The sending end's rows count what went into the socket's buffer.
 
@@ -95,12 +94,10 @@ def received_curve(run: Run, flow: Iperf3) -> Curve:
         MachineError: its report cannot be read.
         InputError: it tells of an error.
     """
-    server, client = flow.processes(address="", port=DEFAULT_PORT)
-    report = read_report(run.raw / (client if flow.reverse else server).output)
     began_s = run.flow_times[flow.name].start_s
     # Streams have rows of their own: each changes the slope at its two edges.
     slopes: dict[float, float] = {}
-    for row in (row for stream in report.streams for row in stream):
+    for row in (row for stream in flow.received_rows(run.raw) for row in stream):
         slopes[began_s + row.start_s] = slopes.get(began_s + row.start_s, 0.0) + row.bps / 8
         slopes[began_s + row.end_s] = slopes.get(began_s + row.end_s, 0.0) - row.bps / 8
     times: list[float] = []
@@ -126,7 +123,7 @@ class LinkUse:
         InputError, MachineError: a file of the run is missing or broken.
     """
 
-    def __init__(self, run: Run, flow: Iperf3, slowest: Bottleneck | None) -> None:
+    def __init__(self, run: Run, flow: Bulk, slowest: Bottleneck | None) -> None:
         self._rate_bps = slowest.rate_bps if slowest else 0.0
         self.rivals = 0
         self._own = received_curve(run, flow)
@@ -137,7 +134,7 @@ class LinkUse:
         others = [
             other
             for other in run.case.flows
-            if isinstance(other, Iperf3)
+            if isinstance(other, Bulk)
             and other.name != flow.name
             and _meet(run, flow, other)
             and _crosses(run, other, slowest.interface)
@@ -187,7 +184,7 @@ class LinkUse:
         return wire * 8 / (end_s - start_s) / self._rate_bps if self._rate_bps else 0.0
 
 
-def _meet(run: Run, flow: Iperf3, other: Iperf3) -> bool:
+def _meet(run: Run, flow: Bulk, other: Bulk) -> bool:
     """Tell whether two flows ran at the same time."""
     one, two = run.flow_times.get(flow.name), run.flow_times.get(other.name)
     return (
@@ -197,6 +194,6 @@ def _meet(run: Run, flow: Iperf3, other: Iperf3) -> bool:
     )
 
 
-def _crosses(run: Run, flow: Iperf3, interface: str) -> bool:
+def _crosses(run: Run, flow: Bulk, interface: str) -> bool:
     way = egress_interfaces(run.case.network, *sender_and_receiver(flow)) or []
     return interface in (device for _, device in way)

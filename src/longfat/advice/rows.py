@@ -1,4 +1,4 @@
-"""What iperf3's own rows and the set-up lines tell of a flow that no tcp probe looked at."""
+"""What a tool's own rows and the set-up lines tell of a flow that no tcp probe looked at."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from longfat.advice.limits import Slice
     from longfat.advice.link import LinkUse
     from longfat.runs import Run
-    from longfat.traffic import Iperf3
+    from longfat.traffic import Bulk
 
 _ENOUGH_MEMORY_BYTES = 1024**3
 
@@ -24,7 +24,7 @@ SEND_BUFFER_SHARE = 0.76
 
 
 def inferred_slices(
-    run: Run, flow: Iperf3, use: LinkUse, *, mss_bytes: float, congestion: str
+    run: Run, flow: Bulk, use: LinkUse, *, mss_bytes: float, congestion: str
 ) -> tuple[Slice, ...]:
     """Return what probably held a flow back, row by row.
 
@@ -41,7 +41,7 @@ def inferred_slices(
     began_s = run.flow_times[flow.name].start_s
     streams = []
     known = _known(run, flow, congestion)
-    for stream in flow.report(run.raw).streams:
+    for stream in flow.rows(run.raw):
         rows = [
             inferred.Second(
                 start_s=began_s + row.start_s,
@@ -58,7 +58,7 @@ def inferred_slices(
     return together(streams) if streams else ()
 
 
-def _known(run: Run, flow: Iperf3, congestion: str) -> inferred.Known:
+def _known(run: Run, flow: Bulk, congestion: str) -> inferred.Known:
     sender, receiver = sender_and_receiver(flow)
     receive: tuple[int, ...] | None = None
     send: tuple[int, ...] | None = None

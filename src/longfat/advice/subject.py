@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from longfat.path import Bottleneck
     from longfat.runs import Run
-    from longfat.traffic import Iperf3
+    from longfat.traffic import Bulk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,11 +67,11 @@ class Subject:
         link_full: the share of the time in which the link was full; None where
             the link is not known.
         link_use: the share of its rate that the link carried meanwhile.
-        rivals: how many other iperf3 streams crossed the link.
+        rivals: how many other streams of bulk traffic crossed the link.
     """
 
     run: Run
-    flow: Iperf3
+    flow: Bulk
     sender: str
     receiver: str
     congestion: str
@@ -137,7 +137,7 @@ class Subject:
         return numbers if numbers is not None and len(numbers) == 3 else None
 
 
-def examine(run: Run, flow: Iperf3) -> Subject:
+def examine(run: Run, flow: Bulk) -> Subject:
     """Find out all that is known of a TCP flow.
 
     Args:
@@ -146,7 +146,7 @@ def examine(run: Run, flow: Iperf3) -> Subject:
 
     Raises:
         InputError: a file of the run is missing or broken.
-        MachineError: iperf3's report cannot be read.
+        MachineError: the tool's report cannot be read.
     """
     slowest, why = find_bottleneck(run, flow)
     use = LinkUse(run, flow, slowest)
@@ -182,7 +182,7 @@ def examine(run: Run, flow: Iperf3) -> Subject:
     )
 
 
-def _rtt_s(run: Run, flow: Iperf3) -> float | None:
+def _rtt_s(run: Run, flow: Bulk) -> float | None:
     try:
         rtt_s, _ = idle_rtt(run.case, flow, run.metrics)
     except NotUnderstoodError:

@@ -1,4 +1,4 @@
-"""The rows that a run's tools wrote: iperf3's intervals and ping's replies.
+"""The rows that a run's tools wrote: the intervals of bulk traffic and ping's replies.
 
 They stand in the raw output, as text; what was read of them is kept beside
 the runs (see `kept`), for reading it takes about a millisecond a run.
@@ -13,7 +13,7 @@ import pyarrow as pa
 from longfat.catalog.kept import Reading
 from longfat.errors import LongfatError
 from longfat.runs import RUN_FORMAT, load_run
-from longfat.traffic import Iperf3, Ping
+from longfat.traffic import Bulk, Ping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,7 @@ _REPLY = (
 
 
 def read_intervals(folder: Path) -> dict[str, Any]:
-    """Read the rows of all iperf3 flows of a run, as `Reading.read`."""
+    """Read the rows of all flows of bulk traffic of a run, as `Reading.read`."""
     try:
         return {"rows": list(_intervals(load_run(folder)))}
     except LongfatError as error:
@@ -72,10 +72,10 @@ def _failed(folder: Path, error: LongfatError) -> dict[str, Any]:
 
 def _intervals(run: Run) -> Iterator[dict[str, Any]]:
     for flow in run.case.flows:
-        if not isinstance(flow, Iperf3):
+        if not isinstance(flow, Bulk):
             continue
         start_s = run.flow_times[flow.name].start_s
-        for stream, rows in enumerate(flow.report(run.raw).streams):
+        for stream, rows in enumerate(flow.rows(run.raw)):
             for row in rows:
                 # The clock of a report starts again when the omitted time is over.
                 offset_s = start_s if row.omitted else start_s + flow.omit_s
@@ -119,7 +119,7 @@ def _reading(name: str, fields: tuple[pa.Field, ...], read: Any) -> Reading:
 
 
 INTERVALS = _reading("intervals", _INTERVAL, read_intervals)
-"""The rows of iperf3's reports: of each stream, what it moved in each interval."""
+"""The rows of reports of bulk traffic: of each stream, what it moved in each interval."""
 
 REPLIES = _reading("replies", _REPLY, read_replies)
 """Ping's requests, each with its RTT where a reply came."""

@@ -124,7 +124,7 @@ FLOWS = Table(
     columns=(
         *OF_RUN,
         Column("flow", "the flow", sql="one.flow"),
-        Column("tool", "iperf3, ping, ...", sql="one.tool"),
+        Column("tool", "iperf3, transfer, ping", sql="one.tool"),
         Column("source", "the host that it starts from", sql="one.source"),
         Column("target", "the host that it goes to", sql="one.target"),
         Column("start_s", "after the traffic's start", "s", sql="one.start_s"),
@@ -162,7 +162,7 @@ CLAIMS = Table(
 
 INTERVALS = Table(
     name="intervals",
-    text="an interval of a stream of an iperf3 flow, as the sending end reports it",
+    text="an interval of a stream of bulk traffic, as the sending end reports it",
     columns=(
         *OF_RUN,
         Column("flow", "the flow"),

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from longfat.metric import Unit
 from longfat.probe.columns import TIME, WHOLE, Column, make_table
 from longfat.study.quantities import time_text
-from longfat.traffic import Iperf3, Ping
+from longfat.traffic import Bulk, Ping
 from longfat.units import format_quantity
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def series_moments(a: Run, b: Run) -> tuple[Moment, ...]:
 def _tables(run: Run) -> Iterator[tuple[str, pa.Table]]:
     for flow in run.case.flows:
         start_s = run.flow_times[flow.name].start_s
-        if isinstance(flow, Iperf3):
+        if isinstance(flow, Bulk):
             yield flow.name, _intervals(flow, run, start_s)
         elif isinstance(flow, Ping):
             replies = (
@@ -127,7 +127,7 @@ def _tables(run: Run) -> Iterator[tuple[str, pa.Table]]:
         yield probe.name, run.series(probe.name)
 
 
-def _intervals(flow: Iperf3, run: Run, start_s: float) -> pa.Table:
+def _intervals(flow: Bulk, run: Run, start_s: float) -> pa.Table:
     rows = [
         {
             "time_s": start_s + row.end_s,
@@ -137,7 +137,7 @@ def _intervals(flow: Iperf3, run: Run, start_s: float) -> pa.Table:
             "cwnd_bytes": row.cwnd_bytes,
             "rtt_s": row.rtt_s,
         }
-        for stream, of_stream in enumerate(flow.report(run.raw).streams)
+        for stream, of_stream in enumerate(flow.rows(run.raw))
         for row in of_stream
     ]
     return make_table(_INTERVAL, sorted(rows, key=lambda row: (row["time_s"], row["stream"])))

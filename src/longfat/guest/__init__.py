@@ -12,4 +12,5 @@ output.
 * `shell`: one command line at a node, to its end
 * `play`: the traffic: processes that start at their times
 * `job`: the job's steps in order
+* `transfer`: a program of its own, that sends or receives bulk data
 """

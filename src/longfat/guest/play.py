@@ -169,7 +169,7 @@ class Player:
                 server.wait()
 
     def _start(self, spec: dict[str, Any], *, variable: str = "") -> "subprocess.Popen[bytes]":
-        line = at_node(spec["host"], shlex.join(spec["argv"]))
+        line = at_node(spec["host"], shlex.join(spec["typed"]))
         out = f"raw/{spec['output']}"
         lines = [f"{line} > {out} 2> {out}.err &"]
         if variable:
@@ -198,7 +198,7 @@ class Player:
                 with open(f"{self._raw}/{name}", encoding="utf-8", errors="replace") as file:
                     texts.append(file.read()[-_TAIL_CHARACTERS:].strip())
             words = texts[0] or texts[1]
-        line = at_node(spec["host"], shlex.join(spec["argv"]))
+        line = at_node(spec["host"], shlex.join(spec["typed"]))
         return CommandFailed(
             {"step": "flow", "flow": flow.name, "line": line, "status": status, "words": words}
         )

@@ -45,7 +45,7 @@ from longfat.study.addresses import host_address, route_target, router_address
 from longfat.study.network import name_problem
 from longfat.study.open import open_network
 from longfat.study.write import study_text
-from longfat.traffic.iperf3 import DEFAULT_PORT
+from longfat.traffic.bulk import DEFAULT_PORT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -463,7 +463,7 @@ class Network:
             if plan.shim:
                 environment["LD_PRELOAD"] = f"{SHIMS}/{plan.shim}.so"
             now_s = self.session.now_s
-            self.record.add(now_s, plan.host, as_line(plan.argv), background=plan.listens)
+            self.record.add(now_s, plan.host, as_line(plan.typed), background=plan.listens)
             task = self.session.start(plan.argv, node=plan.host, environment=environment)
             processes.append((plan, Process(self.session, task, plan.argv)))
             self.on_command(plan.host, processes[-1][1])

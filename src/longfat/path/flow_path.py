@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from longfat.case import Case
     from longfat.network import Network
-    from longfat.traffic import Flow, Iperf3
+    from longfat.traffic import Bulk, Flow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ def typed_lines(case: Case) -> tuple[Command, ...]:
     return (*shapes, *case.setup)
 
 
-def sender_and_receiver(flow: Iperf3) -> tuple[str, str]:
+def sender_and_receiver(flow: Bulk) -> tuple[str, str]:
     """Return the hosts that send and receive a flow's data."""
     return (flow.target, flow.source) if flow.reverse else (flow.source, flow.target)
 
@@ -76,7 +76,7 @@ class Bottleneck:
     loss: float
 
 
-def bottleneck(case: Case, flow: Iperf3) -> Bottleneck | None:
+def bottleneck(case: Case, flow: Bulk) -> Bottleneck | None:
     """Return the slowest interface on the way of a flow's data.
 
     Args:
@@ -107,7 +107,7 @@ def bottleneck(case: Case, flow: Iperf3) -> Bottleneck | None:
     )
 
 
-def idle_rtt(case: Case, flow: Iperf3, metrics: Mapping[str, float]) -> tuple[float, str]:
+def idle_rtt(case: Case, flow: Bulk, metrics: Mapping[str, float]) -> tuple[float, str]:
     """Return the round-trip time of a flow's idle path in seconds, and where it is from.
 
     Args:
@@ -125,7 +125,7 @@ def idle_rtt(case: Case, flow: Iperf3, metrics: Mapping[str, float]) -> tuple[fl
     return sum(s.delay_s for _, s in ways), "the delay that they add"
 
 
-def flow_path(case: Case, flow: Iperf3, metrics: Mapping[str, float]) -> FlowPath | None:
+def flow_path(case: Case, flow: Bulk, metrics: Mapping[str, float]) -> FlowPath | None:
     """Return the path of a flow, or None where its rate or RTT is not known.
 
     Args:
@@ -175,7 +175,7 @@ def _shapings(case: Case, start: str, end: str) -> list[tuple[tuple[str, str], S
     return [((node, device), shaping(lines, node, device)) for node, device in interfaces]
 
 
-def _idle_ping(case: Case, flow: Iperf3) -> Ping | None:
+def _idle_ping(case: Case, flow: Bulk) -> Ping | None:
     """Return a ping between the same hosts which ended before the flow began."""
     flows = {other.name: other for other in case.flows}
     before: Flow | None = flow

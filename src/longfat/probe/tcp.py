@@ -19,7 +19,7 @@ from longfat.metric import Metric, Unit
 from longfat.probe.columns import REAL, TEXT, TIME, WHOLE, YES_NO, Column, make_table
 from longfat.probe.probe import Sampled
 from longfat.probe.samples import attributes, read_samples
-from longfat.traffic import Iperf3
+from longfat.traffic import Bulk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -141,7 +141,7 @@ class Tcp(Sampled):
     def table(self, raw: Path, *, flows: Sequence[Flow], epoch_s: float) -> pa.Table:
         """Decode the samples: one row for each stream's end at each time."""
         del epoch_s
-        chosen = [flow for flow in flows if flow.name in self.of and isinstance(flow, Iperf3)]
+        chosen = [flow for flow in flows if flow.name in self.of and isinstance(flow, Bulk)]
         ends = find_ends(chosen, raw)
         return make_table(COLUMNS, decode(read_samples(raw / self.samples_file), ends))
 
@@ -181,7 +181,7 @@ Ends = dict[tuple[str, int, int], End]
 """Ends of streams by host, local port and remote port."""
 
 
-def find_ends(flows: Sequence[Iperf3], raw: Path) -> Ends:
+def find_ends(flows: Sequence[Bulk], raw: Path) -> Ends:
     """Find which sockets carry which stream, from what the client reported of its connections.
 
     Raises:

@@ -1,7 +1,7 @@
 """What one run says of a quantity over time, flow by flow and queue by queue.
 
 The tcp probe's series are taken where the case has one, for they are finer;
-else the rows of iperf3's report. Time is the run's own: virtual time after the
+else the rows of the tool's own report. Time is the run's own: virtual time after the
 traffic's start.
 """
 
@@ -21,13 +21,13 @@ from longfat.metric import Unit
 from longfat.plot import Floats, Line, Trace
 from longfat.probe import Queue, Tcp
 from longfat.probe.queue import the_queue
-from longfat.traffic import Iperf3, Ping
+from longfat.traffic import Bulk, Ping
 
 if TYPE_CHECKING:
     from longfat.probe import Probe
     from longfat.runs import Run
     from longfat.traffic import Flow
-    from longfat.traffic.iperf3 import Interval
+    from longfat.traffic.bulk import Interval
 
 # iperf3's last row may cover some microseconds only, whose rate says nothing.
 LEAST_PART = 0.1
@@ -53,7 +53,7 @@ class Curve:
     """A quantity of a flow, or of the queue of an interface.
 
     Attributes:
-        kind: `tcp` for what iperf3 or the probe say, `ping`, or `queue`.
+        kind: `tcp` for what the tool or the probe say, `ping`, or `queue`.
         name: the flow's or interface's name.
         line: the line, without label.
         window_s: what its values are means over, in seconds; 0 for none.
@@ -89,9 +89,9 @@ class RunCurves:
                 f"{self.run.folder}: a series is not as longfat writes it: {error.args[0]}"
             ) from None
 
-    def bulk(self) -> list[Iperf3]:
-        """Return the flows of iperf3."""
-        return [flow for flow in self.run.case.flows if isinstance(flow, Iperf3)]
+    def bulk(self) -> list[Bulk]:
+        """Return the flows of bulk traffic."""
+        return [flow for flow in self.run.case.flows if isinstance(flow, Bulk)]
 
     def start_s(self, flow: Flow) -> float:
         """Return when a flow began."""
@@ -104,13 +104,13 @@ class RunCurves:
         """
         return self.run.series(probe.name).select(list(_COLUMNS[probe.kind]))
 
-    def _rows(self, flow: Iperf3) -> list[list[Interval]]:
+    def _rows(self, flow: Bulk) -> list[list[Interval]]:
         """Return the rows of each stream that count and are no slivers."""
         try:
-            report = flow.report(self.run.raw)
+            streams = flow.rows(self.run.raw)
         except LongfatError as error:
             raise InputError(self._unreadable(flow, str(error))) from None
-        return [whole_rows(stream) for stream in report.streams]
+        return [whole_rows(stream) for stream in streams]
 
     def replies(self, flow: Ping) -> dict[int, float]:
         """Return the RTT of each request that was answered; the first answer counts."""
@@ -125,7 +125,7 @@ class RunCurves:
         found = f"in {raw.name}/: {', '.join(there)}" if there else f"{raw.name}/ is empty"
         return f"{self.run.folder}: flow {flow.name!r} cannot be drawn: {reason}; {found}"
 
-    def samples(self, flow: Iperf3, end: str) -> pa.Table | None:
+    def samples(self, flow: Bulk, end: str) -> pa.Table | None:
         """Return what a tcp probe saw of one end of a flow; None where none looked at it."""
         for probe in self.run.case.probes:
             if isinstance(probe, Tcp) and flow.name in probe.of:
@@ -251,7 +251,7 @@ def running_total(trace: Trace) -> Trace:
 
 
 def _traces(
-    of: RunCurves, flow: Iperf3, read: Callable[[Interval], tuple[float, float | None]]
+    of: RunCurves, flow: Bulk, read: Callable[[Interval], tuple[float, float | None]]
 ) -> list[Trace]:
     # The clock of a report starts again when the omitted time is over.
     return row_traces(of.rows(flow), read, offset_s=of.start_s(flow) + flow.omit_s)

@@ -15,6 +15,7 @@ from longfat.plot import MOST_ORBITS, draw_panels, draw_phase
 from longfat.report.charts import ChartData
 from longfat.report.groups import seeds_note, verdict_groups
 from longfat.report.series import Series
+from longfat.traffic import Bulk, Ping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -77,14 +78,14 @@ def galleries(verdict: Verdict) -> tuple[Gallery, ...]:
     apart = [("", groups)]
     if lines > _MOST_LINES and len(groups) > 1:
         apart = [(group.label, [dataclasses.replace(group, label="")]) for group in groups]
-    series = [(case, Series(of_case, from_first="iperf3")) for case, of_case in apart]
+    series = [(case, Series(of_case, from_first=Bulk)) for case, of_case in apart]
     traffic = [
         _over_time("traffic", case, panels, _TRAFFIC_TIME, note=seeds_note(one.groups))
         for case, one in series
         if (panels := _panels(one))
     ]
     phases = [_phase(case, orbits, one) for case, one in series if (orbits := one.orbits())]
-    pings = Series(groups, from_first="ping").panel("rtt", kinds=("ping",))
+    pings = Series(groups, from_first=Ping).panel("rtt", kinds=("ping",))
     shown = (
         Gallery("Traffic over time", "traffic", tuple(traffic)),
         Gallery("Queue against congestion window", "phase", tuple(phases)),

@@ -22,7 +22,7 @@ from longfat.traffic.iperf3_any import AnyReport, read_any_report
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from longfat.traffic.iperf3 import Interval
+    from longfat.traffic.bulk import Interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.probe import Queue
-from longfat.traffic import Iperf3, Ping
+from longfat.traffic import Bulk, Ping
 
 if TYPE_CHECKING:
     from longfat.runs import Run
@@ -38,9 +38,9 @@ class Group:
         """Return the case's flows of these names; all of them where none are given."""
         return [flow for flow in self.first.case.flows if not names or flow.name in names]
 
-    def bulk(self, names: Collection[str] = ()) -> list[Iperf3]:
-        """Return those of `flows` that are iperf3's."""
-        return [flow for flow in self.flows(names) if isinstance(flow, Iperf3)]
+    def bulk(self, names: Collection[str] = ()) -> list[Bulk]:
+        """Return those of `flows` that are bulk traffic."""
+        return [flow for flow in self.flows(names) if isinstance(flow, Bulk)]
 
     def things(self, names: Collection[str] = ()) -> list[tuple[str, str]]:
         """Return kind and name of everything that may have a line: flows and queues."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from longfat.advice.diagnosis import diagnose
 from longfat.errors import LongfatError
-from longfat.traffic import Iperf3
+from longfat.traffic import Bulk
 
 if TYPE_CHECKING:
     from longfat.verdict import Verdict
@@ -35,12 +35,12 @@ class HeldBack:
 
 
 def held_back(verdict: Verdict) -> tuple[HeldBack, ...]:
-    """Return a row for each flow of iperf3, of each case's run with the first seed."""
+    """Return a row for each flow of bulk traffic, of each case's run with the first seed."""
     return tuple(
         _row(verdict, case, flow.name)
         for case, run in verdict.first_runs.items()
         for flow in run.case.flows
-        if isinstance(flow, Iperf3)
+        if isinstance(flow, Bulk)
     )
 
 

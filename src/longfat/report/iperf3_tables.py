@@ -17,7 +17,8 @@ from longfat.report.values import MISSING, Row
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from longfat.traffic.iperf3 import Interval, Iperf3Report
+    from longfat.traffic.bulk import Interval
+    from longfat.traffic.iperf3 import Iperf3Report
 
 COLUMNS = ("Interval", "Transfer", "Bitrate", "Retr", "Cwnd")
 """The heads of the columns, behind that of the streams."""

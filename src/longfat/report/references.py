@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from longfat.path import FlowPath
     from longfat.report.groups import Group
     from longfat.runs import Run
-    from longfat.traffic import Iperf3
+    from longfat.traffic import Bulk
 
 
 def path_references(
@@ -48,7 +48,7 @@ def path_references(
     return (Reference(value=numbers.pop(), label=label),) if len(numbers) == 1 else ()
 
 
-def known_path(run: Run, flow: Iperf3) -> FlowPath | None:
+def known_path(run: Run, flow: Bulk) -> FlowPath | None:
     """Return the path of a flow; None where the lines do not tell it with certainty."""
     try:
         return flow_path(run.case, flow, run.metrics)

@@ -27,6 +27,7 @@ from longfat.report.references import (
 if TYPE_CHECKING:
     from longfat.report.groups import Group
     from longfat.runs import Run
+    from longfat.traffic import Flow
     from longfat.verdict import Verdict
 
 KINDS = ("tcp", "ping", "queue")
@@ -46,13 +47,16 @@ class Series:
     Args:
         groups: the groups; at least one.
         flows: the names of the flows to draw; empty for all.
-        from_first: the tool with whose first flow time begins (`iperf3`,
-            `ping`), so that cases can be laid over each other; empty for the
-            traffic's start.
+        from_first: the kind of flows with whose first time begins, so that cases
+            can be laid over each other; None for the traffic's start.
     """
 
     def __init__(
-        self, groups: Sequence[Group], *, flows: Collection[str] = (), from_first: str = ""
+        self,
+        groups: Sequence[Group],
+        *,
+        flows: Collection[str] = (),
+        from_first: type[Flow] | None = None,
     ) -> None:
         self.groups = groups
         self.flows = flows
@@ -138,7 +142,8 @@ class Series:
         return [c for c in curves if not self.flows or c.kind == "queue" or c.name in self.flows]
 
     def _shifted(self, run: Run, curve: Curve) -> Curve:
-        names = [flow.name for flow in run.case.flows if flow.tool == self.from_first]
+        kind = self.from_first
+        names = [f.name for f in run.case.flows if kind is not None and isinstance(f, kind)]
         shift_s = min((run.flow_times[name].start_s for name in names), default=0.0)
         return dataclasses.replace(curve, line=curve.line.later(-shift_s)) if shift_s else curve
 
@@ -215,17 +220,17 @@ def _orbit(run: Run, cwnd: Curve, queue: Curve, *, label: str) -> Orbit:
 
 @dataclass(frozen=True, slots=True)
 class IntervalRates:
-    """The throughput of an iperf3 flow in each interval, in bit/s, and what to call the flow."""
+    """The throughput of a bulk flow in each interval, in bit/s, and what to call the flow."""
 
     label: str
     bps: tuple[float, ...]
 
 
 def interval_rates(verdict: Verdict) -> tuple[IntervalRates, ...]:
-    """Return what iperf3 reported of each interval, of each case's run with the first seed.
+    """Return what senders reported of each interval, of each case's run with the first seed.
 
     Raises:
-        InputError: a report of iperf3 is missing or broken.
+        InputError: a report is missing or broken.
     """
     found = []
     for name, run in verdict.first_runs.items():

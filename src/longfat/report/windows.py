@@ -14,7 +14,7 @@ from longfat.metric import Unit
 from longfat.path import FlowPath, NotUnderstoodError, flow_path, sender_and_receiver, sysctl
 from longfat.report.values import MISSING, Grid, Row
 from longfat.theory import bdp
-from longfat.traffic import Iperf3
+from longfat.traffic import Bulk
 from longfat.units import format_quantity
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def flow_windows(verdict: Verdict) -> tuple[tuple[FlowWindow, ...], tuple[Omissi
     for name, run in verdict.first_runs.items():
         case = verdict.study.cases[name].case
         for flow in case.flows:
-            if not isinstance(flow, Iperf3) or flow.udp:
+            if not isinstance(flow, Bulk) or flow.udp:
                 continue
             try:
                 window = _flow_window(
@@ -137,7 +137,7 @@ def flow_windows(verdict: Verdict) -> tuple[tuple[FlowWindow, ...], tuple[Omissi
 
 
 def _flow_window(
-    case: Case, name: str, flow: Iperf3, *, metrics: Mapping[str, float], release: str
+    case: Case, name: str, flow: Bulk, *, metrics: Mapping[str, float], release: str
 ) -> FlowWindow | None:
     path = flow_path(case, flow, metrics)
     if path is None:
@@ -161,7 +161,7 @@ def _flow_window(
     )
 
 
-def _buffer(case: Case, flow: Iperf3, host: str, name: str) -> int | None:
+def _buffer(case: Case, flow: Bulk, host: str, name: str) -> int | None:
     # A socket that asks for a size of its own does not grow to the sysctl's.
     if flow.window_bytes is not None:
         return None

@@ -7,7 +7,7 @@ traffic; all that is known of them is said here.
     network     [{program, node, lines}]  program: `ip`, `tc` or `sh`
     setup       [{node, line}]
     flows       [{name, after, start_s, limit_s, good_statuses,
-                  processes: [{host, argv, output, listens, environment}]}]
+                  processes: [{host, argv, typed, output, listens, environment}]}]
     probes      [{kind, output, every_ns, nodes: {node: [interface]}}]; a capture has
                 {kind, name, output, node, argv}
     hosts_file  the text of /etc/hosts
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.network import build_batches, hosts_file
 from longfat.runner.tools import GUEST_PATH
-from longfat.traffic.iperf3 import DEFAULT_PORT
+from longfat.traffic.bulk import DEFAULT_PORT
 
 if TYPE_CHECKING:
     from longfat.case import Case
@@ -107,6 +107,7 @@ def _flow(flow: Flow, processes: tuple[Process, ...], *, seed: int) -> dict[str,
             {
                 "host": process.host,
                 "argv": list(process.argv),
+                "typed": list(process.typed),
                 "output": process.output,
                 "listens": process.listens,
                 "environment": (

@@ -23,7 +23,7 @@ from longfat.path import NotUnderstoodError, bottleneck
 from longfat.probe import Capture, Queue, Tcp
 from longfat.probe.probe import Sampled
 from longfat.runner.compile import TRAFFIC_START_S, expected_virtual_s
-from longfat.traffic import Iperf3, Ping
+from longfat.traffic import Bulk, Ping, Transfer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,10 +32,13 @@ if TYPE_CHECKING:
     from longfat.path import Bottleneck
 
 # CPU seconds: boot, set-up and the end; for each virtual second of one stream at a rate in
-# bit/s; and for each packet at most, whatever the number of streams.
+# bit/s, of iperf3 and of a transfer; for each packet at most, whatever the number of streams;
+# and for the start of a transfer's two ends.
 _BOOT_CPU_S = 0.38
 _STREAM_CPU_S = ((1e6, 0.010), (1e7, 0.024), (1e8, 0.056), (1e9, 0.128), (1e10, 1.1))
+_TRANSFER_CPU_S = ((1e6, 0.003), (1e7, 0.004), (1e8, 0.008), (1e9, 0.017), (1e10, 0.13))
 _STREAMS_POWER = 0.6
+_TRANSFER_START_CPU_S = 0.08
 _IDLE_CPU_S = 0.006
 _PACKET_CPU_S = 24e-6
 _REPLY_CPU_S = 0.4e-3
@@ -90,9 +93,10 @@ def expected_cost(case: Case) -> Cost:
     size = float(_RUN_BYTES)
     for flow in case.flows:
         time_s = flow.duration_s()
-        if isinstance(flow, Iperf3):
+        if isinstance(flow, Bulk):
             rows = time_s / (flow.interval_s or 1.0)
-            cpu_s += time_s * _cpu_share(rates[flow.name], flow.parallel)
+            cpu_s += time_s * _cpu_share(flow, rates[flow.name])
+            cpu_s += _TRANSFER_START_CPU_S if isinstance(flow, Transfer) else 0.0
             size += _REPORT_BYTES + _REPORT_STREAM_BYTES * flow.parallel
             size += rows * (_ROW_BYTES + _ROW_STREAM_BYTES * flow.parallel)
         elif isinstance(flow, Ping):
@@ -109,10 +113,10 @@ def expected_cost(case: Case) -> Cost:
 
 
 def _bottlenecks(case: Case) -> dict[str, Bottleneck]:
-    """Return the bottleneck of each iperf3 flow that has one which can be read."""
+    """Return the bottleneck of each bulk flow that has one which can be read."""
     found = {}
     for flow in case.flows:
-        if isinstance(flow, Iperf3):
+        if isinstance(flow, Bulk):
             with contextlib.suppress(NotUnderstoodError):
                 if (slowest := bottleneck(case, flow)) is not None:
                     found[flow.name] = slowest
@@ -130,11 +134,11 @@ def _peak_bytes(case: Case, slowest: Iterable[Bottleneck]) -> float:
 
 
 def _rates_bps(case: Case, bottlenecks: Mapping[str, Bottleneck]) -> tuple[dict[str, float], bool]:
-    """Return about what each iperf3 flow carries; those of one bottleneck share it."""
+    """Return about what each bulk flow carries; those of one bottleneck share it."""
     found: dict[str, tuple[float, object]] = {}
     unlimited = False
     for flow in case.flows:
-        if not isinstance(flow, Iperf3):
+        if not isinstance(flow, Bulk):
             continue
         place: object = flow.name
         rate = float(UNKNOWN_RATE_BPS)
@@ -151,19 +155,20 @@ def _rates_bps(case: Case, bottlenecks: Mapping[str, Bottleneck]) -> tuple[dict[
     return {name: rate / places.count(place) for name, (rate, place) in found.items()}, unlimited
 
 
-def _cpu_share(rate_bps: float, streams: int) -> float:
-    """Return the CPU seconds of a virtual second of iperf3."""
+def _cpu_share(flow: Bulk, rate_bps: float) -> float:
+    """Return the CPU seconds of a virtual second of bulk traffic."""
     at = math.log(max(rate_bps, 1.0))
-    points = [(math.log(rate), math.log(cpu_s)) for rate, cpu_s in _STREAM_CPU_S]
+    known = _TRANSFER_CPU_S if isinstance(flow, Transfer) else _STREAM_CPU_S
+    points = [(math.log(rate), math.log(cpu_s)) for rate, cpu_s in known]
     index = next((i for i, (x, _) in enumerate(points[1:-1], start=1) if at < x), len(points) - 1)
     (x0, y0), (x1, y1) = points[index - 1], points[index]
     one = math.exp(y0 + (at - x0) * (y1 - y0) / (x1 - x0))
     each_packet = _IDLE_CPU_S + _PACKET_CPU_S * rate_bps / _PACKET_BITS
-    return min(one * math.pow(streams, _STREAMS_POWER), max(one, each_packet))
+    return min(one * math.pow(flow.parallel, _STREAMS_POWER), max(one, each_packet))
 
 
 def _probe_bytes(case: Case, time_s: float, rate_bps: float) -> float:
-    streams = {flow.name: flow.parallel for flow in case.flows if isinstance(flow, Iperf3)}
+    streams = {flow.name: flow.parallel for flow in case.flows if isinstance(flow, Bulk)}
     size = 0.0
     for probe in case.probes:
         if isinstance(probe, Capture):

@@ -80,7 +80,7 @@ class Toolbox:
         Raises:
             SurroundingsError: a program that the case needs is not installed.
         """
-        names = {"ip", "tc", "sysctl", *(flow.tool for flow in case.flows)}
+        names = {"ip", "tc", "sysctl", *(name for flow in case.flows for name in flow.needs)}
         if any(isinstance(probe, Capture) for probe in case.probes):
             names.add("tcpdump")
         missing = sorted(name for name in names if self._program(name) is None)

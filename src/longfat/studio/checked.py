@@ -18,8 +18,8 @@ from longfat.network.build import DEFAULT_MTU_BYTES
 from longfat.runner.compile import expected_virtual_s, server_ports
 from longfat.studio.answers import problem_of
 from longfat.study.read import parse_study
-from longfat.traffic import Iperf3, Ping
-from longfat.traffic.iperf3 import DEFAULT_TIME_S
+from longfat.traffic import Bulk, Ping
+from longfat.traffic.bulk import DEFAULT_TIME_S
 from longfat.units import format_quantity
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _flow(case: Case, flow: Flow, *, port: int) -> dict[str, Any]:
         "start_s": flow.start_s,
         "after": flow.after,
         "summary": summary(flow),
-        "command": shlex.join(client.argv),
+        "command": shlex.join(client.typed),
     }
 
 
@@ -134,7 +134,7 @@ def _looked_at(probe: Probe) -> list[str]:
 def summary(flow: Flow) -> str:
     """Return what a flow does in a few words, such as `10 s, 8 streams, bbr`."""
     match flow:
-        case Iperf3():
+        case Bulk():
             words = [
                 f"{DEFAULT_TIME_S if flow.time_s is None else flow.time_s:g} s"
                 if flow.bytes is None

@@ -7,7 +7,8 @@ the network comes last (`check_flows`).
 
 Limits are those of the tools: iperf3(1) and iperf_api.h of 3.12 (MAX_TIME,
 MAX_OMIT_TIME, MAX_STREAMS, MAX_MSS, MAX_TCP_BUFFER, MIN_INTERVAL), whose -t and
--O take whole seconds; tcp(7) for the least TCP_MAXSEG; ping(8) of iputils.
+-O take whole seconds; tcp(7) for the least TCP_MAXSEG; ping(8) of iputils. Our own
+transfer has those of iperf3 where it has no reason to differ.
 """
 
 from __future__ import annotations
@@ -22,20 +23,26 @@ from longfat.study.network import check_host
 from longfat.study.node import Node, listed, nearest
 from longfat.study.options import IPERF3, PING, Options
 from longfat.study.reach import check_reach
-from longfat.traffic import Flow, Iperf3, Ping
+from longfat.traffic import Flow, Iperf3, Ping, Transfer
+from longfat.traffic.bulk import DEFAULT_TIME_S
 from longfat.units import LARGEST_INTEGER
 
-_COMMON = ("start", "start_spread", "after", "args")
+_COMMON = ("start", "start_spread", "after")
 _FIELDS = {
     "iperf3": (
         *("time", "bytes", "parallel", "reverse", "udp", "rate", "congestion", "window", "mss"),
-        *("omit", "interval", *_COMMON),
+        *("omit", "interval", *_COMMON, "args"),
     ),
-    "ping": ("count", "interval", "size", *_COMMON),
+    "transfer": (
+        *("time", "bytes", "parallel", "reverse", "rate", "congestion", "window", "mss"),
+        *("interval", *_COMMON),
+    ),
+    "ping": ("count", "interval", "size", *_COMMON, "args"),
 }
 TOOLS = tuple(_FIELDS)
 
 _ENDS = re.compile(r"(\S+?)\s*->\s*(\S+)")
+_LEAST_PACED_BPS = 1000
 _CONGESTION = re.compile(r"[a-z][a-z0-9_]{0,14}")  # TCP_CA_NAME_MAX is 16, with the NUL
 
 
@@ -123,7 +130,8 @@ def read_flow(draft: Draft) -> Flow:
     common |= _read(fields, "after", "after", lambda node: node.line("a flow's name"))
     options = IPERF3 if draft.tool == "iperf3" else PING
     common |= _read(fields, "args", "args", lambda node: _read_args(node, options))
-    return _iperf3(fields, common) if draft.tool == "iperf3" else _ping(fields, common)
+    read = {"iperf3": _iperf3, "transfer": _transfer, "ping": _ping}[draft.tool]
+    return read(fields, common)
 
 
 Reader = Callable[[Node], object]
@@ -193,21 +201,57 @@ _IPERF3_READERS: dict[str, tuple[str, Reader]] = {
 
 
 def _iperf3(fields: Mapping[str, Node], common: Mapping[str, object]) -> Flow:
-    values = dict(common)
-    for field, (name, reader) in _IPERF3_READERS.items():
-        values |= _read(fields, field, name, reader)
-    if "time" in fields and "bytes" in fields:
-        raise fields["bytes"].error(
-            "time and bytes are both given, and iperf3 ends at one of them: leave one out "
-            "(in a case, a common field is taken back by writing it without a value)"
-        )
+    values = _bulk(fields, common, _IPERF3_READERS, tool="iperf3")
     if values.get("udp"):
         for field in ("congestion", "mss"):
             if field in fields:
                 raise fields[field].error(f"{field} is TCP's, and this flow is UDP")
-    if "time" not in fields and "bytes" not in fields:
-        values["time_s"] = 10.0  # iperf3's own default; written out, so that the case says it
     return Iperf3(**values)  # type: ignore[arg-type]
+
+
+def _paced_rate(node: Node) -> int:
+    value = node.rate_bps()
+    if value < _LEAST_PACED_BPS:
+        raise node.error(
+            f"the rate is {value} bit/s, and the kernel paces no slower than "
+            f"{_LEAST_PACED_BPS}: leave the field out for no limit"
+        )
+    return value
+
+
+# Its clock has no steps that matter, and a row costs it little.
+_TRANSFER_READERS: dict[str, tuple[str, Reader]] = {
+    **{field: _IPERF3_READERS[field] for field in _FIELDS["transfer"] if field not in _COMMON},
+    "time": ("time_s", _time(least=0.01, most=86400)),
+    "rate": ("rate_bps", _paced_rate),
+    "interval": ("interval_s", _time(least=0.01, most=60)),
+}
+
+
+def _transfer(fields: Mapping[str, Node], common: Mapping[str, object]) -> Flow:
+    values = _bulk(fields, common, _TRANSFER_READERS, tool="transfer")
+    return Transfer(**values)  # type: ignore[arg-type]
+
+
+def _bulk(
+    fields: Mapping[str, Node],
+    common: Mapping[str, object],
+    readers: Mapping[str, tuple[str, Reader]],
+    *,
+    tool: str,
+) -> dict[str, object]:
+    """Read the fields of bulk traffic, which has a time or a size."""
+    values = dict(common)
+    for field, (name, reader) in readers.items():
+        values |= _read(fields, field, name, reader)
+    if "time" in fields and "bytes" in fields:
+        raise fields["bytes"].error(
+            f"time and bytes are both given, and {tool} ends at one of them: leave one out "
+            "(in a case, a common field is taken back by writing it without a value)"
+        )
+    if "time" not in fields and "bytes" not in fields:
+        values["time_s"] = DEFAULT_TIME_S  # written out, so that the case says it
+    return values
 
 
 _PING_READERS: dict[str, tuple[str, Reader]] = {

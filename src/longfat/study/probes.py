@@ -13,7 +13,7 @@ from longfat.network import Network
 from longfat.probe import PROBES, Capture, Probe, Queue, Rate, Tcp
 from longfat.probe.capture import DEFAULT_SNAP_BYTES
 from longfat.study.node import Node, listed, nearest
-from longfat.traffic import Flow, Iperf3
+from longfat.traffic import Bulk, Flow
 from longfat.units import LARGEST_INTEGER
 
 LEAST_EVERY_S = 1e-3
@@ -27,7 +27,7 @@ _FIELDS = {
 }
 _OF = {
     "queue": "an interface (such as s1-eth1), or a list of them",
-    "tcp": "the name of an iperf3 flow, or a list of them",
+    "tcp": "the name of a flow over TCP, or a list of them",
     "rate": "an interface (such as s1-eth1), or a list of them",
     "capture": "an interface (such as h1-eth0)",
 }
@@ -137,5 +137,5 @@ def _check_flow(node: Node, name: str, flows: Mapping[str, Flow]) -> None:
             f"there is no flow {name!r}{nearest(name, flows)} (there are: {listed(flows)})"
         )
     flow = flows[name]
-    if not isinstance(flow, Iperf3) or flow.udp:
+    if not isinstance(flow, Bulk) or flow.udp:
         raise node.error(f"the flow {name!r} has no TCP sockets to sample")

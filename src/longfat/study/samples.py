@@ -10,17 +10,22 @@ from collections.abc import Iterable, Mapping
 from longfat.case import Case
 from longfat.metric import Metric, Unit
 from longfat.probe import Probe, Queue
-from longfat.traffic import Flow, Iperf3, Ping
+from longfat.traffic import Flow, Iperf3, Ping, Transfer
 
 _PING = (Metric("replies", Unit.SECONDS, "RTT of the replies"),)
-_IPERF3 = (
+_BULK = (
     Metric("rates", Unit.BPS, "throughput of the intervals"),
     Metric("rtts", Unit.SECONDS, "RTT"),
     Metric("cwnds", Unit.BYTES, "cwnd"),
 )
 _QUEUE = (Metric("backlogs", Unit.BYTES, "backlog"),)
 
-SAMPLES: Mapping[type, tuple[Metric, ...]] = {Ping: _PING, Iperf3: _IPERF3, Queue: _QUEUE}
+SAMPLES: Mapping[type, tuple[Metric, ...]] = {
+    Ping: _PING,
+    Iperf3: _BULK,
+    Transfer: _BULK,
+    Queue: _QUEUE,
+}
 """What can be drawn, by the kind of flow or probe."""
 
 

@@ -22,7 +22,7 @@ from longfat.probe.probe import Sampled
 from longfat.study.expand import DEFAULT_KERNEL
 from longfat.study.probes import DEFAULT_EVERY_S
 from longfat.study.quantities import fraction_text, rate_text, size_text, time_text
-from longfat.traffic import Flow, Iperf3, Ping
+from longfat.traffic import Bulk, Flow, Iperf3, Ping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -184,16 +184,16 @@ def _same(value: int | str) -> int | str:
     return value
 
 
-_IPERF3 = (
+_BULK = (
     ("bytes", "bytes", _size),
     ("parallel", "parallel", _same),
     ("rate", "rate_bps", rate_text),
     ("congestion", "congestion", _same),
     ("window", "window_bytes", _size),
     ("mss", "mss_bytes", _same),
-    ("omit", "omit_s", time_text),
     ("interval", "interval_s", time_text),
 )
+_IPERF3 = (*_BULK[:-1], ("omit", "omit_s", time_text), _BULK[-1])
 _PING = (
     ("count", "count", _same),
     ("interval", "interval_s", time_text),
@@ -209,8 +209,8 @@ _COMMON = (
 def _flow(flow: Flow) -> CommentedMap | CommentedSeq:
     fields: dict[str, Any] = {flow.tool: f"{flow.source} -> {flow.target}"}
     own: tuple[tuple[str, str, Any], ...] = ()
-    if isinstance(flow, Iperf3):
-        own = _IPERF3
+    if isinstance(flow, Bulk):
+        own = _IPERF3 if isinstance(flow, Iperf3) else _BULK
         if flow.bytes is None:
             fields["time"] = time_text(10.0 if flow.time_s is None else flow.time_s)
         fields |= {name: "yes" for name in ("reverse", "udp") if getattr(flow, name)}

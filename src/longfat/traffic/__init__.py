@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 
+from longfat.traffic.bulk import Bulk
 from longfat.traffic.flow import Flow
 from longfat.traffic.iperf3 import Iperf3
 from longfat.traffic.ping import Ping
+from longfat.traffic.transfer import Transfer
 
-FLOWS: Mapping[str, type[Flow]] = {flow.tool: flow for flow in (Iperf3, Ping)}
+FLOWS: Mapping[str, type[Flow]] = {flow.tool: flow for flow in (Iperf3, Transfer, Ping)}
 """The kinds of flows by their tools."""
 
-__all__ = ["FLOWS", "Flow", "Iperf3", "Ping"]
+__all__ = ["FLOWS", "Bulk", "Flow", "Iperf3", "Ping", "Transfer"]

@@ -30,6 +30,8 @@ class Process:
         output: the file name of its standard output among the run's raw files;
             standard error goes to the same name with `.err` added.
         listens: it is a server, started before the client and ended with it.
+        shown: what a person types on a real machine in place of `argv`, where that
+            names what only a machine of ours has; empty, if it is the same.
         shim: a library of `kernel/shims` to preload into it, by the name of its
             source file; empty for none. It may change speed, never figures.
     """
@@ -38,7 +40,13 @@ class Process:
     argv: tuple[str, ...]
     output: str
     listens: bool = False
+    shown: tuple[str, ...] = ()
     shim: str = ""
+
+    @property
+    def typed(self) -> tuple[str, ...]:
+        """What a person types to do the same."""
+        return self.shown or self.argv
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +65,13 @@ class Flow(ABC):
         after: the flow whose end it waits for, if any.
         args: further arguments, passed through to the tool as they are.
 
-    A subclass also says its `tool`, the `metrics` that it can measure, and the
-    exit statuses of its client that are results and no failures.
+    A subclass also says its `tool`, the programs of the host that it `needs`,
+    the `metrics` that it can measure, and the exit statuses of its client that
+    are results and no failures.
     """
 
     tool: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]]
     metrics: ClassVar[tuple[Metric, ...]]
     good_statuses: ClassVar[tuple[int, ...]] = (0,)
 

@@ -17,63 +17,49 @@ from typing import Any, ClassVar
 from longfat.errors import InputError, MachineError
 from longfat.metric import Metric, Unit
 from longfat.theory.fairness import jain_index
-from longfat.traffic.flow import Flow, Process
-
-DEFAULT_PORT = 5201
-DEFAULT_TIME_S = 10.0
+from longfat.traffic.bulk import (
+    DEFAULT_PORT,
+    DEFAULT_TIME_S,
+    FAIRNESS,
+    TCP_METRICS,
+    Bulk,
+    Interval,
+    Rows,
+)
+from longfat.traffic.flow import Process
 
 _SHIM = "iperf3_lean"
 
-# A transfer of a given size has no known end; this only scales progress and limits.
-_ASSUMED_BPS = 10e6
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Iperf3(Flow):
+class Iperf3(Bulk):
     """Traffic by iperf3.
 
     Attributes:
-        time_s: how long it sends, in seconds; None where `bytes` says how much.
-        bytes: how many bytes it sends; None where `time_s` says how long.
-        parallel: the number of streams.
-        reverse: the target sends and the source receives.
-        udp: UDP instead of TCP.
         rate_bps: the rate per stream that iperf3 paces itself to, in bit/s;
             None leaves iperf3's own default (TCP: unlimited, UDP: 1 Mbit/s).
-        congestion: the congestion control of its sockets, such as `bbr`.
-        window_bytes: the socket buffer size it asks for.
-        mss_bytes: the maximum segment size it asks for.
+        udp: UDP instead of TCP.
         omit_s: how long it runs before it counts, in seconds.
-        interval_s: the time between two rows of the report, in seconds.
+
+    The other fields are those of `Bulk`.
     """
 
     tool: ClassVar[str] = "iperf3"
+    needs: ClassVar[tuple[str, ...]] = ("iperf3",)
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("sender_bps", Unit.BPS, "sender"),
-        Metric("receiver_bps", Unit.BPS, "receiver"),
-        Metric("sent_bytes", Unit.BYTES, "sent"),
-        Metric("received_bytes", Unit.BYTES, "received"),
-        Metric("retransmits", Unit.COUNT, "retransmissions"),
-        Metric("max_cwnd_bytes", Unit.BYTES, "largest cwnd"),
-        Metric("min_rtt_s", Unit.SECONDS, "least RTT"),
-        Metric("mean_rtt_s", Unit.SECONDS, "mean RTT"),
-        Metric("max_rtt_s", Unit.SECONDS, "largest RTT"),
+        *TCP_METRICS,
         Metric("jitter_s", Unit.SECONDS, "jitter"),
         Metric("loss", Unit.FRACTION, "loss"),
-        Metric("fairness", Unit.FRACTION, "fairness"),
+        FAIRNESS,
     )
 
-    time_s: float | None = None
-    bytes: int | None = None
-    parallel: int = 1
-    reverse: bool = False
     udp: bool = False
-    rate_bps: int | None = None
-    congestion: str | None = None
-    window_bytes: int | None = None
-    mss_bytes: int | None = None
     omit_s: float = 0.0
-    interval_s: float = 1.0
+
+    @property
+    def has_control(self) -> bool:
+        """Its ends agree over a connection of their own."""
+        return True
 
     def processes(self, *, address: str, port: int) -> tuple[Process, ...]:
         """Return a server that takes one test, and its client."""
@@ -124,12 +110,6 @@ class Iperf3(Flow):
     def _server_file(self) -> str:
         return f"{self.name}.server.json"
 
-    def duration_s(self) -> float:
-        """Return the sending time, or a guess where only a size is given."""
-        if self.bytes is not None:
-            return self.omit_s + self.bytes * 8 / _ASSUMED_BPS
-        return self.omit_s + (DEFAULT_TIME_S if self.time_s is None else self.time_s)
-
     def failure(self, words: str) -> str:
         """Return the error that a report tells of."""
         try:
@@ -140,6 +120,15 @@ class Iperf3(Flow):
     def report(self, raw: Path) -> Iperf3Report:
         """Read the sending end's report, which knows cwnd and RTT."""
         return read_report(raw / (self._server_file if self.reverse else self._client_file))
+
+    def rows(self, raw: Path) -> Rows:
+        """Read the sending end's rows."""
+        return self.report(raw).streams
+
+    def received_rows(self, raw: Path) -> Rows:
+        """Read the receiving end's rows; the sending end's count what went into its buffer."""
+        file = self._client_file if self.reverse else self._server_file
+        return read_report(raw / file).streams
 
     def connections(self, raw: Path) -> list[tuple[int, int]]:
         """Return the client's and the server's port of each stream, in the streams' order."""
@@ -152,42 +141,6 @@ class Iperf3(Flow):
         if self.reverse:
             found |= read_report(raw / self._server_file).sender_totals
         return found
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """One row of a report, of one stream.
-
-    Attributes:
-        start_s: its start, in seconds since the test's start.
-        end_s: its end.
-        bps: the stream's throughput in it, in bit/s.
-        retransmits: segments sent again in it; None where this end does not send TCP.
-        cwnd_bytes: the congestion window at its end; None likewise.
-        rtt_s: the smoothed RTT at its end; None likewise.
-        omitted: it is not counted in the totals.
-        bytes: what the stream moved in it.
-        rttvar_s: the mean deviation of the RTT at its end; None where this end
-            does not send TCP, or its version does not tell.
-        pmtu_bytes: the path's MTU at its end; None likewise.
-        jitter_s: the jitter at its end; None where this end does not receive UDP.
-        lost_packets: packets of UDP that were lost in it; None likewise.
-        sender: this end sends the stream.
-    """
-
-    start_s: float
-    end_s: float
-    bps: float
-    retransmits: int | None
-    cwnd_bytes: int | None
-    rtt_s: float | None
-    omitted: bool
-    bytes: int = 0
-    rttvar_s: float | None = None
-    pmtu_bytes: int | None = None
-    jitter_s: float | None = None
-    lost_packets: int | None = None
-    sender: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +158,7 @@ class Iperf3Report:
 
     version: str
     connections: list[tuple[int, int]]
-    streams: tuple[tuple[Interval, ...], ...]
+    streams: Rows
     totals: dict[str, float]
 
     @property
@@ -260,7 +213,7 @@ def parse_report(data: Any, *, name: str) -> Iperf3Report:
         ) from None
 
 
-def parse_streams(intervals: list[dict[str, Any]]) -> tuple[tuple[Interval, ...], ...]:
+def parse_streams(intervals: list[dict[str, Any]]) -> Rows:
     """Read the rows of each stream, in the order of the streams' sockets.
 
     Args:

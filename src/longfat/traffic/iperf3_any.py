@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
-from longfat.traffic.iperf3 import Interval, parse_streams
+from longfat.traffic.bulk import Interval
+from longfat.traffic.iperf3 import parse_streams
 
 if TYPE_CHECKING:
     from pathlib import Path

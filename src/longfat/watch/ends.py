@@ -1,6 +1,6 @@
 """Which sockets carry a flow's data, as far as it can be told while the flow runs.
 
-iperf3 tells its connections' ports in its report, which it writes at its end.
+A tool tells its connections' ports in its report, which it writes at its end.
 Until then the server's host and port are all that is known: every connection
 to it is the flow's, and one of them is the control connection, which iperf3
 makes before the streams' and which moves a few hundred bytes in all.
@@ -24,6 +24,7 @@ class Served:
         server: the server's host.
         port: the server's port.
         server_sends: the data goes from the server to the client.
+        has_control: the first connection carries no data, as iperf3's does not.
     """
 
     flow: str
@@ -31,6 +32,7 @@ class Served:
     server: str
     port: int
     server_sends: bool = False
+    has_control: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +67,10 @@ def sending_ends(connections: Mapping[Served, Iterable[Connection]]) -> Ends:
     found: Ends = {}
     for served, seen in connections.items():
         by_age = sorted(seen, key=lambda one: (one.first_s, one.moved_bytes, one.client_port))
-        streams = sorted(by_age[1:], key=lambda one: (one.first_s, one.client_port))
+        streams = sorted(
+            by_age[1:] if served.has_control else by_age,
+            key=lambda one: (one.first_s, one.client_port),
+        )
         for number, one in enumerate(streams):
             if served.server_sends:
                 key = (served.server, served.port, one.client_port)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from longfat.path import NotUnderstoodError, queue_line, typed_lines
 from longfat.probe import Queue, Tcp
 from longfat.runner.compile import server_ports
-from longfat.traffic import Iperf3
+from longfat.traffic import Bulk
 from longfat.watch.ends import Served
 
 if TYPE_CHECKING:
@@ -57,10 +57,10 @@ def plan_watch(case: Case) -> Plan:
     Its own probes are enough for queues, or for sockets, if it has one of that
     kind. Otherwise one is added, every 100 ms: for the queues of all interfaces
     on which a set-up line puts a queueing discipline, and for the sockets of
-    all flows of iperf3 over TCP.
+    all flows of bulk traffic over TCP.
     """
     homes = _homes(case)
-    flows = [flow for flow in case.flows if isinstance(flow, Iperf3) and not flow.udp]
+    flows = [flow for flow in case.flows if isinstance(flow, Bulk) and not flow.udp]
     probes = list(case.probes)
     if not any(isinstance(probe, Queue) for probe in probes):
         shaped = tuple(name for name in homes if _shaped(case, name))
@@ -83,6 +83,7 @@ def plan_watch(case: Case) -> Plan:
                 server=flow.target,
                 port=ports[flow.name],
                 server_sends=flow.reverse,
+                has_control=flow.has_control,
             )
             for flow in flows
             if flow.name in sampled

@@ -68,7 +68,7 @@ def make_views(live: LiveRun, *, one_style: bool) -> tuple[View, ...]:
     queues = list(live.queues.values())
     none: list[tuple[tuple[str, str], ...]] = [()] * len(flows)
     resent = [_count(flow.retransmits, "resent", now_s) for flow in flows]
-    no_flow = "no flow of iperf3 over TCP in this case"
+    no_flow = "no flow of bulk TCP in this case"
     return (
         View(
             "queue",

@@ -12,7 +12,7 @@ from longfat.errors import LongfatError
 from longfat.runs import FlowTime, Run
 from longfat.runs.run import RAW
 from longfat.studio.advice import Advice, advice_of
-from longfat.traffic import Iperf3
+from longfat.traffic import Bulk
 
 if TYPE_CHECKING:
     from longfat.case import Case
@@ -30,7 +30,7 @@ def advise(measured: Measured, case: Case, *, folder: Path) -> Advice | None:
     Returns:
         What held it back; None where nothing can be said.
     """
-    if not isinstance(measured.flow, Iperf3):
+    if not isinstance(measured.flow, Bulk):
         return None
     try:
         return _advise(measured, case, folder=folder)
