@@ -1,7 +1,7 @@
 """transfer: bulk TCP traffic by a program of our own, and what its two ends report.
 
 A machine's time goes into its programs' system calls, and `longfat.guest.transfer`
-makes few: it is several times as quick as iperf3, and moves the same data at the
+makes few: it is two to four times as quick as iperf3, and moves the same data at the
 same times. Its docstring says how a transfer goes and what its times are. Where it
 differs from iperf3:
 
