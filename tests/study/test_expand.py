@@ -217,11 +217,25 @@ def test_lab_8() -> None:
     assert {case for claim in study.claims for case in claim.cases} == set(study.cases)
 
 
+OVER_CASES = """\
+grid: {cc: [cubic, bbr], buffer: [100KB, 1MB], loss: [0, 1%]}
+let: {rate: 10mbit, bdp: rate * 20ms}
+network:
+  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
+  links: [[h1, h2, {rate: $<rate>, loss: $<loss>, queue: $<buffer>}]]
+flows:
+  bulk: {iperf3: h1 -> h2, congestion: $<cc>}
+  a: {iperf3: h1 -> h2}
+  b: {iperf3: h1 -> h2}
+  rtt: {ping: h1 -> h2}
+"""
+
+
 def test_the_reference_shows_what_can_be_read(tmp_path: Path) -> None:
     text = (ROOT / "docs/study-format.md").read_text(encoding="utf-8")
-    whole, network, probes, flows, layout, claims = re.findall(
-        r"```yaml\n(.*?)```", text, re.DOTALL
-    )
+    blocks = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    # The figures are those of several studies.
+    whole, network, probes, flows, layout, coupled, _figures, claims, over_cases = blocks
     routed = tmp_path / "routed.yaml"
     routed.write_text(f"title: x\n{network}flows: {{x: {{ping: h1 -> h2}}}}\n", encoding="utf-8")
     assert len(read_study(routed).cases["default"].case.network.links) == 4
@@ -238,3 +252,10 @@ def test_the_reference_shows_what_can_be_read(tmp_path: Path) -> None:
     assert len(read_study(file).cases["default"].case.probes) == 4
     common = "flows: {bulk: {iperf3: h1 -> h2}, ping: {ping: h1 -> h2}}\n"
     plan(f"{common}cases: {{default: , tuned: }}\n{claims}", tmp_path)
+    file = tmp_path / "coupled.yaml"
+    queue = "setup: [{root: tc qdisc add dev s1-eth2 root $<line>}]\n"
+    file.write_text(f"title: x\n{coupled}{links}{queue}flows: {{x: {{ping: h1 -> h2}}}}\n")
+    assert next(iter(read_study(file).cases)) == "drop-tail-100KB"
+    file = tmp_path / "over.yaml"
+    file.write_text(f"title: x\n{OVER_CASES}{over_cases}")
+    assert len(read_study(file).claims) == 5
