@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 # CPU seconds: boot, set-up and the end; for each virtual second of one stream at a rate in
 # bit/s, of iperf3 and of a transfer; for each packet at most, whatever the number of streams;
 # and for the start of a transfer's two ends.
-_BOOT_CPU_S = 0.38
-_STREAM_CPU_S = ((1e6, 0.010), (1e7, 0.024), (1e8, 0.056), (1e9, 0.128), (1e10, 1.1))
+_BOOT_CPU_S = 0.30
+_STREAM_CPU_S = ((1e6, 0.010), (1e7, 0.012), (1e8, 0.022), (1e9, 0.050), (1e10, 0.48))
 _TRANSFER_CPU_S = ((1e6, 0.003), (1e7, 0.004), (1e8, 0.008), (1e9, 0.017), (1e10, 0.13))
 _STREAMS_POWER = 0.6
 _TRANSFER_START_CPU_S = 0.08

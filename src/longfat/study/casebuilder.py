@@ -235,8 +235,8 @@ class CaseBuilder(NameBuilder):
             self._refuse_own(f"jain({flow})", "", start)
         if self._rows.metric(flow, "fairness") is None:
             raise FormulaError(
-                f"{flow!r} is no flow of iperf3, whose parallel streams jain() of one flow "
-                "compares",
+                f"{flow!r} is no flow of iperf3 or transfer, whose parallel streams jain() of one "
+                "flow compares",
                 offset=start,
             )
         own = self._found(flow, "fairness", start, text=f"jain({flow})")

@@ -76,7 +76,7 @@ export interface Drawing {
 export const LINK_PROPERTIES = ["rate", "delay", "jitter", "loss", "duplicate", "corrupt", "reorder", "queue", "qdisc"] as const;
 export type LinkProperty = (typeof LINK_PROPERTIES)[number];
 
-export const FLOW_TOOLS = ["iperf3", "ping"] as const;
+export const FLOW_TOOLS = ["iperf3", "transfer", "ping"] as const;
 
 export function readDrawing(text: string, chosenCase: string | null = null): Drawing {
   const source = readSource(text);

@@ -20,15 +20,17 @@ interface FieldInfo {
 }
 
 const SHARED: FieldInfo[] = [{ name: "start", label: "Starts after", placeholder: "0s" }];
+const BULK: FieldInfo[] = [
+  { name: "time", label: "Time", placeholder: "10s" },
+  { name: "bytes", label: "or bytes", placeholder: "1GB" },
+  { name: "parallel", label: "Streams", placeholder: "1" },
+  { name: "congestion", label: "Congestion control", placeholder: "the host's", options: ["cubic", "reno", "bbr"] },
+  { name: "rate", label: "Rate of each stream", placeholder: "as fast as it goes" },
+  { name: "window", label: "Socket buffer", placeholder: "autotuned" },
+];
 const FIELDS: Record<string, FieldInfo[]> = {
-  iperf3: [
-    { name: "time", label: "Time", placeholder: "10s" },
-    { name: "bytes", label: "or bytes", placeholder: "1GB" },
-    { name: "parallel", label: "Streams", placeholder: "1" },
-    { name: "congestion", label: "Congestion control", placeholder: "the host's", options: ["cubic", "reno", "bbr"] },
-    { name: "rate", label: "Rate of each stream", placeholder: "as fast as it goes" },
-    { name: "window", label: "Socket buffer", placeholder: "autotuned" },
-  ],
+  iperf3: BULK,
+  transfer: BULK,
   ping: [
     { name: "count", label: "Requests", placeholder: "4" },
     { name: "interval", label: "Interval", placeholder: "1s" },
@@ -95,11 +97,11 @@ export function FlowProperties({ document, drawing, flow }: { document: StudyDoc
             commit={(after) => set("after", after || null)}
           />
         </div>
+        {FIELDS[flow.tool] === BULK && (
+          <Check label="Reverse: the target sends" value={isOn(flow.fields["reverse"])} commit={(on) => set("reverse", on ? "true" : null)} />
+        )}
         {flow.tool === "iperf3" && (
-          <>
-            <Check label="Reverse: the target sends" value={isOn(flow.fields["reverse"])} commit={(on) => set("reverse", on ? "true" : null)} />
-            <Check label="UDP in place of TCP" value={isOn(flow.fields["udp"])} commit={(on) => set("udp", on ? "true" : null)} />
-          </>
+          <Check label="UDP in place of TCP" value={isOn(flow.fields["udp"])} commit={(on) => set("udp", on ? "true" : null)} />
         )}
       </section>
       {checked !== undefined && (
