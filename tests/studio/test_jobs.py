@@ -18,8 +18,11 @@ from longfat.study import read_study
 from tests.conftest import processes_running
 from tests.studio.conftest import SOCKET, STUDY
 
+# Long enough to be looked at on its way.
 TWO_CASES = (
-    STUDY.replace("default.rtt.min > 10ms", "near.rtt.min > 10ms and far.rtt.min > 30ms")
+    STUDY.replace("time: 1s", "time: 60s").replace(
+        "default.rtt.min > 10ms", "near.rtt.min > 10ms and far.rtt.min > 30ms"
+    )
     + """\
 cases:
   near:
@@ -150,7 +153,7 @@ def test_what_was_run_before_counts(client: TestClient) -> None:
 
 
 def test_seeds_become_a_band(client: TestClient) -> None:
-    lossy = STUDY.replace("rate: 10mbit", "rate: 10mbit, loss: 2%")
+    lossy = STUDY.replace("rate: 10mbit", "rate: 10mbit, loss: 2%").replace("time: 1s", "time: 3s")
     done = ended(client, ask(client, lossy, seeds=3).json()["id"])
     (case,) = done["cases"]
     assert (case["seeds"], case["seeds_done"], len(case["runs"])) == (3, 3, 3)

@@ -19,6 +19,7 @@ from longfat.runner.compile import compile_job, expected_virtual_s, limit_virtua
 from longfat.runner.init import GUEST_FOLDER, GUEST_PLACE, init_program
 from longfat.runner.tools import PACKAGES, Toolbox, missing_tool
 from longfat.runs import FlowTime, Played, staged_run
+from longfat.runs.space import disk_full, is_full
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -107,11 +108,18 @@ def run_case(
                     memory_bytes=case.memory_bytes,
                 ) as machine,
             ):
-                wall_s = machine.wait(
-                    limit_s=limit_virtual_s(case),
-                    on_progress=lambda now_s: on_progress(Progress(name, now_s, expected_s)),
-                    pace=pace,
-                )
+                try:
+                    wall_s = machine.wait(
+                        limit_s=limit_virtual_s(case),
+                        on_progress=lambda now_s: on_progress(Progress(name, now_s, expected_s)),
+                        pace=pace,
+                    )
+                except MachineError as error:
+                    # To be seen now: the guard takes away what filled the disk. A kernel
+                    # that cannot write its console aborts.
+                    if is_full(staged.folder):
+                        raise disk_full(out) from error
+                    raise
                 staged.check()
                 outcome = _outcome(staged.folder, machine)
                 if outcome["failed"] is not None:
