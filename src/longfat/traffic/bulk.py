@@ -123,6 +123,14 @@ class Bulk(Flow):
         """Whether its ends talk over a connection of their own, opened before the streams."""
         return False
 
+    @property
+    def _client_file(self) -> str:
+        return f"{self.name}.client.json"
+
+    @property
+    def _server_file(self) -> str:
+        return f"{self.name}.server.json"
+
     def duration_s(self) -> float:
         """Return the sending time, or a guess where only a size is given."""
         if self.bytes is not None:

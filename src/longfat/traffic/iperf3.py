@@ -102,14 +102,6 @@ class Iperf3(Bulk):
             options += ["-O", f"{self.omit_s:g}"]
         return options
 
-    @property
-    def _client_file(self) -> str:
-        return f"{self.name}.client.json"
-
-    @property
-    def _server_file(self) -> str:
-        return f"{self.name}.server.json"
-
     def failure(self, words: str) -> str:
         """Return the error that a report tells of."""
         try:

@@ -86,14 +86,6 @@ class Transfer(Bulk):
             words += ["--interval", f"{self.interval_s:g}"]
         return words
 
-    @property
-    def _client_file(self) -> str:
-        return f"{self.name}.client.json"
-
-    @property
-    def _server_file(self) -> str:
-        return f"{self.name}.server.json"
-
     def rows(self, raw: Path) -> Rows:
         """Read the sending end's rows."""
         return self._sent(raw).rows
