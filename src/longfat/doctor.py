@@ -21,12 +21,14 @@ from longfat import kernel
 from longfat.case import DEFAULT_MEMORY_BYTES, Case
 from longfat.errors import LongfatError, SurroundingsError
 from longfat.kernel import toolchain
-from longfat.machine import check_sandbox
+from longfat.machine import check_sandbox, landlock_version
 from longfat.network import Network
 from longfat.runner import run_case
 from longfat.runner.tools import GUEST_PATH, PACKAGES
 
 _PTRACE_TRACEME = 0
+# What Landlock handles, and since which version: landlock(7).
+_LANDLOCK_SINCE = {"truncation": 3, "TCP": 4, "abstract sockets and signals": 6}
 _OPTIONAL = ("ethtool", "ss", "tcpdump")
 _WANTED_KERNEL = "6.1"
 
@@ -54,7 +56,7 @@ def examine() -> list[Finding]:
         _processor(),
         _python(),
         *(_program(name) for name in sorted(PACKAGES)),
-        _sandbox(),
+        *_sandbox(),
         _tracing(),
         _memory(),
         _compilers(),
@@ -85,12 +87,39 @@ def _program(name: str) -> Finding:
     return Finding(name, good, "not installed", f"sudo apt-get install {PACKAGES[name]}")
 
 
-def _sandbox() -> Finding:
+def _sandbox() -> list[Finding]:
+    """Check each layer around a machine; see docs/security.md."""
     try:
         check_sandbox()
+        namespaces = Finding("sandbox", True, "namespaces, and a minimal view of the host's files")
     except SurroundingsError as error:
-        return Finding("sandbox", False, error.message, error.mend)
-    return Finding("sandbox", True, "bubblewrap makes a read-only view of this host")
+        namespaces = Finding("sandbox", False, error.message, error.mend)
+    return [namespaces, _landlock(), _filters()]
+
+
+def _landlock() -> Finding:
+    version = landlock_version()
+    if version == 0:
+        words = "not there: a machine's sandbox lacks its second layer"
+        return Finding("landlock", None, words, "Linux 5.13 or later, booted with lsm=landlock,...")
+    lacks = [what for what, since in _LANDLOCK_SINCE.items() if version < since]
+    return Finding(
+        "landlock",
+        None if lacks else True,
+        f"version {version}" + (f"; too old to handle {', '.join(lacks)}" if lacks else ""),
+    )
+
+
+def _filters() -> Finding:
+    """Ask for the actions that a system call filter needs, by seccomp(2)."""
+    path = Path("/proc/sys/kernel/seccomp/actions_avail")
+    try:
+        actions = path.read_text(encoding="ascii").split()
+    except OSError:
+        actions = []
+    good = {"kill_process", "errno", "allow"} <= set(actions)
+    words = "this host can filter system calls" if good else f"{path}: no system call filters here"
+    return Finding("seccomp", good, words, "" if good else "a kernel with CONFIG_SECCOMP_FILTER")
 
 
 def _tracing() -> Finding:

@@ -12,7 +12,17 @@ def test_this_host_is_good(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
     data = json.loads(done.stdout)
     subjects = {finding["subject"]: finding for finding in data["findings"]}
-    assert {"host", "bwrap", "iperf3", "sandbox", "ptrace", "memory", "compilers"} <= set(subjects)
+    assert {
+        "host",
+        "bwrap",
+        "iperf3",
+        "sandbox",
+        "landlock",
+        "seccomp",
+        "ptrace",
+        "memory",
+        "compilers",
+    } <= set(subjects)
     assert all(finding["good"] is not False for finding in data["findings"])
     assert any(name.startswith("kernel 6.1") for name in subjects)
 

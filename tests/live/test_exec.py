@@ -19,8 +19,8 @@ from pathlib import Path
 import pytest
 
 from longfat.errors import InputError, SurroundingsError
-from longfat.live.execution import folder_inside, read_bind
 from longfat.live.execution.open_vswitch import check_open_vswitch
+from longfat.live.folders import folder_inside, hidden_words, read_bind, share_folder
 
 LONGFAT = str(Path(sys.executable).parent / "longfat")
 EXEC = (LONGFAT, "exec", "--kernel", "6.12", "--memory", "512MB")
@@ -180,7 +180,7 @@ def test_it_runs_where_we_are_if_it_sees_that(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_bound_can_be_written_to(tmp_path: Path) -> None:
     (tmp_path / "there").write_text("from outside")
-    done = run("--bind", ".", "sh", "-c", "cat there; echo from inside > made", cwd=tmp_path)
+    done = run("--bind", ".:rw", "sh", "-c", "cat there; echo from inside > made", cwd=tmp_path)
     assert (done.stdout, done.returncode) == (b"from outside", 0)
     assert (tmp_path / "made").read_text() == "from inside\n"
 
@@ -200,10 +200,10 @@ def test_its_environment_is_its_own() -> None:
         (["--env", "NOT_SET_HERE"], "NOT_SET_HERE=VALUE"),
         (["--env", "=x"], "no name"),
         (["--bind", "/no/such"], "there is no folder '/no/such'"),
-        (["--bind", "/:/mnt", "--bind", "/usr:/mnt"], "seen at one place"),
+        (["--bind", "/:/mnt", "--bind", "/usr:/mnt"], "cannot both be seen at /mnt"),
         (["--bind", "/srv:/proc"], "the machine itself needs /proc"),
         (["--bind", "/srv:inside"], "whole path"),
-        (["--bind", "/srv:/no/such"], "choose a place below /tmp"),
+        (["--bind", "/srv:/usr/none"], "choose a place such as /mnt"),
         (["--cwd", "there"], "whole path"),
         (["--timeout", "5 parsecs"], "parsecs"),
         (["--memory", "much"], "much"),
@@ -217,16 +217,53 @@ def test_bad_options(arguments: list[str], words: str) -> None:
 
 
 def test_where_folders_are_seen(tmp_path: Path) -> None:
-    binds = dict([read_bind(f"{tmp_path}:/mnt"), read_bind(str(tmp_path))])
-    assert binds == {"/mnt": tmp_path, str(tmp_path): tmp_path}
+    shown = [read_bind(text) for text in (f"{tmp_path}:/mnt", f"{tmp_path}:rw", f"{tmp_path}")]
+    assert [(one.place, one.path, one.is_writable) for one in shown] == [
+        ("/mnt", tmp_path, False),
+        (str(tmp_path), tmp_path, True),
+        (str(tmp_path), tmp_path, False),
+    ]
     (tmp_path / "deep").mkdir()
-    inner = {"/mnt": tmp_path, "/srv": tmp_path / "deep"}
+    inner = [share_folder("/mnt", tmp_path), share_folder("/srv", tmp_path / "deep")]
     assert folder_inside(tmp_path / "deep" / "er", inner) == "/srv/er"
     assert folder_inside(tmp_path / "other", inner) == "/mnt/other"
     assert folder_inside(Path("/tmp/elsewhere"), inner) == "/"
     assert folder_inside(Path("/usr/lib"), inner) == "/usr/lib"
-    with pytest.raises(InputError, match="whole path"):
+    assert folder_inside(Path("/home/somebody"), inner) == "/"
+    with pytest.raises(InputError, match="write DIR, DIR:PLACE"):
         read_bind(f"{tmp_path}:")
+
+
+def test_words_that_name_hidden_files(tmp_path: Path) -> None:
+    for name in ("script.py", "plain"):
+        (tmp_path / name).touch()
+    words = ["python3", "script.py", "plain", "./plain", "/usr/bin/env", "no.py", "a" * 300 + "."]
+    assert hidden_words(words, here=tmp_path, shared=[]) == ["script.py", "./plain"]
+    shown = [share_folder("/mnt", tmp_path)]
+    assert hidden_words(words, here=tmp_path, shared=shown) == []
+
+
+def test_what_a_command_does_not_see_is_said(tmp_path: Path) -> None:
+    (tmp_path / "script.sh").write_text("echo ran")
+    done = run("sh", "script.sh", cwd=tmp_path)
+    assert done.returncode != 0
+    assert "the machine does not see script.sh; show it its folder: --bind ." in str(done.stderr)
+    done = run("--bind", ".", "sh", "script.sh", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"ran\n", b"")
+
+
+def test_a_folder_is_read_only_unless_said_otherwise(tmp_path: Path) -> None:
+    script = "touch made 2>/dev/null && echo wrote"
+    assert run("--bind", ".", "sh", "-c", script, cwd=tmp_path).stdout == b""
+    assert run("--bind", ".:/mnt:rw", "sh", "-c", script, cwd=tmp_path).stdout == b"wrote\n"
+    assert (tmp_path / "made").exists()
+
+
+def test_a_users_files_are_not_seen() -> None:
+    folders = "/home /root /run /var/lib /opt /srv /mnt /proc/1/root"
+    done = run("sh", "-c", f"find {folders} -type f 2>/dev/null; cat /etc/shadow /etc/hostname")
+    found = {line for line in done.stdout.decode().splitlines() if "/mends/" not in line}
+    assert found == set()
 
 
 # -------------------------------------------------------------------------- time

@@ -120,13 +120,17 @@ def test_files_go_in_and_out(net: Network, tmp_path: Path) -> None:
 
 
 def test_a_folder_of_the_hosts_can_be_written_to(tmp_path: Path, make_network: MakeNetwork) -> None:
-    net = make_network(folders={"/tmp/out": tmp_path})
+    net = make_network(folders={"/mnt/read": tmp_path}, writable_folders={"/tmp/out": tmp_path})
     net.run("echo kept > /tmp/out/file", check=True)
     assert (tmp_path / "file").read_text() == "kept\n"
-    with pytest.raises(InputError, match="/nowhere: there is no such folder"):
-        make_network(folders={"/nowhere": tmp_path})
-    with pytest.raises(InputError, match="not a folder"):
+    assert net.run("cat /mnt/read/file").stdout == "kept\n"
+    assert net.run("touch /mnt/read/new").returncode != 0
+    with pytest.raises(InputError, match="there is no folder /usr/none to show it at"):
+        make_network(folders={"/usr/none": tmp_path})
+    with pytest.raises(InputError, match="there is no folder"):
         make_network(folders={"/tmp/out": tmp_path / "file"})
+    with pytest.raises(InputError, match="cannot both be seen at /tmp/out"):
+        make_network(folders={"/tmp/out": tmp_path}, writable_folders={"/tmp/out": tmp_path})
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -10,8 +11,9 @@ from pathlib import Path
 import click
 
 from longfat.errors import InputError
-from longfat.live.execution import Order, execute, folder_inside, read_bind
+from longfat.live.execution import Order, execute
 from longfat.live.execution.interrupts import Interrupted
+from longfat.live.folders import check_places, folder_inside, hidden_words, read_bind
 from longfat.live.quantities import seconds, size_bytes
 from longfat.live.session import DEFAULT_KERNEL, RefusedError
 from longfat.machine.pace import LEAST_FACTOR, MOST_FACTOR
@@ -37,8 +39,9 @@ _BROKEN_PIPE = 128 + signal.SIGPIPE
     "--bind",
     "binds",
     multiple=True,
-    metavar="DIR[:PLACE]",
-    help="Let it write to this folder, seen at the same place or at PLACE; repeatable.",
+    metavar="DIR[:PLACE][:rw]",
+    help="Show it this folder, at the same place or at PLACE; with :rw it may write there."
+    " Repeatable.",
 )
 @click.option("--cwd", metavar="DIR", help="Where it runs, as it sees it; default: here.")
 @click.option(
@@ -90,14 +93,13 @@ def exec(  # noqa: A001  the command's name
 ) -> int:
     """Run COMMAND as root in a fresh machine, in virtual time.
 
-    It sees this host's files. What it writes to /etc, /var, /home, /root, /srv,
-    /opt and /tmp is gone at its end; all else is read-only, apart from --bind.
-    There is no network but what it makes. Input, outputs and exit status are the
-    command's; with its end the machine ends, and all that it left running.
+    It sees this host's programs (/usr), and of other files what --bind shows. What it
+    writes to /etc, /var, /home, /root, /srv, /opt and /tmp is gone at its end; all else
+    is read-only, apart from --bind DIR:rw. There is no network but what it makes. Input,
+    outputs and exit status are the command's; with its end the machine ends, and all that
+    it left running.
     """
-    bound = dict(read_bind(text) for text in binds)
-    if len(bound) < len(binds):
-        raise InputError("--bind: two folders are to be seen at one place; give one a :PLACE")
+    folders = check_places(read_bind(text) for text in binds)
     if cwd is not None and not cwd.startswith("/"):
         raise InputError(f"--cwd {cwd}: give a whole path, as the command sees it")
     order = Order(
@@ -105,8 +107,8 @@ def exec(  # noqa: A001  the command's name
         kernel=kernel,
         seed=seed,
         memory_bytes=size_bytes(memory),
-        folder=cwd if cwd is not None else folder_inside(_here(), bound),
-        binds=bound,
+        folder=cwd if cwd is not None else folder_inside(_here(), folders),
+        folders=folders,
         environment=_environment(environment),
         is_typed=typed,
         open_vswitch=ovs,
@@ -114,6 +116,9 @@ def exec(  # noqa: A001  the command's name
         timeout_s=None if timeout is None else seconds(timeout, what="a timeout"),
         stall_cpu_s=stall_cpu_s,
     )
+    for word in hidden_words(command, here=_here(), shared=folders):
+        folder = shlex.quote(str(Path(word).parent))
+        _say(f"hint: the machine does not see {word}; show it its folder: --bind {folder}")
     try:
         ending = execute(order)
     except RefusedError as error:

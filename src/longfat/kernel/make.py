@@ -92,10 +92,22 @@ def compile_shim(shim: Path, *, to: Path, log: Log) -> None:
     Raises:
         SurroundingsError: the compiler fails.
     """
-    flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-fPIC", "-shared", "-s"]
+    _compile(shim, "-fPIC", "-shared", to=to, log=log)
+
+
+def compile_program(source: Path, *, to: Path, log: Log) -> None:
+    """Compile a C file into a program.
+
+    Raises:
+        SurroundingsError: the compiler fails.
+    """
+    _compile(source, to=to, log=log)
+
+
+def _compile(source: Path, *flags: str, to: Path, log: Log) -> None:
     log.run(
-        # By its bare name, so that no path gets into the library.
-        ["gcc", *flags, "-o", str(to), shim.name],
-        cwd=shim.parent,
-        doing=f"compiling {shim.name}",
+        # By its bare name, so that no path gets into what comes out.
+        ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-s", *flags, "-o", str(to), source.name],
+        cwd=source.parent,
+        doing=f"compiling {source.name}",
     )

@@ -53,9 +53,19 @@ class Kernel:
         return self.folder / "entropy.so"
 
     @property
+    def launcher(self) -> Path:
+        """The program that starts it with fewer rights: kernel/launcher/confine.c."""
+        return self.folder / "confine"
+
+    @property
+    def runs_guest_by_seccomp(self) -> bool:
+        """Whether it runs the processes of its guest by seccomp, and not by ptrace."""
+        return sort_key(self.series)[0] >= _FIRST_WITH_SECCOMP
+
+    @property
     def boot_arguments(self) -> tuple[str, ...]:
         """What every machine with this kernel puts on its command line."""
-        faster = ("seccomp=on",) if sort_key(self.series)[0] >= _FIRST_WITH_SECCOMP else ()
+        faster = ("seccomp=on",) if self.runs_guest_by_seccomp else ()
         return (*_BOOT_ARGUMENTS, *faster)
 
 

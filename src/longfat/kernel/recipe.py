@@ -1,6 +1,6 @@
 """The recipe: everything of ours that goes into a kernel.
 
-Answers, patches and shims stand in the project's `kernel` folder. Two kernels
+Answers, patches, shims and the launcher stand in the project's `kernel` folder. Two kernels
 of one source that were built by the same recipe and compiler are the same
 kernel, so the recipe's digest is half of a kernel's name.
 """
@@ -32,7 +32,8 @@ class Recipe:
     Attributes:
         answers: the file of Kconfig answers.
         patches: the patches of every series and then of this one, in the order of their names.
-        shims: C files that are compiled to stand beside the binary.
+        shims: C files that are compiled to stand beside the binary, as libraries.
+        launcher: the C file of the program that starts the binary with fewer rights.
         binary_digest: names what goes into the binary: answers and patches.
         digest: names the content of it all.
     """
@@ -40,6 +41,7 @@ class Recipe:
     answers: Path
     patches: tuple[Path, ...]
     shims: tuple[Path, ...]
+    launcher: Path
     binary_digest: str
     digest: str
 
@@ -63,12 +65,20 @@ def load(series: str, *, folder: Path | None = None) -> Recipe:
         for path in sorted((folder / "patches" / group).glob("*.patch"))
     )
     shims = tuple(sorted((folder / "shims").glob("*.c")))
+    launcher = folder / "launcher" / "confine.c"
     try:
         binary = _digest(_METHOD, _content(answers, *patches))
-        whole = _digest(binary, _content(*shims))
+        whole = _digest(binary, _content(*shims, launcher))
     except OSError as error:
         raise SurroundingsError(f"cannot read the kernel recipe: {error}") from error
-    return Recipe(answers=answers, patches=patches, shims=shims, binary_digest=binary, digest=whole)
+    return Recipe(
+        answers=answers,
+        patches=patches,
+        shims=shims,
+        launcher=launcher,
+        binary_digest=binary,
+        digest=whole,
+    )
 
 
 def _series(group: Path) -> list[str]:

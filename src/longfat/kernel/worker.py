@@ -76,6 +76,7 @@ def _build(job: Job) -> None:
     # Shims first: they take no time, and may not compile.
     for shim in ours.shims:
         make.compile_shim(shim, to=product / f"{shim.stem}.so", log=log)
+    make.compile_program(ours.launcher, to=product / ours.launcher.stem, log=log)
     twin = manifest.read(Path(job.twin)) if job.twin else None
     made = _make(job, ours, log=log) if twin is None else _take(job, twin)
     about = manifest.Manifest(

@@ -20,7 +20,8 @@ import contextlib
 import ipaddress
 import warnings
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from longfat.case import DEFAULT_MEMORY_BYTES, Case, Command
@@ -28,6 +29,7 @@ from longfat.errors import InputError, LongfatError
 from longfat.live.building import build
 from longfat.live.clock import Clock
 from longfat.live.flows import Started
+from longfat.live.folders import share_folders
 from longfat.live.links import LiveLink, Properties, shaped
 from longfat.live.nodes import LiveHost, LiveSwitch, Node
 from longfat.live.probes import Series
@@ -72,8 +74,8 @@ class Network:
         kernel: the kernel's version.
         memory: the machine's memory.
         pace: virtual seconds in a second of wall time, see `Clock.pace`.
-        folders: folders of the host's that its commands may write to, by where they see
-            them: a folder that is there on the host, too, or is in /tmp, /var, /home or /etc.
+        folders: folders of the host's that its commands may read, by where they see them.
+        writable_folders: those that they may also write to, likewise.
         on_command: called with its node and itself for each command that a caller starts.
         on_build: called with the network each time that nodes or links were built.
         on_wait: as for `Session`.
@@ -95,7 +97,8 @@ class Network:
         kernel: str = DEFAULT_KERNEL,
         memory: Size = DEFAULT_MEMORY_BYTES,
         pace: float | None = None,
-        folders: Mapping[str, str | Path] | None = None,
+        folders: Mapping[str, str | Path] = MappingProxyType({}),
+        writable_folders: Mapping[str, str | Path] = MappingProxyType({}),
         on_command: Callable[[str, Process], None] = lambda _node, _process: None,
         on_build: Callable[[Network], None] = lambda _network: None,
         on_wait: Callable[[], None] = lambda: None,
@@ -119,7 +122,7 @@ class Network:
             kernel=kernel,
             seed=seed,
             memory_bytes=self._case.memory_bytes,
-            folders={place: _folder(place, path) for place, path in (folders or {}).items()},
+            folders=share_folders(folders, writable_folders),
             on_wait=on_wait,
         )
         self.clock = Clock(self.session)
@@ -688,20 +691,6 @@ class Network:
             address = str(_ADDRESSES[number])
             if address not in taken:
                 return f"{address}/{_ADDRESSES.prefixlen}"
-
-
-def _folder(place: str, path: str | Path) -> Path:
-    folder = Path(path).resolve()
-    if not folder.is_dir():
-        raise InputError(f"{path}: not a folder")
-    at = PurePosixPath(place)
-    if not at.is_absolute() or ".." in at.parts:
-        raise InputError(f"{place!r}: write where a folder is to be seen as an absolute path")
-    if not Path(place).is_dir() and at.parts[1:2] not in (("tmp",), ("var",), ("home",), ("etc",)):
-        raise InputError(
-            f"{place}: there is no such folder, and none can be made there: take one in /tmp"
-        )
-    return folder
 
 
 def _name(node: LiveHost | LiveSwitch | str) -> str:

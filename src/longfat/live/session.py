@@ -26,9 +26,9 @@ from longfat.runner.init import GUEST_FOLDER, GUEST_PLACE, init_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
     from types import TracebackType
 
+    from longfat.live.folders import SharedFolder
     from longfat.machine import Frame, Pace
     from longfat.machine.line import Message
 
@@ -90,7 +90,7 @@ class Session:
         kernel: the kernel's version.
         seed: decides all of the kernel's randomness, 0 to 2**63 - 1.
         memory_bytes: the machine's memory.
-        folders: folders of the host's that are to be writable, by where the guest sees them.
+        folders: folders of the host's that it sees beside what every machine sees.
         stall_cpu_s: see `longfat.machine.watchdog.STALL_CPU_S`.
         on_wait: called a few times a second whenever the machine is waited for, also while
             it boots; what it raises ends the waiting, and leaves the machine as it is.
@@ -112,7 +112,7 @@ class Session:
         kernel: str = DEFAULT_KERNEL,
         seed: int = 1,
         memory_bytes: int = DEFAULT_MEMORY_BYTES,
-        folders: Mapping[str, Path] | None = None,
+        folders: Sequence[SharedFolder] = (),
         stall_cpu_s: float = STALL_CPU_S,
         on_wait: Callable[[], None] = lambda: None,
     ) -> None:
@@ -131,9 +131,9 @@ class Session:
         self._closed = False
         with contextlib.ExitStack() as stack:
             self.folder = stack.enter_context(scratch_folder())
-            names = {f"bind{index}": path for index, path in enumerate((folders or {}).values())}
-            shown = dict(zip(folders or {}, (f"{HANDOVER}/{name}" for name in names), strict=True))
-            job = {"serve": True, "environment": LIVE_ENVIRONMENT, "folders": shown}
+            names = {f"bind{index}": folder for index, folder in enumerate(folders)}
+            places = {folder.place: f"{HANDOVER}/{name}" for name, folder in names.items()}
+            job = {"serve": True, "environment": LIVE_ENVIRONMENT, "folders": places}
             (self.folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
             (self.folder / "raw").mkdir()
             self._line = Line()
@@ -143,8 +143,12 @@ class Session:
                     binary,
                     init_program(),
                     run=self.folder,
-                    shown={GUEST_PLACE: GUEST_FOLDER},
-                    writable=names,
+                    shown={
+                        GUEST_PLACE: GUEST_FOLDER,
+                        **{name: one.path for name, one in names.items() if not one.is_writable},
+                    },
+                    writable={name: one.path for name, one in names.items() if one.is_writable},
+                    places=tuple(places),
                     cpu=stack.enter_context(reserve_cpu()),
                     seed=seed,
                     memory_bytes=memory_bytes,

@@ -10,15 +10,21 @@ from longfat.machine.cpus import reserve_cpu
 from longfat.machine.line import Frame, Line
 from longfat.machine.machine import START_OF_TIME_S, Machine
 from longfat.machine.pace import Pace
-from longfat.machine.sandbox import HANDOVER, check_sandbox
+from longfat.machine.quota import Quota
+from longfat.machine.sandbox import HANDOVER, check_sandbox, landlock_version
+from longfat.machine.view import INTERPRETER, is_visible
 
 __all__ = [
     "HANDOVER",
+    "INTERPRETER",
     "START_OF_TIME_S",
     "Frame",
     "Line",
     "Machine",
     "Pace",
+    "Quota",
     "check_sandbox",
+    "is_visible",
+    "landlock_version",
     "reserve_cpu",
 ]

@@ -13,7 +13,8 @@ from longfat.guard import FIRST_INHERITED, Guarded
 from longfat.machine.clock import VirtualClock
 from longfat.machine.pace import Pacer
 from longfat.machine.process import descendants, find_program, peak_bytes
-from longfat.machine.sandbox import HANDOVER, sandboxed
+from longfat.machine.quota import QuotaWatch, current_quota
+from longfat.machine.sandbox import HANDOVER, HOST_ENVIRONMENT, MEMORY_FOLDER, sandboxed
 from longfat.machine.watchdog import STALL_CPU_S, Watchdog
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from longfat.kernel import Kernel
     from longfat.machine.line import Line
     from longfat.machine.pace import Pace
+    from longfat.machine.quota import Quota
 
 START_OF_TIME_S = 1_700_000_000
 """The guest's date at boot, in seconds since 1970: fixed, so that no result knows today's."""
@@ -55,11 +57,14 @@ class Machine:
         memory_bytes: the machine's memory.
         writable: more folders that the guest can write to, by their names under
             `/tmp/longfat/`.
+        places: folders that the guest's root has besides, to mount something over.
         line: the line of a live machine, whose guest takes orders from it; None if
             the guest needs nobody.
         stall_cpu_s: see `longfat.machine.watchdog.STALL_CPU_S`.
+        quota: what it may take of the host; that of our environment, if None.
 
     Raises:
+        InputError: the quota of our environment cannot be read.
         SurroundingsError: the host lacks what a sandbox needs.
     """
 
@@ -74,34 +79,38 @@ class Machine:
         seed: int,
         memory_bytes: int,
         writable: Mapping[str, Path] | None = None,
+        places: Sequence[str] = (),
         line: Line | None = None,
         stall_cpu_s: float = STALL_CPU_S,
+        quota: Quota | None = None,
     ) -> None:
+        quota = current_quota() if quota is None else quota
         # Kept open: by its name the guest could put something else there.
         self._console = (run / "console.log").open("w+b", buffering=0)
         ends = line.far_descriptors if line is not None else ()
         command = sandboxed(
             [
-                f"{HANDOVER}/kernel/{kernel.binary.name}",
                 f"mem={memory_bytes // 1024}K",
                 *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro"),
                 *("time-travel=inf-cpu", f"time-travel-start={START_OF_TIME_S * 10**9}"),
                 *("con=null", "con0=fd:0,fd:1", "ssl=null", "quiet"),
-                *("uml_dir=/tmp/", "umid=machine"),
+                *(f"uml_dir={MEMORY_FOLDER}/", "umid=machine"),
                 *kernel.boot_arguments,
                 # The kernel stirs this line into its random numbers, so it must not vary.
                 *((f"host_line={FIRST_INHERITED},{FIRST_INHERITED + 1}",) if ends else ()),
                 *(f"init={program[0]}", "--", *program[1:]),
             ],
-            shown={"kernel": kernel.folder, **shown},
+            kernel=kernel,
+            memory_bytes=memory_bytes,
+            shown=shown,
             writable={"run": run, **(writable or {})},
+            places=places,
             environment={
                 "LD_PRELOAD": f"{HANDOVER}/kernel/{kernel.entropy_shim.name}",
                 "LONGFAT_SEED": str(seed),
-                "TMPDIR": "/dev/shm",
-                "HOME": "/tmp",
-                "PATH": "/usr/bin:/bin",
+                "TMPDIR": MEMORY_FOLDER,
             },
+            quota=quota,
         )
         self._started_s = time.monotonic()
         # The kernel counts the gap between its data and its heap as memory, and the
@@ -112,11 +121,13 @@ class Machine:
             cpu=cpu,
             fixed_addresses=True,
             inherited=ends,
+            env=HOST_ENVIRONMENT,
             stdout=self._console,
         )
         if line is not None:
             line.close_far()
-        self._pulse = _Pulse(self._guarded, kernel, stall_cpu_s)
+        watch = QuotaWatch(quota, folder=run)
+        self._pulse = _Pulse(self._guarded, kernel, stall_cpu_s, watch)
 
     def __enter__(self) -> Machine:
         return self
@@ -158,6 +169,7 @@ class Machine:
         wait_s = 0.01
         while (status := self._guarded.wait(timeout_s=wait_s)) is None:
             virtual_s = self._pulse.take()
+            self._pulse.quota.check_wall()
             if pacer is None:
                 wait_s = min(2 * wait_s, _LOOK_EVERY_S)
             else:
@@ -216,7 +228,10 @@ class Machine:
 class _Pulse:
     """The clock and the watchdog of a machine whose kernel process appears after a while."""
 
-    def __init__(self, guarded: Guarded, kernel: Kernel, stall_cpu_s: float) -> None:
+    def __init__(
+        self, guarded: Guarded, kernel: Kernel, stall_cpu_s: float, quota: QuotaWatch
+    ) -> None:
+        self.quota = quota
         self._guarded = guarded
         self._kernel = kernel
         self._stall_cpu_s = stall_cpu_s
@@ -260,6 +275,7 @@ class _Pulse:
         # It looks through all processes of the host, which is not to be done every moment.
         if not self._held and now_s - self._looked_s >= _LOOK_EVERY_S / 2:
             self._looked_s = now_s
+            self.quota.check(self._guarded.pid)
             if stall := self._watchdog.look(virtual_s):
                 raise MachineError(str(stall))
         return virtual_s

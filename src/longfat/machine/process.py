@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _PEAK = re.compile(rb"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
@@ -55,6 +56,15 @@ def peak_bytes(pid: int) -> int:
         return 0
     found = _PEAK.search(status)
     return int(found[1]) * 1024 if found else 0
+
+
+def private_bytes(pid: int) -> int:
+    """Return the memory that a process shares with no other; 0 if it is gone. Source: proc(5)."""
+    try:
+        _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_bytes().split()
+    except (OSError, ValueError):
+        return 0
+    return (int(resident) - int(shared)) * _PAGE_BYTES
 
 
 def descendants(root: int) -> list[Stat]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import compileall
 import functools
-import sys
 from pathlib import Path
 
 from longfat import guest
-from longfat.machine import HANDOVER
+from longfat.machine import HANDOVER, INTERPRETER
 
 GUEST_FOLDER = Path(guest.__file__).resolve().parent
 """The guest program on this host."""
@@ -19,10 +18,9 @@ GUEST_PLACE = "guest/longfat/guest"
 
 
 def init_program() -> list[str]:
-    """Return the guest's PID 1: our own interpreter, not the virtual environment's link to it."""
+    """Return the guest's PID 1: our own interpreter and our program."""
     _compile_guest()
-    interpreter = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]
-    return [str(interpreter), "-I", "-S", "-B", f"{HANDOVER}/{GUEST_PLACE}/main.py"]
+    return [str(INTERPRETER), "-I", "-S", "-B", f"{HANDOVER}/{GUEST_PLACE}/main.py"]
 
 
 @functools.cache

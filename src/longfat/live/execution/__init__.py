@@ -18,6 +18,6 @@ only time is another.
 """
 
 from longfat.live.execution.execute import Ending, execute
-from longfat.live.execution.order import Order, folder_inside, read_bind
+from longfat.live.execution.order import Order
 
-__all__ = ["Ending", "Order", "execute", "folder_inside", "read_bind"]
+__all__ = ["Ending", "Order", "execute"]

@@ -65,7 +65,7 @@ def execute(order: Order) -> Ending:
         kernel=order.kernel,
         seed=order.seed,
         memory_bytes=order.memory_bytes,
-        folders=order.binds,
+        folders=order.folders,
         stall_cpu_s=order.stall_cpu_s,
     ) as session:
         if order.open_vswitch:

@@ -1,0 +1,292 @@
+"""The system calls that a machine's kernel process may make on the host.
+
+A User-Mode Linux kernel does its guest's work by few system calls of the host:
+it traces its own children, maps memory, and reads and writes files. Whoever
+takes the kernel process over by a hole in it can make no others: no socket, no
+mount, no namespace, no other process's memory. What is not listed here fails
+with ENOSYS, which a C library takes as an older Linux.
+
+The list holds what 6.x kernels make in both of their modes (ptrace and
+seccomp), and what the C library makes around them. Numbers and arguments are
+those of x86-64.
+
+Sources: seccomp(2); include/uapi/linux/{filter,seccomp,audit}.h; and for what
+User-Mode Linux makes, arch/um/os-Linux and fs/hostfs/hostfs_user.c.
+"""
+
+from __future__ import annotations
+
+import errno
+import struct
+from dataclasses import dataclass
+
+_ARCHITECTURE = 0xC000003E  # AUDIT_ARCH_X86_64
+_FIRST_X32 = 0x40000000
+
+_ALLOW = 0x7FFF0000
+_KILL = 0x80000000
+_FAIL = 0x00050000  # and an errno in the low 16 bits
+
+# Those that a running machine makes most often stand first.
+_PLAIN = {
+    "wait4": 61,
+    "getpid": 39,
+    "pread64": 17,
+    "newfstatat": 262,
+    "read": 0,
+    "write": 1,
+    "close": 3,
+    "munmap": 11,
+    "mprotect": 10,
+    "futex": 202,
+    "rt_sigprocmask": 14,
+    "rt_sigaction": 13,
+    "rt_sigreturn": 15,
+    "epoll_wait": 232,
+    "clock_gettime": 228,
+    "clock_nanosleep": 230,
+    "nanosleep": 35,
+    "timer_settime": 223,
+    "timer_gettime": 224,
+    "kill": 62,
+    "tgkill": 234,
+    "access": 21,
+    "getdents64": 217,
+    "lseek": 8,
+    "readlink": 89,
+    "pwrite64": 18,
+    "readv": 19,
+    "writev": 20,
+    "dup": 32,
+    "dup2": 33,
+    "poll": 7,
+    "brk": 12,
+    "madvise": 28,
+    "mremap": 25,
+    "sched_yield": 24,
+    "pipe": 22,
+    "pipe2": 293,
+    "stat": 4,
+    "fstat": 5,
+    "lstat": 6,
+    "statx": 332,
+    "statfs": 137,
+    "fstatfs": 138,
+    "faccessat": 269,
+    "faccessat2": 439,
+    "readlinkat": 267,
+    "fsync": 74,
+    "fdatasync": 75,
+    "truncate": 76,
+    "ftruncate": 77,
+    "fallocate": 285,
+    "mkdir": 83,
+    "rmdir": 84,
+    "link": 86,
+    "unlink": 87,
+    "symlink": 88,
+    "rename": 82,
+    "renameat2": 316,
+    "chown": 92,
+    "fchown": 93,
+    "lchown": 94,
+    "utime": 132,
+    "utimes": 235,
+    "futimesat": 261,
+    "utimensat": 280,
+    "uname": 63,
+    "umask": 95,
+    "gettimeofday": 96,
+    "time": 201,
+    "getrlimit": 97,
+    "getuid": 102,
+    "getgid": 104,
+    "geteuid": 107,
+    "getegid": 108,
+    "getppid": 110,
+    "getpgrp": 111,
+    "setsid": 112,
+    "getpgid": 121,
+    "gettid": 186,
+    "sigaltstack": 131,
+    "set_tid_address": 218,
+    "set_robust_list": 273,
+    "rseq": 334,
+    "getrandom": 318,
+    "timer_create": 222,
+    "timer_delete": 226,
+    "clock_getres": 229,
+    "epoll_create": 213,
+    "epoll_create1": 291,
+    "epoll_ctl": 233,
+    "epoll_pwait": 281,
+    "waitid": 247,
+    "execve": 59,
+    "exit": 60,
+    "exit_group": 231,
+}
+
+# What a kernel that runs its guest under seccomp needs besides: 6.16 and later.
+_OF_SECCOMP_MODE = {"socketpair": 53, "sendmsg": 46, "recvmsg": 47, "seccomp": 317}
+
+
+@dataclass(frozen=True, slots=True)
+class _Bits:
+    """An argument that must have none of these bits."""
+
+    argument: int
+    forbidden: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """An argument that must be one of these values."""
+
+    argument: int
+    allowed: tuple[int, ...]
+
+
+_SET_ID = 0o6000  # a file of the user's that runs as the user, whoever starts it
+_NEW_NAMESPACES = 0x7E020080  # CLONE_NEW..., and CLONE_NEWTIME, which takes a signal's place
+_SHARED_ANONYMOUS = 0x21  # memory that no limit but the address space's counts
+
+_PTRACE = _Values(
+    0,
+    (
+        *(0, 3, 6, 7, 8, 9),  # TRACEME, PEEKUSR, POKEUSR, CONT, KILL, SINGLESTEP
+        *(12, 13, 14, 15, 18, 19),  # the registers
+        *(21, 24, 30, 31, 32),  # OLDSETOPTIONS, SYSCALL, ARCH_PRCTL, SYSEMU...
+        *(0x4200, 0x4201, 0x4202, 0x4204, 0x4205),  # options, events, signals, register sets
+    ),
+)
+
+_FCNTL = _Values(
+    # F_DUPFD, flags, record locks, and who is told by a signal; F_DUPFD_CLOEXEC
+    1,
+    (*range(12), 1030),
+)
+_PDEATHSIG, _SET_NO_NEW_PRIVS, _SET_VMA = 1, 38, 0x53564D41
+_TCGETS, _FIONREAD = 0x5401, 0x541B
+
+# The system calls whose arguments are looked at, the frequent ones first.
+_CHECKED: dict[str, tuple[int, _Bits | _Values]] = {
+    "ptrace": (101, _PTRACE),
+    "openat": (257, _Bits(3, _SET_ID)),
+    "open": (2, _Bits(2, _SET_ID)),
+    "creat": (85, _Bits(1, _SET_ID)),
+    "clone": (56, _Bits(0, _NEW_NAMESPACES)),
+    "fcntl": (72, _FCNTL),
+    "ioctl": (16, _Values(1, (_TCGETS, _FIONREAD))),
+    "arch_prctl": (158, _Values(0, (0x1001, 0x1002, 0x1003, 0x1004))),
+    "prctl": (157, _Values(0, (_PDEATHSIG, _SET_NO_NEW_PRIVS, _SET_VMA))),
+    "chmod": (90, _Bits(1, _SET_ID)),
+    "fchmod": (91, _Bits(1, _SET_ID)),
+    "fchmodat": (268, _Bits(2, _SET_ID)),
+    # Before 6.13 a new address space begins with the clearing of its table.
+    "modify_ldt": (154, _Values(0, (0, 1, 2))),
+    "prlimit64": (302, _Values(0, (0,))),  # its own
+    "setrlimit": (160, _Values(0, (3,))),  # RLIMIT_STACK
+}
+_MMAP = 9
+
+# A guest's program may ask for these in a folder that it may write to: it is told so.
+_NOT_PERMITTED = {"mknod": 133, "mknodat": 259}
+
+
+def filter_program(*, runs_guest_by_seccomp: bool) -> bytes:
+    """Return the filter of a kernel process, as an array of `struct sock_filter`.
+
+    Args:
+        runs_guest_by_seccomp: the kernel runs its guest's processes by seccomp and not
+            by ptrace.
+    """
+    program = _Program()
+    program.load(4)
+    program.unless_equal(_ARCHITECTURE, [_ret(_KILL)])
+    program.load(0)
+    program.add(_jump(_GREATER_EQUAL, _FIRST_X32, 0, 1), _ret(_KILL))
+    number, check = _CHECKED["ptrace"]
+    program.when_equal(number, _checked(check))
+    program.when_equal(_MMAP, _mmap())
+    plain = {**_PLAIN, **(_OF_SECCOMP_MODE if runs_guest_by_seccomp else {})}
+    for number in plain.values():
+        program.add(_jump(_EQUAL, number, 0, 1), _ret(_ALLOW))
+    for name, (number, check) in _CHECKED.items():
+        if name != "ptrace":
+            program.when_equal(number, _checked(check))
+    for number in _NOT_PERMITTED.values():
+        program.add(_jump(_EQUAL, number, 0, 1), _ret(_FAIL | errno.EPERM))
+    program.add(_ret(_FAIL | errno.ENOSYS))
+    return program.bytes()
+
+
+# The classic BPF that seccomp takes: linux/filter.h.
+_INSTRUCTION = struct.Struct("=HBBI")
+_LOAD, _RETURN = 0x20, 0x06
+_EQUAL, _GREATER_EQUAL, _ANY_BIT = 0x15, 0x35, 0x45
+_AND = 0x54
+
+
+def _ret(action: int) -> bytes:
+    return _INSTRUCTION.pack(_RETURN, 0, 0, action)
+
+
+def _jump(test: int, value: int, if_so: int, if_not: int) -> bytes:
+    return _INSTRUCTION.pack(test, if_so, if_not, value)
+
+
+def _load(offset: int) -> bytes:
+    return _INSTRUCTION.pack(_LOAD, 0, 0, offset)
+
+
+def _argument(index: int) -> int:
+    """Return where the low half of an argument stands in struct seccomp_data.
+
+    The kernel takes each of those that are looked at here as an int, so its high
+    half decides nothing.
+    """
+    return 16 + 8 * index
+
+
+def _checked(check: _Bits | _Values) -> list[bytes]:
+    """Return what decides about a call whose number was found: it always returns."""
+    denied = _ret(_FAIL | errno.EPERM)
+    load = _load(_argument(check.argument))
+    if isinstance(check, _Bits):
+        return [load, _jump(_ANY_BIT, check.forbidden, 1, 0), _ret(_ALLOW), denied]
+    count = len(check.allowed)
+    tests = [_jump(_EQUAL, value, count - index, 0) for index, value in enumerate(check.allowed)]
+    return [load, *tests, denied, _ret(_ALLOW)]
+
+
+def _mmap() -> list[bytes]:
+    both = _SHARED_ANONYMOUS
+    return [
+        _load(_argument(3)),
+        _INSTRUCTION.pack(_AND, 0, 0, both),
+        _jump(_EQUAL, both, 1, 0),
+        _ret(_ALLOW),
+        _ret(_FAIL | errno.EPERM),
+    ]
+
+
+class _Program:
+    """A BPF program that grows."""
+
+    def __init__(self) -> None:
+        self._code: list[bytes] = []
+
+    def add(self, *instructions: bytes) -> None:
+        self._code += instructions
+
+    def load(self, offset: int) -> None:
+        self.add(_load(offset))
+
+    def unless_equal(self, value: int, block: list[bytes]) -> None:
+        self.add(_jump(_EQUAL, value, len(block), 0), *block)
+
+    def when_equal(self, value: int, block: list[bytes]) -> None:
+        self.add(_jump(_EQUAL, value, 0, len(block)), *block)
+
+    def bytes(self) -> bytes:
+        return b"".join(self._code)

@@ -1,0 +1,112 @@
+"""What a machine sees of the host's files: programs and their data, and nothing of a person's.
+
+A machine's guest, and whoever takes its kernel process over, finds the host's
+`/usr` (with `/bin`, `/sbin` and `/lib*`), what the Python interpreter that runs
+longfat needs, and the files of `/etc` that say nothing of this host or its
+users. `/home`, `/root`, `/run`, `/var`, `/proc` and the like are empty
+folders. Accounts, host names and name services are the same on every host: ours,
+in the folder `etc` beside this module. What a user wants besides is named.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+_ETC = Path(__file__).resolve().parent / "etc"
+
+# Folders of programs at the root: links to those in /usr on most distributions.
+_PROGRAMS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+
+# Of the host's own: what programs look up, and what does not differ between two
+# installations of a distribution. Not: time zone, resolvers, sysctl settings,
+# accounts, keys, services.
+_SHOWN_OF_ETC = (
+    "alternatives",
+    "bash.bashrc",
+    "bash_completion.d",
+    "bindresvport.blacklist",
+    "ca-certificates",
+    "crypto-policies",
+    "debian_version",
+    "ethertypes",
+    "fonts",
+    "gai.conf",
+    "host.conf",
+    "inputrc",
+    "iproute2",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "login.defs",
+    "magic",
+    "magic.mime",
+    "manpath.config",
+    "mime.types",
+    "networks",
+    "os-release",
+    "perl",
+    "pki/tls/certs",
+    "profile",
+    "protocols",
+    "python3",
+    "rpc",
+    "services",
+    "shells",
+    "skel",
+    "ssl/certs",
+    "ssl/openssl.cnf",
+    "terminfo",
+    "vim",
+    "xattr.conf",
+)
+
+# The guest mounts something over some of them, or writes into a layer above them.
+_EMPTY = (
+    *("dev", "home", "media", "mnt", "opt", "proc", "root", "run", "srv", "sys", "tmp"),
+    *("var", "var/cache", "var/lib", "var/log", "var/spool", "var/tmp"),
+)
+
+INTERPRETER = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]
+"""The Python that runs us, and not a virtual environment's link to it."""
+
+
+def view_options() -> list[str]:
+    """Return what of the host's files a sandbox is to show, as options of bwrap(1)."""
+    options = [*_bound(Path("/usr"))]
+    for name in _PROGRAMS:
+        path = Path("/", name)
+        if path.is_symlink():
+            options += ["--symlink", str(path.readlink()), str(path)]
+        elif path.is_dir():
+            options += _bound(path)
+    for name in _EMPTY:
+        options += ["--dir", f"/{name}"]
+    options += ["--symlink", "/run", "/var/run", "--symlink", "/proc/self/mounts", "/etc/mtab"]
+    for name in _SHOWN_OF_ETC:
+        options += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+    for path in sorted(_ETC.iterdir()):
+        options += ["--ro-bind", str(path), f"/etc/{path.name}"]
+    for path in _of_the_interpreter():
+        options += _bound(path)
+    return options
+
+
+def _of_the_interpreter() -> list[Path]:
+    """Return what the interpreter needs besides what stands in /usr."""
+    prefixes = {Path(sys.base_prefix).resolve(), Path(sys.base_exec_prefix).resolve()}
+    libraries = [prefix / name for prefix in prefixes for name in ("lib", "lib64")]
+    wanted = [INTERPRETER, *sorted(path for path in libraries if path.is_dir())]
+    return [path for path in wanted if not path.is_relative_to("/usr")]
+
+
+def is_visible(path: Path) -> bool:
+    """Tell whether a machine sees a file or folder of the host's without being told of it."""
+    path = path.resolve()
+    tops = (Path("/usr"), *(Path("/", name) for name in _PROGRAMS), *_of_the_interpreter())
+    shown = (Path("/etc", name) for name in _SHOWN_OF_ETC)
+    return any(path.is_relative_to(top) for top in (*tops, *shown)) or path == Path("/")
+
+
+def _bound(path: Path) -> list[str]:
+    return ["--ro-bind", str(path), str(path)]
