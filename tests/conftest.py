@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -73,6 +74,7 @@ def boot(run_folder: Path) -> Callable[..., str]:
         limit_s: float = 1000,
         stall_cpu_s: float = 20,
         memory_bytes: int = 512 << 20,
+        shown: Mapping[str, Path] = MappingProxyType({}),
     ) -> str:
         run_folder.mkdir(exist_ok=True)  # an earlier boot took it with it
         text = f"{PRELUDE}(\n{script}\n) > /run/out/out 2>&1\n{POWER_OFF}\n"
@@ -83,7 +85,7 @@ def boot(run_folder: Path) -> Callable[..., str]:
                 kernel,
                 ["/bin/sh", "/tmp/longfat/run/init.sh"],
                 run=run_folder,
-                shown={},
+                shown=shown,
                 cpu=cpu,
                 seed=seed,
                 memory_bytes=memory_bytes,

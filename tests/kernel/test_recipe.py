@@ -13,6 +13,8 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "answers.config").write_text("# a comment\nCONFIG_NET=y\n")
     (tmp_path / "shims").mkdir()
     (tmp_path / "shims/entropy.c").write_text("int x;\n")
+    (tmp_path / "launcher").mkdir()
+    (tmp_path / "launcher/confine.c").write_text("int x;\n")
     (tmp_path / "patches/6.1").mkdir(parents=True)
     return tmp_path
 
@@ -39,9 +41,10 @@ def test_an_answer_changes_both_digests(folder: Path) -> None:
     assert after.binary_digest != before.binary_digest
 
 
-def test_a_shim_leaves_the_binary_as_it_is(folder: Path) -> None:
+@pytest.mark.parametrize("name", ["shims/entropy.c", "launcher/confine.c"])
+def test_a_shim_or_the_launcher_leaves_the_binary_as_it_is(folder: Path, name: str) -> None:
     before = recipe.load("6.1", folder=folder)
-    (folder / "shims/entropy.c").write_text("int y;\n")
+    (folder / name).write_text("int y;\n")
     after = recipe.load("6.1", folder=folder)
     assert after.digest != before.digest
     assert after.binary_digest == before.binary_digest

@@ -3,7 +3,7 @@
  * Takes the kernel's place in a sandbox and tries to reach the host.
  *
  *   hostile folder=PATH victim=PID port=NUMBER [run=PATH] attempt
- *   hostile disk|sparse|files|forks|memory|wall     exhaust the host
+ *   hostile disk|sparse|files|inodes|forks|memory|wall     exhaust the host
  *
  * PATH is a folder of the host's that a machine must not see, with a file `secret` and a
  * listening Unix socket `socket`; PID is a process of the host's, NUMBER a TCP port that
@@ -191,11 +191,6 @@ static int list_run(void) { return lists("/run"); }
 static int list_var_log(void) { return lists("/var/log") || lists("/var/lib"); }
 static int list_proc(void) { return lists("/proc"); }
 static int list_sys(void) { return lists("/sys"); }
-static int list_tmp(void)
-{
-	char made[] = "/tmp/hostile";
-	return opens(made, O_CREAT | O_WRONLY) && !unlink(made);
-}
 static int read_shadow(void) { return reads("/etc/shadow"); }
 static int read_hostname(void) { return reads("/etc/hostname"); }
 static int read_machine_id(void) { return reads("/etc/machine-id"); }
@@ -466,7 +461,7 @@ static const struct {
 	ATTEMPT(truncate_secret), ATTEMPT(touch_secret), ATTEMPT(by_symbolic_link),
 	ATTEMPT(by_hard_link), ATTEMPT(by_own_root), ATTEMPT(by_root_of_1), ATTEMPT(by_dots),
 	ATTEMPT(list_root_home), ATTEMPT(list_run), ATTEMPT(list_var_log), ATTEMPT(list_proc),
-	ATTEMPT(list_sys), ATTEMPT(list_tmp), ATTEMPT(read_shadow), ATTEMPT(read_hostname),
+	ATTEMPT(list_sys), ATTEMPT(read_shadow), ATTEMPT(read_hostname),
 	ATTEMPT(read_machine_id), ATTEMPT(read_resolvers), ATTEMPT(read_environ),
 	ATTEMPT(inherited_environment), ATTEMPT(write_own_memory), ATTEMPT(read_kallsyms),
 	ATTEMPT(read_cmdlines), RISKY(write_usr), RISKY(write_top), RISKY(write_etc),
@@ -537,13 +532,13 @@ static void make_sparse(void)
 	}
 }
 
-static void make_files(void)
+static void make_files(const char *where)
 {
 	for (int i = 0;; i++) {
-		char name[32];
+		char name[4200];
 
-		snprintf(name, sizeof(name), "f%d", i);
-		if (!opens(in_run(name), O_CREAT | O_WRONLY))
+		snprintf(name, sizeof(name), "%s/f%d", where, i);
+		if (!opens(name, O_CREAT | O_WRONLY))
 			usleep(1000);
 	}
 }
@@ -600,7 +595,9 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "sparse"))
 		make_sparse();
 	else if (!strcmp(what, "files"))
-		make_files();
+		make_files(run);
+	else if (!strcmp(what, "inodes"))
+		make_files("/dev/shm");
 	else if (!strcmp(what, "forks"))
 		fork_on();
 	else if (!strcmp(what, "memory"))

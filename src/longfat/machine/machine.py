@@ -64,7 +64,7 @@ class Machine:
         quota: what it may take of the host; that of our environment, if None.
 
     Raises:
-        InputError: the quota of our environment cannot be read.
+        InputError: the quota of our environment cannot be read, or is less than the memory.
         SurroundingsError: the host lacks what a sandbox needs.
     """
 
@@ -85,6 +85,7 @@ class Machine:
         quota: Quota | None = None,
     ) -> None:
         quota = current_quota() if quota is None else quota
+        quota.check_memory(memory_bytes)
         # Kept open: by its name the guest could put something else there.
         self._console = (run / "console.log").open("w+b", buffering=0)
         ends = line.far_descriptors if line is not None else ()
@@ -94,7 +95,7 @@ class Machine:
                 *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro"),
                 *("time-travel=inf-cpu", f"time-travel-start={START_OF_TIME_S * 10**9}"),
                 *("con=null", "con0=fd:0,fd:1", "ssl=null", "quiet"),
-                *(f"uml_dir={MEMORY_FOLDER}/", "umid=machine"),
+                *("uml_dir=/tmp/", "umid=machine"),
                 *kernel.boot_arguments,
                 # The kernel stirs this line into its random numbers, so it must not vary.
                 *((f"host_line={FIRST_INHERITED},{FIRST_INHERITED + 1}",) if ends else ()),
@@ -275,7 +276,7 @@ class _Pulse:
         # It looks through all processes of the host, which is not to be done every moment.
         if not self._held and now_s - self._looked_s >= _LOOK_EVERY_S / 2:
             self._looked_s = now_s
-            self.quota.check(self._guarded.pid)
+            self.quota.check(self._guarded.pid, kernel_pid=self._pid)
             if stall := self._watchdog.look(virtual_s):
                 raise MachineError(str(stall))
         return virtual_s

@@ -6,13 +6,14 @@ looked at a few times a second: a machine that takes more is ended, with the
 reason. The defaults fit a server that a class shares; the variable
 `LONGFAT_QUOTA` sets others:
 
-    LONGFAT_QUOTA="disk=200GB, files=100000, processes=20000, memory=4GB, wall=3000min"
+    LONGFAT_QUOTA="disk=200GB, files=100000, processes=20000, memory=64GB, wall=3000min"
 
 Sources: setrlimit(2), proc(5).
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import stat
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
 VARIABLE = "LONGFAT_QUOTA"
 """The environment variable that sets quotas."""
 
-_GB = 10**9
+OWN_FOLDERS = ("/dev/shm", "/tmp")
+"""Where a kernel's process has file systems of its own, in the host's memory."""
+
 _OPEN_FILES = 65_536
 _EVERY_S = 0.25
 _SHARE = 0.02
@@ -45,16 +48,18 @@ class Quota:
 
     Attributes:
         disk: bytes in the folders that it writes to; a sparse file counts by its length.
-        files: files and folders there.
+        files: files and folders there, and in its own file systems.
         processes: processes of the host: one for each of the guest's, and the kernel's.
-        memory: bytes that all of them hold beside the machine's own memory.
+        memory: bytes of the machine's own memory.
+        overhead: bytes that all its processes hold beside that.
         wall: seconds of wall time.
     """
 
-    disk: float = field(default=50 * _GB, metadata={"unit": Unit.BYTES})
+    disk: float = field(default=50 << 30, metadata={"unit": Unit.BYTES})
     files: float = field(default=20_000, metadata={"unit": Unit.COUNT})
     processes: float = field(default=8_192, metadata={"unit": Unit.COUNT})
-    memory: float = field(default=1 * _GB, metadata={"unit": Unit.BYTES})
+    memory: float = field(default=32 << 30, metadata={"unit": Unit.BYTES})
+    overhead: float = field(default=1 << 30, metadata={"unit": Unit.BYTES})
     wall: float = field(default=24 * 3600.0, metadata={"unit": Unit.SECONDS})
 
     def process_limits(self, memory_bytes: int) -> dict[str, int]:
@@ -66,8 +71,8 @@ class Quota:
         _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
         space = _ADDRESS_SPACE_FACTOR * memory_bytes + _ADDRESS_SPACE_SLACK_BYTES
         return {
-            "as": space + int(self.memory),
-            "data": int(self.memory),
+            "as": space + int(self.overhead),
+            "data": int(self.overhead),
             "fsize": max(int(self.disk), memory_bytes),
             "nofile": min(most_files, _OPEN_FILES) if most_files >= 0 else _OPEN_FILES,
             "nproc": int(self.processes),
@@ -89,6 +94,18 @@ class Quota:
             f"the machine {doing} {format_quantity(amount, unit)}, and its quota is"
             f" {format_quantity(most, unit)}; {VARIABLE}={name}=... sets another"
         )
+
+    def check_memory(self, memory_bytes: int) -> None:
+        """Check the size of a machine's memory.
+
+        Raises:
+            InputError: it is over the quota.
+        """
+        if memory_bytes > self.memory:
+            raise InputError(
+                f"a memory of {format_quantity(memory_bytes, Unit.BYTES)} is over the quota of"
+                f" {format_quantity(self.memory, Unit.BYTES)}; {VARIABLE}=memory=... sets another"
+            )
 
 
 _UNITS: dict[str, Unit] = {one.name: one.metadata["unit"] for one in fields(Quota)}
@@ -142,11 +159,12 @@ class QuotaWatch:
         self._next_s = 0.0
         self._started_s = time.monotonic()
 
-    def check(self, root: int) -> None:
+    def check(self, root: int, *, kernel_pid: int | None = None) -> None:
         """Look at the machine, unless that was done a moment ago.
 
         Args:
             root: the process from which all of the machine's descend.
+            kernel_pid: the kernel's, in whose sight its own file systems are.
 
         Raises:
             MachineError: it takes more than its quota.
@@ -155,7 +173,7 @@ class QuotaWatch:
         if began_s < self._next_s:
             return
         self._check_processes(root)
-        self._check_folder()
+        self._check_folder(_own_files(kernel_pid) if kernel_pid is not None else 0)
         # However large the machine is, looking takes a small share of the time.
         took_s = time.monotonic() - began_s
         self._next_s = began_s + max(_EVERY_S, took_s / _SHARE)
@@ -172,11 +190,11 @@ class QuotaWatch:
         processes = descendants(root)
         _raise(self._quota.exceeded("processes", len(processes), doing="has processes:"))
         private = sum(private_bytes(process.pid) for process in processes)
-        _raise(self._quota.exceeded("memory", private, doing="holds beside its own memory"))
+        _raise(self._quota.exceeded("overhead", private, doing="holds beside its own memory"))
 
-    def _check_folder(self) -> None:
+    def _check_folder(self, count: int) -> None:
         """Add up the folder, as far as the quota goes. The guest may change it meanwhile."""
-        size, count = 0, 0
+        size = 0
         folders = [os.fspath(self._folder)]
         while folders:
             try:
@@ -187,10 +205,24 @@ class QuotaWatch:
                         count += 1
                         if stat.S_ISDIR(about.st_mode):
                             folders.append(entry.path)
-                        _raise(self._quota.exceeded("files", count, doing="has left files:"))
+                        if count > self._quota.files:
+                            break
             except OSError:
                 continue  # it has gone
+            if count > self._quota.files:
+                break
+        _raise(self._quota.exceeded("files", count, doing="has files:"))
         _raise(self._quota.exceeded("disk", size, doing="has written"))
+
+
+def _own_files(pid: int) -> int:
+    """Return how many files a kernel has in its own file systems, which are memory of the host."""
+    count = 0
+    for place in OWN_FOLDERS:
+        with contextlib.suppress(OSError):
+            about = os.statvfs(f"/proc/{pid}/root{place}")
+            count += about.f_files - about.f_ffree
+    return count
 
 
 def _raise(error: MachineError | None) -> None:

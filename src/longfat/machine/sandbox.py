@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longfat.errors import SurroundingsError
+from longfat.machine.quota import OWN_FOLDERS
 from longfat.machine.syscalls import filter_program
 from longfat.machine.view import is_visible, view_options
 
@@ -43,14 +44,14 @@ if TYPE_CHECKING:
 HANDOVER = "/tmp/longfat"
 """Where the folders stand inside: a fixed place, so that no host path leaks in."""
 
-MEMORY_FOLDER = "/dev/shm"
-"""Where the kernel keeps the machine's memory: a file system in memory, of its size."""
+MEMORY_FOLDER, _SMALL_FOLDER = OWN_FOLDERS
 
 _KERNEL = f"{HANDOVER}/kernel"
 _LOADER = "/lib64/ld-linux-x86-64.so.2"
 
 # The memory file itself, and the few small files that the kernel has beside it.
 _MEMORY_SLACK_BYTES = 64 << 20
+_SMALL_BYTES = 1 << 20  # a few names; the kernel notes its process there
 
 _LANDLOCK_CREATE_RULESET, _ASK_FOR_VERSION = 444, 1
 
@@ -91,7 +92,7 @@ def sandboxed(
     Raises:
         SurroundingsError: bubblewrap is not installed.
     """
-    argv = [_bwrap(), *_ISOLATION, *view_options()]
+    argv = [_bwrap(), *_ISOLATION, *view_options(), *_sized(_SMALL_BYTES), "--tmpfs", _SMALL_FOLDER]
     for name, path in {"kernel": kernel.folder, **shown}.items():
         argv += ["--ro-bind", str(path), f"{HANDOVER}/{name}"]
     for name, path in writable.items():
@@ -107,7 +108,8 @@ def sandboxed(
         *argv,
         *("--chdir", "/", "--", f"{_KERNEL}/{kernel.launcher.name}"),
         *_limits(quota, memory_bytes=memory_bytes),
-        *("--read", "/", "--execute", _KERNEL, "--execute", _LOADER, "--write", MEMORY_FOLDER),
+        *("--read", "/", "--execute", _KERNEL, "--execute", _LOADER),
+        *(word for place in OWN_FOLDERS for word in ("--write", place)),
         *(word for name in writable for word in ("--write", f"{HANDOVER}/{name}")),
         *("--filter", _filter(kernel.runs_guest_by_seccomp)),
         *("--", f"{_KERNEL}/{kernel.binary.name}", *arguments),
