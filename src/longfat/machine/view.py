@@ -83,6 +83,7 @@ def view_options() -> list[str]:
     for name in _EMPTY:
         options += ["--dir", f"/{name}"]
     options += ["--symlink", "/run", "/var/run", "--symlink", "/proc/self/mounts", "/etc/mtab"]
+    options += ["--symlink", "/usr/share/zoneinfo/Etc/UTC", "/etc/localtime"]
     for name in _SHOWN_OF_ETC:
         options += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     for path in sorted(_ETC.iterdir()):
