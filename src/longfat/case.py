@@ -10,13 +10,19 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from longfat.network import Host, Link, Network, Route, Shape, Switch
+from longfat.checked import Decoder, told
+from longfat.errors import InputError
+from longfat.network import Network
 from longfat.probe import PROBES, Probe
 from longfat.traffic import FLOWS, Flow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from longfat.errors import LongfatError
 
 CASE_FORMAT = 3
 """The version of the canonical JSON; it changes when the meaning of a field does."""
@@ -76,24 +82,28 @@ class Case:
         return {"format": CASE_FORMAT, **data}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Case:
+    def from_json(
+        cls,
+        data: Any,
+        *,
+        where: str = "the case",
+        error: Callable[[str], LongfatError] = InputError,
+    ) -> Case:
         """Return the case that `to_json` wrote.
 
+        Args:
+            data: plain data.
+            where: what to call it in messages.
+            error: makes the error of a message.
+
         Raises:
-            ValueError: the data is of another format, or is not what `to_json` writes.
+            LongfatError: the data is of another format, or is not what `to_json` writes.
         """
-        found = data.get("format")
+        fields = dict(data) if isinstance(data, dict) else {}
+        found = fields.pop("format", None)
         if found != CASE_FORMAT:
-            raise ValueError(f"its case has the format {found!r}; this longfat reads {CASE_FORMAT}")
-        fields = {name: value for name, value in data.items() if name != "format"}
-        try:
-            fields["network"] = _network(fields["network"])
-            fields["setup"] = tuple(Command(**command) for command in fields["setup"])
-            fields["flows"] = tuple(_value(FLOWS, "tool", flow) for flow in fields["flows"])
-            fields["probes"] = tuple(_value(PROBES, "kind", probe) for probe in fields["probes"])
-            return cls(**fields)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"its case is not whole: {type(error).__name__} {error}") from None
+            raise error(f"{where}: its format is {told(found)}; this longfat reads {CASE_FORMAT}")
+        return _DECODER.decode(fields, where=where, error=error)
 
     @property
     def digest(self) -> str:
@@ -102,29 +112,4 @@ class Case:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _network(data: Mapping[str, Any]) -> Network:
-    return Network(
-        hosts=tuple(
-            Host(**{**host, "routes": tuple(Route(**route) for route in host["routes"])})
-            for host in data["hosts"]
-        ),
-        switches=tuple(Switch(**switch) for switch in data["switches"]),
-        links=tuple(
-            Link(**{**link, **{way: Shape(**link[way]) for way in ("a_to_b", "b_to_a")}})
-            for link in data["links"]
-        ),
-    )
-
-
-_Value = TypeVar("_Value")
-
-
-def _value(classes: Mapping[str, type[_Value]], key: str, data: Mapping[str, Any]) -> _Value:
-    """Make the flow or probe that `data` describes; `key` names its class."""
-    # JSON knows no tuples.
-    fields = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in data.items()
-        if name != key
-    }
-    return classes[data[key]](**fields)
+_DECODER = Decoder(Case, tagged={Flow: ("tool", FLOWS), Probe: ("kind", PROBES)})

@@ -7,12 +7,9 @@ case's own content), so it stands apart from the case.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from longfat.metric import Unit
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,13 +30,3 @@ class Setting:
         """Return the setting as plain data."""
         unit = None if self.unit is None else self.unit.value
         return {"text": self.text, "number": self.number, "unit": unit}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Setting:
-        """Return the setting that `to_json` wrote.
-
-        Raises:
-            KeyError, ValueError: the data is not what `to_json` writes.
-        """
-        unit = None if data["unit"] is None else Unit(data["unit"])
-        return cls(text=data["text"], number=data["number"], unit=unit)

@@ -12,11 +12,12 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from longfat.catalog import Catalog, number_name
+from longfat.checksum import FileSum, file_damage
 from longfat.cli.choose import check_names, choose_cases
 from longfat.errors import InputError
 from longfat.labs import find_study
@@ -70,6 +71,7 @@ class _Known:
     case: str
     seed: int
     metrics: Mapping[str, float]
+    probes: Sequence[Mapping[str, Any]]
 
 
 class StudyRuns:
@@ -201,6 +203,9 @@ class StudyRuns:
             return self._keys(known)
         files = {str(one.folder / SERIES / f"{probe}.parquet"): one for one in known}
         keys = self._keys(known).with_columns(pl.Series("file", list(files)))
+        for file, one in files.items():
+            if problem := _series_damage(Path(file), one.probes, probe):
+                raise InputError(f"{file}: damaged: {problem}")
         try:
             rows = pl.scan_parquet(
                 list(files), include_file_paths="file", missing_columns="insert", glob=False
@@ -218,7 +223,7 @@ class StudyRuns:
         if not self.out.is_dir():
             return []
         catalog = Catalog([self.out])
-        wanted = ["run", "case_name", "seed", "case_digest", "metrics"]
+        wanted = ["run", "case_name", "seed", "case_digest", "metrics", "probes"]
         entries = catalog.entries.select(wanted).to_pylist()
         order = {name: place for place, name in enumerate(self.study.cases)}
         found = []
@@ -230,7 +235,9 @@ class StudyRuns:
             case = dataclasses.replace(plan.case, seed=one["seed"])
             if case.digest == one["case_digest"]:
                 metrics = {name: reading["value"] for name, reading in one["metrics"]}
-                found.append(_Known(Path(one["run"]), plan_name, one["seed"], metrics))
+                found.append(
+                    _Known(Path(one["run"]), plan_name, one["seed"], metrics, one["probes"])
+                )
         left_out = len(entries) - len(found) + len(catalog.problems)
         if left_out:
             warnings.warn(
@@ -259,6 +266,14 @@ class StudyRuns:
             columns[unique] = pl.Series(values, dtype=dtype)
         columns["run"] = pl.Series([str(one.folder) for one in known], dtype=pl.String)
         return pl.DataFrame(columns)
+
+
+def _series_damage(path: Path, probes: Sequence[Mapping[str, Any]], probe: str) -> str:
+    """Return how the file of a probe's series differs from what it held; empty if it does not."""
+    for one in probes:
+        if one["probe"] == probe and one["sha256"] is not None:
+            return file_damage(path, FileSum(size_bytes=one["size_bytes"], sha256=one["sha256"]))
+    return "the run has no such file"
 
 
 def _parameters(plans: Mapping[str, Planned]) -> dict[str, dict[str, float | str]]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from longfat.catalog import listing
+from tests.resealed import fitting
 
 SEEDED = Path(__file__).parents[1] / "data" / "runs" / "seeded"
 BASE = json.loads((SEEDED / "clean-seed1" / "manifest.json").read_text(encoding="utf-8"))
@@ -24,7 +25,7 @@ def write_run(folder: Path, **changes: Any) -> Path:
     seed = changes.get("seed", BASE["seed"])
     manifest = {**BASE, "case": {**BASE["case"], "seed": seed}, **changes}
     partial = folder / ".manifest"
-    partial.write_text(json.dumps(manifest), encoding="utf-8")
+    partial.write_text(json.dumps(fitting(manifest)), encoding="utf-8")
     partial.replace(folder / "manifest.json")
     return folder
 

@@ -18,7 +18,7 @@ from tests.catalog.conftest import BASE, write_run
 
 # Names as no study file has them, but a manifest might.
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
-NUMBERS = st.floats(width=64)
+NUMBERS = st.floats(width=64, allow_nan=False, allow_infinity=False)
 METRICS = st.dictionaries(
     st.builds(lambda a, b: f"{a}.{b}", NAMES.filter(lambda text: "." not in text), NAMES),
     NUMBERS,
@@ -157,14 +157,16 @@ def test_what_is_no_run_is_passed_over_and_told(seeded: Path) -> None:
     (study / "lossy-seed1" / "manifest.json").write_text('{"format": 2}')
     write_run(study / "lossy-seed2", metrics={"f.x": "many"})
     write_run(study / "lossy-seed3", study="\ud800")
-    write_run(study / "lossy-seed4", seed=2**70)
+    (study / "lossy-seed4" / "manifest.json").write_text(json.dumps({**BASE, "seed": 2}))
     catalog = Catalog([seeded])
     assert catalog.runs == 1
     told = {Path(one.split(": ")[0]).name: one for one in catalog.problems}
     assert len(told) == 5
-    assert "its manifest is not whole" in told["clean-seed1"]
+    assert "not JSON" in told["clean-seed1"]
     assert "its format is 2" in told["lossy-seed1"]
-    assert "its manifest is not whole" in told["lossy-seed2"]
+    assert "metrics.f.x: found the text 'many'" in told["lossy-seed2"]
+    assert "half of a surrogate pair" in told["lossy-seed3"]
+    assert "damaged: its checksum" in told["lossy-seed4"]
 
 
 def test_a_missing_series_is_told(seeded: Path) -> None:

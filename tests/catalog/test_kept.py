@@ -24,7 +24,7 @@ def ask(root: Path, sql: str = SUM) -> list[dict[str, object]]:
 
 
 def kept_rows(root: Path) -> int:
-    return int(pq.read_table(root / FOLDER / "runs.parquet").num_rows)
+    return int(pq.read_table(root / FOLDER / "runs.cache").num_rows)
 
 
 def fill(root: Path, count: int) -> None:
@@ -72,7 +72,7 @@ def test_replaced_removed_and_new_runs_are_seen(tmp_path: Path) -> None:
 def test_a_run_of_this_moment_is_read_again(tmp_path: Path) -> None:
     fill(tmp_path, 2)
     ask(tmp_path)
-    assert not (tmp_path / FOLDER / "runs.parquet").exists()
+    assert not (tmp_path / FOLDER / "runs.cache").exists()
     time.sleep(listing.YOUNG_S + 0.1)
     ask(tmp_path)
     assert kept_rows(tmp_path) == 2
@@ -83,7 +83,7 @@ def test_a_run_of_this_moment_is_read_again(tmp_path: Path) -> None:
 def test_a_broken_cache_is_no_cache(tmp_path: Path, damage: str) -> None:
     fill(tmp_path, 30)
     right = ask(tmp_path)
-    path = tmp_path / FOLDER / "runs.parquet"
+    path = tmp_path / FOLDER / "runs.cache"
     content = path.read_bytes()
     match damage:
         case "cut":
@@ -139,5 +139,5 @@ def test_two_processes_and_a_kill_do_no_harm(tmp_path: Path) -> None:
         victim.kill()
         victim.communicate()
     assert ask(tmp_path) == [{"runs": 60, "total": total}]
-    left = [path for path in (tmp_path / FOLDER).glob("*") if path.name != "runs.parquet"]
+    left = [path for path in (tmp_path / FOLDER).glob("*") if path.name != "runs.cache"]
     assert len(left) <= 1  # what the killed one was writing; it is swept after a minute

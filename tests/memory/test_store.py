@@ -23,7 +23,7 @@ from longfat.kernel import Kernel
 from longfat.memory import Memory, memory_root
 from longfat.metric import Unit
 from longfat.runs import Run, load_run
-from longfat.runs.run import measured_digest
+from longfat.runs.run import damage
 from longfat.setting import Setting
 from tests.runs.test_runs import keep
 
@@ -87,9 +87,13 @@ def test_a_file_that_was_edited_is_not_recalled(tmp_path: Path, run: Run) -> Non
     memory.remember(run)
     (run.raw / "a.txt").write_text("y")  # the memory's own file, by its other name
     assert recall(memory, run.key, tmp_path / "second") is None
+    place = memory.place(run.key)
+    (aside,) = (memory.root / ".damaged").iterdir()
     assert told == [
-        f"the remembered result {run.key[:12]} is dropped: raw/a.txt has been changed since"
+        f"the remembered result {run.key[:12]} is damaged, is set aside in {aside}, and does not"
+        f" count: {place}: raw/a.txt: its bytes have changed"
     ]
+    assert memory.unreadable() == [aside]
     assert not memory.knows(run.key)
     assert not (tmp_path / "second").exists()
     assert list(memory.entries()) == []
@@ -115,7 +119,9 @@ def test_a_missing_file_and_a_broken_note_are_no_results(tmp_path: Path, run: Ru
     (memory.place(run.key) / "manifest.json").write_text("{}")
     assert recall(memory, run.key, tmp_path / "second") is None
     assert len(told) == 3
-    assert "a file of it is missing" in told[0]
+    assert "raw/a.txt: it is missing" in told[0]
+    assert f"{memory.place(run.key)}/.remembered.json: not JSON" in told[1]
+    assert f"{memory.place(run.key)}/manifest.json: its format is null" in told[2]
     assert not memory.knows(run.key)
 
 
@@ -128,17 +134,22 @@ def test_other_bytes_under_one_key_are_an_error(
     other = keep(tmp_path / "other", make_case(), kernel, text="y")
     with pytest.raises(MachineError, match=r"gave other bytes .* raw/a\.txt differ"):
         memory.remember(other)
-    assert measured_digest(memory.place(run.key) / "raw") == run.digest
+    assert not damage(load_run(memory.place(run.key)))
 
 
 def test_a_damaged_result_is_found_out_by_the_next_run(
     tmp_path: Path, run: Run, make_case: MakeCase, kernel: Kernel
 ) -> None:
-    memory = Memory()
+    told: list[str] = []
+    memory = Memory(tell=told.append)
     memory.remember(run)
     (run.raw / "a.txt").write_text("y")
-    with pytest.raises(MachineError, match=r"was changed after it was remembered: raw/a\.txt"):
-        memory.remember(keep(tmp_path / "same", make_case(), kernel))
+    same = keep(tmp_path / "same", make_case(), kernel)
+    memory.remember(same)
+    assert len(told) == 1
+    assert recall(memory, run.key, tmp_path / "second") is not None
+    with pytest.raises(InputError, match=r"raw/a\.txt: its bytes have changed"):
+        Memory(tmp_path / "other").remember(run)
 
 
 @pytest.fixture
@@ -218,7 +229,7 @@ def test_kills_leave_results_whole_or_absent(tmp_path: Path, run: Run) -> None:
         for entry in memory.entries():
             assert recall(memory, entry.key, tmp_path / "third") is not None
         if second.exists():
-            assert measured_digest(load_run(second).raw) == run.digest
+            assert not damage(load_run(second))
         memory.remember(run)
         assert recall(memory, run.key, tmp_path / "third") is not None
     assert told == []

@@ -10,8 +10,8 @@ import pytest
 from longfat.case import Case
 from longfat.errors import InputError
 from longfat.kernel import Kernel
-from longfat.runs import FlowTime, Played, Run, Tool, load_run, staged_run
-from longfat.runs.run import measured_digest
+from longfat.runs import Played, Run, Tool, load_run, staged_run
+from longfat.runs.run import damage
 
 MakeCase = Callable[..., Case]
 
@@ -26,7 +26,7 @@ def keep(out: Path, case: Case, kernel: Kernel, *, wall_s: float = 1, text: str 
         played = Played(
             virtual_s=2.5,
             epoch_s=1700000002.0,
-            flow_times={"bulk": FlowTime(start_s=0.5, end_s=1.5)},
+            flow_times={},
         )
         return staged.keep(
             kernel=kernel,
@@ -58,7 +58,7 @@ def test_the_digest_is_over_what_was_measured(
     assert keep(tmp_path / "b", make_case(), kernel, wall_s=9).digest == first.digest
     assert keep(tmp_path / "c", make_case(), kernel, text="y").digest != first.digest
     (first.raw / "a.txt").rename(first.raw / "b.txt")
-    assert measured_digest(first.raw) != first.digest
+    assert damage(first) == "raw/a.txt: it is missing"
 
 
 def test_a_new_run_takes_the_place_of_the_old(

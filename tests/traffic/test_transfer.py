@@ -136,9 +136,12 @@ def test_rows_of_both_ends_are_of_the_same_streams(tmp_path: Path) -> None:
     ("text", "reason"),
     [
         ("", "not a JSON report of a transfer"),
-        ("[]", "not a whole report of a transfer: TypeError"),
-        ('{"end": "sender"}', "not a whole report of a transfer: KeyError 'streams'"),
-        ('{"end": "sender", "streams": [{}], "sending_us": 1}', "KeyError 'local_port'"),
+        ("[]", "not a whole report of a transfer: found an empty list"),
+        ('{"program": "longfat transfer", "end": "sender"}', "a transfer: streams: is missing"),
+        (
+            '{"program": "longfat transfer", "end": "sender", "streams": [{}]}',
+            "local_port: is missing",
+        ),
     ],
 )
 def test_broken_reports(text: str, reason: str, tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def received_curve(run: Run, flow: Bulk) -> Curve:
     began_s = run.flow_times[flow.name].start_s
     # Streams have rows of their own: each changes the slope at its two edges.
     slopes: dict[float, float] = {}
-    for row in (row for stream in flow.received_rows(run.raw) for row in stream):
+    for row in (row for stream in flow.received_rows(run.checked_raw) for row in stream):
         slopes[began_s + row.start_s] = slopes.get(began_s + row.start_s, 0.0) + row.bps / 8
         slopes[began_s + row.end_s] = slopes.get(began_s + row.end_s, 0.0) - row.bps / 8
     times: list[float] = []

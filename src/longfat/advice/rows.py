@@ -41,7 +41,7 @@ def inferred_slices(
     began_s = run.flow_times[flow.name].start_s
     streams = []
     known = _known(run, flow, congestion)
-    for stream in flow.rows(run.raw):
+    for stream in flow.rows(run.checked_raw):
         rows = [
             inferred.Second(
                 start_s=began_s + row.start_s,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from longfat.catalog.listing import VERDICT
+from longfat.checked import Decoder, read_json
+from longfat.errors import InputError
 
 SCHEMA = pa.schema(
     [
@@ -38,30 +40,62 @@ def read_claims(folders: Sequence[Path]) -> tuple[pa.Table, list[str]]:
     rows: list[dict[str, Any]] = []
     problems = []
     for folder in folders:
+        where = str(folder / VERDICT)
         try:
-            data = json.loads((folder / VERDICT).read_bytes())
-            rows += list(_claims(data, str(folder)))
+            data = read_json(folder / VERDICT)
+            verdict = _VERDICT.decode(data, where=f"{where}: not a verdict")
+            rows += [_row(verdict.study, claim, str(folder)) for claim in verdict.claims]
         except OSError as error:
-            problems.append(f"{folder / VERDICT}: cannot be read: {error.strerror}")
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            problems.append(f"{folder / VERDICT}: not a verdict: {type(error).__name__} {error}")
+            problems.append(f"{where}: cannot be read: {error.strerror}")
+        except InputError as error:
+            problems.append(error.message)
     return pa.Table.from_pylist(rows, schema=SCHEMA), problems
 
 
-def _claims(data: dict[str, Any], folder: str) -> Iterator[dict[str, Any]]:
-    for claim in data["claims"]:
-        seeds = claim.get("seeds") or {}
-        over = claim.get("over_cases") or []
-        # Of a claim with several terms over cases no one number speaks.
-        cases = over[0] if len(over) == 1 else {}
-        yield {
-            "study": str(data["study"]),
-            "folder": folder,
-            "text": str(claim["text"]),
-            "expression": str(claim["expression"]),
-            "holds": claim["holds"],
-            "seeds_holding": seeds.get("holding"),
-            "seeds": seeds.get("count"),
-            "cases_holding": cases.get("holding"),
-            "cases": cases.get("cases"),
-        }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seeds:
+    holding: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Over:
+    holding: int
+    cases: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Claim:
+    text: str
+    expression: str
+    holds: bool | None
+    seeds: _Seeds | None = None
+    over_cases: list[_Over] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Verdict:
+    """What is read of a verdict; it says more."""
+
+    study: str
+    claims: list[_Claim]
+
+
+_VERDICT = Decoder(_Verdict, foreign=True)
+
+
+def _row(study: str, claim: _Claim, folder: str) -> dict[str, Any]:
+    # Of a claim with several terms over cases no one number speaks.
+    over = claim.over_cases or []
+    cases = over[0] if len(over) == 1 else None
+    return {
+        "study": study,
+        "folder": folder,
+        "text": claim.text,
+        "expression": claim.expression,
+        "holds": claim.holds,
+        "seeds_holding": claim.seeds and claim.seeds.holding,
+        "seeds": claim.seeds and claim.seeds.count,
+        "cases_holding": cases and cases.holding,
+        "cases": cases and cases.cases,
+    }

@@ -1,28 +1,28 @@
 """What the catalog knows of a run: what its manifest says, as one row.
 
-The manifest is read as plain data and not as a `Run`: a catalog reads
-thousands of them, and needs nothing of a case but the names in it.
+A run that cannot be read is a row, too, with the reason.
 """
 
 from __future__ import annotations
 
-import json
+from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from longfat.catalog.kept import Reading
+from longfat.errors import InputError
 from longfat.metric import Unit
 from longfat.probe import PROBES
-from longfat.runs.run import MANIFEST, RUN_FORMAT, Tool, result_key
+from longfat.runs.run import MANIFEST, RUN_FORMAT, SERIES, load_run
 from longfat.traffic import FLOWS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from longfat.probe import Probe
+    from longfat.runs import Run
     from longfat.traffic import Flow
 
 _TEXT, _WHOLE, _REAL = pa.string(), pa.int64(), pa.float64()
@@ -56,7 +56,7 @@ _FIELDS = (
             _struct(flow=_TEXT, tool=_TEXT, source=_TEXT, target=_TEXT, start_s=_REAL, end_s=_REAL)
         ),
     ),
-    pa.field("probes", pa.list_(_struct(probe=_TEXT, kind=_TEXT))),
+    pa.field("probes", pa.list_(_struct(probe=_TEXT, kind=_TEXT, size_bytes=_WHOLE, sha256=_TEXT))),
     pa.field("tools", pa.list_(_struct(tool=_TEXT, version=_TEXT, digest=_TEXT))),
 )
 
@@ -74,72 +74,66 @@ def read_entry(folder: Path) -> dict[str, Any]:
         FileNotFoundError: the run was removed meanwhile.
     """
     try:
-        data = json.loads((folder / MANIFEST).read_bytes())
-        if not isinstance(data, dict) or data.get("format") != RUN_FORMAT:
-            found = data.get("format") if isinstance(data, dict) else None
-            return {"problem": f"its format is {found!r}; this longfat reads {RUN_FORMAT}"}
-        return _entry(data)
-    except (FileNotFoundError, NotADirectoryError):
-        raise
-    except OSError as error:
-        return {"problem": f"cannot be read: {error.strerror}"}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        return {"problem": f"its manifest is not whole: {type(error).__name__} {error}"}
+        return _entry(load_run(folder))
+    except InputError as error:
+        (folder / MANIFEST).stat()
+        return {"problem": error.message.removeprefix(f"{folder / MANIFEST}: ")}
 
 
-def _entry(data: Mapping[str, Any]) -> dict[str, Any]:
-    case, kernel = data["case"], data["kernel"]
-    tools = {name: Tool(**tool) for name, tool in data["tools"].items()}
-    times = data["flow_times"]
+def _entry(run: Run) -> dict[str, Any]:
     return {
-        "study": str(data["study"]),
-        "case_name": str(data["name"]),
-        "seed": int(data["seed"]),
-        "kernel": str(case["kernel"]),
-        "kernel_release": str(kernel["release"]),
-        "kernel_digest": str(kernel["digest"]),
-        "key": result_key(data["case_digest"], kernel_digest=kernel["digest"], tools=tools),
-        "digest": str(data["digest"]),
-        "case_digest": str(data["case_digest"]),
-        "virtual_s": float(data["virtual_s"]),
-        "wall_s": float(data["wall_s"]),
-        "peak_bytes": int(data["peak_bytes"]),
-        "parameters": [
-            (name, {"text": one["text"], "number": one["number"], "unit": one["unit"]})
-            for name, one in data["parameters"].items()
-        ],
-        "metrics": _metrics(data["metrics"], case),
+        "study": run.study,
+        "case_name": run.name,
+        "seed": run.seed,
+        "kernel": run.case.kernel,
+        "kernel_release": run.kernel["release"],
+        "kernel_digest": run.kernel["digest"],
+        "key": run.key,
+        "digest": run.digest,
+        "case_digest": run.case_digest,
+        "virtual_s": run.virtual_s,
+        "wall_s": run.wall_s,
+        "peak_bytes": run.peak_bytes,
+        "parameters": [(name, one.to_json()) for name, one in run.parameters.items()],
+        "metrics": _metrics(run),
         "flows": [
             {
-                "flow": flow["name"],
-                "tool": flow["tool"],
-                "source": flow["source"],
-                "target": flow["target"],
-                **times.get(flow["name"], {}),
+                "flow": flow.name,
+                "tool": flow.tool,
+                "source": flow.source,
+                "target": flow.target,
+                **asdict(run.flow_times[flow.name]),
             }
-            for flow in case["flows"]
+            for flow in run.case.flows
         ],
-        "probes": [{"probe": probe["name"], "kind": probe["kind"]} for probe in case["probes"]],
+        "probes": [
+            {"probe": probe.name, "kind": probe.kind, **_series(run, probe.name)}
+            for probe in run.case.probes
+        ],
         "tools": [
             {"tool": name, "version": tool.version, "digest": tool.digest}
-            for name, tool in tools.items()
+            for name, tool in run.tools.items()
         ],
     }
 
 
-def _metrics(
-    metrics: Mapping[str, float], case: Mapping[str, Any]
-) -> list[tuple[str, dict[str, Any]]]:
+def _series(run: Run, probe: str) -> dict[str, Any]:
+    """Return what the file of a probe's series held when it was written."""
+    file = run.files.get(f"{SERIES}/{probe}.parquet")
+    return {} if file is None else asdict(file)
+
+
+def _metrics(run: Run) -> list[tuple[str, dict[str, Any]]]:
     """Return the metrics with their units, flow by flow and probe by probe."""
-    kinds = {one["name"]: one["tool"] for one in case["flows"]}
-    kinds |= {one["name"]: one["kind"] for one in case["probes"]}
+    kinds = {flow.name: flow.tool for flow in run.case.flows}
+    kinds |= {probe.name: probe.kind for probe in run.case.probes}
     order = {name: place for place, name in enumerate(kinds)}
     units = _units()
     found = []
-    for name in sorted(metrics, key=lambda name: order.get(name.partition(".")[0], len(order))):
+    for name in sorted(run.metrics, key=lambda name: order.get(name.partition(".")[0], len(order))):
         source, _, metric = name.partition(".")
         unit = units.get((kinds.get(source, ""), metric)) or _unit_of(metric)
-        found.append((name, {"value": metrics[name], "unit": unit}))
+        found.append((name, {"value": run.metrics[name], "unit": unit}))
     return found
 
 
@@ -160,5 +154,5 @@ def _unit_of(metric: str) -> str | None:
     return next((one.value for one in endings if metric.endswith(f"_{one.value}")), None)
 
 
-ENTRIES = Reading(name="runs", version=f"1-{RUN_FORMAT}", fields=_FIELDS, read=read_entry)
+ENTRIES = Reading(name="runs", version=f"2-{RUN_FORMAT}", fields=_FIELDS, read=read_entry)
 """The reading of manifests."""

@@ -1,18 +1,20 @@
 """What was read of many run directories, kept so that it need not be read again.
 
-One Parquet file for each kind of reading, in a hidden folder beside the runs:
+One file for each kind of reading, in a hidden folder beside the runs:
 
-    ROOT/.catalog/runs.parquet   a row a run: its folder, its manifest's stamp, what was read
+    ROOT/.catalog/runs.cache   a row a run: its folder, its manifest's stamp, what was read
 
-It is a cache and nothing else: it may be removed at any time, and is made anew
-when it is missing, broken or of another format. A row counts only while its
-run has the same stamp (see `listing`). Of two processes that write, the last
-one wins, and both files are right.
+The file is a SHA-256 and then, in Parquet, what it is the checksum of. It is a
+cache and nothing else: it may be removed at any time, and is made anew when it
+is missing, broken or of another format. A row counts only while its run has the
+same stamp (see `listing`). Of two processes that write, the last one wins, and
+both files are right.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import tempfile
 import time
@@ -25,6 +27,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from longfat.catalog.listing import Listing, Stamp
+from longfat.checked import read_bytes
+from longfat.errors import InputError
 
 FOLDER = ".catalog"
 """Where the files lie, below the folder of runs."""
@@ -38,6 +42,8 @@ _FORMAT = b"longfat.catalog"
 _PARTIAL = ".partial"
 _MISFITS = (pa.ArrowException, OverflowError, TypeError, UnicodeError)
 _SWEEP_AFTER_S = 60.0
+_SUM_BYTES = hashlib.sha256().digest_size
+_MOST_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +84,7 @@ def read_all(
         A row for each run, in the listing's order: `folder`, below the root, and the
         reading's fields. A run that was removed meanwhile is left out.
     """
-    path = listing.root / FOLDER / f"{reading.name}.parquet"
+    path = listing.root / FOLDER / f"{reading.name}.cache"
     kept = _load(path, reading)
     valid = _valid_rows(kept, listing)
     unread = [name for name in listing.runs if name not in valid]
@@ -137,12 +143,15 @@ def _load(path: Path, reading: Reading) -> pa.Table:
     """Return what was kept; an empty table where it is missing, broken or of another format."""
     schema = reading.schema
     try:
-        found = pq.ParquetFile(path, page_checksum_verification=True)
+        content = read_bytes(path, most_bytes=_MOST_BYTES)
+        if hashlib.sha256(content[_SUM_BYTES:]).digest() != content[:_SUM_BYTES]:
+            return schema.empty_table()
+        found = pq.ParquetFile(pa.BufferReader(content[_SUM_BYTES:]))
         if found.schema_arrow.equals(schema, check_metadata=False) and (
             (found.schema_arrow.metadata or {}).get(_FORMAT) == schema.metadata[_FORMAT]
         ):
             return found.read().cast(schema)
-    except (OSError, pa.ArrowException, UnicodeDecodeError):
+    except (OSError, pa.ArrowException, UnicodeDecodeError, InputError):
         pass
     return schema.empty_table()
 
@@ -155,7 +164,11 @@ def _save(table: pa.Table, path: Path) -> None:
         handle, partial = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=_PARTIAL)
         try:
             with os.fdopen(handle, "wb") as file:
-                pq.write_table(table, file, compression="zstd", write_page_checksum=True)
+                buffer = pa.BufferOutputStream()
+                pq.write_table(table, buffer, compression="zstd")
+                content = buffer.getvalue()
+                file.write(hashlib.sha256(content).digest())
+                file.write(content)
             os.chmod(partial, 0o644)  # noqa: PTH101  one of a pair with os.replace
             os.replace(partial, path)  # noqa: PTH105
         except BaseException:

@@ -58,8 +58,6 @@ def read_replies(folder: Path) -> dict[str, Any]:
     """Read what became of each request of all ping flows of a run, as `Reading.read`."""
     try:
         return {"rows": list(_replies(load_run(folder)))}
-    except OSError as error:
-        return {"problem": f"its replies cannot be read: {error.strerror}"}
     except LongfatError as error:
         return _failed(folder, error)
 
@@ -75,7 +73,7 @@ def _intervals(run: Run) -> Iterator[dict[str, Any]]:
         if not isinstance(flow, Bulk):
             continue
         start_s = run.flow_times[flow.name].start_s
-        for stream, rows in enumerate(flow.rows(run.raw)):
+        for stream, rows in enumerate(flow.rows(run.checked_raw)):
             for row in rows:
                 # The clock of a report starts again when the omitted time is over.
                 offset_s = start_s if row.omitted else start_s + flow.omit_s
@@ -102,7 +100,7 @@ def _replies(run: Run) -> Iterator[dict[str, Any]]:
             continue
         start_s = run.flow_times[flow.name].start_s
         # Of two answers to one request the first counts.
-        answers = {reply.sequence: reply.rtt_s for reply in reversed(flow.replies(run.raw))}
+        answers = {reply.sequence: reply.rtt_s for reply in reversed(flow.replies(run.checked_raw))}
         sent = int(run.metrics.get(f"{flow.name}.sent", flow.count))
         for sequence in range(1, sent + 1):
             yield {

@@ -19,17 +19,18 @@ from pyarrow import fs
 
 from longfat.catalog.columns import Column
 from longfat.catalog.tables import OF_RUN, Table
-from longfat.probe import capture, queue, rate, tcp
+from longfat.checked import read_bytes
+from longfat.checksum import FileSum, file_damage
+from longfat.errors import InputError
+from longfat.probe import PROBES
 from longfat.runs.run import SERIES
+from longfat.runs.series import MOST_FILE_BYTES
 
 if TYPE_CHECKING:
     from longfat.probe.columns import Column as SeriesColumn
 
 COLUMNS: Mapping[str, Sequence[SeriesColumn]] = {
-    "queue": queue.COLUMNS,
-    "tcp": tcp.COLUMNS,
-    "rate": rate.COLUMNS,
-    "capture": capture.COLUMNS,
+    kind: probe.columns for kind, probe in PROBES.items()
 }
 """The columns of each kind of probe's series."""
 
@@ -70,22 +71,78 @@ def series_dataset(kind: str, entries: pa.Table, *, paths: Sequence[Path]) -> ds
             *(pa.field(one.name, _plain(one.type)) for one in COLUMNS[kind]),
         ]
     )
-    form, local = ds.ParquetFileFormat(), fs.LocalFileSystem()
+    form = ds.ParquetFileFormat()
+    sums: dict[str, FileSum] = {}
+    files = fs.PyFileSystem(_CheckedFiles(sums))
     names = [one.name for one in OF_RUN]
     columns = [entries[name].to_pylist() for name in (*names, "probes")]
     of_probe = ds.field(_PROBE.name)
     fields = [ds.field(name) for name in names]
     fragments = []
     for path, *values, probes in zip(paths, *columns, strict=True):
-        mine = [one["probe"] for one in probes if one["kind"] == kind]
+        mine = [one for one in probes if one["kind"] == kind]
         if not mine:
             continue
         known = reduce(and_, map(eq, fields, values))
-        for probe in mine:
-            file = f"{path}/{SERIES}/{probe}.parquet"
-            known_of_file = known & (of_probe == probe)
-            fragments.append(form.make_fragment(file, local, partition_expression=known_of_file))
-    return ds.FileSystemDataset(fragments, schema, form, local)
+        for one in mine:
+            file = f"{path}/{SERIES}/{one['probe']}.parquet"
+            if one["sha256"] is None:
+                raise InputError(f"{file}: the run has no such file")
+            sums[file] = FileSum(size_bytes=one["size_bytes"], sha256=one["sha256"])
+            known_of_file = known & (of_probe == one["probe"])
+            fragments.append(form.make_fragment(file, files, partition_expression=known_of_file))
+    return ds.FileSystemDataset(fragments, schema, form, files)
+
+
+class _CheckedFiles(fs.FileSystemHandler):  # type: ignore[misc]
+    """The series' files, each read whole and checked when a query opens it.
+
+    Args:
+        sums: what they held when they were written, by their paths.
+    """
+
+    def __init__(self, sums: Mapping[str, FileSum]) -> None:
+        self._sums = sums
+
+    def open_input_file(self, path: str) -> pa.NativeFile:
+        """Return the content of a file.
+
+        Raises:
+            OSError: it is not what it was.
+        """
+        if problem := file_damage(Path(path), self._sums[path]):
+            raise OSError(f"{path}: damaged: {problem}")
+        try:
+            return pa.BufferReader(read_bytes(Path(path), most_bytes=MOST_FILE_BYTES))
+        except InputError as error:
+            raise OSError(error.message) from None
+
+    open_input_stream = open_input_file
+
+    def get_file_info(self, paths: Sequence[str]) -> list[fs.FileInfo]:
+        """Return the sizes of files."""
+        return [
+            fs.FileInfo(path, fs.FileType.File, size=self._sums[path].size_bytes) for path in paths
+        ]
+
+    def get_type_name(self) -> str:
+        """Return what kind of file system it is."""
+        return "longfat series"
+
+    def normalize_path(self, path: str) -> str:
+        """Return a path as it is."""
+        return path
+
+    def get_file_info_selector(self, selector: fs.FileSelector) -> list[fs.FileInfo]:
+        """Refuse: nothing is listed, nor written, as below."""
+        raise NotImplementedError(selector)
+
+    def create_dir(self, path: str, recursive: bool) -> None:
+        """Refuse."""
+        raise NotImplementedError(path)
+
+    delete_dir = delete_dir_contents = delete_root_dir_contents = delete_file = create_dir
+    move = copy_file = open_output_stream = open_append_stream = create_dir
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:

@@ -6,6 +6,7 @@ import json
 import re
 import time
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,10 +16,11 @@ from longfat import kernel as kernels_here
 from longfat.cli.console import stderr, stdout
 from longfat.cli.tables import plain_table, print_table
 from longfat.cli.words import told_age, told_count
-from longfat.errors import InputError
+from longfat.errors import ExitCode, InputError
 from longfat.memory import Collected, Entry, Memory, Rule, collect
 from longfat.metric import Unit
 from longfat.runs import load_run
+from longfat.runs.run import damage
 from longfat.units import format_quantity, parse_size_bytes, parse_time_s
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ def _filters(command: Any) -> Any:
 
 @click.group()
 def runs() -> None:
-    """Look after remembered results: list, show, remove, gc.
+    """Look after remembered results: list, show, remove, check, gc.
 
     A case that was run once with a kernel and tools is not run again with them. LONGFAT_MEMORY
     names the folder of the results, in place of the user's data folder.
@@ -72,7 +74,11 @@ def list_(
     found = _chosen(memory.entries(), studies=studies, cases=cases, releases=releases)
     found.sort(key=lambda entry: (-entry.used_s, entry.key))
     if as_json:
-        data = {"folder": str(memory.root), "results": [_entry_json(entry) for entry in found]}
+        data = {
+            "folder": str(memory.root),
+            "results": [_entry_json(entry) for entry in found],
+            "unreadable": [str(path) for path in memory.unreadable()],
+        }
         click.echo(json.dumps(data, indent=2))
         return
     if found:
@@ -81,6 +87,14 @@ def list_(
     stderr().print(
         Text(f"{told_count(len(found), 'result')}, {size}, in {memory.root}"), soft_wrap=True
     )
+    if unreadable := memory.unreadable():
+        stderr().print(
+            Text(
+                f"{told_count(len(unreadable), 'more')} cannot be used: damaged, or of another"
+                " longfat; `longfat runs gc --damaged` removes them"
+            ),
+            soft_wrap=True,
+        )
 
 
 @runs.command()
@@ -133,23 +147,71 @@ def remove(
 
 
 @runs.command()
+@click.argument("folders", nargs=-1, metavar="[RUN]...", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def check(folders: tuple[Path, ...], *, as_json: bool) -> None:
+    """Read every byte of all results, or of run directories, and compare it with its checksum.
+
+    A remembered result that is damaged is set aside, and its case will run again. Ends
+    with 3 if anything is damaged.
+    """
+    problems: list[str] = []
+    good = 0
+    for folder in folders:
+        try:
+            problem = damage(load_run(folder))
+            problems += [f"{folder}: {problem}"] if problem else []
+        except InputError as error:
+            problems.append(error.message)
+    good = len(folders) - len(problems)
+    if not folders:
+        memory = Memory(tell=problems.append)
+        good = sum(memory.check(entry.key) for entry in list(memory.entries()))
+        problems += [f"{path}: it cannot be used" for path in memory.unreadable()]
+    if as_json:
+        click.echo(json.dumps({"good": good, "problems": problems}, indent=2))
+    else:
+        for problem in problems:
+            click.echo(problem)
+        stderr().print(Text(f"{told_count(good, 'result')} as when made"), soft_wrap=True)
+    if problems:
+        raise click.exceptions.Exit(ExitCode.SURROUNDINGS)
+
+
+@runs.command()
 @click.option("--keep", metavar="SIZE", help="Keep the results used last, up to this size: 10GB.")
 @click.option("--older", metavar="TIME", help="Forget what was not used for so long: 30d, 12h.")
 @click.option("--kernels-gone", is_flag=True, help="Forget results of kernels no longer built.")
+@click.option("--damaged", is_flag=True, help="Remove what cannot be used.")
 @click.option("--dry-run", is_flag=True, help="Only tell what would be forgotten.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def gc(
-    *, keep: str | None, older: str | None, kernels_gone: bool, dry_run: bool, as_json: bool
+    *,
+    keep: str | None,
+    older: str | None,
+    kernels_gone: bool,
+    damaged: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Forget old results, those used longest ago first."""
-    if keep is None and older is None and not kernels_gone:
-        raise click.UsageError("say what may go: --keep SIZE, --older TIME or --kernels-gone")
+    if keep is None and older is None and not kernels_gone and not damaged:
+        raise click.UsageError(
+            "say what may go: --keep SIZE, --older TIME, --kernels-gone or --damaged"
+        )
     rule = Rule(
         keep_bytes=None if keep is None else parse_size_bytes(keep),
         used_before_s=None if older is None else time.time() - _long_time_s(older),
         kernels={one.digest for one in kernels_here.kernels()} if kernels_gone else None,
     )
     memory = Memory()
+    unreadable = memory.unreadable() if damaged else []
+    if not dry_run:
+        for path in unreadable:
+            memory.clear(path)
+    if unreadable and not as_json:
+        would = "would be " if dry_run else ""
+        click.echo(f"{len(unreadable)} that could not be used {would}removed")
     entries = rule.forgets(memory.entries())
     if dry_run and entries and not as_json:
         print_table(_table(entries), console=stdout())
@@ -273,7 +335,7 @@ def _details(entry: Entry, run: Run) -> list[Table]:
     files = plain_table("file", "size")
     files.columns[1].justify = "right"
     for path, file in entry.files.items():
-        files.add_row(Text(path), format_quantity(file.size, Unit.BYTES))
+        files.add_row(Text(path), format_quantity(file.size_bytes, Unit.BYTES))
     return [*tables, metrics, tools, files]
 
 

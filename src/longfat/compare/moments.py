@@ -120,7 +120,7 @@ def _tables(run: Run) -> Iterator[tuple[str, pa.Table]]:
                     "sequence": reply.sequence,
                     "rtt_s": reply.rtt_s,
                 }
-                for reply in flow.replies(run.raw)
+                for reply in flow.replies(run.checked_raw)
             )
             yield flow.name, make_table(_REPLY, replies)
     for probe in run.case.probes:
@@ -137,7 +137,7 @@ def _intervals(flow: Bulk, run: Run, start_s: float) -> pa.Table:
             "cwnd_bytes": row.cwnd_bytes,
             "rtt_s": row.rtt_s,
         }
-        for stream, of_stream in enumerate(flow.rows(run.raw))
+        for stream, of_stream in enumerate(flow.rows(run.checked_raw))
         for row in of_stream
     ]
     return make_table(_INTERVAL, sorted(rows, key=lambda row: (row["time_s"], row["stream"])))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import shutil
@@ -11,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+from longfat.checked import parse_json
 from longfat.errors import InputError, SurroundingsError
 from longfat.guard import Guarded
 from longfat.kernel import cache, recipe, toolchain
@@ -153,7 +153,7 @@ def _messages(fd: int, guarded: Guarded) -> Iterator[dict[str, Any]]:
             *lines, unread = (unread + data).split(b"\n")
             for line in lines:
                 if line.startswith(b"{"):
-                    yield json.loads(line)
+                    yield parse_json(line, where="a message of the build", error=SurroundingsError)
                 else:
                     stray.append(line.decode(errors="replace"))
         if ended is not None:

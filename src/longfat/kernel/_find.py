@@ -25,7 +25,7 @@ def find(version: str) -> Kernel:
     Raises:
         InputError: `version` is not a kernel version.
         SurroundingsError: no such kernel is built, or only from another
-            recipe; the message names those that are.
+            recipe; the message names those that are. Or it is damaged.
     """
     wanted = recipe.load(series(check_version(version))).digest
     built = list(cache.manifests())
@@ -35,6 +35,11 @@ def find(version: str) -> Kernel:
         folder, found = max(
             fitting, key=lambda entry: (sort_key(entry[1].release), entry[0].stat().st_mtime_ns)
         )
+        if problem := cache.problem_of(found, folder):
+            raise SurroundingsError(
+                f"kernel {found.release} is damaged: {problem}",
+                mend=f"longfat kernel build {version}",
+            )
         return found.kernel(folder)
     raise SurroundingsError(
         _explanation(version, candidates=candidates, built=built),

@@ -1,6 +1,6 @@
 """The built kernels on this host.
 
-    CACHE/kernels/DIGEST/   linux, entropy.so, config, manifest.json
+    CACHE/kernels/DIGEST/   linux, entropy.so, config, manifest.json, SHA256SUMS
     CACHE/kernels/.building-DIGEST-RANDOM/   a build at work; its guard removes it
     CACHE/kernels/.lock     see `lock`
     CACHE/logs/             logs of builds that failed
@@ -64,10 +64,22 @@ def manifest_of(kernel: Kernel) -> Manifest:
 
 
 def get(digest: str) -> Kernel | None:
-    """Return the kernel of this digest, if it is built."""
+    """Return the kernel of this digest, if it is built and undamaged."""
     folder = kernels_folder() / digest
     found = manifest.read(folder)
-    return found.kernel(folder) if found else None
+    return found.kernel(folder) if found and not problem_of(found, folder) else None
+
+
+def problem_of(found: Manifest, folder: Path) -> str:
+    """Return why a kernel is not to be used: a file that is not what was built; empty if none.
+
+    Args:
+        found: its manifest.
+        folder: its folder.
+    """
+    if found.digest != folder.name:
+        return f"{folder / manifest.FILE}: it is that of another kernel"
+    return manifest.damage(folder)
 
 
 def scratch_folder(digest: str) -> Path:
@@ -95,9 +107,12 @@ def put(product: Path, *, digest: str) -> Kernel:
     if found is None:
         raise SurroundingsError(f"the build left no kernel in {product}")
     try:
-        if folder.exists():  # without a manifest of today's format, or we had not built
-            shutil.rmtree(folder)
+        # Without a manifest of today's format, or damaged: else we had not built.
+        grave = folder.with_name(f".removed-{digest[:12]}-{secrets.token_hex(4)}")
+        with suppress(FileNotFoundError):
+            folder.rename(grave)
         product.rename(folder)
+        shutil.rmtree(grave, ignore_errors=True)
     except OSError as error:
         raise SurroundingsError(f"cannot put the kernel into {folder}: {error}") from error
     return found.kernel(folder)

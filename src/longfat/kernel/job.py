@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from longfat.checked import decode, parse_json
 from longfat.errors import InputError
 from longfat.kernel.version import matches
 
@@ -50,8 +51,7 @@ class Job:
     @staticmethod
     def from_json(text: str) -> Job:
         """Return the job that `to_json` wrote."""
-        fields = json.loads(text)
-        return Job(**{**fields, "tools": tuple(fields["tools"])})
+        return decode(Job, parse_json(text.encode(), where="the job"), where="the job")
 
 
 def check_release(release: str, *, version: str, source: Path) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from longfat.kernel.manifest import Kernel
 
 # What tells of a build and is not loaded at boot; hosts may differ in it.
-_TELLING = (manifest.FILE, "config")
+_TELLING = (manifest.FILE, manifest.SUMS, "config")
 _SHOWN = 12
 
 
@@ -84,7 +84,8 @@ def _put(digest: str, *, content: str, unpack: Callable[[Path], None]) -> Kernel
         scratch.mkdir()
         unpack(scratch)
         found = manifest.read(scratch)
-        if found is None or found.digest != digest or fingerprint(scratch) != content:
+        fits = found is not None and found.digest == digest and not manifest.damage(scratch)
+        if not fits or fingerprint(scratch) != content:
             raise SurroundingsError(f"what came as kernel {digest[:_SHOWN]} is not that kernel")
         return cache.put(scratch, digest=digest)
     except OSError as error:

@@ -14,13 +14,13 @@ What it made is then in `product/` in the scratch folder, with its manifest.
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from longfat.checksum import file_digest
 from longfat.errors import InputError, LongfatError, SurroundingsError
 from longfat.kernel import configure, make, manifest, patch, recipe, toolchain, unpack
 from longfat.kernel.commands import Log
@@ -78,12 +78,14 @@ def _build(job: Job) -> None:
         make.compile_shim(shim, to=product / f"{shim.stem}.so", log=log)
     make.compile_program(ours.launcher, to=product / ours.launcher.stem, log=log)
     twin = manifest.read(Path(job.twin)) if job.twin else None
+    if twin is not None and not _is_undamaged(Path(job.twin) / "linux", twin.binary_sha256):
+        twin = None
     made = _make(job, ours, log=log) if twin is None else _take(job, twin)
     about = manifest.Manifest(
         digest=job.digest,
         release=made.release,
         series=series(made.release),
-        binary_sha256=hashlib.sha256((product / "linux").read_bytes()).hexdigest(),
+        binary_sha256=file_digest(product / "linux"),
         binary_key=job.binary_key,
         recipe_digest=job.recipe_digest,
         source_name=Path(job.source).name,
@@ -96,6 +98,14 @@ def _build(job: Job) -> None:
         lines=made.lines,
     )
     manifest.write(about, product)
+    manifest.write_sums(product)
+
+
+def _is_undamaged(binary: Path, digest: str) -> bool:
+    try:
+        return file_digest(binary) == digest
+    except OSError:
+        return False
 
 
 def _take(job: Job, twin: manifest.Manifest) -> _Made:

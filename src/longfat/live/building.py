@@ -7,7 +7,7 @@ them.
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError, MachineError
@@ -17,6 +17,23 @@ if TYPE_CHECKING:
     from longfat.live.record import Record
     from longfat.live.session import Session
     from longfat.network import Batch, Network
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Failed:
+    """A line that failed, as the guest's agent tells it."""
+
+    line: str
+    words: str
+    status: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Done:
+    """What became of batches: when each began, in nanoseconds, and what failed."""
+
+    times_ns: list[int]
+    failed: _Failed | None
 
 
 def build(network: Network, *, built: Network | None, session: Session, record: Record) -> None:
@@ -40,15 +57,12 @@ def build(network: Network, *, built: Network | None, session: Session, record: 
         hosts=[host.name for host in network.hosts],
         connect=network.interfaces_by_node(names).get(ROOT, []),
     )
-    # The guest's root could have written the answer.
-    times_ns, failed = found.get("times_ns"), found.get("failed")
-    if not isinstance(times_ns, list) or not isinstance(failed, dict | None):
-        raise MachineError("the guest's agent told nothing of what was built")
-    for batch, time_ns in zip(batches, times_ns, strict=False):
+    done = found.all(_Done, besides=("now_ns",))
+    for batch, time_ns in zip(batches, done.times_ns, strict=False):
         program = "" if batch.program == "sh" else f"{batch.program} "
-        record.add(int(time_ns) / 1e9, batch.node, "; ".join(f"{program}{x}" for x in batch.lines))
-    if failed:
-        line, words = str(failed.get("line")), failed.get("words")
+        record.add(time_ns / 1e9, batch.node, "; ".join(f"{program}{x}" for x in batch.lines))
+    if done.failed is not None:
+        line, words = done.failed.line, done.failed.words
         if link := link_of_qdisc(network, line):
             raise InputError(f"the qdisc of the link {link.a} - {link.b}: `{line}`: {words}")
         raise MachineError(f"the network could not be built: `{line}`: {words}")

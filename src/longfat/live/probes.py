@@ -16,6 +16,7 @@ does, since tcpdump is a process like any other.
 
 from __future__ import annotations
 
+import io
 import signal
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -289,7 +290,7 @@ class Series:
         found = self.captures
         if interface not in found:
             raise InputError(f"this probe captures nothing at {interface!r}: ask by capture=")
-        return packets.table_of(found[interface], epoch_s=START_OF_TIME_S)
+        return packets.table_of(io.BytesIO(found[interface]), epoch_s=START_OF_TIME_S)
 
     def _table(self, kind: str) -> pa.Table:
         if not self._asked[kind]:

@@ -259,8 +259,7 @@ class Session:
 
     def at_prompt(self, task: Task) -> bool:
         """Tell whether somebody is waited for to type a line at a process's terminal."""
-        waiting = self.order("prompts").get("processes")
-        return isinstance(waiting, list) and task.number in waiting
+        return task.number in self.order("prompts").get("processes", list[int])
 
     def forget(self, task: Task) -> None:
         """Let go of a process that has ended; what it left running stays."""

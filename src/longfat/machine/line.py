@@ -31,8 +31,9 @@ import struct
 import termios
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from longfat.checked import decode, parse_json
 from longfat.errors import MachineError
 from longfat.machine.pace import Pacer
 
@@ -46,6 +47,7 @@ _TIME = struct.Struct("=Q")
 _NEVER_NS = (1 << 64) - 1
 _CHUNK = 1 << 18
 _LARGEST_PAYLOAD = 1 << 24
+_T = TypeVar("_T")
 _PACED_STEP_WALL_S = 0.01  # between two moments at which a paced machine asks
 
 
@@ -69,12 +71,9 @@ class Frame:
         Raises:
             MachineError: it is none.
         """
-        try:
-            data = json.loads(self.payload)
-        except ValueError:
-            data = None
+        data = parse_json(self.payload, where="a message", error=_broken)
         if not isinstance(data, dict):
-            raise _broken()
+            raise _broken("no object")
         return Message(data)
 
 
@@ -93,10 +92,7 @@ class Message:
         Raises:
             MachineError: there is none of that name.
         """
-        value = self._data.get(name)
-        if not isinstance(value, int):
-            raise _broken()
-        return value
+        return self.get(name, int)
 
     def text(self, name: str) -> str:
         """Return a text.
@@ -104,18 +100,38 @@ class Message:
         Raises:
             MachineError: there is none of that name.
         """
-        value = self._data.get(name)
-        if not isinstance(value, str):
-            raise _broken()
-        return value
+        return self.get(name, str)
 
-    def get(self, name: str) -> Any:
-        """Return whatever it says of something; None, if nothing."""
-        return self._data.get(name)
+    def get(self, name: str, kind: type[_T]) -> _T:
+        """Return what it says of something.
+
+        Args:
+            name: of what.
+            kind: the type that it must have, as of `longfat.checked.decode`.
+
+        Raises:
+            MachineError: it says nothing of it, or something else.
+        """
+        return decode(kind, self._data.get(name), where=f"a message's {name}", error=_broken)
+
+    def all(self, kind: type[_T], *, besides: Sequence[str] = ()) -> _T:
+        """Return all that it says.
+
+        Args:
+            kind: the dataclass that has its fields.
+            besides: fields that are left out.
+
+        Raises:
+            MachineError: it says something else.
+        """
+        fields = {name: value for name, value in self._data.items() if name not in besides}
+        return decode(kind, fields, where="a message", error=_broken)
 
 
-def _broken() -> MachineError:
-    return MachineError("the guest's agent sent what is no message; was it tampered with?")
+def _broken(problem: str) -> MachineError:
+    return MachineError(
+        f"the guest's agent sent what is no message; was it tampered with? ({problem})"
+    )
 
 
 class Line:
@@ -172,7 +188,7 @@ class Line:
             return None
         size, kind, number = _HEAD.unpack_from(self._inbox)
         if size > _LARGEST_PAYLOAD:
-            raise _broken()
+            raise _broken(f"{size} bytes")
         end = _HEAD.size + size
         if len(self._inbox) < end:
             return None

@@ -6,7 +6,7 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
-from longfat.memory.entry import NOTE
+from longfat.checksum import file_damage
 from longfat.runs.hidden import hidden_folder, publish
 from longfat.runs.run import MANIFEST
 
@@ -15,12 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from longfat.runs import Run
-
-
-def files_of(folder: Path) -> list[str]:
-    """Return the files of a run directory but its manifest, by their paths below it."""
-    paths = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    return sorted(path.as_posix() for path in paths if path.name not in (MANIFEST, NOTE))
 
 
 def fill(folder: Path, *, source: Path, files: Iterable[str]) -> None:
@@ -36,7 +30,7 @@ def fill(folder: Path, *, source: Path, files: Iterable[str]) -> None:
     """
     for name in files:
         path = folder / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         link_or_copy(source / name, path)
 
 
@@ -54,37 +48,34 @@ def link_or_copy(source: Path, path: Path) -> None:
         shutil.copy2(source, path, follow_symlinks=False)
 
 
-def place_run(run: Run, *, source: Path, files: Iterable[str]) -> None:
+def place_run(run: Run, *, source: Path) -> None:
     """Make a run directory of files that lie elsewhere, unless it is there already.
 
     Args:
         run: the run, with the folder where it is to lie.
-        source: the folder that has its files.
-        files: their paths below it.
+        source: the folder that has its files, which have been checked.
 
     Raises:
         OSError: a file has gone, or the folder cannot be written.
     """
-    names = list(files)
     text = run.manifest_text()
-    if _is_there(run.folder, source=source, files=names, manifest=text):
+    if _is_there(run, source=source, manifest=text):
         return
     run.folder.parent.mkdir(parents=True, exist_ok=True)
     with hidden_folder(run.folder.parent, name=run.name) as folder:
-        fill(folder, source=source, files=names)
+        fill(folder, source=source, files=run.files)
         (folder / MANIFEST).write_text(text, encoding="utf-8")
         publish(folder, run.folder)
 
 
-def _is_there(folder: Path, *, source: Path, files: list[str], manifest: str) -> bool:
+def _is_there(run: Run, *, source: Path, manifest: str) -> bool:
+    """Tell whether a run directory is there, the very files of the source or equal ones."""
     try:
-        if (folder / MANIFEST).read_text(encoding="utf-8") != manifest:
+        if (run.folder / MANIFEST).read_text(encoding="utf-8") != manifest:
             return False
-        for name in files:
-            there, wanted = (folder / name).stat(), (source / name).stat()
-            same = (there.st_dev, there.st_ino) == (wanted.st_dev, wanted.st_ino)
-            marks = [(one.st_size, one.st_mtime_ns) for one in (there, wanted)]
-            if not same and marks[0] != marks[1]:
+        for name, wanted in run.files.items():
+            there = run.folder / name
+            if not there.samefile(source / name) and file_damage(there, wanted):
                 return False
     except (OSError, ValueError):
         return False

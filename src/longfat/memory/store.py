@@ -5,18 +5,19 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import platformdirs
 
-from longfat.errors import InputError, LongfatError, MachineError, SurroundingsError
+from longfat.errors import InputError, MachineError, SurroundingsError
 from longfat.memory.entry import Entry, entry_of, read_entry
-from longfat.memory.placing import files_of, fill, place_run
+from longfat.memory.placing import fill, place_run
 from longfat.runs import load_run
 from longfat.runs.hidden import hidden_folder, remove_folder, sweep
-from longfat.runs.run import MANIFEST, RAW, file_digest, measured_digest
+from longfat.runs.run import MANIFEST, RAW, damage
 from longfat.runs.space import disk_full, is_full_error, write_error
 
 if TYPE_CHECKING:
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 
     from longfat.runs import Run
     from longfat.setting import Setting
+
+DAMAGED = ".damaged"
+"""The folder of a memory that takes results which are not what they were."""
+
+MOST_DAMAGED = 16
+"""How many of them are kept, those found last, for whoever wants to know what happened."""
 
 _SHARD = 2
 _SHOWN = 12
@@ -45,7 +52,7 @@ class Memory:
 
     Args:
         root: its folder; made when something is remembered. `memory_root()`, if None.
-        tell: told, in a sentence, of a result that is dropped because it was damaged.
+        tell: told, in a sentence, of a result that is set aside because it was damaged.
     """
 
     def __init__(
@@ -60,8 +67,8 @@ class Memory:
         return self.root / key[:_SHARD] / key
 
     def knows(self, key: str) -> bool:
-        """Tell quickly whether there is a result of a key."""
-        return (self.place(key) / MANIFEST).exists()
+        """Tell quickly whether there is a result of a key, which may be damaged."""
+        return self._mark(key) is not None
 
     def recall(
         self, key: str, *, out: Path, name: str, study: str, parameters: Mapping[str, Setting]
@@ -77,7 +84,7 @@ class Memory:
 
         Returns:
             The run; None if there is none of this key, or none that is undamaged: that
-            is forgotten, and `tell` told why.
+            is set aside, and `tell` told why.
 
         Raises:
             InputError: `out` cannot be written to.
@@ -86,10 +93,9 @@ class Memory:
         while (mark := self._mark(key)) is not None:
             try:
                 return self._recall(key, out.resolve(), name, study, parameters)
-            except _DamagedError as damage:
+            except _DamagedError as problem:
                 if self._mark(key) == mark:
-                    self.forget(key)
-                    self._tell(f"the remembered result {key[:_SHOWN]} is dropped: {damage}")
+                    self._set_aside(key, str(problem))
                     return None
             except OSError as error:
                 if self._mark(key) == mark:
@@ -106,7 +112,7 @@ class Memory:
             _DamagedError: it is not what it was.
             OSError: the run directory cannot be written.
         """
-        entry, found = self._undamaged(key)
+        found = self._undamaged(key)
         run = replace(
             found,
             folder=out / f"{name}-seed{found.seed}",
@@ -114,9 +120,9 @@ class Memory:
             study=study,
             parameters=dict(parameters),
         )
-        place_run(run, source=entry.folder, files=entry.files)
+        place_run(run, source=self.place(key))
         with contextlib.suppress(OSError):
-            os.utime(entry.folder)
+            os.utime(self.place(key))
         return run
 
     def remember(self, run: Run) -> None:
@@ -126,6 +132,7 @@ class Memory:
             run: the run, whole in its folder.
 
         Raises:
+            InputError: a file of the run is not what it was when it was made.
             MachineError: the same case, kernel and tools gave other bytes before.
             SurroundingsError: the memory cannot be written to.
         """
@@ -137,6 +144,9 @@ class Memory:
                     self._put(run)
                 else:
                     self._compare(run)
+            except _DamagedError as problem:
+                if self._mark(key) == mark:
+                    self._set_aside(key, str(problem))
             except MachineError:
                 if self._mark(key) == mark:
                     raise
@@ -153,6 +163,7 @@ class Memory:
         """Put a run where there is none of its key.
 
         Raises:
+            InputError: it is damaged.
             OSError: it cannot be written, or there is one now.
         """
         place = self.place(run.key)
@@ -161,9 +172,11 @@ class Memory:
             sweep(self.root)
             self._swept = True
         with hidden_folder(self.root, name=run.key[:_SHOWN]) as folder:
-            fill(folder, source=run.folder, files=files_of(run.folder))
+            fill(folder, source=run.folder, files=run.files)
+            if problem := damage(replace(run, folder=folder)):
+                raise InputError(f"{run.folder}: damaged: {problem}")
             (folder / MANIFEST).write_text(run.manifest_text(), encoding="utf-8")
-            entry_of(run, filled=folder, folder=place).write(folder)
+            entry_of(run, folder=place).write(folder)
             folder.chmod(0o755)
             os.utime(folder)
             folder.rename(place)
@@ -182,82 +195,139 @@ class Memory:
             raise self._write_error(error) from error
 
     def entries(self, *, prefix: str = "") -> Iterator[Entry]:
-        """Yield what is remembered, in the keys' order.
+        """Yield what is remembered and can be read, in the keys' order.
 
         Args:
             prefix: what the keys begin with.
         """
+        for place in self._places(prefix):
+            with contextlib.suppress(InputError):
+                yield read_entry(place)
+
+    def unreadable(self) -> list[Path]:
+        """Return what cannot be used: what was set aside, and what no entry is known of."""
+        found = self._set_aside_before()
+        for place in self._places(""):
+            try:
+                read_entry(place)
+            except InputError:
+                found.append(place)
+        return found
+
+    def clear(self, folder: Path) -> None:
+        """Remove one of `unreadable`; it may be gone already.
+
+        Raises:
+            SurroundingsError: it cannot be removed.
+        """
+        try:
+            remove_folder(folder, by_way_of=self.root)
+        except OSError as error:
+            raise self._write_error(error) from error
+
+    def check(self, key: str) -> bool:
+        """Check every byte of a result; one that is damaged is set aside, and `tell` told.
+
+        Returns:
+            Whether it is good.
+        """
+        try:
+            self._undamaged(key)
+        except _DamagedError as problem:
+            self._set_aside(key, str(problem))
+            return False
+        return True
+
+    def _places(self, prefix: str) -> Iterator[Path]:
         if not set(prefix) <= _HEX:
             return
         with contextlib.suppress(OSError):
             for shard in sorted(self.root.glob(f"{prefix[:_SHARD]:?<{_SHARD}}")):
-                for place in sorted(shard.glob(f"{prefix}*")):
-                    if entry := read_entry(place):
-                        yield entry
+                yield from sorted(shard.glob(f"{prefix}*"))
 
-    def _mark(self, key: str) -> tuple[int, int] | None:
+    def _mark(self, key: str) -> tuple[int, ...] | None:
         """Return what tells a result from one that took its place; None if there is none."""
+        place = self.place(key)
         try:
-            about = (self.place(key) / MANIFEST).stat()
+            folder = place.stat()
         except OSError:
             return None
-        return about.st_ino, about.st_mtime_ns
+        try:
+            about = (place / MANIFEST).stat()
+        except OSError:  # it is damaged
+            return (folder.st_ino,)
+        return folder.st_ino, about.st_ino, about.st_mtime_ns
 
-    def _undamaged(self, key: str) -> tuple[Entry, Run]:
-        """Return a result that is as it was when it was remembered.
+    def _undamaged(self, key: str) -> Run:
+        """Return a result that is as it was when it was remembered, to the last byte.
 
         Raises:
             _DamagedError: it is not, and why.
         """
         place = self.place(key)
-        entry = read_entry(place)
-        if entry is None:
-            raise _DamagedError("what was noted of it cannot be read")
         try:
+            read_entry(place)
             run = load_run(place)
             if run.key != key:
-                raise _DamagedError("its manifest is that of another result")
-            changed = entry.changed_file(run)
+                raise _DamagedError(f"{place / MANIFEST}: it is that of another result")
+            problem = damage(run)
         except InputError as error:
             raise _DamagedError(error.message) from error
-        except FileNotFoundError:
-            raise _DamagedError("a file of it is missing") from None
         except OSError as error:
-            raise _DamagedError(f"it cannot be read: {error.strerror}") from error
-        if changed is not None:
-            raise _DamagedError(f"{changed} has been changed since")
-        return entry, run
+            raise _DamagedError(f"{place}: cannot be read: {error.strerror}") from error
+        if problem:
+            raise _DamagedError(f"{place}: {problem}")
+        return run
+
+    def _set_aside(self, key: str, problem: str) -> None:
+        """Move a result away that is not what it was.
+
+        Raises:
+            SurroundingsError: it cannot be moved.
+        """
+        aside = self.root / DAMAGED
+        target = aside / f"{key[:_SHOWN]}-{time.time_ns()}"
+        try:
+            aside.mkdir(exist_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                self.place(key).rename(target)
+            for old in self._set_aside_before()[:-MOST_DAMAGED]:
+                remove_folder(old, by_way_of=self.root)
+        except OSError as error:
+            raise self._write_error(error) from error
+        self._tell(
+            f"the remembered result {key[:_SHOWN]} is damaged, is set aside in {target}, and"
+            f" does not count: {problem}"
+        )
+
+    def _set_aside_before(self) -> list[Path]:
+        """Return what was set aside, the latest last."""
+        found = (self.root / DAMAGED).glob("*-*")
+        return sorted(found, key=lambda path: path.name.rpartition("-")[2].zfill(20))
 
     def _compare(self, run: Run) -> None:
         """Compare a run with the result that is remembered under its key.
 
         Raises:
+            _DamagedError: the remembered one is not what it was.
             MachineError: they differ.
-            OSError: the remembered one cannot be read.
+            OSError: it cannot be written to.
         """
         place = self.place(run.key)
-        about = f"of case {run.name!r} with seed {run.seed}"
-        mend = f"see {place} and {run.folder}; `longfat runs remove {run.key[:_SHOWN]}` forgets"
-        try:
-            remembered = load_run(place)
-            digest = measured_digest(place / RAW)
-        except (OSError, LongfatError) as error:
-            raise MachineError(
-                f"the remembered result {about} is damaged: {error}; {mend} it"
-            ) from error
-        if digest == run.digest == remembered.digest:
+        remembered = self._undamaged(run.key)
+        if remembered.digest == run.digest:
             with contextlib.suppress(OSError):
                 os.utime(place)
             return
-        files = ", ".join(_differing(place / RAW, run.raw)) or "none of the raw files"
-        if remembered.digest == run.digest:
-            raise MachineError(
-                f"the remembered result {about} was changed after it was remembered: {files}; "
-                f"the run gave again what it gave then; {mend} the changed one"
-            )
+        files = [
+            name
+            for name in sorted(remembered.files.keys() | run.files.keys())
+            if name.startswith(f"{RAW}/") and remembered.files.get(name) != run.files.get(name)
+        ]
         raise MachineError(
-            f"the same case, kernel and tools gave other bytes than are remembered, {about}: "
-            f"{files} differ; {mend} the old one"
+            "the same case, kernel and tools gave other bytes than are remembered, of case"
+            f" {run.name!r} with seed {run.seed}: {', '.join(files)} differ; see {place} and"
+            f" {run.folder}; `longfat runs remove {run.key[:_SHOWN]}` forgets the old one"
         )
 
     def _write_error(self, error: OSError) -> SurroundingsError:
@@ -267,10 +337,3 @@ class Memory:
             f"{self.root}: the memory of results cannot be written to: {error.strerror}",
             mend="set LONGFAT_MEMORY to a folder of yours, or run with --no-memory",
         )
-
-
-def _differing(one: Path, other: Path) -> list[str]:
-    """Return the names of the files that two folders do not have in common."""
-    digests = [{path.name: file_digest(path) for path in raw.iterdir()} for raw in (one, other)]
-    names = sorted(digests[0].keys() | digests[1].keys())
-    return [f"{RAW}/{name}" for name in names if digests[0].get(name) != digests[1].get(name)]

@@ -7,20 +7,22 @@ SYN has no windows in bytes.
 
 from __future__ import annotations
 
-import io
+import os
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 import dpkt
 import pyarrow.compute as pc
 
+from longfat.checked import open_regular
 from longfat.errors import MachineError
 from longfat.metric import Metric, Unit
 from longfat.probe.columns import TEXT, TIME, WHOLE, Column, make_table
 from longfat.probe.probe import Probe
+from longfat.probe.samples import UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,6 +52,11 @@ COLUMNS = (
 DEFAULT_SNAP_BYTES = 128
 """Enough for Ethernet, IPv6 and TCP headers with all options."""
 
+_MOST_FILE_BYTES = 4 << 30
+_MOST_PACKETS = 4_000_000
+_LONGEST_PACKET = 1 << 18  # MAXIMUM_SNAPLEN of libpcap
+_TOO_MANY = f"more than {_MOST_PACKETS:,} packets; use a filter, or `packets`"
+
 _FLAGS = ((2, "S"), (16, "A"), (1, "F"), (4, "R"), (8, "P"), (32, "U"), (64, "E"), (128, "C"))
 
 
@@ -65,6 +72,7 @@ class Capture(Probe):
     """
 
     kind: ClassVar[str] = "capture"
+    columns: ClassVar[Sequence[Column]] = COLUMNS
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric("packets", Unit.COUNT, "packets"),
         Metric("window_raw", Unit.COUNT, "window field"),
@@ -104,10 +112,14 @@ class Capture(Probe):
         del flows
         path = raw / self._output_file
         try:
-            content = path.read_bytes()
+            with open_regular(path) as file:
+                if (size := os.fstat(file.fileno()).st_size) > _MOST_FILE_BYTES:
+                    raise MachineError(
+                        f"{path.name}: it has {size:,} bytes; at most {_MOST_FILE_BYTES:,} are read"
+                    )
+                return table_of(file, name=path.name, epoch_s=epoch_s)
         except OSError as error:
             raise MachineError(f"{path.name}: not a whole capture: {error}") from None
-        return table_of(content, name=path.name, epoch_s=epoch_s)
 
     def measure(self, table: pa.Table) -> dict[str, float]:
         """Return how many packets there are, and the largest window that any of them offers."""
@@ -121,11 +133,31 @@ class Capture(Probe):
         return found
 
 
-def table_of(content: bytes, *, name: str = "capture", epoch_s: float) -> pa.Table:
+class _Capped:
+    """A file of which no piece is read that is longer than a packet can be."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._pieces = 0
+
+    def read(self, size: int) -> bytes:
+        """Read a head, or a packet."""
+        self._pieces += 1
+        if size > _LONGEST_PACKET or self._pieces > 2 * _MOST_PACKETS:
+            raise ValueError(f"a packet of {size} bytes" if size > _LONGEST_PACKET else _TOO_MANY)
+        if size == 0:
+            raise ValueError("a packet without bytes")
+        piece = self._file.read(size)
+        if piece and len(piece) < size:
+            raise ValueError("its last packet is cut")
+        return piece
+
+
+def table_of(content: IO[bytes], *, name: str = "capture", epoch_s: float) -> pa.Table:
     """Decode the headers of TCP and UDP packets: one row a packet.
 
     Args:
-        content: what is in a pcap file.
+        content: a pcap file.
         name: what to call it in messages.
         epoch_s: the time stamp from which time is counted, in seconds since 1970.
 
@@ -133,8 +165,8 @@ def table_of(content: bytes, *, name: str = "capture", epoch_s: float) -> pa.Tab
         MachineError: it is no whole pcap file.
     """
     try:
-        return make_table(COLUMNS, decode(dpkt.pcap.Reader(io.BytesIO(content)), epoch_s=epoch_s))
-    except (ValueError, dpkt.Error) as error:
+        return make_table(COLUMNS, decode(dpkt.pcap.Reader(_Capped(content)), epoch_s=epoch_s))
+    except (*UNREADABLE, dpkt.Error) as error:
         raise MachineError(f"{name}: not a whole capture: {error}") from None
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+
+from longfat.errors import MachineError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -14,6 +17,11 @@ TEXT = pa.dictionary(pa.int32(), pa.string())
 WHOLE = pa.int64()
 REAL = pa.float64()
 YES_NO = pa.bool_()
+
+MOST_CELLS = 64_000_000
+"""How many values a series may have; they take some 500 MB of memory."""
+
+_BATCH_ROWS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +49,27 @@ def make_table(columns: Sequence[Column], rows: Iterable[Mapping[str, Any]]) -> 
     Args:
         columns: its columns.
         rows: a value for each column by name; one that is absent is null.
+
+    Raises:
+        MachineError: there are more than `MOST_CELLS` values.
     """
-    values: dict[str, list[Any]] = {column.name: [] for column in columns}
-    for row in rows:
-        for name, cells in values.items():
-            cells.append(row.get(name))
-    fields = [
-        pa.field(column.name, column.type, metadata={"unit": column.unit}) for column in columns
-    ]
-    arrays = [pa.array(values[column.name], type=column.type) for column in columns]
-    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+    schema = pa.schema(
+        [pa.field(column.name, column.type, metadata={"unit": column.unit}) for column in columns]
+    )
+    left, remaining = MOST_CELLS // len(columns), iter(rows)
+    batches = []
+    while batch := list(itertools.islice(remaining, _BATCH_ROWS)):
+        left -= len(batch)
+        if left < 0:
+            raise MachineError(
+                f"it saw more than {MOST_CELLS // len(columns):,} rows, which are too many to"
+                " keep; sample less often, or fewer things"
+            )
+        arrays = [
+            pa.array([row.get(column.name) for row in batch], type=column.type)
+            for column in columns
+        ]
+        batches.append(pa.Table.from_arrays(arrays, schema=schema))
+    if len(batches) <= 1:
+        return batches[0] if batches else schema.empty_table()
+    return pa.concat_tables(batches).unify_dictionaries()

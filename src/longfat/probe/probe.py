@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from longfat.metric import Metric
     from longfat.network import Network
+    from longfat.probe.columns import Column
     from longfat.traffic import Flow
 
 
@@ -24,10 +25,12 @@ class Probe(ABC):
     Attributes:
         name: the probe's name in the study, unique among its case's flows and probes.
 
-    A subclass also says its `kind` and the `metrics` that it can measure.
+    A subclass also says its `kind`, the `columns` of its series and the `metrics` that it
+    can measure.
     """
 
     kind: ClassVar[str]
+    columns: ClassVar[Sequence[Column]]
     metrics: ClassVar[tuple[Metric, ...]]
 
     name: str

@@ -54,6 +54,7 @@ class Queue(Sampled):
     """Samples the qdiscs of interfaces; `of` are the interfaces' names."""
 
     kind: ClassVar[str] = "queue"
+    columns: ClassVar[Sequence[Column]] = COLUMNS
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric("mean_bytes", Unit.BYTES, "mean backlog"),
         Metric("peak_bytes", Unit.BYTES, "largest backlog"),

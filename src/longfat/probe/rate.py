@@ -47,6 +47,7 @@ class Rate(Sampled):
     """Samples the counters of interfaces; `of` are the interfaces' names."""
 
     kind: ClassVar[str] = "rate"
+    columns: ClassVar[Sequence[Column]] = COLUMNS
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric("rx_bps", Unit.BPS, "received"),
         Metric("tx_bps", Unit.BPS, "sent"),

@@ -12,12 +12,13 @@ left out.
 
 from __future__ import annotations
 
-import json
+import os
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from longfat.checked import decode, open_regular, parse_json
 from longfat.errors import MachineError
 
 if TYPE_CHECKING:
@@ -32,6 +33,13 @@ _ATTRIBUTE = struct.Struct("=HH")  # struct nlattr
 # Nothing that a sampler writes comes near; it bounds what is kept of a broken file.
 _LONGEST_HEADER = 1 << 20
 _LONGEST_RECORD = 1 << 26
+_MOST_FILE_BYTES = 1 << 30
+# They take seconds to read, and no study comes near.
+_MOST_RECORDS = 5_000_000
+_MOST_MESSAGES = 3_000_000
+_MOST_SOURCES = 100_000
+_LONGEST_EVERY_NS = 10**12
+_PIECE = 1 << 24
 
 _ATTRIBUTE_TYPE = 0x3FFF  # without NLA_F_NESTED and NLA_F_NET_BYTEORDER
 
@@ -63,13 +71,20 @@ def read_samples(path: Path) -> Iterator[Message]:
     """Read the messages of a sampler's file, in the order in which they came.
 
     Raises:
-        MachineError: the file is missing, or no sampler wrote it.
+        MachineError: the file is missing or too large, or no sampler wrote it.
     """
+    stream = SampleStream(name=path.name)
     try:
-        content = path.read_bytes()
+        with open_regular(path) as file:
+            if (size := os.fstat(file.fileno()).st_size) > _MOST_FILE_BYTES:
+                raise MachineError(
+                    f"{path.name}: it has {size:,} bytes; at most {_MOST_FILE_BYTES:,} are read"
+                )
+            while piece := file.read(_PIECE):
+                yield from stream.feed(piece)
     except OSError as error:
         raise MachineError(f"{path.name}: cannot be read: {error.strerror}") from None
-    return parse_samples(content, name=path.name)
+    _check_begun(stream, name=path.name)
 
 
 def parse_samples(content: bytes, *, name: str) -> Iterator[Message]:
@@ -81,8 +96,38 @@ def parse_samples(content: bytes, *, name: str) -> Iterator[Message]:
     """
     stream = SampleStream(name=name)
     yield from stream.feed(content)
+    _check_begun(stream, name=name)
+
+
+def _check_begun(stream: SampleStream, *, name: str) -> None:
     if not stream.begun:
         raise MachineError(f"{name}: not a sampler's file: its first line is not whole")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Where:
+    node: str
+    interfaces: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Header:
+    """The first line of a sampler's file."""
+
+    every_ns: int
+    sources: list[_Where]
+
+    def __post_init__(self) -> None:
+        if not 0 < self.every_ns <= _LONGEST_EVERY_NS:
+            raise ValueError(f"every_ns is {self.every_ns}")
+        if len(self.sources) > _MOST_SOURCES:
+            raise ValueError(f"it has {len(self.sources)} sources")
+        if not all(
+            index.isascii() and index.isdigit() and len(index) <= 10
+            for one in self.sources
+            for index in one.interfaces
+        ):
+            raise ValueError("an interface has no number")
 
 
 class SampleStream:
@@ -97,6 +142,8 @@ class SampleStream:
         self._unread = b""
         self._every_ns = 0
         self._sources: list[Source] = []
+        self._records = 0
+        self._messages = 0
         self.time_s = 0.0
         """Up to when all sources have been read, in seconds after the traffic's start."""
 
@@ -136,26 +183,29 @@ class SampleStream:
             if _RECORD.size + length > len(view):
                 break
             time_s = tick * self._every_ns / 1e9
+            self._records += 1
             for body in _messages(view[_RECORD.size : _RECORD.size + length]):
+                self._messages += 1
                 yield Message(time_s, self._sources[index], body)
+            if self._records > _MOST_RECORDS or self._messages > _MOST_MESSAGES:
+                raise MachineError(
+                    f"{self._name}: more samples than are read ({_MOST_RECORDS:,}, with"
+                    f" {_MOST_MESSAGES:,} messages); sample less often, or fewer things"
+                )
             if index == len(self._sources) - 1:
                 self.time_s = time_s
             view = view[_RECORD.size + length :]
         self._unread = bytes(view)
 
     def _read_header(self, head: bytes) -> None:
-        try:
-            header = json.loads(head)
-            every_ns = int(header["every_ns"])
-            sources = [
-                Source(one["node"], {int(index): name for index, name in one["interfaces"].items()})
-                for one in header["sources"]
-            ]
-            if every_ns <= 0:
-                raise ValueError(f"every_ns is {every_ns}")
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise MachineError(f"{self._name}: not a sampler's file: {error}") from None
-        self._every_ns, self._sources = every_ns, sources
+        where = f"{self._name}: not a sampler's file: its first line"
+        data = parse_json(head, where=where, error=MachineError)
+        header = decode(_Header, data, where=where, error=MachineError)
+        self._every_ns = header.every_ns
+        self._sources = [
+            Source(one.node, {int(index): name for index, name in one.interfaces.items()})
+            for one in header.sources
+        ]
 
 
 def _messages(view: memoryview) -> Iterator[memoryview]:

@@ -117,6 +117,7 @@ class Tcp(Sampled):
     """Samples tcp_info of flows' sockets at both ends; `of` are the flows' names."""
 
     kind: ClassVar[str] = "tcp"
+    columns: ClassVar[Sequence[Column]] = COLUMNS
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric("mean_cwnd_bytes", Unit.BYTES, "mean cwnd"),
         Metric("peak_cwnd_bytes", Unit.BYTES, "largest cwnd"),

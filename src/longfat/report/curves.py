@@ -107,7 +107,7 @@ class RunCurves:
     def _rows(self, flow: Bulk) -> list[list[Interval]]:
         """Return the rows of each stream that count and are no slivers."""
         try:
-            streams = flow.rows(self.run.raw)
+            streams = flow.rows(self.run.checked_raw)
         except LongfatError as error:
             raise InputError(self._unreadable(flow, str(error))) from None
         return [whole_rows(stream) for stream in streams]
@@ -115,9 +115,12 @@ class RunCurves:
     def replies(self, flow: Ping) -> dict[int, float]:
         """Return the RTT of each request that was answered; the first answer counts."""
         try:
-            return {reply.sequence: reply.rtt_s for reply in reversed(flow.replies(self.run.raw))}
-        except OSError as error:
-            raise InputError(self._unreadable(flow, error.strerror or str(error))) from None
+            return {
+                reply.sequence: reply.rtt_s
+                for reply in reversed(flow.replies(self.run.checked_raw))
+            }
+        except LongfatError as error:
+            raise InputError(self._unreadable(flow, str(error))) from None
 
     def _unreadable(self, flow: Flow, reason: str) -> str:
         raw = self.run.raw

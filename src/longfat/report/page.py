@@ -235,7 +235,7 @@ def _tests(verdict: Verdict) -> list[_Test]:
         for name, run in verdict.first_runs.items()
         for flow in verdict.study.cases[name].case.flows
         if isinstance(flow, Iperf3)
-        for tables in (iperf3_tables(flow.report(run.raw)),)
+        for tables in (iperf3_tables(flow.report(run.checked_raw)),)
     ]
 
 

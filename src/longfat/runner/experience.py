@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from longfat.case import Case
+from longfat.errors import InputError
 from longfat.runner.cost import Cost, expected_cost
+from longfat.runs import load_run
 from longfat.runs.run import MANIFEST
 from longfat.spread import spread_of
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from longfat.case import Case
     from longfat.memory import Memory
     from longfat.spread import Spread
 
@@ -67,15 +68,15 @@ def known_runs(folders: Sequence[Path]) -> list[KnownRun]:
     step = max(1, math.ceil(len(folders) / MOST_RUNS_READ))
     found = []
     for folder in folders[::step]:
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            data = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        with contextlib.suppress(InputError):
+            run = load_run(folder)
             found.append(
                 KnownRun(
-                    case_digest=str(data["case_digest"]),
-                    wall_s=float(data["wall_s"]),
-                    disk_bytes=sum(f.stat().st_size for f in folder.rglob("*") if f.is_file()),
-                    peak_bytes=int(data["peak_bytes"]),
-                    expected=expected_cost(Case.from_json(data["case"])),
+                    case_digest=run.case_digest,
+                    wall_s=run.wall_s,
+                    disk_bytes=sum(file.size_bytes for file in run.files.values()),
+                    peak_bytes=run.peak_bytes,
+                    expected=expected_cost(run.case),
                 )
             )
     return found

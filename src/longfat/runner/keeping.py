@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError, LongfatError, MachineError
-from longfat.memory.placing import files_of, place_run
+from longfat.memory.placing import place_run
 from longfat.runs import load_run
-from longfat.runs.run import MANIFEST, measured_digest
+from longfat.runs.run import MANIFEST, damage
 from longfat.runs.space import write_error
 
 if TYPE_CHECKING:
@@ -126,11 +126,11 @@ class Keeper:
             return False
         try:
             run = load_run(folder)
-            if run.key != key or measured_digest(run.raw) != run.digest:
+            if run.key != key or damage(run):
                 return False
+            self._memory.remember(run)
         except (InputError, OSError):
             return False
-        self._memory.remember(run)
         return True
 
     def _copy(self, run: Run, piece: Piece) -> Run:
@@ -144,7 +144,7 @@ class Keeper:
             parameters=dict(batch.cases[piece.name].parameters),
         )
         try:
-            place_run(copy, source=run.folder, files=files_of(run.folder))
+            place_run(copy, source=run.folder)
         except OSError as error:
             raise write_error(out, error) from error
         return copy

@@ -9,16 +9,17 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from longfat import kernel as kernels
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.machine import Machine, reserve_cpu
 from longfat.network import link_of_qdisc
 from longfat.runner.compile import compile_job, expected_virtual_s, limit_virtual_s
+from longfat.runner.guest_outcome import read_outcome
 from longfat.runner.init import GUEST_FOLDER, GUEST_PLACE, init_program
 from longfat.runner.tools import PACKAGES, Toolbox, missing_tool
-from longfat.runs import FlowTime, Played, staged_run
+from longfat.runs import staged_run
 from longfat.runs.space import disk_full, is_full
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from longfat.errors import Place
     from longfat.kernel import Kernel
     from longfat.machine import Pace
+    from longfat.runner.guest_outcome import FailedCommand
     from longfat.runs import Run
     from longfat.setting import Setting
 
@@ -121,13 +123,16 @@ def run_case(
                         raise disk_full(out) from error
                     raise
                 staged.check()
-                outcome = _outcome(staged.folder, machine)
-                if outcome["failed"] is not None:
-                    raise _failure(case, outcome["failed"], setup_places=setup_places)
+                outcome = read_outcome(staged.folder, case)
+                if outcome is None:
+                    tail = machine.console_tail()
+                    raise MachineError(f"the guest ended without a word{tail}")
+                if outcome.failed is not None:
+                    raise _failure(case, outcome.failed, setup_places=setup_places)
                 return staged.keep(
                     kernel=kernel,
                     tools=tools,
-                    played=_played(outcome),
+                    played=outcome.played,
                     wall_s=wall_s,
                     peak_bytes=machine.peak_bytes,
                 )
@@ -137,41 +142,20 @@ def run_case(
             raise InputError(f"case {name!r}: {error.message}", place=error.place) from error
 
 
-def _outcome(folder: Path, machine: Machine) -> dict[str, Any]:
-    try:
-        data = json.loads((folder / "outcome.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise MachineError(f"the guest ended without a word{machine.console_tail()}") from None
-    if not isinstance(data, dict):
-        raise MachineError("the guest's outcome is no object")
-    return data
-
-
-def _played(outcome: dict[str, Any]) -> Played:
-    return Played(
-        virtual_s=outcome["virtual_s"],
-        epoch_s=outcome.get("epoch_s", 0.0),
-        flow_times={
-            name: FlowTime(start_s=round(start_s, 6), end_s=round(end_s, 6))
-            for name, (start_s, end_s) in outcome.get("flow_times", {}).items()
-        },
-    )
-
-
-def _failure(case: Case, failed: dict[str, Any], *, setup_places: Sequence[Place]) -> LongfatError:
+def _failure(case: Case, failed: FailedCommand, *, setup_places: Sequence[Place]) -> LongfatError:
     """Return the error that a failed command of the guest amounts to."""
-    line, words, status = failed["line"], failed["words"], failed["status"]
+    line, words, status = failed.line, failed.words, failed.status
     ending = f"exited with status {status}" if status is not None else "was ended"
-    if failed["step"] == "flow":
-        (flow,) = (flow for flow in case.flows if flow.name == failed["flow"])
+    if failed.step == "flow":
+        (flow,) = (flow for flow in case.flows if flow.name == failed.flow)
         return InputError(f"flow {flow.name!r}: `{line}` {ending}: {flow.failure(words)}")
-    if failed["step"] == "probe":
-        return InputError(f"probe {failed['probe']!r}: `{line}` {ending}: {words}")
-    if failed["step"] == "network":
+    if failed.step == "probe":
+        return InputError(f"probe {failed.probe!r}: `{line}` {ending}: {words}")
+    if failed.step == "network":
         if link := link_of_qdisc(case.network, line):
             return InputError(f"the qdisc of the link {link.a} - {link.b}: `{line}`: {words}")
         return MachineError(f"the network could not be built: `{line}` {ending}: {words}")
-    index = failed["index"]
+    index = failed.index or 0
     program = case.setup[index].line.split(maxsplit=1)[0]
     if status == _NOT_FOUND and program in PACKAGES:
         return missing_tool(program)

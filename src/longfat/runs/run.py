@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from longfat.case import Case
+from longfat.checked import Decoder, read_json, told
+from longfat.checksum import FILE_NAME, FileSum, file_damage, file_sum, sealed, unsealed
 from longfat.errors import InputError
+from longfat.runs.series import read_series
 from longfat.setting import Setting
 
-RUN_FORMAT = 3
+RUN_FORMAT = 4
 """The version of the manifest; it changes when the meaning of a field does."""
 
 MANIFEST = "manifest.json"
@@ -63,6 +66,14 @@ def result_key(case_digest: str, *, kernel_digest: str, tools: Mapping[str, Tool
     return hashlib.sha256(json.dumps(decides).encode()).hexdigest()
 
 
+class RanOn(TypedDict):
+    """The kernel of a run: the `digest` that names it, its `release`, and its binary's digest."""
+
+    digest: str
+    release: str
+    binary_sha256: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """What one case gave.
@@ -74,7 +85,7 @@ class Run:
         case_digest: the case's digest.
         digest: a hash over all that was measured, not over wall time or
             paths: equal digests mean equal bytes.
-        kernel: the kernel's `digest`, `release` and `binary_sha256`.
+        kernel: the kernel that ran it.
         tools: the host's tools, and longfat itself, by name.
         seed: the case's seed.
         flow_times: when each flow began and ended, by its name.
@@ -83,6 +94,7 @@ class Run:
         wall_s: wall time of the same, in seconds.
         peak_bytes: the most memory that the machine's processes held at once.
         metrics: numbers by `FLOW.METRIC` and `PROBE.METRIC`, in base units.
+        files: what each file held when the run was made, but the manifest, by its path.
         study: the name of the study whose case it is; empty if it is of none.
         parameters: of a case of a grid, what each parameter is in it.
     """
@@ -92,7 +104,7 @@ class Run:
     case: Case
     case_digest: str
     digest: str
-    kernel: dict[str, str]
+    kernel: RanOn
     tools: dict[str, Tool]
     seed: int
     flow_times: Mapping[str, FlowTime]
@@ -101,6 +113,7 @@ class Run:
     wall_s: float
     peak_bytes: int
     metrics: dict[str, float]
+    files: Mapping[str, FileSum]
     study: str = ""
     parameters: Mapping[str, Setting] = field(default_factory=dict)
 
@@ -115,6 +128,17 @@ class Run:
         """Return the folder of what the tools printed."""
         return self.folder / RAW
 
+    @property
+    def checked_raw(self) -> Path:
+        """Return the folder of what the tools printed, its files checked.
+
+        Raises:
+            InputError: a file is not what it was when the run was made.
+        """
+        if problem := damage(self, only=RAW):
+            raise InputError(f"{self.folder}: damaged: {problem}")
+        return self.raw
+
     def series(self, probe: str) -> pa.Table:
         """Return what a probe saw.
 
@@ -127,17 +151,14 @@ class Run:
         Raises:
             InputError: the case has no such probe, or the file is missing or broken.
         """
-        names = [one.name for one in self.case.probes]
-        if probe not in names:
-            there = f"its probes: {', '.join(names)}" if names else "it has none"
+        found = {one.name: one for one in self.case.probes}
+        if probe not in found:
+            there = f"its probes: {', '.join(found)}" if found else "it has none"
             raise InputError(f"{self.folder}: no probe {probe!r} in this run; {there}")
-        path = self.folder / SERIES / f"{probe}.parquet"
-        try:
-            return pq.read_table(path)
-        except FileNotFoundError:
-            raise InputError(f"{path}: missing: the run directory is not whole") from None
-        except (OSError, pa.ArrowException) as error:
-            raise InputError(f"{path}: not a whole Parquet file: {error}") from None
+        name = f"{SERIES}/{probe}.parquet"
+        if name not in self.files:
+            raise InputError(f"{self.folder / name}: the run has no such file")
+        return read_series(self.folder / name, self.files[name], columns=found[probe].columns)
 
     def to_manifest(self) -> dict[str, Any]:
         """Return all but the place of the run as plain data."""
@@ -146,8 +167,9 @@ class Run:
         fields["case"] = self.case.to_json()
         fields["flow_times"] = {name: asdict(time) for name, time in self.flow_times.items()}
         fields["tools"] = {name: asdict(tool) for name, tool in self.tools.items()}
+        fields["files"] = {name: asdict(file) for name, file in self.files.items()}
         fields["parameters"] = {name: one.to_json() for name, one in self.parameters.items()}
-        return {"format": RUN_FORMAT, **fields}
+        return sealed({"format": RUN_FORMAT, **fields})
 
     def manifest_text(self) -> str:
         """Return what stands in the run's manifest."""
@@ -157,46 +179,105 @@ class Run:
 def load_run(folder: Path) -> Run:
     """Read a run directory.
 
+    The manifest is checked whole: by its checksum, field by field, and for the case being
+    the one of its digest. The files are checked when they are read, or by `damage`.
+
     Raises:
-        InputError: it is no run directory, or one of another format.
+        InputError: it is no run directory, is damaged, or is one of another format.
     """
     path = folder / MANIFEST
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        data = read_json(path)
+    except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"{folder}: not a run directory: no {MANIFEST} in it") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{folder}: not a run directory: {error}") from None
-    found = data.get("format") if isinstance(data, dict) else None
-    if found != RUN_FORMAT:
-        raise InputError(f"{path}: its format is {found!r}; this longfat reads {RUN_FORMAT}")
-    fields = {name: data.get(name) for name in Run.__dataclass_fields__}
-    missing = [name for name, value in fields.items() if value is None and name != "folder"]
-    if missing:
-        raise InputError(f"{path}: {', '.join(missing)} missing in it")
-    try:
-        fields["case"] = Case.from_json(fields["case"])
-        fields["flow_times"] = {
-            name: FlowTime(**times) for name, times in fields["flow_times"].items()
-        }
-        fields["tools"] = {name: Tool(**tool) for name, tool in fields["tools"].items()}
-        fields["parameters"] = {
-            name: Setting.from_json(one) for name, one in fields["parameters"].items()
-        }
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path}: {error}") from None
-    return Run(**{**fields, "folder": folder})
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    return read_manifest(data, folder=folder)
 
 
-def measured_digest(raw: Path) -> str:
+def read_manifest(data: Any, *, folder: Path) -> Run:
+    """Return the run that a manifest's JSON tells of; see `load_run`.
+
+    Args:
+        data: what `Run.to_manifest` returned.
+        folder: the run directory.
+
+    Raises:
+        InputError: the data is not that of a run.
+    """
+    where = str(folder / MANIFEST)
+    if not isinstance(data, dict):
+        raise InputError(f"{where}: found {told(data)}, needed is an object")
+    found = data.get("format")
+    if found != RUN_FORMAT or isinstance(found, bool):
+        raise InputError(f"{where}: its format is {told(found)}; this longfat reads {RUN_FORMAT}")
+    fields = unsealed(data, where=where)
+    del fields["format"]
+    case = Case.from_json(fields.pop("case", None), where=f"{where}: case")
+    run = _DECODER.decode(fields, where=where, given={"folder": folder, "case": case})
+    if problem := _contradiction(run):
+        raise InputError(f"{where}: {problem}")
+    return run
+
+
+def _contradiction(run: Run) -> str:
+    """Return what in a manifest cannot all be true; empty if all can."""
+    if run.case.digest != run.case_digest:
+        return "case_digest: it is that of another case"
+    if run.case.seed != run.seed:
+        return f"seed: it is {run.seed}, and that of the case {run.case.seed}"
+    if raw_digest(run.files) != run.digest:
+        return "digest: it is not that of the raw files"
+    for name in run.files:
+        if not FILE_NAME.fullmatch(name):
+            return f"files: {told(name)} is no path of a run's file"
+    if run.flow_times.keys() != {flow.name for flow in run.case.flows}:
+        return "flow_times: they are not those of the case's flows"
+    return ""
+
+
+def damage(run: Run, *, only: str = "") -> str:
+    """Return how the files of a run differ from what they were when it was made.
+
+    Args:
+        run: the run.
+        only: the folder of it to look at, such as `raw`; all files, if empty.
+
+    Returns:
+        The first file that differs, and how; empty if none does.
+    """
+    for name, wanted in run.files.items():
+        if name.startswith(only) and (problem := file_damage(run.folder / name, wanted)):
+            return f"{name}: {problem}"
+    for folder in (RAW, SERIES):
+        if folder.startswith(only):
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                for entry in sorted((run.folder / folder).rglob("*")):
+                    name = entry.relative_to(run.folder).as_posix()
+                    if name not in run.files and not entry.is_dir():
+                        return f"{name}: it is none of the run's files"
+    return ""
+
+
+def sums_of(folder: Path) -> dict[str, FileSum]:
+    """Return what the files of a run directory hold, but the manifest, by their paths.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    names = {path.relative_to(folder).as_posix(): path for path in paths}
+    return {name: file_sum(path) for name, path in names.items() if name != MANIFEST}
+
+
+def raw_digest(files: Mapping[str, FileSum]) -> str:
     """Return the hash over the names and bytes of all raw files."""
     digest = hashlib.sha256()
-    for path in sorted(raw.iterdir()):
-        digest.update(f"{path.name}\0{file_digest(path)}\n".encode())
+    for path, file in sorted(files.items()):
+        folder, _, name = path.partition("/")
+        if folder == RAW:
+            digest.update(f"{name}\0{file.sha256}\n".encode())
     return digest.hexdigest()
 
 
-def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+_DECODER = Decoder(Run, given=("folder", "case"))

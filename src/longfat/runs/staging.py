@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import stat
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import pyarrow.parquet as pq
 from longfat.errors import InputError, MachineError, SurroundingsError
 from longfat.probe.samples import UNREADABLE
 from longfat.runs.hidden import hidden_folder, publish, sweep
-from longfat.runs.run import MANIFEST, RAW, SERIES, FlowTime, Run, Tool, measured_digest
+from longfat.runs.run import MANIFEST, RAW, SERIES, FlowTime, Run, Tool, raw_digest, sums_of
 from longfat.runs.space import check_room, disk_full, has_room, is_full_error, write_error
 
 if TYPE_CHECKING:
@@ -104,12 +105,21 @@ class Staged:
         for path in raw.glob("*.err"):
             if path.stat().st_size == 0:
                 path.unlink()
+        metrics = _measure(self._case, raw) | _decode(
+            self._case, raw, series=self.folder / SERIES, epoch_s=played.epoch_s
+        )
+        for name, value in metrics.items():
+            if not math.isfinite(value):
+                raise MachineError(f"{name} is {value}: what was measured makes no sense")
+        for name in _EXCHANGE:
+            (self.folder / name).unlink()
+        files = sums_of(self.folder)
         run = Run(
             folder=self._out / f"{self._name}-seed{self._case.seed}",
             name=self._name,
             case=self._case,
             case_digest=self._case.digest,
-            digest=measured_digest(raw),
+            digest=raw_digest(files),
             kernel={
                 "digest": kernel.digest,
                 "release": kernel.release,
@@ -122,13 +132,11 @@ class Staged:
             virtual_s=played.virtual_s,
             wall_s=round(wall_s, 3),
             peak_bytes=peak_bytes,
-            metrics=_measure(self._case, raw)
-            | _decode(self._case, raw, series=self.folder / SERIES, epoch_s=played.epoch_s),
+            metrics=metrics,
+            files=files,
             study=self._study,
             parameters=self._parameters,
         )
-        for name in _EXCHANGE:
-            (self.folder / name).unlink()
         (self.folder / MANIFEST).write_text(run.manifest_text(), encoding="utf-8")
         publish(self.folder, run.folder)
         return run

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import threading
@@ -10,14 +9,13 @@ from http import HTTPStatus
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from longfat.checked import parse_json
 from longfat.errors import InputError
-from longfat.probe import PROBES
 from longfat.report.files import PAGE
-from longfat.runs import RUN_FORMAT, load_run
-from longfat.runs.run import MANIFEST
+from longfat.runs import load_run
+from longfat.runs.run import MANIFEST, read_manifest
 from longfat.studio.places import report_url
 from longfat.studio.refusal import Refusal
-from longfat.traffic import FLOWS
 from longfat.units import format_quantity
 
 if TYPE_CHECKING:
@@ -110,46 +108,41 @@ class KeptRuns:
         """Return what a manifest tells; None where it is none that this longfat reads."""
         try:
             content = self._workspace.read(f"{folder}/{MANIFEST}", most_bytes=_LARGEST_MANIFEST)
-            data = json.loads(content)
-            if data["format"] != RUN_FORMAT:
-                return None
-            return {
-                "path": folder,
-                "study": PurePosixPath(folder).parent.name,
-                "case": str(data["name"]),
-                "seed": int(data["seed"]),
-                "kernel": str(data["kernel"]["release"]),
-                "digest": str(data["digest"]),
-                "modified_s": modified_s,
-                "told": _told(data["case"], data["metrics"]),
-            }
-        except (InputError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            data = parse_json(content, where=folder)
+            run = read_manifest(data, folder=Path(folder))
+        except InputError:
             return None
+        return {
+            "path": folder,
+            "study": PurePosixPath(folder).parent.name,
+            "case": run.name,
+            "seed": run.seed,
+            "kernel": run.kernel["release"],
+            "digest": run.digest,
+            "modified_s": modified_s,
+            "told": _told(run),
+        }
 
 
-def _told(case: Mapping[str, Any], metrics: Mapping[str, float]) -> list[dict[str, str]]:
+def _told(run: Run) -> list[dict[str, str]]:
     """Return a few figures of a run: of each flow what is asked first, then of its probes."""
-    known: dict[str, dict[str, Any]] = {}
-    for flow in case["flows"]:
-        known[flow["name"]] = {one.name: one for one in FLOWS[flow["tool"]].metrics}
-    told = [
+    known = {flow.name: {one.name: one for one in flow.metrics} for flow in run.case.flows}
+    found = [
         (name, of[metric])
         for metric in _TELLING
         for name, of in known.items()
-        if metric in of and f"{name}.{metric}" in metrics
+        if metric in of and f"{name}.{metric}" in run.metrics
     ]
-    for probe in case["probes"]:
-        told += [
-            (probe["name"], one)
-            for one in PROBES[probe["kind"]].metrics
-            if f"{probe['name']}.{one.name}" in metrics
+    for probe in run.case.probes:
+        found += [
+            (probe.name, one) for one in probe.metrics if f"{probe.name}.{one.name}" in run.metrics
         ]
     return [
         {
             "name": f"{name} {metric.title}",
-            "text": format_quantity(metrics[f"{name}.{metric.name}"], metric.unit),
+            "text": format_quantity(run.metrics[f"{name}.{metric.name}"], metric.unit),
         }
-        for name, metric in told[:_MOST_TOLD]
+        for name, metric in found[:_MOST_TOLD]
     ]
 
 

@@ -3,17 +3,17 @@
 Both ends write a report (`-J`), because each end knows things that the other
 cannot: congestion window, RTT and retransmissions stand in the sender's.
 
-Source of the report's fields: the iperf3(1) manual and reports captured from
-3.12, kept under tests/data.
+The report's fields are those of `longfat.traffic.iperf3_json`.
 """
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from longfat.checked import MOST_RAW_BYTES, parse_json, read_json, told
 from longfat.errors import InputError, MachineError
 from longfat.metric import Metric, Unit
 from longfat.theory.fairness import jain_index
@@ -27,8 +27,10 @@ from longfat.traffic.bulk import (
     Rows,
 )
 from longfat.traffic.flow import Process
+from longfat.traffic.iperf3_json import REPORT, End, EndOfStream, Streams
 
 _SHIM = "iperf3_lean"
+_NO_REPORT = "not a JSON report of iperf3"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,9 +107,10 @@ class Iperf3(Bulk):
     def failure(self, words: str) -> str:
         """Return the error that a report tells of."""
         try:
-            return str(json.loads(words)["error"])
-        except (ValueError, KeyError, TypeError):
+            data = parse_json(words.encode(errors="replace"), where="", foreign=True)
+        except InputError:
             return words
+        return str(data["error"]) if isinstance(data, dict) and "error" in data else words
 
     def report(self, raw: Path) -> Iperf3Report:
         """Read the sending end's report, which knows cwnd and RTT."""
@@ -167,10 +170,13 @@ def read_report(path: Path) -> Iperf3Report:
         MachineError: the file is missing, or is not iperf3's JSON.
         InputError: iperf3 reports an error.
     """
+    where = f"{path.name}: {_NO_REPORT}"
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise MachineError(f"{path.name}: not a JSON report of iperf3: {error}") from None
+        data = read_json(
+            path, most_bytes=MOST_RAW_BYTES, where=where, error=MachineError, foreign=True
+        )
+    except OSError as error:
+        raise MachineError(f"{where}: {error.strerror}") from None
     return parse_report(data, name=path.name)
 
 
@@ -186,93 +192,95 @@ def parse_report(data: Any, *, name: str) -> Iperf3Report:
         InputError: it tells of an error.
     """
     if not isinstance(data, dict):
-        raise MachineError(f"{name}: not a JSON report of iperf3: the top level is no object")
+        raise MachineError(f"{name}: {_NO_REPORT}: the top level is no object")
     if "error" in data:
-        raise InputError(f"{name}: iperf3 failed: {data['error']}")
-    try:
-        return Iperf3Report(
-            version=str(data["start"]["version"]),
-            connections=[
-                (int(one["local_port"]), int(one["remote_port"]))
-                for one in data["start"].get("connected", [])
-            ],
-            streams=parse_streams(data["intervals"]),
-            totals=_totals(data["end"]),
-        )
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise MachineError(
-            f"{name}: not a whole report of iperf3: {type(error).__name__} {error}"
-        ) from None
+        problem = data["error"]
+        words = problem if isinstance(problem, str) else told(problem)
+        raise InputError(f"{name}: iperf3 failed: {words}")
+    where = f"{name}: not a whole report of iperf3"
+    report = REPORT.decode(data, where=where, error=MachineError)
+    return Iperf3Report(
+        version=report.start.version,
+        connections=[(one.local_port, one.remote_port) for one in report.start.connected],
+        streams=streams_of(report.intervals),
+        totals=_totals(report.end),
+    )
 
 
-def parse_streams(intervals: list[dict[str, Any]]) -> Rows:
-    """Read the rows of each stream, in the order of the streams' sockets.
+def streams_of(intervals: Iterable[Streams]) -> Rows:
+    """Return the rows of each stream, in the order of the streams' sockets.
 
     Args:
         intervals: the report's `intervals`.
-
-    Raises:
-        KeyError, TypeError, AttributeError: a row lacks what every version writes, or
-            has something else in its place.
     """
     rows: dict[int, list[Interval]] = {}
     for interval in intervals:
-        for row in interval["streams"]:
-            rows.setdefault(row["socket"], []).append(
+        for row in interval.streams:
+            rows.setdefault(row.socket, []).append(
                 Interval(
-                    start_s=row["start"],
-                    end_s=row["end"],
-                    bps=row["bits_per_second"],
-                    retransmits=row.get("retransmits"),
-                    cwnd_bytes=row.get("snd_cwnd"),
-                    rtt_s=_scaled(row.get("rtt"), 1e6),
-                    omitted=bool(row.get("omitted", False)),
-                    bytes=row["bytes"],
-                    rttvar_s=_scaled(row.get("rttvar"), 1e6),
-                    pmtu_bytes=row.get("pmtu"),
-                    jitter_s=_scaled(row.get("jitter_ms"), 1e3),
-                    lost_packets=row.get("lost_packets"),
-                    sender=bool(row.get("sender", True)),
+                    start_s=row.start,
+                    end_s=row.end,
+                    bps=row.bits_per_second,
+                    retransmits=_whole(row.retransmits),
+                    cwnd_bytes=_whole(row.snd_cwnd),
+                    rtt_s=_scaled(row.rtt, 1e6),
+                    omitted=row.omitted,
+                    bytes=int(row.bytes),
+                    rttvar_s=_scaled(row.rttvar, 1e6),
+                    pmtu_bytes=_whole(row.pmtu),
+                    jitter_s=_scaled(row.jitter_ms, 1e3),
+                    lost_packets=_whole(row.lost_packets),
+                    sender=row.sender,
                 )
             )
     return tuple(tuple(stream) for stream in rows.values())
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else int(value)
 
 
 def _scaled(value: float | None, parts: float) -> float | None:
     return None if value is None else value / parts
 
 
-def _totals(end: dict[str, Any]) -> dict[str, float]:
-    sent, received = end["sum_sent"], end["sum_received"]
+def _totals(end: End) -> dict[str, float]:
+    sent, received = end.sum_sent, end.sum_received
     totals = {
-        "sender_bps": float(sent["bits_per_second"]),
-        "receiver_bps": float(received["bits_per_second"]),
-        "sent_bytes": float(sent["bytes"]),
-        "received_bytes": float(received["bytes"]),
-        **_fairness(end["streams"]),
+        "sender_bps": float(sent.bits_per_second),
+        "receiver_bps": float(received.bits_per_second),
+        "sent_bytes": float(sent.bytes),
+        "received_bytes": float(received.bytes),
+        **_fairness(end.streams),
     }
-    if "udp" in end["streams"][0]:
-        totals["jitter_s"] = float(end["sum"]["jitter_ms"]) / 1e3
-        totals["loss"] = float(end["sum"]["lost_percent"]) / 100
+    if end.sum is not None and end.streams[0].udp is not None:
+        totals["jitter_s"] = float(end.sum.jitter_ms) / 1e3
+        totals["loss"] = float(end.sum.lost_percent) / 100
         return totals
-    if "retransmits" in sent:
-        totals["retransmits"] = float(sent["retransmits"])
+    if sent.retransmits is not None:
+        totals["retransmits"] = float(sent.retransmits)
     # Zeros stand where this end did not send.
-    senders = [stream["sender"] for stream in end["streams"] if stream["sender"].get("mean_rtt")]
-    if senders:
-        totals["max_cwnd_bytes"] = float(max(s["max_snd_cwnd"] for s in senders))
-        totals["min_rtt_s"] = min(s["min_rtt"] for s in senders) / 1e6
-        totals["mean_rtt_s"] = sum(s["mean_rtt"] for s in senders) / len(senders) / 1e6
-        totals["max_rtt_s"] = max(s["max_rtt"] for s in senders) / 1e6
+    senders = [(one.sender, one.sender.mean_rtt) for one in end.streams if one.sender]
+    rtts = [(sender, rtt) for sender, rtt in senders if rtt]
+    if rtts:
+        totals["max_cwnd_bytes"] = float(max(sender.max_snd_cwnd for sender, _ in rtts))
+        totals["min_rtt_s"] = min(sender.min_rtt for sender, _ in rtts) / 1e6
+        totals["mean_rtt_s"] = sum(rtt for _, rtt in rtts) / len(rtts) / 1e6
+        totals["max_rtt_s"] = max(sender.max_rtt for sender, _ in rtts) / 1e6
     return totals
 
 
-def _fairness(streams: list[dict[str, Any]]) -> dict[str, float]:
+def _fairness(streams: Sequence[EndOfStream]) -> dict[str, float]:
     """Return how evenly parallel streams shared what was received; nothing of a single stream."""
     received = [
-        stream["udp"]["packets"] - stream["udp"]["lost_packets"]
-        if "udp" in stream
-        else stream["receiver"]["bytes"]
-        for stream in streams
+        one.udp.packets - one.udp.lost_packets
+        if one.udp is not None
+        else one.receiver.bytes
+        if one.receiver is not None
+        else 0
+        for one in streams
     ]
-    return {"fairness": jain_index(received)} if len(received) > 1 and any(received) else {}
+    sane = all(value >= 0 for value in received)
+    return (
+        {"fairness": jain_index(received)} if len(received) > 1 and any(received) and sane else {}
+    )

@@ -7,19 +7,20 @@ has, and all that is no report is told in the person's words.
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from longfat.checked import MOST_RAW_BYTES, read_bytes, told
 from longfat.errors import InputError
-from longfat.traffic.bulk import Interval
-from longfat.traffic.iperf3 import parse_streams
+from longfat.traffic.iperf3 import streams_of
+from longfat.traffic.iperf3_json import INTERVALS
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from longfat.traffic.bulk import Interval
 
 _RIGHT = "needed is what `iperf3 -J` prints"
 _LONGEST_QUOTE = 40
@@ -51,43 +52,33 @@ def read_any_report(path: Path) -> AnyReport:
     data = _decoded(path, _text(path))
     if not isinstance(data, dict) or not {"start", "intervals", "end", "error"} & data.keys():
         raise InputError(f"{path}: JSON, but not iperf3's: {_shape(data)}; {_RIGHT}")
-    broken = str(data.get("error", ""))
+    error = data.get("error", "")
+    broken = error if isinstance(error, str) else told(error)
     intervals = data.get("intervals")
     if not intervals and broken:
         raise InputError(f"{path}: the test failed, and there is nothing to draw: {broken}")
     if not intervals:
         raise InputError(f"{path}: a report of iperf3 without any interval; {_RIGHT}")
-    try:
-        streams = parse_streams(intervals)
-        for stream in streams:
-            for row in stream:
-                _check(row)
-        start = data.get("start")
-        version = str(start.get("version", "")) if isinstance(start, dict) else ""
-    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise InputError(
-            f"{path}: its intervals are not iperf3's: {type(error).__name__} {error}; {_RIGHT}"
-        ) from None
+    where = f"{path}: its intervals are not iperf3's"
+    streams = streams_of(INTERVALS.decode(intervals, where=where, error=_wrong))
+    if any(row.end_s < row.start_s for stream in streams for row in stream):
+        raise _wrong(f"{where}: a row ends before its start")
+    start = data.get("start")
+    version = start.get("version", "") if isinstance(start, dict) else ""
+    version = version if isinstance(version, str) else ""
     if not any(not row.omitted for stream in streams for row in stream):
         why = f"; {broken}" if broken else ""
         raise InputError(f"{path}: all its intervals are omitted ones (-O){why}")
     return AnyReport(path=path, version=version, streams=streams, broken=broken)
 
 
-def _check(row: Interval) -> None:
-    for field in dataclasses.fields(row):
-        value = getattr(row, field.name)
-        if value is None or isinstance(value, bool):
-            continue
-        if not isinstance(value, int | float) or not math.isfinite(value):
-            raise TypeError(f"{field.name} is {value!r}")
-    if row.end_s < row.start_s:
-        raise ValueError(f"a row ends at {row.end_s} s, before its start")
+def _wrong(message: str) -> InputError:
+    return InputError(f"{message}; {_RIGHT}")
 
 
 def _text(path: Path) -> str:
     try:
-        content = path.read_bytes()
+        content = read_bytes(path, most_bytes=MOST_RAW_BYTES)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; {_RIGHT}") from None
     except IsADirectoryError:
@@ -136,7 +127,9 @@ def _from_stream(path: Path, text: str) -> dict[str, Any]:
         try:
             event = json.loads(line)
             kind, data = event["event"], event["data"]
-        except (ValueError, KeyError, TypeError):
+            if not isinstance(kind, str):
+                raise TypeError(kind)
+        except (ValueError, KeyError, TypeError, RecursionError):
             if number == len(lines):
                 # Events are written one by one: those before are whole.
                 found.setdefault("error", f"the file is cut off in line {number}")

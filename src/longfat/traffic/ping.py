@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from longfat.checked import MOST_RAW_BYTES, read_bytes
 from longfat.errors import MachineError
 from longfat.metric import Metric, Unit
 from longfat.traffic.flow import Flow, Process
@@ -17,9 +18,13 @@ from longfat.traffic.flow import Flow, Process
 if TYPE_CHECKING:
     from pathlib import Path
 
-_COUNTS = re.compile(r"^(\d+) packets transmitted, (\d+) received", re.MULTILINE)
-_RTT = re.compile(r"^rtt min/avg/max/mdev = ([\d.]+)/([\d.]+)/([\d.]+)/([\d.]+) ms", re.MULTILINE)
-_REPLY = re.compile(r"icmp_seq=(\d+) .*?time[=<]([\d.]+) ms")
+_COUNTS = re.compile(r"^(\d{1,9}) packets transmitted, (\d{1,9}) received", re.MULTILINE | re.ASCII)
+_NUMBER = r"(\d{1,9}(?:\.\d{1,9})?)"
+_RTT = re.compile(
+    rf"^rtt min/avg/max/mdev = {_NUMBER}/{_NUMBER}/{_NUMBER}/{_NUMBER} ms", re.MULTILINE | re.ASCII
+)
+_REPLY = re.compile(rf"icmp_seq=(\d{{1,9}}) .{{0,200}}?time[=<]{_NUMBER} ms", re.ASCII)
+_MOST_REQUESTS = 10_000_000
 
 # How long ping waits for the last reply, ping(8): one second before any
 # reply has come, twice the largest RTT after.
@@ -74,18 +79,24 @@ class Ping(Flow):
         return (self.count - 1) * self.interval_s
 
     def replies(self, raw: Path) -> list[Reply]:
-        """Read the replies that came, in the order in which they came."""
-        text = (raw / self._output_file).read_text(encoding="utf-8", errors="replace")
-        return parse_replies(text)
+        """Read the replies that came, in the order in which they came.
+
+        Raises:
+            MachineError: as `measure`.
+        """
+        return parse_replies(self._text(raw))
 
     def measure(self, raw: Path) -> dict[str, float]:
         """Read the summary that ping prints at its end."""
+        return parse_summary(self._text(raw), name=self._output_file)
+
+    def _text(self, raw: Path) -> str:
         path = raw / self._output_file
         try:
-            text = path.read_text(encoding="utf-8", errors="replace")
+            content = read_bytes(path, most_bytes=MOST_RAW_BYTES, error=MachineError)
         except OSError as error:
-            raise MachineError(f"{path.name}: cannot be read: {error}") from None
-        return parse_summary(text, name=path.name)
+            raise MachineError(f"{path.name}: cannot be read: {error.strerror}") from None
+        return content.decode("utf-8", errors="replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +132,8 @@ def parse_summary(text: str, *, name: str) -> dict[str, float]:
     if counts is None:
         raise MachineError(f"{name}: no summary of ping in it")
     sent, received = int(counts[1]), int(counts[2])
+    if sent > _MOST_REQUESTS:
+        raise MachineError(f"{name}: {sent:,} requests, and at most {_MOST_REQUESTS:,} are read")
     found: dict[str, float] = {
         "sent": sent,
         "received": received,

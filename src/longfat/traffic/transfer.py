@@ -16,12 +16,12 @@ differs from iperf3:
 from __future__ import annotations
 
 import itertools
-import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar, Literal
 
+from longfat.checked import MOST_RAW_BYTES, decode, read_json
 from longfat.errors import MachineError
 from longfat.metric import Metric
 from longfat.theory.fairness import jain_index
@@ -94,7 +94,12 @@ class Transfer(Bulk):
         """Read the receiving end's rows, in the order of the sending end's streams."""
         received = self._received(raw)
         places = {(there, here): at for at, (here, there) in enumerate(received.connections)}
-        return tuple(received.rows[places[ports]] for ports in self._sent(raw).connections)
+        found = []
+        for ports in self._sent(raw).connections:
+            if ports not in places:
+                raise MachineError(f"transfer {self.name!r}: its ends tell of other connections")
+            found.append(received.rows[places[ports]])
+        return tuple(found)
 
     def connections(self, raw: Path) -> list[tuple[int, int]]:
         """Return the client's and the server's port of each stream, in the sender's order."""
@@ -162,50 +167,93 @@ def read_end(path: Path) -> EndReport:
     Raises:
         MachineError: the file is missing, or is no whole report.
     """
+    where = f"{path.name}: not a JSON report of a transfer"
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        return _end(data)
-    except (OSError, ValueError) as error:
-        raise MachineError(f"{path.name}: not a JSON report of a transfer: {error}") from None
-    except (KeyError, TypeError, AttributeError) as error:
-        raise MachineError(
-            f"{path.name}: not a whole report of a transfer: {type(error).__name__} {error}"
-        ) from None
+        data = read_json(path, most_bytes=MOST_RAW_BYTES, where=where, error=MachineError)
+    except OSError as error:
+        raise MachineError(f"{where}: {error.strerror}") from None
+    where = f"{path.name}: not a whole report of a transfer"
+    return _end(decode(_Printed, data, where=where, error=MachineError))
 
 
-def _end(data: Any) -> EndReport:
-    sends = data["end"] == "sender"
-    streams = data["streams"]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Look:
+    """What an end saw at a moment, counted from the start; the sending end sees more."""
+
+    end_us: int
+    acked_bytes: int = 0
+    received_bytes: int = 0
+    retransmits: int = 0
+    cwnd_bytes: int | None = None
+    rtt_us: int = 0
+    rttvar_us: int = 0
+    pmtu_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stream:
+    local_port: int
+    remote_port: int
+    rows: list[_Look]
+    congestion: str = ""
+    sent_bytes: int = 0
+    received_bytes: int = 0
+    retransmits: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.sent_bytes, self.received_bytes) < 0:
+            raise ValueError("fewer bytes than none")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Printed:
+    """What `longfat.guest.transfer` prints."""
+
+    program: Literal["longfat transfer"]
+    end: Literal["sender", "receiver"]
+    streams: list[_Stream]
+    sending_us: int | None = None
+    receiving_us: int | None = None
+
+    def __post_init__(self) -> None:
+        if (self.sending_us if self.end == "sender" else self.receiving_us) is None:
+            raise ValueError("it does not tell how long it took")
+
+
+def _end(printed: _Printed) -> EndReport:
+    sends = printed.end == "sender"
+    streams = printed.streams
     return EndReport(
         sends=sends,
-        duration_s=data["sending_us" if sends else "receiving_us"] / 1e6,
-        connections=[(int(one["local_port"]), int(one["remote_port"])) for one in streams],
-        bytes=[int(one["sent_bytes" if sends else "received_bytes"]) for one in streams],
-        retransmits=[int(one["retransmits"]) if sends else 0 for one in streams],
-        rows=tuple(tuple(_rows(one["rows"], sends=sends)) for one in streams),
+        duration_s=((printed.sending_us if sends else printed.receiving_us) or 0) / 1e6,
+        connections=[(one.local_port, one.remote_port) for one in streams],
+        bytes=[one.sent_bytes if sends else one.received_bytes for one in streams],
+        retransmits=[one.retransmits for one in streams],
+        rows=tuple(tuple(_rows(one.rows, sends=sends)) for one in streams),
     )
 
 
-def _rows(looks: list[dict[str, int]], *, sends: bool) -> list[Interval]:
+def _rows(looks: list[_Look], *, sends: bool) -> list[Interval]:
     """Return what happened from look to look: the looks themselves count from the start."""
-    counted = "acked_bytes" if sends else "received_bytes"
-    start = {"end_us": 0, counted: 0, "retransmits": 0}
     found = []
-    for before, after in itertools.pairwise([start, *looks]):
-        moved = after[counted] - before[counted]
-        length_s = (after["end_us"] - before["end_us"]) / 1e6
+    for before, after in itertools.pairwise([_Look(end_us=0), *looks]):
+        if sends:
+            moved = after.acked_bytes - before.acked_bytes
+        else:
+            moved = after.received_bytes - before.received_bytes
+        length_s = (after.end_us - before.end_us) / 1e6
         found.append(
             Interval(
-                start_s=before["end_us"] / 1e6,
-                end_s=after["end_us"] / 1e6,
+                start_s=before.end_us / 1e6,
+                end_s=after.end_us / 1e6,
                 bps=moved * 8 / length_s if length_s else 0.0,
-                retransmits=after["retransmits"] - before["retransmits"] if sends else None,
-                cwnd_bytes=after.get("cwnd_bytes"),
-                rtt_s=after["rtt_us"] / 1e6 if sends else None,
+                retransmits=after.retransmits - before.retransmits if sends else None,
+                cwnd_bytes=after.cwnd_bytes,
+                rtt_s=after.rtt_us / 1e6 if sends else None,
                 omitted=False,
                 bytes=moved,
-                rttvar_s=after["rttvar_us"] / 1e6 if sends else None,
-                pmtu_bytes=after.get("pmtu_bytes"),
+                rttvar_s=after.rttvar_us / 1e6 if sends else None,
+                pmtu_bytes=after.pmtu_bytes,
                 sender=sends,
             )
         )

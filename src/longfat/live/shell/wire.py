@@ -20,6 +20,9 @@ import json
 import struct
 from typing import TYPE_CHECKING, Any
 
+from longfat.checked import parse_json
+from longfat.errors import InputError
+
 if TYPE_CHECKING:
     import socket
 
@@ -132,8 +135,8 @@ def fields_of(payload: bytes) -> dict[str, Any]:
         WireError: it is none.
     """
     try:
-        data = json.loads(payload)
-    except ValueError:
+        data = parse_json(payload, where="a frame")
+    except InputError:
         data = None
     if not isinstance(data, dict):
         raise WireError("a frame is no JSON object")
@@ -147,6 +150,6 @@ def size_of(fields: dict[str, Any]) -> tuple[int, int]:
         WireError: the fields have no such numbers.
     """
     rows, columns = (fields.get(name) for name in ("rows", "columns"))
-    if not isinstance(rows, int) or not isinstance(columns, int):
+    if type(rows) is not int or type(columns) is not int:
         raise WireError("a window's size is no number")
     return max(1, min(rows, 0xFFFF)), max(1, min(columns, 0xFFFF))

@@ -10,7 +10,7 @@ from longfat.errors import InputError, MachineError
 from longfat.runner.cluster import packing
 from longfat.runs import load_run
 from longfat.runs.hidden import hidden_folder, publish, sweep
-from longfat.runs.run import MANIFEST, RAW, measured_digest
+from longfat.runs.run import MANIFEST, damage
 from longfat.runs.space import write_error
 
 if TYPE_CHECKING:
@@ -88,12 +88,13 @@ def _checked(folder: Path, done: Done, *, key: str) -> Run:
     """Load a run that came from elsewhere, and check that it is what it says."""
     try:
         run = load_run(folder)
-        digest = measured_digest(folder / RAW)
+        problem = damage(run)
     except (InputError, OSError) as error:
         raise GarbledError(f"it is no run directory: {error}") from error
-    # The case by its content: a manifest may say of itself what it likes.
-    if run.key != key or run.case.digest != run.case_digest:
+    if run.key != key:
         raise GarbledError("it is the run of another case, or of another kernel or other tools")
-    if not digest == run.digest == done.digest:
-        raise GarbledError("its files are not those that its digest was made of")
+    if problem:
+        raise GarbledError(f"it is damaged: {problem}")
+    if run.digest != done.digest:
+        raise GarbledError("it is another result of the same case")
     return run

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from longfat import __version__
 from longfat import kernel as kernels
 from longfat.case import Case
-from longfat.errors import LongfatError, SurroundingsError
+from longfat.errors import InputError, LongfatError, SurroundingsError
 from longfat.kernel.parcel import fingerprint
 from longfat.machine import check_sandbox
 from longfat.network import Network
@@ -107,8 +107,8 @@ def look(
                 answer["kernels"][digest] = fingerprint(there[digest].folder)
     except SurroundingsError as error:
         answer["lacks"] = error.message
-    except ValueError as error:  # a case of another format: told by longfat's digest
-        answer["lacks"] = str(error)
+    except InputError as error:  # a case of another format: told by longfat's digest
+        answer["lacks"] = error.message
     if storage is not None:
         answer["storage"] = _storage_trouble(storage, token)
     return answer

@@ -12,12 +12,16 @@ import gzip
 import hashlib
 import io
 import json
-import re
+import struct
 import tarfile
 import zlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
+
+from longfat.checked import decode, parse_json
+from longfat.checksum import FILE_NAME
+from longfat.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,13 +32,41 @@ MOST_BYTES = 64 << 30
 _CONTENTS = "contents.json"
 _MOST_CONTENTS_BYTES = 64 << 20
 _CHUNK = 1 << 20
+_SHOWN = 40
 # Text of iperf3 and ping shrinks to a tenth at any level; higher ones only take time.
 _LEVEL = 4
-_NAME = re.compile(r"(?!\.{1,2}(?:/|$))[^/\0]+(?:/(?!\.{1,2}(?:/|$))[^/\0]+)*")
+_LONGEST_NAME = 1 << 16
+_KINDS = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.GNUTYPE_LONGNAME)
+_DAMAGE = (
+    *(tarfile.TarError, zlib.error, EOFError, gzip.BadGzipFile),
+    # What tarfile raises of headers that are none.
+    *(ValueError, IndexError, OverflowError, struct.error),
+)
 
 
 class UnpackError(Exception):
     """A block is not what `pack` writes, or was damaged on its way."""
+
+
+class _Member(tarfile.TarInfo):
+    """A member that is a file, or a file's long name; all else has no use here.
+
+    Headers of other kinds may be as large as their author likes, and are read into memory.
+    """
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Member:
+        """Read the head of a member.
+
+        Raises:
+            UnpackError: it is of another kind.
+        """
+        found = super().frombuf(buf, encoding, errors)
+        if found.type not in _KINDS:
+            raise UnpackError(f"{found.name[:_SHOWN]!r} in it is no file")
+        if found.type == tarfile.GNUTYPE_LONGNAME and found.size > _LONGEST_NAME:
+            raise UnpackError("a file in it has a name that must not be")
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +92,7 @@ def pack(folder: Path, target: IO[bytes]) -> None:
         gzip.GzipFile(
             filename="", mode="wb", compresslevel=_LEVEL, fileobj=target, mtime=0
         ) as zipped,
-        tarfile.open(fileobj=zipped, mode="w", format=tarfile.PAX_FORMAT) as tar,
+        tarfile.open(fileobj=zipped, mode="w", format=tarfile.GNU_FORMAT) as tar,
     ):
         contents = json.dumps([asdict(item) for item in items]).encode()
         tar.addfile(_member(_CONTENTS, len(contents)), io.BytesIO(contents))
@@ -88,12 +120,12 @@ def unpack(source: IO[bytes], folder: Path) -> None:
         OSError: the folder cannot be written.
     """
     try:
-        with tarfile.open(fileobj=source, mode="r|gz") as tar:
+        with tarfile.open(fileobj=source, mode="r|gz", tarinfo=_Member) as tar:
             for item in _contents(tar):
                 _take(tar, item, folder)
             if tar.next() is not None:
                 raise UnpackError("there is more in it than it tells")
-    except (tarfile.TarError, zlib.error, EOFError, gzip.BadGzipFile) as error:
+    except _DAMAGE as error:
         raise UnpackError(f"it is damaged: {error}") from error
 
 
@@ -130,11 +162,12 @@ def _contents(tar: tarfile.TarFile) -> Sequence[_Item]:
     file = tar.extractfile(first)
     assert file is not None
     try:
-        items = [_Item(**item) for item in json.loads(file.read())]
-        total = sum(item.size_bytes for item in items)
-        sane = all(_NAME.fullmatch(item.name) and item.size_bytes >= 0 for item in items)
-    except (ValueError, TypeError) as error:
-        raise UnpackError(f"what it tells of its contents cannot be read: {error}") from error
+        where = "what it tells of its contents"
+        items = decode(list[_Item], parse_json(file.read(), where=where), where=where)
+    except InputError as error:
+        raise UnpackError(f"it cannot be read: {error.message}") from error
+    total = sum(item.size_bytes for item in items)
+    sane = all(FILE_NAME.fullmatch(item.name) and item.size_bytes >= 0 for item in items)
     if not sane or len({item.name for item in items}) != len(items):
         raise UnpackError("a file in it has a name that must not be")
     if total > MOST_BYTES:

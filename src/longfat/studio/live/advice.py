@@ -10,7 +10,7 @@ from longfat import kernel as kernels
 from longfat.advice.diagnosis import diagnose
 from longfat.errors import LongfatError
 from longfat.runs import FlowTime, Run
-from longfat.runs.run import RAW
+from longfat.runs.run import RAW, sums_of
 from longfat.studio.advice import Advice, advice_of
 from longfat.traffic import Bulk
 
@@ -51,7 +51,11 @@ def _advise(measured: Measured, case: Case, *, folder: Path) -> Advice:
             case=case,
             case_digest="",
             digest="",
-            kernel={"release": kernels.find(case.kernel).release},
+            kernel={
+                "digest": "",
+                "release": kernels.find(case.kernel).release,
+                "binary_sha256": "",
+            },
             tools={},
             seed=case.seed,
             flow_times={name: FlowTime(start_s=0.0, end_s=measured.flow.duration_s())},
@@ -60,6 +64,7 @@ def _advise(measured: Measured, case: Case, *, folder: Path) -> Advice:
             wall_s=0.0,
             peak_bytes=0,
             metrics={f"{name}.{metric}": value for metric, value in measured.metrics.items()},
+            files=sums_of(Path(place)),
         )
         (found,) = diagnose(run, name)
     return advice_of(found)
