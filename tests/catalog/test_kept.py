@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -9,12 +10,14 @@ import sys
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from longfat.catalog import Catalog, listing
 from longfat.catalog.kept import FOLDER
 from tests.catalog.conftest import write_run
+from tests.resealed import fitting
 
 SUM = "select count(*) as runs, sum(value) as total from metrics where metric = 'x'"
 
@@ -24,7 +27,8 @@ def ask(root: Path, sql: str = SUM) -> list[dict[str, object]]:
 
 
 def kept_rows(root: Path) -> int:
-    return int(pq.read_table(root / FOLDER / "runs.cache").num_rows)
+    content = (root / FOLDER / "runs.cache").read_bytes()
+    return int(pq.read_table(pa.BufferReader(content[32:])).num_rows)
 
 
 def fill(root: Path, count: int) -> None:
@@ -64,7 +68,7 @@ def test_replaced_removed_and_new_runs_are_seen(tmp_path: Path) -> None:
     assert (found["case-seed0"], found["case-seed2"]) == (2.0, 0.0)
     path = study / "case-seed3" / "manifest.json"
     status = path.stat()
-    path.write_text(path.read_text().replace('{"f.x": 3.0}', '{"f.x": 5.0}'))
+    path.write_text(json.dumps(fitting({**json.loads(path.read_text()), "metrics": {"f.x": 5.0}})))
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
     assert ask(tmp_path) == [{"runs": 4, "total": 107.0}]
 

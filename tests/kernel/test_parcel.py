@@ -23,6 +23,7 @@ def built(tmp_path: Path, make_manifest: Callable[..., Manifest]) -> Path:
     (folder / "entropy.so").write_bytes(b"shim")
     (folder / "config").write_bytes(b"answers")
     manifest.write(make_manifest(digest=DIGEST), folder)
+    manifest.write_sums(folder)
     return folder
 
 
@@ -82,10 +83,22 @@ def test_what_a_kill_left_is_removed(built: Path) -> None:
 
 
 @pytest.mark.usefixtures("empty_cache")
+def test_a_damaged_kernel_is_replaced(built: Path) -> None:
+    content = fingerprint(built)
+    kernel = install(DIGEST, content=content, unpack=copier(built))
+    kernel.binary.write_bytes(b"changed")
+    assert cache.get(DIGEST) is None
+    install(DIGEST, content=content, unpack=copier(built))
+    assert kernel.binary.read_bytes() == b"kernel"
+    assert cache.get(DIGEST) == kernel
+
+
+@pytest.mark.usefixtures("empty_cache")
 def test_another_kernel_of_this_name(built: Path) -> None:
     content = fingerprint(built)
     kernel = install(DIGEST, content=content, unpack=copier(built))
     kernel.binary.write_bytes(b"changed")
+    manifest.write_sums(kernel.folder)
     with pytest.raises(
         SurroundingsError, match="has other bytes than the one of this name"
     ) as error:

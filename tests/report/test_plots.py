@@ -291,7 +291,9 @@ def test_a_run_with_files_missing(runs: dict[str, Run], tmp_path: Path) -> None:
         folder.joinpath(*parts).unlink()
         return folder
 
-    assert "series/tcp.parquet: damaged: it is missing" in failure(broken("a", "series", "tcp.parquet"))
+    assert "series/tcp.parquet: damaged: it is missing" in failure(
+        broken("a", "series", "tcp.parquet")
+    )
     words = failure(broken("b", "raw", "ping.txt"))
     assert "flow 'ping' cannot be drawn: " in words
     assert "in raw/: bulk.client.json" in words

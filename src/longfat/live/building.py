@@ -29,7 +29,7 @@ class _Failed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Done:
+class Done:
     """What became of batches: when each began, in nanoseconds, and what failed."""
 
     times_ns: list[int]
@@ -57,7 +57,7 @@ def build(network: Network, *, built: Network | None, session: Session, record: 
         hosts=[host.name for host in network.hosts],
         connect=network.interfaces_by_node(names).get(ROOT, []),
     )
-    done = found.all(_Done, besides=("now_ns",))
+    done = found.all(Done, besides=("now_ns",))
     for batch, time_ns in zip(batches, done.times_ns, strict=False):
         program = "" if batch.program == "sh" else f"{batch.program} "
         record.add(time_ns / 1e9, batch.node, "; ".join(f"{program}{x}" for x in batch.lines))

@@ -105,7 +105,7 @@ class Staged:
         for path in raw.glob("*.err"):
             if path.stat().st_size == 0:
                 path.unlink()
-        metrics = _measure(self._case, raw) | _decode(
+        metrics = measure_flows(self._case, raw) | decode_probes(
             self._case, raw, series=self.folder / SERIES, epoch_s=played.epoch_s
         )
         for name, value in metrics.items():
@@ -142,7 +142,13 @@ class Staged:
         return run
 
 
-def _measure(case: Case, raw: Path) -> dict[str, float]:
+def measure_flows(case: Case, raw: Path) -> dict[str, float]:
+    """Return the metrics of a case's flows, by their full names.
+
+    Raises:
+        MachineError: a tool's output cannot be read.
+        InputError: a tool's output tells that it failed.
+    """
     metrics: dict[str, float] = {}
     for flow in case.flows:
         try:
@@ -153,13 +159,18 @@ def _measure(case: Case, raw: Path) -> dict[str, float]:
     return metrics
 
 
-def _decode(case: Case, raw: Path, *, series: Path, epoch_s: float) -> dict[str, float]:
-    """Decode what the probes kept, write their series, and return their metrics."""
+def decode_probes(case: Case, raw: Path, *, series: Path, epoch_s: float) -> dict[str, float]:
+    """Decode what the probes kept, write their series, and return their metrics.
+
+    Raises:
+        MachineError: what a probe kept cannot be read.
+    """
     metrics: dict[str, float] = {}
     for probe in case.probes:
         series.mkdir(exist_ok=True)
         try:
             table = probe.table(raw, flows=case.flows, epoch_s=epoch_s)
+            measured = probe.measure(table)
         except MachineError as error:
             raise MachineError(f"probe {probe.name!r}: {error}") from error
         except (*UNREADABLE, pa.ArrowException) as error:
@@ -169,7 +180,7 @@ def _decode(case: Case, raw: Path, *, series: Path, epoch_s: float) -> dict[str,
         # Raw bytes are what counts; the same table compresses to other bytes
         # with another version of the library.
         pq.write_table(table, series / f"{probe.name}.parquet", compression="zstd")
-        metrics |= {f"{probe.name}.{name}": value for name, value in probe.measure(table).items()}
+        metrics |= {f"{probe.name}.{name}": value for name, value in measured.items()}
     return metrics
 
 
