@@ -451,3 +451,25 @@ def test_damaged_scripts(tmp_path: Path) -> None:
         else:
             assert all(isinstance(text, str) for text in warnings)
             ast.parse(mininet_text(title="x", network=found.network, setup=found.setup))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "tc qdisc add dev h1-eth0 root handle 1: tbf rate 0bit burst 1600 limit 3000",
+        f"tc qdisc add dev h1-eth0 root handle 1: tbf rate 1mbit burst 1600 limit {'9' * 5000}",
+        f"tc qdisc add dev h1-eth0 root handle 1: tbf rate {'9' * 400}bit burst 1 limit 1",
+        f"tc qdisc add dev h1-eth0 root handle 1: netem limit 1 delay {'9' * 400}s",
+    ],
+)
+def test_a_typed_line_with_odd_numbers_stays_as_it_is(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(
+        "from mininet.net import Mininet\n"
+        "net = Mininet()\n"
+        "h1, h2 = net.addHost('h1'), net.addHost('h2')\n"
+        "net.addLink(h1, h2)\n"
+        f"h1.cmd({line!r})\n"
+    )
+    found, _ = read_mininet(path)
+    assert [command.line for command in found.setup] == [line]

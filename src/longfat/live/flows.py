@@ -47,7 +47,10 @@ class Measured:
         Raises:
             ValueError: the tool writes none.
         """
-        return json.loads(list(self.raw.values())[-1])
+        try:
+            return json.loads(list(self.raw.values())[-1])
+        except RecursionError:
+            raise ValueError("JSON that is nested too deep") from None
 
 
 class Started:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from longfat import __version__
+from longfat.errors import InputError
 from longfat.plot import DARK
 from longfat.report.captions import caption
 from longfat.report.held_back import held_back
@@ -42,6 +43,7 @@ from longfat.report.values import (
 )
 from longfat.report.windows import flow_windows, window_grid, window_notes
 from longfat.runs import told_tools
+from longfat.runs.run import COMMANDS, damage
 from longfat.traffic import Iperf3
 
 if TYPE_CHECKING:
@@ -247,7 +249,8 @@ def _commands(verdict: Verdict) -> list[_Commands]:
 
 
 def _script(run: Run) -> str:
-    try:
-        return (run.folder / "commands.sh").read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
+    if COMMANDS not in run.files:
         return ""
+    if problem := damage(run, only=COMMANDS):
+        raise InputError(f"{run.folder}: damaged: {problem}")
+    return (run.folder / COMMANDS).read_text(encoding="utf-8", errors="replace")

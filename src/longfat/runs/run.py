@@ -25,6 +25,7 @@ RUN_FORMAT = 4
 MANIFEST = "manifest.json"
 RAW = "raw"
 SERIES = "series"
+COMMANDS = "commands.sh"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,6 +234,12 @@ def _contradiction(run: Run) -> str:
             return f"files: {told(name)} is no path of a run's file"
     if run.flow_times.keys() != {flow.name for flow in run.case.flows}:
         return "flow_times: they are not those of the case's flows"
+    for name in run.metrics:
+        source, _, metric = name.partition(".")
+        if not source or not metric:
+            return f"metrics: {told(name)} is not of the form FLOW.METRIC"
+    if "" in run.parameters:
+        return "parameters: one has no name"
     return ""
 
 

@@ -18,6 +18,7 @@ from longfat.errors import InputError
 from longfat.network import ROOT, Host, Link, Network, Route, Shape, shape_lines
 from longfat.network.build import DEFAULT_MTU_BYTES
 from longfat.network.qdisc import qdisc_problem
+from longfat.network.shape import LEAST_RATE_BPS, MOST_RATE_BPS
 from longfat.study.addresses import host_address, route_target, router_address
 from longfat.units import parse_fraction, parse_rate_bps, parse_time_s
 
@@ -32,7 +33,7 @@ _NETEM = re.compile(
     r"limit [0-9]+(?: delay (\S+)(?: (\S+) distribution normal)?)?(?: loss (\S+))?"
     r"(?: corrupt (\S+))?(?: duplicate (\S+))?(?: reorder (\S+))?"
 )
-_TBF = re.compile(r"rate (\S+) burst [0-9]+ limit ([0-9]+)")
+_TBF = re.compile(r"rate (\S+) burst [0-9]+ limit ([0-9]{1,12})")
 
 
 def lift(network: Network, setup: Sequence[Command]) -> tuple[Network, tuple[Command, ...]]:
@@ -189,7 +190,10 @@ def _shape(lines: Sequence[str], device: str, mtu_bytes: int) -> Shape | None:
             if kind == "netem" and (netem := _NETEM.fullmatch(words)):
                 fields |= _netem(netem)
             elif kind == "tbf" and (tbf := _TBF.fullmatch(words)):
-                fields |= {"rate_bps": parse_rate_bps(tbf[1]), "queue_bytes": int(tbf[2])}
+                rate_bps = parse_rate_bps(tbf[1])
+                if not LEAST_RATE_BPS <= rate_bps <= MOST_RATE_BPS:
+                    return None  # no link may have it: tc itself is to judge
+                fields |= {"rate_bps": rate_bps, "queue_bytes": int(tbf[2])}
             elif qdisc_problem(f"{kind} {words}".strip()) is None:
                 fields["qdisc"] = f"{kind} {words}".strip()
             else:
