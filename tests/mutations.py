@@ -15,6 +15,7 @@ every change, a result that is another one. A finding is told with its seed, whi
 from __future__ import annotations
 
 import argparse
+import copy
 import io
 import json
 import os
@@ -178,13 +179,13 @@ def change_json(chance: random.Random, content: bytes) -> bytes:
 def _changed(chance: random.Random, data: Any) -> Any:
     holders = [one for one in _holders(data) if one]
     if not holders:
-        return chance.choice(JUNK)
+        return copy.deepcopy(chance.choice(JUNK))
     holder = chance.choice(holders)
     keys = list(holder) if isinstance(holder, dict) else list(range(len(holder)))
     key = chance.choice(keys)
     match chance.randrange(6):
         case 0 | 1:
-            holder[key] = chance.choice(JUNK)
+            holder[key] = copy.deepcopy(chance.choice(JUNK))
         case 2:
             del holder[key]
         case 3:

@@ -206,3 +206,16 @@ def test_several_kernels_are_run_and_compared(grid: Path) -> None:
     assert set(data) == {"study", "kernels", "comparison"}
     assert set(data["kernels"]) == {"6.1", "6.12"}
     assert longfat(*arguments, "--kernel", "6.1", cwd=grid.parent).returncode == 2
+
+
+def test_a_damaged_result_is_run_again(grid: Path) -> None:
+    grid.write_text(GRID.replace("[1ms, 2ms, 3ms, 4ms]", "[1ms]").replace("[0, 1%, 2%]", "[0, 1%]"))
+    first = digests(longfat("run", "grid.yaml", "--json", cwd=grid.parent))
+    entry = next(iter(Memory().entries()))
+    manifest = entry.folder / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"rtt.avg_s": ', '"rtt.avg_s": 1'))
+    again = longfat("run", "grid.yaml", "--json", cwd=grid.parent)
+    assert digests(again) == first
+    assert f"{manifest}: damaged: its checksum" in again.stderr
+    assert "is set aside in" in again.stderr
+    assert digests(longfat("run", "grid.yaml", "--json", cwd=grid.parent)) == first

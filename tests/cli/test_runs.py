@@ -106,3 +106,27 @@ def test_gc_needs_a_rule(rule: tuple[str, ...], tmp_path: Path) -> None:
     done = longfat("runs", "gc", *rule, cwd=tmp_path)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+
+
+def test_what_is_damaged_is_found_set_aside_and_removed(runs: list[Run], tmp_path: Path) -> None:
+    done = longfat("runs", "check", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "3 results as when made" in done.stderr
+    place = Memory().place(runs[0].key)
+    (place / "raw" / "a.txt").write_text("y" * 500)
+    (Memory().place(runs[1].key) / ".remembered.json").write_text("{")
+    done = longfat("runs", "check", cwd=tmp_path)
+    assert done.returncode == 3
+    assert f"{place}: raw/a.txt: its bytes have changed" in done.stdout
+    assert "1 result as when made" in done.stderr
+    assert "2 more cannot be used" in longfat("runs", "list", cwd=tmp_path).stderr
+    data = json.loads(longfat("runs", "list", "--json", cwd=tmp_path).stdout)
+    assert (len(data["results"]), len(data["unreadable"])) == (1, 2)
+    done = longfat("runs", "gc", "--damaged", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "2 that could not be used removed" in done.stdout
+    assert Memory().unreadable() == []
+    # The run directory is the memory's own file by another name.
+    done = longfat("runs", "check", str(runs[0].folder), str(runs[2].folder), cwd=tmp_path)
+    assert done.returncode == 3
+    assert f"{runs[0].folder}: raw/a.txt: its bytes have changed" in done.stdout

@@ -21,6 +21,7 @@ from longfat.case import Case
 from longfat.errors import InputError, MachineError
 from longfat.kernel import Kernel
 from longfat.memory import Memory, memory_root
+from longfat.memory.store import MOST_DAMAGED
 from longfat.metric import Unit
 from longfat.runs import Run, load_run
 from longfat.runs.run import damage
@@ -150,6 +151,60 @@ def test_a_damaged_result_is_found_out_by_the_next_run(
     assert recall(memory, run.key, tmp_path / "second") is not None
     with pytest.raises(InputError, match=r"raw/a\.txt: its bytes have changed"):
         Memory(tmp_path / "other").remember(run)
+
+
+def test_a_result_without_a_manifest_is_replaced(tmp_path: Path, run: Run) -> None:
+    told: list[str] = []
+    memory = Memory(tell=told.append)
+    memory.remember(run)
+    (memory.place(run.key) / "manifest.json").unlink()
+    memory.remember(run)
+    assert len(told) == 1
+    assert recall(memory, run.key, tmp_path / "second") is not None
+
+
+def test_swapped_results_are_found(
+    tmp_path: Path, run: Run, make_case: MakeCase, kernel: Kernel
+) -> None:
+    told: list[str] = []
+    memory = Memory(tell=told.append)
+    other = keep(tmp_path / "other", make_case(seed=2), kernel)
+    for one in (run, other):
+        memory.remember(one)
+    places = memory.place(run.key), memory.place(other.key)
+    places[0].rename(tmp_path / "aside")
+    places[1].rename(places[0])
+    (tmp_path / "aside").rename(places[1])
+    assert recall(memory, run.key, tmp_path / "second") is None
+    assert recall(memory, other.key, tmp_path / "second") is None
+    assert all("key: it is that of another result" in one for one in told)
+
+
+def test_bytes_that_kept_size_and_time_are_found(tmp_path: Path, run: Run) -> None:
+    told: list[str] = []
+    memory = Memory(tell=told.append)
+    memory.remember(run)
+    path = memory.place(run.key) / "raw" / "a.txt"
+    about = path.stat()
+    path.write_text("y")
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
+    assert not memory.check(run.key)
+    assert "raw/a.txt: its bytes have changed" in told[0]
+    assert recall(memory, run.key, tmp_path / "second") is None
+
+
+def test_few_damaged_results_are_kept(run: Run, tmp_path: Path) -> None:
+    memory = Memory()
+    for count in range(MOST_DAMAGED + 3):
+        memory.remember(run)
+        (memory.place(run.key) / "manifest.json").write_text(str(count))
+        assert recall(memory, run.key, tmp_path / "second") is None
+    kept = memory.unreadable()
+    assert len(kept) == MOST_DAMAGED
+    assert (kept[-1] / "manifest.json").read_text() == str(MOST_DAMAGED + 2)
+    for one in kept:
+        memory.clear(one)
+    assert memory.unreadable() == []
 
 
 @pytest.fixture

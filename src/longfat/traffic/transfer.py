@@ -218,6 +218,8 @@ class _Printed:
     def __post_init__(self) -> None:
         if (self.sending_us if self.end == "sender" else self.receiving_us) is None:
             raise ValueError("it does not tell how long it took")
+        if not self.streams:
+            raise ValueError("no stream")
 
 
 def _end(printed: _Printed) -> EndReport:
