@@ -142,6 +142,10 @@ def test_rows_of_both_ends_are_of_the_same_streams(tmp_path: Path) -> None:
             '{"program": "longfat transfer", "end": "sender", "streams": [{}]}',
             "local_port: is missing",
         ),
+        (
+            '{"program": "longfat transfer", "end": "sender", "streams": [], "sending_us": 1}',
+            "no stream",
+        ),
     ],
 )
 def test_broken_reports(text: str, reason: str, tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def list_(
     if unreadable := memory.unreadable():
         stderr().print(
             Text(
-                f"{told_count(len(unreadable), 'more')} cannot be used: damaged, or of another"
+                f"{len(unreadable):,} more cannot be used: damaged, or of another"
                 " longfat; `longfat runs gc --damaged` removes them"
             ),
             soft_wrap=True,

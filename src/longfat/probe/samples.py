@@ -183,19 +183,23 @@ class SampleStream:
             if _RECORD.size + length > len(view):
                 break
             time_s = tick * self._every_ns / 1e9
-            self._records += 1
-            for body in _messages(view[_RECORD.size : _RECORD.size + length]):
-                self._messages += 1
-                yield Message(time_s, self._sources[index], body)
-            if self._records > _MOST_RECORDS or self._messages > _MOST_MESSAGES:
-                raise MachineError(
-                    f"{self._name}: more samples than are read ({_MOST_RECORDS:,}, with"
-                    f" {_MOST_MESSAGES:,} messages); sample less often, or fewer things"
-                )
+            self._count_record()
+            if length:
+                for body in _messages(view[_RECORD.size : _RECORD.size + length]):
+                    self._messages += 1
+                    yield Message(time_s, self._sources[index], body)
             if index == len(self._sources) - 1:
                 self.time_s = time_s
             view = view[_RECORD.size + length :]
         self._unread = bytes(view)
+
+    def _count_record(self) -> None:
+        self._records += 1
+        if self._records > _MOST_RECORDS or self._messages > _MOST_MESSAGES:
+            raise MachineError(
+                f"{self._name}: more samples than are read ({_MOST_RECORDS:,}, with"
+                f" {_MOST_MESSAGES:,} messages); sample less often, or fewer things"
+            )
 
     def _read_header(self, head: bytes) -> None:
         where = f"{self._name}: not a sampler's file: its first line"
