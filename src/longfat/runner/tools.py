@@ -44,7 +44,15 @@ PACKAGES = {
 # Our own modules that decide what a run is; those of the other rooms only show it.
 _OWN = Path(longfat.__file__).resolve().parent
 _DECIDING = (
-    *("case.py", "guest/**/*.py", "machine/*.py", "network/*.py", "probe/*.py", "traffic/*.py"),
+    *(
+        "case.py",
+        "guest/**/*.py",
+        "machine/*.py",
+        "machine/etc/*",
+        "network/*.py",
+        "probe/*.py",
+        "traffic/*.py",
+    ),
     *("runner/compile.py", "runner/init.py", "runner/one.py", "runs/run.py", "runs/staging.py"),
 )
 
