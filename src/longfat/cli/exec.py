@@ -36,6 +36,12 @@ _BROKEN_PIPE = 128 + signal.SIGPIPE
 @click.option("--memory", metavar="SIZE", default="2GB", show_default=True)
 @click.option("--ovs", is_flag=True, help="Start Open vSwitch first.")
 @click.option(
+    "--host-boundary",
+    is_flag=True,
+    help="Charge a packet to its socket only until it leaves its network namespace, as on "
+    "separate computers.",
+)
+@click.option(
     "--bind",
     "binds",
     multiple=True,
@@ -82,6 +88,7 @@ def exec(  # noqa: A001  the command's name
     seed: int,
     memory: str,
     ovs: bool,
+    host_boundary: bool,
     binds: tuple[str, ...],
     cwd: str | None,
     environment: tuple[str, ...],
@@ -112,6 +119,7 @@ def exec(  # noqa: A001  the command's name
         environment=_environment(environment),
         is_typed=typed,
         open_vswitch=ovs,
+        host_boundary=host_boundary,
         factor=pace,
         timeout_s=None if timeout is None else seconds(timeout, what="a timeout"),
         stall_cpu_s=stall_cpu_s,

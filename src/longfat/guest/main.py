@@ -32,6 +32,7 @@ def main() -> None:
         os.environ.clear()
         os.environ.update(orders["environment"])
         if serves:
+            system.set_host_boundary(orders["host_boundary"])
             mounts.make_writable(orders["folders"])
             room.serve()
         folder = f"{mounts.HOME}/run"

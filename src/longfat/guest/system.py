@@ -170,6 +170,20 @@ def set_sysctl(name: str, value: int) -> None:
         file.write(str(value))
 
 
+def set_host_boundary(enabled: bool) -> None:
+    """Say whether a packet's charge to its socket ends where it leaves its network namespace.
+
+    It does unless this says no: then it ends where Linux ends it, which for a packet that
+    crosses bridges only is at the receiving host. See kernel/patches/all/30-host-boundary.patch.
+
+    Raises:
+        OSError: the kernel was built without that patch.
+    """
+    path = "/sys/module/host_boundary/parameters/enabled"
+    with open(path, "w", encoding="ascii") as file:
+        file.write("Y" if enabled else "N")
+
+
 def set_timer_slack(slack_ns: int) -> None:
     """Say how late this process and its future children may be woken by a timer, by prctl(2)."""
     _libc.prctl(ctypes.c_int(_PR_SET_TIMERSLACK), ctypes.c_ulong(slack_ns))

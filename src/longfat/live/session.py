@@ -91,6 +91,8 @@ class Session:
         seed: decides all of the kernel's randomness, 0 to 2**63 - 1.
         memory_bytes: the machine's memory.
         folders: folders of the host's that it sees beside what every machine sees.
+        host_boundary: end a packet's charge to its socket at its host's interface, as between
+            separate computers; if False, where Linux ends it between namespaces.
         stall_cpu_s: see `longfat.machine.watchdog.STALL_CPU_S`.
         on_wait: called a few times a second whenever the machine is waited for, also while
             it boots; what it raises ends the waiting, and leaves the machine as it is.
@@ -113,6 +115,7 @@ class Session:
         seed: int = 1,
         memory_bytes: int = DEFAULT_MEMORY_BYTES,
         folders: Sequence[SharedFolder] = (),
+        host_boundary: bool = True,
         stall_cpu_s: float = STALL_CPU_S,
         on_wait: Callable[[], None] = lambda: None,
     ) -> None:
@@ -133,7 +136,12 @@ class Session:
             self.folder = stack.enter_context(scratch_folder())
             names = {f"bind{index}": folder for index, folder in enumerate(folders)}
             places = {folder.place: f"{HANDOVER}/{name}" for name, folder in names.items()}
-            job = {"serve": True, "environment": LIVE_ENVIRONMENT, "folders": places}
+            job = {
+                "serve": True,
+                "environment": LIVE_ENVIRONMENT,
+                "folders": places,
+                "host_boundary": host_boundary,
+            }
             (self.folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
             (self.folder / "raw").mkdir()
             self._line = Line()

@@ -66,6 +66,7 @@ def execute(order: Order) -> Ending:
         seed=order.seed,
         memory_bytes=order.memory_bytes,
         folders=order.folders,
+        host_boundary=order.host_boundary,
         stall_cpu_s=order.stall_cpu_s,
     ) as session:
         if order.open_vswitch:

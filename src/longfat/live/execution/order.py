@@ -29,6 +29,8 @@ class Order:
         environment: what its environment has besides what every command has.
         is_typed: type the lines of our input at its prompts.
         open_vswitch: start Open vSwitch before it.
+        host_boundary: see `longfat.live.session.Session`. Not by default: what it does with
+            namespaces is to be what it does on any Linux.
         factor: virtual seconds in a second of wall time; as fast as the machine can, if None.
         timeout_s: the longest that it may take, in seconds of virtual time.
         stall_cpu_s: CPU seconds without a tick of virtual time that count as a stall.
@@ -43,6 +45,7 @@ class Order:
     environment: Mapping[str, str] = field(default_factory=dict)
     is_typed: bool = False
     open_vswitch: bool = False
+    host_boundary: bool = False
     factor: float | None = None
     timeout_s: float | None = None
     stall_cpu_s: float = STALL_CPU_S
