@@ -16,7 +16,7 @@ from typing import Any
 # This file stands at ROOT/longfat/guest/main.py, and nothing else of longfat does.
 sys.path.insert(0, os.path.abspath(f"{__file__}/../../.."))
 
-from longfat.guest import mounts, system
+from longfat.guest import mounts, shared, system
 
 
 def main() -> None:
@@ -29,6 +29,7 @@ def main() -> None:
         serves = bool(orders.get("serve"))
         room = importlib.import_module(f"longfat.guest.{'agent' if serves else 'job'}")
         mounts.mount_all()
+        shared.allow_congestion_controls()
         os.environ.clear()
         os.environ.update(orders["environment"])
         if serves:

@@ -1,0 +1,73 @@
+"""What one host of a machine must not take from another, though they share one kernel."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from longfat.case import Case, Command
+from longfat.errors import InputError
+from longfat.kernel import Kernel
+from longfat.live import Network
+from longfat.runner import run_case
+from longfat.traffic import Ping
+
+LONGFAT = str(Path(sys.executable).parent / "longfat")
+
+EACH_CONTROL = """\
+for name in $(cat /proc/sys/net/ipv4/tcp_available_congestion_control); do \
+sysctl -w net.ipv4.tcp_congestion_control=$name || exit 1; done\
+"""
+
+
+@pytest.fixture
+def net(each_kernel: Kernel) -> Iterator[Network]:
+    with Network(kernel=each_kernel.series, memory="1GB") as made:
+        h1, h2 = made.host("h1"), made.host("h2")
+        made.link(h1, h2)
+        made.sleep(1)  # a new link takes a moment until it is up
+        yield made
+
+
+def test_a_host_may_have_any_congestion_control(net: Network) -> None:
+    said = net["h1"].run(EACH_CONTROL).stdout
+    names = [line.split(" = ")[1] for line in said.splitlines()]
+    assert {"cubic", "reno", "bbr", "dctcp", "htcp", "vegas", "westwood"} <= set(names)
+    # It is what the host's sockets then have, and not what others' do.
+    net["h1"].sysctl("net.ipv4.tcp_congestion_control", "dctcp")
+    script = "import socket; print(socket.socket().getsockopt(6, 13, 16))"  # TCP_CONGESTION
+    assert "dctcp" in net["h1"].run(f"python3 -c '{script}'").stdout
+    assert "cubic" in net["h2"].run(f"python3 -c '{script}'").stdout
+
+
+def test_a_case_may_too(
+    make_case: Callable[..., Case], each_kernel: Kernel, tmp_path: Path
+) -> None:
+    case = make_case(Ping(name="p", source="h1", target="h2", count=1), kernel=each_kernel.series)
+    lines = (Command(node="h1", line=EACH_CONTROL),)
+    run_case(_with(case, lines), name="all", out=tmp_path, kernel=each_kernel)
+    wrong = (Command(node="h1", line="sysctl -w net.ipv4.tcp_congestion_control=porridge"),)
+    with pytest.raises(InputError, match="porridge"):
+        run_case(_with(case, wrong), name="wrong", out=tmp_path, kernel=each_kernel)
+
+
+def test_a_namespace_of_exec_may_too(each_kernel: Kernel) -> None:
+    script = f"ip netns add a; ip netns exec a sh -c '{EACH_CONTROL}'"
+    ended = subprocess.run(
+        [LONGFAT, "exec", "--kernel", each_kernel.series, "--", "sh", "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "vegas" in ended.stdout
+
+
+def _with(case: Case, setup: tuple[Command, ...]) -> Case:
+    return dataclasses.replace(case, setup=setup)
