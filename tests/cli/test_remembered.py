@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 
 from longfat.memory import Memory
+from longfat.memory.entry import NOTE
 from tests.cli.test_run import LONGFAT, longfat
 from tests.memory.test_store import on_small_disk
+from tests.resealed import reseal
 
 GRID = """\
 title: A grid of twelve
@@ -108,16 +110,23 @@ def test_fresh_fails_loudly_where_bytes_differ(grid: Path) -> None:
     assert longfat(*arguments, cwd=grid.parent).returncode == 0
     (entry,) = Memory().entries()
     (entry.folder / "raw" / "rtt.txt").write_text("tampered with")
+    # What is damaged does not count.
+    done = longfat(*arguments, "--fresh", cwd=grid.parent)
+    assert done.returncode == 0
+    assert f"the remembered result {entry.key[:12]} is damaged" in done.stderr
+    # One that is whole and another one must not be.
+    (entry.folder / "raw" / "rtt.txt").unlink()
+    (entry.folder / "raw" / "rtt.txt").write_text("another result")
+    note = (entry.folder / NOTE).read_text()
+    (entry.folder / NOTE).unlink()
+    reseal(entry.folder)
+    (entry.folder / NOTE).write_text(note)
     done = longfat(*arguments, "--fresh", cwd=grid.parent)
     assert done.returncode == 3
-    assert "was changed after it was remembered: raw/rtt.txt" in done.stderr
+    assert "gave other bytes than are remembered" in done.stderr
+    assert "raw/rtt.txt differ" in done.stderr
     assert "longfat run grid.yaml --case delay1ms-loss0 --seed 1" in done.stderr
     assert done.stdout == ""
-    # Without --fresh the damaged one is dropped, and run anew.
-    done = longfat(*arguments, cwd=grid.parent)
-    assert done.returncode == 0
-    assert f"the remembered result {entry.key[:12]} is dropped" in done.stderr
-    assert "1 run: 0 remembered, 1 run\n" in done.stderr
 
 
 def test_no_memory(grid: Path, memory_root: Path) -> None:

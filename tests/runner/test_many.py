@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from longfat.case import Case
-from longfat.errors import ExitCode, InputError, LongfatError, MachineError
+from longfat.errors import ExitCode, InputError, LongfatError
 from longfat.memory import Memory
 from longfat.runner import Audience, Batch, Outcome, Piece, Work, run_batches, run_case, run_cases
 from longfat.runs import Run, load_run
@@ -145,17 +145,17 @@ def test_a_run_that_lies_there_is_taken_for_remembered(tmp_path: Path, make_case
     assert Memory().knows(one.key)
 
 
-def test_a_fresh_run_finds_a_result_that_was_tampered_with(
+def test_a_fresh_run_replaces_a_result_that_was_tampered_with(
     tmp_path: Path, make_case: MakeCase
 ) -> None:
     batch = Batch(cases={"near": plan(make_case(PING))}, out=tmp_path)
     ((run,),) = run_batches([batch], memory=Memory()).runs[0].values()
     (run.raw / "rtt.txt").write_text("edited")
-    outcome = run_batches([batch], memory=Memory(), fresh=True)
-    (failure,) = outcome.failures
-    assert isinstance(failure.error, MachineError)
-    assert "raw/rtt.txt" in str(failure.error)
-    assert outcome.exit_code == ExitCode.SURROUNDINGS
+    told: list[str] = []
+    outcome = run_batches([batch], memory=Memory(tell=told.append), fresh=True)
+    assert outcome.exit_code == ExitCode.GOOD
+    assert "raw/rtt.txt" in told[0]
+    assert Memory(tell=pytest.fail).check(run.key)
 
 
 def test_failures_are_collected(tmp_path: Path, make_case: MakeCase) -> None:

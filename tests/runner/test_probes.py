@@ -124,10 +124,10 @@ def test_a_series_that_is_not_there_is_told(make_case: MakeCase, tmp_path: Path)
         done.series("tcp")
     path = done.folder / "series/queue.parquet"
     path.write_bytes(path.read_bytes()[:50])
-    with pytest.raises(InputError, match=r"queue\.parquet: not a whole Parquet file"):
+    with pytest.raises(InputError, match=r"queue\.parquet: damaged: it has 50 bytes"):
         done.series("queue")
     path.unlink()
-    with pytest.raises(InputError, match=r"queue\.parquet: missing: the run directory is not"):
+    with pytest.raises(InputError, match=r"queue\.parquet: damaged: it is missing"):
         done.series("queue")
 
 
