@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import struct
 import subprocess
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import pytest
 from longfat.errors import InputError, MachineError
 from longfat.live import Network, RefusedError
 from longfat.probe.queue import COLUMNS as QUEUE_COLUMNS
+from longfat.probe.queue import the_queue
 from tests.live.conftest import host, two_hosts
 
 MakeNetwork = Callable[..., Network]
@@ -53,9 +55,11 @@ def test_series_have_a_row_for_each_tick_in_time_since_boot(make_network: MakeNe
         net.sleep(1)
     ended_s = net.clock.now
     assert 0 < halfway < series.queue.num_rows
-    ticks = sorted(set(series.queue["time_s"].to_pylist()))
-    assert ticks[0] == pytest.approx(started_s + 0.01, abs=1e-9)
-    assert len(ticks) == int((ended_s - started_s) / 0.01 + 1e-6)
+    *ticks, last_s = sorted(set(series.queue["time_s"].to_pylist()))
+    assert ticks[0] == pytest.approx(started_s, abs=1e-9)
+    assert ticks[1] == pytest.approx(started_s + 0.01, abs=1e-9)
+    assert len(ticks) == int((ended_s - started_s) / 0.01 + 1e-6) + 1
+    assert last_s == pytest.approx(ended_s, abs=1e-6)
     assert series.queue.schema.names == [column.name for column in QUEUE_COLUMNS]
     assert series.queue.schema.field("backlog_bytes").metadata == {b"unit": b"bytes"}
     sent = series.rate["tx_bytes"].to_pylist()
@@ -67,16 +71,43 @@ def test_series_have_a_row_for_each_tick_in_time_since_boot(make_network: MakeNe
     assert {row["local_port"] for row in rows} == {
         measured.json["start"]["connected"][0]["local_port"]
     }
-    assert rows[-1]["retransmits"] == measured["retransmits"]
+    assert rows[-1]["retransmits"] >= measured["retransmits"]
+    assert rows[-1]["state"] == "close"  # its last counts, when it had ended
 
 
 def test_what_is_at_this_moment_is_seen(net: Network) -> None:
     with net.probe(rate="s1-eth1", every="100ms") as series:
         net.sleep("1s")
-    assert series.rate.num_rows == 10
+    assert series.rate.num_rows == 11
+    with net.probe(rate="s1-eth1", every="100ms") as series:
+        net.sleep("150ms")
+    times_s = series.rate["time_s"].to_pylist()
+    assert [time_s - times_s[0] for time_s in times_s] == pytest.approx([0, 0.1, 0.15], abs=1e-6)
     with net.probe(rate="s1-eth1", every="100ms") as series:
         pass
-    assert series.rate.num_rows == 0
+    assert series.rate.num_rows == 1
+
+
+@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+def test_all_that_was_counted_lies_between_the_first_sample_and_the_last(
+    kernel: str, make_network: MakeNetwork
+) -> None:
+    net = two_hosts(make_network(kernel=kernel), rate="50mbit", delay="10ms", queue="60KB")
+    h1 = host(net, "h1")
+    h1.iperf3("h2", bytes="3MB")  # drops that are not the probe's
+    before = dropped(net)
+    with net.probe(queue="s1-eth2", tcp="h1", every="1s") as series:
+        measured = h1.iperf3("h2", bytes="3MB")
+    assert measured["retransmits"] > 0
+    rows = the_queue(series.queue).to_pylist()
+    assert rows[-1]["drops"] - rows[0]["drops"] == dropped(net) - before > 0
+    resent = {row["local_port"]: row["retransmits"] for row in series.tcp.to_pylist()}
+    assert sum(resent.values()) == measured["retransmits"]
+
+
+def dropped(net: Network) -> int:
+    text = net.run("tc -s qdisc show dev s1-eth2", check=True).stdout
+    return max(int(count) for count in re.findall(r"dropped (\d+)", text))
 
 
 def test_probes_can_overlap(net: Network) -> None:
@@ -85,7 +116,7 @@ def test_probes_can_overlap(net: Network) -> None:
         with net.probe(rate="s1-eth1", every="10ms") as inner:
             net.sleep(1)
         net.sleep(1)
-    assert (outer.rate.num_rows, inner.rate.num_rows) == (30, 100)
+    assert (outer.rate.num_rows, inner.rate.num_rows) == (31, 101)
 
 
 def test_a_capture_has_all_packets_and_the_clocks_time(net: Network, tmp_path: Path) -> None:
@@ -152,7 +183,7 @@ def test_an_interface_that_goes_away_ends_the_probe_and_not_the_machine(net: Net
         net.sleep(1)
         with pytest.raises(InputError, match=r"ended too early: .*ENODEV"):
             probe.__exit__(None, None, None)
-    assert probe.rate.num_rows == rows == 10
+    assert probe.rate.num_rows == rows == 11
     assert net.run("echo well").stdout == "well\n"
     with pytest.raises(InputError, match=r"cannot look: .*ENODEV"), net.probe(rate="h1-eth0"):
         pass
@@ -173,10 +204,10 @@ def test_a_link_that_the_guest_left_leads_nowhere_on_the_host(net: Network, tmp_
 
 def test_samples_that_the_guest_made_up_are_told(net: Network) -> None:
     with net.probe(rate="s1-eth1") as series:
-        assert series.rate.num_rows == 0  # and so it has written the header
+        assert series.rate.num_rows == 1  # and so it has written the header
         (name,) = os.listdir(net.session.folder / "raw")
         header = b'{"every_ns": 1, "sources": [{"node": "root", "interfaces": {}}]}'
-        record = struct.pack("<IIIIHHII", 1, 0, 36, 36, 0, 0, 0, 0) + bytes(20)
+        record = struct.pack("<QIIIHHII", 1, 0, 36, 36, 0, 0, 0, 0) + bytes(20)
         net.write_file(f"/run/longfat/run/raw/{name}", header + b"\n" + record)
     with pytest.raises(MachineError, match="rate samples cannot be read"):
         series.rate.num_rows  # noqa: B018

@@ -5,23 +5,48 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from longfat.errors import MachineError
-from longfat.probe.samples import attributes, parse_samples
+from longfat.probe.samples import attributes, growth, parse_samples, weights
 
 DATA = Path(__file__).resolve().parents[1] / "data/probe"
 NAMES = ("queue.samples", "tcp.samples", "rate.samples")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["queue.samples", "rate.samples"])
 def test_times_are_those_of_the_ticks(name: str) -> None:
     messages = list(parse_samples((DATA / name).read_bytes(), name=name))
-    times = sorted({message.time_s for message in messages})
-    assert times[0] == pytest.approx(0.1)
-    assert all(b - a == pytest.approx(0.1) for a, b in itertools.pairwise(times))
+    *grid, end_s = sorted({message.time_s for message in messages})
+    assert grid[0] == 0
+    assert all(b - a == pytest.approx(0.1) for a, b in itertools.pairwise(grid))
+    assert grid[-1] < end_s < grid[-1] + 0.1
+
+
+@given(st.integers(1, 500), st.integers(0, 10**9 - 1), st.integers(1, 1000))
+def test_each_sample_stands_for_the_time_since_the_one_before(
+    count: int, rest_ns: int, every_ms: int
+) -> None:
+    every_ns = every_ms * 10**6
+    times_ns = [
+        *(tick * every_ns for tick in range(count + 1)),
+        count * every_ns + rest_ns % every_ns,
+    ]
+    times_s = [time_ns / 1e9 for time_ns in dict.fromkeys(times_ns)]
+    found = weights(times_s, every_s=every_ms / 1e3)
+    assert found == pytest.approx(np.diff(times_s, prepend=0), abs=1e-9)
+    # Where none but the last few samples are there, they stand for as much as before.
+    assert list(weights(times_s[-2:], every_s=every_ms / 1e3)) == list(found[-2:])
+
+
+def test_a_counter_that_began_anew_counts_on() -> None:
+    assert growth([5, 7, 7, 2, 3], from_start=True) == 2 + 2 + 1
+    assert growth([5, 7], from_start=False) == 7
+    assert growth([9], from_start=True) == 0
+    assert growth([], from_start=True) == 0
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -17,6 +17,7 @@ import pytest
 from longfat.errors import MachineError
 from longfat.probe import Capture, Probe, Queue, Rate, Tcp
 from longfat.probe.queue import the_queue
+from longfat.probe.tcp import ENDED, alive
 from longfat.traffic import Iperf3
 
 DATA = Path(__file__).resolve().parents[1] / "data/probe"
@@ -76,7 +77,7 @@ def test_both_ends_of_the_stream_are_found_and_the_control_connection_is_not() -
         ("bulk", "sender", "h1", 0),
         ("bulk", "receiver", "h2", 0),
     }
-    sender = [row for row in found if row["end"] == "sender"]
+    sender = [row for row in alive(table(TCP)).to_pylist() if row["end"] == "sender"]
     assert sender[0]["ssthresh_bytes"] is None  # slow start
     assert {row["congestion"] for row in sender} == {"cubic"}
     last = sender[-1]
@@ -98,9 +99,28 @@ def test_what_is_told_twice_agrees_with_iperf3() -> None:
 
 
 def test_the_counters_of_an_interface_agree_with_the_shaped_rate() -> None:
+    series = table(RATE).to_pylist()
     metrics = RATE.measure(table(RATE))
-    assert metrics["tx_bps"] == pytest.approx(100e6, rel=0.1)
+    before, after = (row for row in series if row["time_s"] in (1.0, 1.5))
+    assert (after["tx_bytes"] - before["tx_bytes"]) * 8 / 0.5 == pytest.approx(100e6, rel=0.05)
     assert metrics["rx_bps"] < 2e6  # ACKs
+    # All that was sent was sent between the first sample and the last.
+    payload = BULK.report(DATA).totals["received_bytes"]
+    sent = metrics["tx_bps"] * series[-1]["time_s"] / 8
+    assert sent == pytest.approx(payload * 1514 / 1448, rel=0.01)
+
+
+def test_a_socket_that_has_ended_tells_its_last_counts_once() -> None:
+    ends = [row for row in rows(TCP) if row["state"] == ENDED]
+    assert {row["end"] for row in ends} == {"sender", "receiver"}
+    assert len(ends) == 2
+    for row in ends:
+        own = [one for one in rows(TCP) if one["end"] == row["end"]]
+        assert own[-1] == row
+        assert all(one["bytes_received"] <= row["bytes_received"] for one in own)
+    (received,) = (row["bytes_received"] for row in ends if row["end"] == "receiver")
+    # The stream begins with a name of 37 bytes.
+    assert received == BULK.report(DATA).totals["received_bytes"] + 37
 
 
 def test_a_capture_knows_the_window_in_bytes() -> None:

@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 
 from longfat.case import Case
 from longfat.errors import MachineError
+from longfat.metric import Unit
 from longfat.probe.samples import SampleStream, parse_samples
 from longfat.traffic.iperf3 import read_report
 from longfat.watch.live import LiveRun
 from longfat.watch.plan import Plan, plan_watch
 from longfat.watch.tail import Tail
+from longfat.watch.track import Counter, Track
 from tests.watch.conftest import DATA, Growing
 
 
@@ -67,9 +69,14 @@ def test_what_was_seen_agrees_with_iperf3(whole: LiveRun) -> None:
     }
     for name, flow in whole.flows.items():
         report = read_report(DATA / f"{name}.client.json")
-        seen_bytes = sum(flow.throughput.values) * 0.1 / 8
-        # What came before the first sample and after the last is not in it.
-        assert 0.85 < seen_bytes / report.totals["received_bytes"] <= 1
+        start_s = flow.rtt.times_s[0]
+        end_s = flow.throughput.times_s[-1]
+        mean_bps = flow.throughput.mean(start_s, end_s)
+        assert mean_bps is not None
+        seen_bytes = mean_bps * (end_s - start_s) / 8
+        # What came before the first sample is not in it, but what came after the test's end.
+        assert 0.9 * report.totals["received_bytes"] < seen_bytes <= report.totals["sent_bytes"]
+        assert flow.retransmits.total >= report.totals["retransmits"]
     queue = whole.queues["s1-eth1"]
     assert (queue.qdisc, queue.backlog.limit) == ("tbf", 100_000)
     assert 50_000 < max(queue.backlog.values) <= 100_000
@@ -117,7 +124,7 @@ def test_nothing_but_a_regular_file_is_read(tmp_path: Path) -> None:
         assert tail.read() == b"precious"
 
 
-@pytest.mark.parametrize("content", [b"foreign\n", b'{"every_ns": 1, "sources": []}\n' + bytes(12)])
+@pytest.mark.parametrize("content", [b"foreign\n", b'{"every_ns": 1, "sources": []}\n' + bytes(16)])
 def test_a_foreign_file_is_told(plan: Plan, growing: Growing, content: bytes) -> None:
     (growing.folder / "raw/tcp.samples").write_bytes(content)
     with LiveRun(plan) as live:
@@ -144,3 +151,21 @@ def test_broken_samples_are_told_or_left_out(
             live.look()
         except MachineError as error:
             assert "queue" in str(error) or "sampler" in str(error)
+
+
+def test_a_mean_is_one_over_time_and_not_over_samples() -> None:
+    track = Track(name="x", unit=Unit.BPS)
+    for time_s, value in ((1.0, 10.0), (2.0, 20.0), (2.25, 100.0)):
+        track.add(time_s, value)
+    assert track.mean(1.0, 2.25) == (20 * 1 + 100 * 0.25) / 1.25
+    assert track.mean(1.5, 2.25) == (20 * 0.5 + 100 * 0.25) / 0.75
+    assert track.mean(2.0, 3.0) == 100
+    assert track.mean(2.25, 3.0) is None
+
+
+def test_a_counter_begins_with_what_was_counted_before_and_may_begin_anew() -> None:
+    counter = Counter()
+    for time_s, count in ((0.0, 5), (1.0, 9), (2.0, 9), (3.0, 2), (4.0, 4)):
+        counter.add(time_s, count)
+    assert counter.total == 4 + 2 + 2
+    assert [counter.until(time_s) for time_s in (0, 1, 2.5, 3)] == [0, 4, 4, 6]

@@ -21,6 +21,7 @@ from longfat.path import (
     sysctl_word,
 )
 from longfat.probe import Tcp
+from longfat.probe.tcp import alive
 from longfat.traffic import Bulk
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 STEP_S = 0.1
 """The least time between two readings: the kernel's clocks tick every 10 ms with HZ=100."""
+
+_LEAST_PART = 0.5
 
 DEFAULT_CONGESTION = "cubic"
 DEFAULT_MSS_BYTES = 1448
@@ -69,7 +72,7 @@ def tcp_table(run: Run, flow: Bulk) -> pa.Table | None:
                 pc.equal(table["flow"].cast("string"), flow.name),
                 pc.equal(table["end"].cast("string"), "sender"),
             )
-            found = table.filter(chosen)
+            found = alive(table.filter(chosen))
             if found.num_rows:
                 return found
     return None
@@ -127,5 +130,9 @@ def _thin(readings: list[Reading]) -> tuple[Reading, ...]:
         return tuple(readings)
     every_s = readings[2].time_s - readings[1].time_s
     step = max(1, math.ceil(STEP_S / every_s - 0.01)) if every_s > 0 else 1
-    kept = readings[:1] + readings[1:-1][step - 1 :: step] + readings[-1:]
-    return tuple(kept)
+    kept = readings[:1] + readings[1:-1][step - 1 :: step]
+    last = readings[-1]
+    # The last sample is off the grid, and a rate over microseconds says nothing.
+    if len(kept) > 1 and last.time_s - kept[-1].time_s < _LEAST_PART * STEP_S:
+        kept.pop()
+    return (*kept, last)

@@ -58,11 +58,12 @@ def facts(subject: Subject) -> tuple[Fact, ...]:
     table, slowest = subject.table, subject.slowest
     if table is not None:
         window = pc.max(table["send_window_bytes"]).as_py()
-        in_flight = pc.mean(table["in_flight_bytes"]).as_py()
+        in_flight = subject.mean_over_time("in_flight_bytes")
         at = f" of {subject.receiver}"
         found.put("peak_send_window_bytes", f"largest window{at}", window, Unit.BYTES)
         found.put("mean_in_flight_bytes", "in flight, mean", in_flight, Unit.BYTES)
-        found.put("mean_cwnd_bytes", "cwnd, mean", pc.mean(table["cwnd_bytes"]).as_py(), Unit.BYTES)
+        cwnd = subject.mean_over_time("cwnd_bytes")
+        found.put("mean_cwnd_bytes", "cwnd, mean", cwnd, Unit.BYTES)
         for key, label in (
             ("rwnd_limited", "kernel: receive window"),
             ("sndbuf_limited", "kernel: send buffer"),

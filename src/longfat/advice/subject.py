@@ -6,6 +6,7 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow.compute as pc
 
 from longfat.advice.evidence import (
@@ -20,6 +21,8 @@ from longfat.advice.link import LinkUse, queue_table
 from longfat.advice.rows import inferred_slices
 from longfat.advice.spans import together, total
 from longfat.path import NotUnderstoodError, idle_rtt, sender_and_receiver, sysctl
+from longfat.probe import Tcp
+from longfat.probe.samples import growth, weights
 from longfat.theory import bdp
 
 if TYPE_CHECKING:
@@ -128,6 +131,20 @@ class Subject:
         busy_s = pc.sum(totals["busy_s_max"]).as_py()
         return (pc.sum(totals[f"{name}_s_max"]).as_py(), busy_s) if busy_s else None
 
+    def mean_over_time(self, column: str) -> float | None:
+        """Return the mean of what the tcp probe saw of each stream; None without a probe."""
+        if self.table is None:
+            return None
+        (every_s, *_) = (
+            probe.every_s
+            for probe in self.run.case.probes
+            if isinstance(probe, Tcp) and self.flow.name in probe.of
+        )
+        stands_s = weights(self.table["time_s"], every_s=every_s)
+        if not stands_s.any():
+            return None
+        return float(np.average(self.table[column].to_numpy(), weights=stands_s))
+
     def buffer(self, host: str, name: str) -> tuple[int, ...] | None:
         """Return the three numbers that set-up lines give `tcp_rmem` or `tcp_wmem` of a host."""
         try:
@@ -174,7 +191,7 @@ def examine(run: Run, flow: Bulk) -> Subject:
         unknown_path=why,
         rtt_s=rtt_s,
         table=table,
-        queue=_queue(run, slowest, start_s, end_s) if slowest else None,
+        queue=_queue(run, flow, slowest, start_s, end_s) if slowest else None,
         slices=slices,
         link_full=use.full_share(slices, mss_bytes=mss_bytes) if known else None,
         link_use=use.share(start_s, end_s, mss_bytes=mss_bytes) if known else None,
@@ -203,16 +220,28 @@ def _measured(
     return together(streams) if streams else ()
 
 
-def _queue(run: Run, slowest: Bottleneck, start_s: float, end_s: float) -> QueueSeen | None:
+def _queue(
+    run: Run, flow: Bulk, slowest: Bottleneck, start_s: float, end_s: float
+) -> QueueSeen | None:
     table = queue_table(run, slowest.interface)
     if table is None:
         return None
-    times = table["time_s"]
-    table = table.filter(pc.and_(pc.greater_equal(times, start_s), pc.less_equal(times, end_s)))
-    if table.num_rows == 0:
+    times_s = table["time_s"].to_numpy()
+    backlog, drops = table["backlog_bytes"].to_numpy(), table["drops"].to_numpy()
+    meanwhile = (times_s >= start_s) & (times_s <= end_s)
+    if not meanwhile.any():
         return None
+    # Each sample stands for the time since the one before it.
+    lengths_s = np.diff(times_s, prepend=times_s[0])[meanwhile]
+    # Drops are those from the last sample before the flow to the first one after it: the data
+    # may flow for longer than its sockets were sampled.
+    ran = run.flow_times[flow.name]
+    first = max(0, int(np.searchsorted(times_s, ran.start_s, side="right")) - 1)
+    last = int(np.searchsorted(times_s, ran.end_s))
     return QueueSeen(
-        mean_bytes=pc.mean(table["backlog_bytes"]).as_py(),
-        peak_bytes=pc.max(table["backlog_bytes"]).as_py(),
-        drops=pc.max(table["drops"]).as_py() - pc.min(table["drops"]).as_py(),
+        mean_bytes=float(np.average(backlog[meanwhile], weights=lengths_s))
+        if lengths_s.sum() > 0
+        else float(backlog[meanwhile].mean()),
+        peak_bytes=int(backlog[meanwhile].max()),
+        drops=growth(drops[first : last + 1], from_start=True),
     )

@@ -19,7 +19,7 @@ of that number, with `now_ns`, the virtual time since boot:
     forget   node: a host that is to be removed
     sample   samples, probes, folder: start to sample -> {} or {refused}; without
              probes, end those of this number -> {} or {failed}
-    flush    samples: write out what was sampled
+    flush    samples, sample: write out what was sampled; with `sample`, a sample of now too
     ask      let the host set the pace now
     prompts  -> {processes}: those at whose terminals somebody is waited for to type a line
     go       until_ns (0: until nothing can run at this moment; null: for ever),
@@ -222,6 +222,8 @@ class Agent:
 
     def _do_sample(self, samples: int, probes: list[dict[str, Any]], folder: str) -> dict[str, Any]:
         if not probes:
+            if samples in self._samples:
+                self._finish(samples)
             self._end_samples(samples)
             words = self._failed_samples.pop(samples, None)
             return {} if words is None else {"failed": words}
@@ -232,9 +234,16 @@ class Agent:
         self._poll.register(self._samples[samples].clock, select.EPOLLIN)
         return {}
 
-    def _do_flush(self, samples: int) -> None:
+    def _do_flush(self, samples: int, sample: bool = False) -> None:
         if samples in self._samples:
+            if sample:
+                self._finish(samples)
             self._samples[samples].flush()
+
+    def _finish(self, samples: int) -> None:
+        # What is there no more at this moment was there until now: no failure.
+        with contextlib.suppress(OSError):
+            self._samples[samples].finish()
 
     def _do_ask(self) -> None:
         self._line.ask()

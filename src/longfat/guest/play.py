@@ -97,8 +97,9 @@ class Player:
             self._start_due()
             self._wait_event()
             self._reap()
-        self._probes.end()
+        self._probes.finish()
         self._end_servers()
+        self._probes.end()
         return {
             flow.name: [flow.began_s - self._start_s, (flow.done_s or 0.0) - self._start_s]
             for flow in self._flows

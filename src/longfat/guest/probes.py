@@ -67,21 +67,29 @@ class Probes:
                     | {"words": words}
                 )
 
-    def end(self) -> None:
-        """End all of them; what they have is written out.
+    def finish(self) -> None:
+        """Take the last samples and end the captures: the traffic has ended.
 
         Raises:
             CommandFailed: a capture ended badly.
-            RuntimeError: the sampler failed.
         """
         if self._sampler is not None:
-            self._sampler.end()
+            self._sampler.finish()
         for order, capture in self._captures:
             if capture.poll() is None:
                 self._script.record([f"kill ${_variable(order)}"])
                 capture.send_signal(signal.SIGTERM)
                 capture.wait()
         self.check()
+
+    def end(self) -> None:
+        """End the sampler, after `finish`, when the flows' servers have ended too.
+
+        Raises:
+            RuntimeError: the sampler failed.
+        """
+        if self._sampler is not None:
+            self._sampler.end()
 
     def _start_capture(self, order: dict[str, Any]) -> "subprocess.Popen[bytes]":
         line = at_node(order["node"], shlex.join(order["argv"]))

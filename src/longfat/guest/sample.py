@@ -11,10 +11,14 @@ Looking costs nothing (law 3 of the design):
   which it asks (`longfat.guest.sockets`). In a played case it is a process of its
   own, the sampler; in a live machine the agent samples.
 
-The form of the files is told in `longfat.probe.samples`, which reads them.
+Counters are differences of two samples, so the first sample is taken at the start,
+the last at the end, and between them one at each multiple of the interval. What a TCP
+socket counted between its last sample and its end the kernel sends when it destroys
+the socket, and it stands with the next sample.
+
+The format of the files is documented in `longfat.probe.samples`, which reads them.
 """
 
-import contextlib
 import json
 import math
 import os
@@ -24,13 +28,14 @@ import struct
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from longfat.guest import system
 from longfat.guest.netlink import (
     ROUTE,
     SOCK_DIAG,
+    Netlink,
     of_interfaces,
     queues_request,
     sockets_request,
@@ -38,10 +43,11 @@ from longfat.guest.netlink import (
 )
 from longfat.guest.sockets import Sockets
 
-_RECORD = struct.Struct("<III")
+_RECORD = struct.Struct("<QII")
 _FLUSH_EVERY_NS = 100_000_000  # so that a person who watches sees it grow
 _PRIORITY = 50
 _CLOCK_STEP_NS = 256
+_NEVER_NS = 1 << 61
 
 Ask = Callable[[], bytes]
 """Asks the kernel once and returns its messages."""
@@ -54,8 +60,7 @@ class Sampler:
         orders: what to sample; `longfat.probe` says what is in each.
         nodes: all nodes of the network, whether they are sampled or not.
         folder: the folder for the files.
-        start_s: when sampling begins, in seconds of virtual time since boot; the
-            first sample is taken one interval later.
+        start_s: when the first sample is taken, in seconds of virtual time since boot.
     """
 
     def __init__(
@@ -67,9 +72,9 @@ class Sampler:
         self._pid = os.fork()
         if self._pid == 0:
             try:
-                signal.signal(signal.SIGTERM, _end)
-                with contextlib.suppress(_EndedError):
-                    _sample(orders, nodes=nodes, folder=folder, start_s=start_s)
+                signal.signal(signal.SIGUSR1, _finish)
+                signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+                _sample(orders, nodes=nodes, folder=folder, start_s=start_s)
                 status = 0
             except BaseException:
                 traceback.print_exc(file=sys.stdout)
@@ -78,8 +83,12 @@ class Sampler:
             os._exit(status)
         system.run_by_turns(ours)
 
+    def finish(self) -> None:
+        """Let it take the last sample now; it still hears of sockets that end."""
+        os.kill(self._pid, signal.SIGUSR1)
+
     def end(self) -> None:
-        """Let it write out what it has, and wait for its end.
+        """Let it write out what it has, after `finish`, and wait for its end.
 
         Raises:
             RuntimeError: it failed; the console tells why.
@@ -97,8 +106,8 @@ class Samples:
         orders: what to sample; `longfat.probe` says what is in each. At least one.
         folder: the folder for the files.
         sockets: what to ask by.
-        start_ns: when sampling begins, in nanoseconds of virtual time since boot; now, if
-            None. The first sample is taken one interval later.
+        start_ns: when the first sample is taken, in nanoseconds of virtual time since
+            boot; if None, it is taken here and now.
 
     Attributes:
         clock: a descriptor that can be read when it is time to `look`.
@@ -114,19 +123,59 @@ class Samples:
     ) -> None:
         self._probes = [_Probe(order, folder=folder, sockets=sockets) for order in orders]
         self._every_ns = math.gcd(*(probe.every_ns for probe in self._probes))
-        self._now_ns = 0
-        self.clock = os.open("/dev/sample_clock", os.O_RDWR | os.O_CLOEXEC)
+        now_ns = time.monotonic_ns()
+        self._start_ns = now_ns if start_ns is None else start_ns
+        # When the next tick is due: after the start, as all times of samples.
+        self._due_ns = 0
+        if start_ns is None:
+            self._take(0)
+            self._due_ns = self._every_ns
         # What the clock says now was so up to a step of it ago: a sample that is due at some
-        # moment by that reckoning must have been taken when this moment has come.
-        left_ns = -_CLOCK_STEP_NS if start_ns is None else start_ns - time.monotonic_ns()
-        os.write(self.clock, struct.pack("=QQ", left_ns + self._every_ns, self._every_ns))
+        # moment by that count must have been taken when this moment has come.
+        left_ns = self._start_ns + self._due_ns - now_ns - _CLOCK_STEP_NS
+        self.clock = os.open("/dev/sample_clock", os.O_RDWR | os.O_CLOEXEC)
+        self._set_clock(max(0, left_ns))
+
+    def _set_clock(self, left_ns: int) -> None:
+        os.write(self.clock, struct.pack("=QQ", left_ns, self._every_ns))
 
     def look(self) -> None:
         """Wait until it is time, and take the samples that are due."""
-        self._now_ns += self._every_ns * struct.unpack("=Q", os.read(self.clock, 8))[0]
+        # After an interval in which nobody could look, only the last tick's sample is taken.
+        ticks = struct.unpack("=Q", os.read(self.clock, 8))[0]
+        time_ns = self._due_ns + self._every_ns * (ticks - 1)
+        self._due_ns = time_ns + self._every_ns
+        self._take(time_ns)
+
+    def _take(self, time_ns: int) -> None:
         for probe in self._probes:
-            if self._now_ns % probe.every_ns == 0:
-                probe.look(self._now_ns // probe.every_ns)
+            if time_ns % probe.every_ns == 0 and time_ns > probe.last_ns:
+                probe.look(time_ns)
+
+    def wake(self) -> None:
+        """Tick now and never again: from here on, reading the time costs none."""
+        self._every_ns = _NEVER_NS
+        self._set_clock(0)
+        os.read(self.clock, 8)
+
+    def keep_ended(self) -> None:
+        """Keep what TCP sockets had counted that have ended since the last sample.
+
+        The kernel destroys a socket only when its last packet has left the last queue.
+        """
+        time_ns = time.monotonic_ns() - self._start_ns
+        for probe in self._probes:
+            probe.keep_ended(time_ns)
+
+    def finish(self) -> None:
+        """Take the last sample of each probe, now; none where one was just taken.
+
+        Only for who reads the time for nothing.
+        """
+        time_ns = time.monotonic_ns() - self._start_ns
+        for probe in self._probes:
+            if time_ns > probe.last_ns:
+                probe.look(time_ns)
 
     def flush(self) -> None:
         """Write out what there is so far."""
@@ -144,14 +193,20 @@ def _sample(orders: list[dict[str, Any]], *, nodes: list[str], folder: str, star
     sockets = Sockets()
     for node in nodes:
         sockets.open(node)
-    if not orders:
-        signal.pause()
-    start_ns = round(start_s * 1e9)
-    samples = Samples(orders, folder=folder, sockets=sockets, start_ns=start_ns)
+    samples = None
+    if orders:
+        start_ns = round(start_s * 1e9)
+        samples = Samples(orders, folder=folder, sockets=sockets, start_ns=start_ns)
     try:
         while True:
-            samples.look()
-    finally:
+            samples.look() if samples else signal.pause()
+    except _FinishedError:
+        if samples:
+            samples.wake()
+            samples.finish()
+    signal.sigwait({signal.SIGTERM})
+    if samples:
+        samples.keep_ended()
         samples.close()
 
 
@@ -160,11 +215,18 @@ class _Probe:
 
     def __init__(self, order: dict[str, Any], *, folder: str, sockets: Sockets) -> None:
         self.every_ns: int = order["every_ns"]
-        self._flush_after = max(1, _FLUSH_EVERY_NS // self.every_ns)
+        self.last_ns = -1
+        self._flush_ns = max(1, _FLUSH_EVERY_NS // self.every_ns) * self.every_ns
         self._asks: list[Ask] = []
+        self._tcp: list[_TcpSockets] = []
         sources = []
         for node, names in order["nodes"].items():
-            interfaces, ask = _prepare(order["kind"], names, node, sockets)
+            interfaces: dict[str, str] = {}
+            if order["kind"] == "tcp":
+                self._tcp.append(_TcpSockets(sockets.at(node, SOCK_DIAG)))
+                ask = self._tcp[-1].ask
+            else:
+                interfaces, ask = _prepare(order["kind"], names, sockets.at(node, ROUTE))
             sources.append({"node": node, "interfaces": interfaces})
             self._asks.append(ask)
         self._file = open(f"{folder}/{order['output']}", "wb", buffering=1 << 20)  # noqa: SIM115
@@ -178,33 +240,66 @@ class _Probe:
     def close(self) -> None:
         """Write out what there is."""
         self._file.close()
+        for sockets in self._tcp:
+            sockets.close()
 
-    def look(self, tick: int) -> None:
-        """Ask everywhere and keep the replies."""
-        for index, ask in enumerate(self._asks):
-            reply = ask()
-            self._file.write(_RECORD.pack(tick, index, len(reply)) + reply)
-        if tick % self._flush_after == 0:
+    def look(self, time_ns: int) -> None:
+        """Ask everywhere and keep the replies, as those of a time after the start."""
+        self.last_ns = time_ns
+        self._keep(time_ns, (ask() for ask in self._asks))
+
+    def keep_ended(self, time_ns: int) -> None:
+        """Keep what TCP sockets had counted that have ended since the last sample."""
+        replies = [sockets.ask_ended() for sockets in self._tcp]
+        if any(replies):
+            self._keep(time_ns, replies)
+
+    def _keep(self, time_ns: int, replies: Iterable[bytes]) -> None:
+        for index, reply in enumerate(replies):
+            self._file.write(_RECORD.pack(time_ns, index, len(reply)) + reply)
+        if time_ns % self._flush_ns == 0:
             self._file.flush()
 
 
-class _EndedError(Exception):
-    """The job has ended."""
+class _FinishedError(Exception):
+    """The traffic has ended."""
 
 
-def _end(_signal: int, _frame: object) -> None:
-    raise _EndedError
+def _finish(_signal: int, _frame: object) -> None:
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    raise _FinishedError
 
 
-def _prepare(
-    kind: str, names: list[str], node: str, sockets: Sockets
-) -> tuple[dict[str, str], Ask]:
+class _TcpSockets:
+    """The TCP sockets of a node."""
+
+    def __init__(self, diagnosis: Netlink) -> None:
+        self._diagnosis = diagnosis
+        self._requests = [sockets_request(one) for one in (socket.AF_INET, socket.AF_INET6)]
+        self._ended = diagnosis.keep_ended()
+
+    def ask(self) -> bytes:
+        """Ask about those that are there, after those that have ended since the last time."""
+        there = [self._diagnosis.dump(one) for one in self._requests]
+        return self._take_ended() + b"".join(there)
+
+    def ask_ended(self) -> bytes:
+        """Ask about those only that have ended since the last time."""
+        self._diagnosis.dump(self._requests[0])
+        return self._take_ended()
+
+    def close(self) -> None:
+        """Keep nothing more of those that end."""
+        self._diagnosis.leave_ended(self._ended)
+
+    def _take_ended(self) -> bytes:
+        ended = b"".join(self._ended)
+        self._ended.clear()
+        return ended
+
+
+def _prepare(kind: str, names: list[str], route: Netlink) -> tuple[dict[str, str], Ask]:
     """Return the names of interfaces by index, and what asks about them."""
-    if kind == "tcp":
-        diagnosis = sockets.at(node, SOCK_DIAG)
-        families = [sockets_request(family) for family in (socket.AF_INET, socket.AF_INET6)]
-        return {}, lambda: b"".join(diagnosis.dump(one) for one in families)
-    route = sockets.at(node, ROUTE)
     interfaces = {route.index_of(name): name for name in names}
     known = {str(index): name for index, name in interfaces.items()}
     if kind == "queue":

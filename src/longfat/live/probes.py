@@ -5,8 +5,8 @@
     series.queue            # an Arrow table, as that of a study's probe
 
 What the kernel is asked and how its replies are decoded is the study probes'
-(`longfat.probe`); here it is said for how long, and of what. The first sample
-is taken one interval after the probe's start. `time_s` is virtual time since
+(`longfat.probe`); here it is said for how long, and of what. The first sample is
+taken at the probe's start and the last at its end. `time_s` is virtual time since
 boot, as that of the clock and of every command, so that tables and outputs can
 be laid side by side.
 

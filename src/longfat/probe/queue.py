@@ -9,13 +9,14 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from longfat.metric import Metric, Unit
 from longfat.probe.columns import TEXT, TIME, WHOLE, Column, make_table
 from longfat.probe.probe import Sampled
-from longfat.probe.samples import attributes, read_samples
+from longfat.probe.samples import attributes, growth, read_samples, weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,21 +77,33 @@ class Queue(Sampled):
         by_time = queue.group_by("time_s").aggregate(
             [("backlog_bytes", "sum"), ("backlog_packets", "sum")]
         )
+        backlog = by_time["backlog_bytes_sum"].to_numpy()
+        lengths_s = weights(by_time["time_s"], every_s=self.every_s)
         found = {
-            "mean_bytes": float(pc.mean(by_time["backlog_bytes_sum"]).as_py()),
-            "peak_bytes": float(pc.max(by_time["backlog_bytes_sum"]).as_py()),
+            "peak_bytes": float(backlog.max()),
             "peak_packets": float(pc.max(by_time["backlog_packets_sum"]).as_py()),
         }
+        if lengths_s.sum() > 0:
+            found["mean_bytes"] = float(np.average(backlog, weights=lengths_s))
         # Counts begin before the traffic, and its own are what is measured.
+        start_s = pc.min(queue["time_s"]).as_py()
         for name in ("drops", "marks"):
-            if queue[name].null_count < queue.num_rows:
-                grown = queue.group_by(["interface", "handle"]).aggregate([(name, "min_max")])
-                # A queue that does not count them has none.
-                spans = [
-                    one for one in grown[f"{name}_min_max"].to_pylist() if one["max"] is not None
-                ]
-                found[name] = float(sum(span["max"] - span["min"] for span in spans))
+            counted = queue.filter(pc.is_valid(queue[name]))  # a queue that counts none has null
+            if counted.num_rows:
+                found[name] = float(_growth(counted, name, start_s=start_s))
         return found
+
+
+def _growth(queue: pa.Table, name: str, *, start_s: float) -> int:
+    """Return by how much a count grew, over all qdiscs."""
+    grouped = queue.sort_by("time_s").group_by(["interface", "handle"], use_threads=False)
+    lists = grouped.aggregate([(name, "list"), ("time_s", "min")])
+    return sum(
+        growth(counts, from_start=first_s == start_s)
+        for counts, first_s in zip(
+            lists[f"{name}_list"].to_pylist(), lists["time_s_min"].to_pylist(), strict=True
+        )
+    )
 
 
 def the_queue(table: pa.Table) -> pa.Table:

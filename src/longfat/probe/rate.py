@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from longfat.metric import Metric, Unit
 from longfat.probe.columns import TEXT, TIME, WHOLE, Column, make_table
 from longfat.probe.probe import Sampled
-from longfat.probe.samples import attributes, read_samples
+from longfat.probe.samples import attributes, growth, read_samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,14 +61,15 @@ class Rate(Sampled):
         return make_table(COLUMNS, decode(read_samples(raw / self.samples_file)))
 
     def measure(self, table: pa.Table) -> dict[str, float]:
-        """Return mean rates from the first sample to the last; interfaces are added up."""
+        """Return mean rates from the traffic's start to its end; interfaces are added up."""
         span_s = (pc.max(table["time_s"]).as_py() or 0.0) - (pc.min(table["time_s"]).as_py() or 0.0)
         if span_s <= 0:
             return {}
         names = ("rx_bytes", "tx_bytes", "rx_drops", "tx_drops")
-        grown = table.group_by("interface").aggregate([(name, "min_max") for name in names])
+        grouped = table.sort_by("time_s").group_by("interface", use_threads=False)
+        lists = grouped.aggregate([(name, "list") for name in names])
         total = {
-            name: sum(row["max"] - row["min"] for row in grown[f"{name}_min_max"].to_pylist())
+            name: sum(growth(one, from_start=True) for one in lists[f"{name}_list"].to_pylist())
             for name in names
         }
         return {

@@ -1,10 +1,18 @@
 """The file that a sampler of the guest leaves: a header and raw replies of the kernel.
 
 The header is one line of JSON: `every_ns`, and `sources`, a list of `{node,
-interfaces}` where interfaces are names by index. Then come records: tick,
-source and length as three little-endian 32-bit numbers, and that many bytes
-of netlink messages. Sample number `tick` was taken `tick * every_ns` after the
-traffic's start.
+interfaces}` where interfaces are names by index. Then come records: the time in
+nanoseconds after the start as a 64-bit number, source and length as 32-bit
+numbers, all little-endian, and that many bytes of netlink messages.
+
+A sample is a record of each source, in their order, all of one time. There is one at
+0, one at each multiple of `every_ns`, and one at the end, whose time is whatever it
+is. So the difference of the first and the last is all that was counted; but a sample
+does not stand for as much time as every other: see `weights`.
+
+A record about TCP sockets begins with the sockets that were destroyed since the
+sample before, in state `close`, with what they had counted at their end. Of those
+that still had packets in a queue at the last sample there may be records after it.
 
 A machine that is still running leaves a file whose last record is cut; it is
 left out.
@@ -18,16 +26,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from longfat.checked import decode, open_regular, parse_json
 from longfat.errors import MachineError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from numpy.typing import ArrayLike, NDArray
+
 UNREADABLE = (ArithmeticError, LookupError, ValueError, struct.error)
 """What decoding samples may raise: the guest's root can write anything there."""
 
-_RECORD = struct.Struct("<III")
+_RECORD = struct.Struct("<QII")
 _MESSAGE = struct.Struct("=IHHII")  # struct nlmsghdr
 _ATTRIBUTE = struct.Struct("=HH")  # struct nlattr
 # Nothing that a sampler writes comes near; it bounds what is kept of a broken file.
@@ -175,14 +187,14 @@ class SampleStream:
             start = len(head) + 1
         view = memoryview(content)[start:]
         while len(view) >= _RECORD.size:
-            tick, index, length = _RECORD.unpack_from(view)
+            time_ns, index, length = _RECORD.unpack_from(view)
             if index >= len(self._sources):
                 raise MachineError(f"{self._name}: a sample of source {index}, and there is none")
             if length > _LONGEST_RECORD:
                 raise MachineError(f"{self._name}: {length} bytes from source {index} at once")
             if _RECORD.size + length > len(view):
                 break
-            time_s = tick * self._every_ns / 1e9
+            time_s = time_ns / 1e9
             self._count_record()
             if length:
                 for body in _messages(view[_RECORD.size : _RECORD.size + length]):
@@ -210,6 +222,38 @@ class SampleStream:
             Source(one.node, {int(index): name for index, name in one.interfaces.items()})
             for one in header.sources
         ]
+
+
+def weights(times_s: ArrayLike, *, every_s: float) -> NDArray[np.float64]:
+    """Return the time that each sample stands for: since the one before it, in seconds.
+
+    That is the interval for those at its multiples, none for the one at 0, and less than
+    the interval for the last. A mean over time is a mean with these weights.
+
+    Args:
+        times_s: the samples' times after the start, in seconds.
+        every_s: the interval, in seconds.
+    """
+    times_ns = np.rint(np.asarray(times_s, dtype=np.float64) * 1e9)
+    every_ns = round(every_s * 1e9)
+    since_ns = times_ns % every_ns
+    since_ns[(since_ns == 0) & (times_ns > 0)] = every_ns
+    return np.asarray(since_ns / 1e9)
+
+
+def growth(counts: ArrayLike, *, from_start: bool) -> int:
+    """Return by how much a counter grew over its samples, in the order of their times.
+
+    A count that falls is one that began anew at 0: its qdisc was replaced, say.
+
+    Args:
+        counts: the samples.
+        from_start: what is counted was there at the start, so that the first sample is what
+            it had counted before; else it began later, at 0.
+    """
+    values = np.asarray(counts, dtype=np.int64)
+    steps = np.diff(values, prepend=values[:1] if from_start else 0)
+    return int(np.where(steps < 0, values, steps).sum())
 
 
 def _messages(view: memoryview) -> Iterator[memoryview]:

@@ -1,7 +1,8 @@
 """The tcp probe: what the kernel knows of a flow's sockets, at both ends.
 
 Source of the format: SOCK_DIAG_BY_FAMILY, include/uapi/linux/{inet_diag,tcp,sock_diag}.h.
-A field that a kernel does not have yet is null.
+A field that a kernel does not have yet is null, and so is one that it does not send of a
+socket that has ended.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from longfat.metric import Metric, Unit
 from longfat.probe.columns import REAL, TEXT, TIME, WHOLE, YES_NO, Column, make_table
 from longfat.probe.probe import Sampled
-from longfat.probe.samples import attributes, read_samples
+from longfat.probe.samples import attributes, read_samples, weights
 from longfat.traffic import Bulk
 
 if TYPE_CHECKING:
@@ -93,6 +95,9 @@ _STATES = (
     *("?", "established", "syn-sent", "syn-recv", "fin-wait-1", "fin-wait-2", "time-wait"),
     *("close", "close-wait", "last-ack", "listen", "closing"),
 )
+ENDED = "close"
+"""The state in which a socket is told of once, when it was destroyed since the last sample."""
+
 _CA_STATES = ("open", "disorder", "cwr", "recovery", "loss")
 
 # struct tcp_info: bytes, then numbers in the order of the header file.
@@ -152,9 +157,13 @@ class Tcp(Sampled):
         if sender.num_rows == 0:
             return {}
         found = {}
-        for name, column in (("cwnd_bytes", "cwnd_bytes"), ("rtt_s", "rtt_s")):
-            found[f"mean_{name}"] = float(pc.mean(sender[column]).as_py())
-            found[f"peak_{name}"] = float(pc.max(sender[column]).as_py())
+        there = alive(sender)
+        lengths_s = weights(there["time_s"], every_s=self.every_s)
+        for name in ("cwnd_bytes", "rtt_s"):
+            if lengths_s.sum() > 0:
+                mean = np.average(there[name].to_numpy(), weights=lengths_s)
+                found[f"mean_{name}"] = float(mean)
+            found[f"peak_{name}"] = float(pc.max(sender[name]).as_py())
         if sender["send_window_bytes"].null_count < sender.num_rows:
             found["peak_send_window_bytes"] = float(pc.max(sender["send_window_bytes"]).as_py())
         # These count up, so that a stream's largest is its last.
@@ -167,6 +176,15 @@ class Tcp(Sampled):
             found[name] = pc.sum(totals[f"{name}_s_max"]).as_py() / busy_s if busy_s else 0.0
         found["retransmits"] = float(pc.sum(totals["retransmits_max"]).as_py())
         return found
+
+
+def alive(table: pa.Table) -> pa.Table:
+    """Return the rows of sockets that were there when the sample was taken.
+
+    The others tell of a socket's end, at some time since the sample before: its counts are
+    the last, and its window and RTT were so at another time.
+    """
+    return table.filter(pc.not_equal(table["state"].cast("string"), ENDED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,9 +235,10 @@ def decode(messages: Iterable[Message], ends: Ends) -> Iterator[dict[str, Any]]:
 def decode_sockets(messages: Iterable[Message]) -> Iterator[dict[str, Any]]:
     """Yield a row for each socket of each sample, named by its addresses and ports."""
     for message in messages:
-        if told := _socket(message):
+        local, remote = ports_of(message)
+        # One that has ended and has no other end was a listening one.
+        if remote and (told := _socket(message)):
             family = message.body[0]
-            local, remote = ports_of(message)
             ends = {
                 "local_address": _address(family, message.body[8:24]),
                 "local_port": local,

@@ -21,6 +21,8 @@ from longfat.metric import Unit
 from longfat.plot import Floats, Line, Trace
 from longfat.probe import Queue, Tcp
 from longfat.probe.queue import the_queue
+from longfat.probe.samples import weights
+from longfat.probe.tcp import alive
 from longfat.traffic import Bulk, Ping
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ _MOST_RATES = 600
 
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "tcp": (
-        *("time_s", "flow", "end", "stream"),
+        *("time_s", "flow", "end", "stream", "state"),
         *("cwnd_bytes", "rtt_s", "bytes_received", "retransmits"),
     ),
     "queue": ("time_s", "interface", "qdisc", "handle", "parent", "backlog_bytes"),
@@ -128,8 +130,14 @@ class RunCurves:
         found = f"in {raw.name}/: {', '.join(there)}" if there else f"{raw.name}/ is empty"
         return f"{self.run.folder}: flow {flow.name!r} cannot be drawn: {reason}; {found}"
 
-    def samples(self, flow: Bulk, end: str) -> pa.Table | None:
-        """Return what a tcp probe saw of one end of a flow; None where none looked at it."""
+    def samples(self, flow: Bulk, end: str, *, ended: bool = False) -> pa.Table | None:
+        """Return what a tcp probe saw of one end of a flow; None where none looked at it.
+
+        Args:
+            flow: the flow.
+            end: `sender` or `receiver`.
+            ended: with what sockets had counted at their end.
+        """
         for probe in self.run.case.probes:
             if isinstance(probe, Tcp) and flow.name in probe.of:
                 table = self.series(probe)
@@ -137,9 +145,23 @@ class RunCurves:
                     pc.equal(table["flow"].cast("string"), flow.name),
                     pc.equal(table["end"].cast("string"), end),
                 )
-                found = table.filter(chosen)
+                found = table.filter(chosen) if ended else alive(table.filter(chosen))
                 return found if found.num_rows else None
         return None
+
+    def even_values(self, curve: Curve) -> Floats:
+        """Return the values of a curve that all stand for equally much time.
+
+        A probe's first sample stands for none, and its last for less than the others.
+        """
+        kind = {"queue": Queue, "tcp": Tcp}.get(curve.kind)
+        for probe in self.run.case.probes:
+            if kind and isinstance(probe, kind) and curve.name in probe.of and not curve.window_s:
+                if kind is Tcp and not self.sampled(curve.name):
+                    break  # they are rows of the tool's report
+                stands_s = weights(curve.line.times_s, every_s=probe.every_s)
+                return curve.line.values[stands_s > 0.999 * probe.every_s]
+        return curve.line.values
 
     def sampled(self, name: str) -> bool:
         """Tell whether a tcp probe saw the sender of a flow."""
@@ -235,7 +257,7 @@ def _state(
 def _retransmits(of: RunCurves) -> list[Curve]:
     found = []
     for flow in of.bulk():
-        sent = of.samples(flow, "sender")
+        sent = of.samples(flow, "sender", ended=True)
         if sent is not None:
             times_s, table = _by_stream(sent, "retransmits")
             # A stream that has ended keeps its count.
@@ -349,6 +371,9 @@ def _rates(times_s: Floats, totals: Floats) -> tuple[Line, float]:
     window_s = max(_LEAST_WINDOW_S, (times_s[-1] - times_s[0]) / _MOST_RATES)
     stride = max(1, round(window_s / every_s))
     times_s, totals = times_s[::stride], totals[::stride]
+    # The last sample is off the grid: over too short a time a rate is a picture of packets.
+    if len(times_s) > 2 and times_s[-1] - times_s[-2] < window_s / 2:
+        times_s, totals = times_s[:-1], totals[:-1]
     table = 8 * np.diff(totals, axis=0) / np.diff(times_s)[:, None]
     line = _levels((times_s[:-1] + times_s[1:]) / 2, table, Unit.BPS, mean=False)
     return line, stride * every_s

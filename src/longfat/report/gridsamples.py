@@ -100,7 +100,8 @@ class _RunScope:
         run = self._values.run(self._row, self._seed)
         assert run is not None
         try:
-            curves = RunCurves(run).curves(_CURVES[term.name])
+            reader = RunCurves(run)
+            curves = reader.curves(_CURVES[term.name])
         except LongfatError:
             # A figure of a thousand runs stands although one cannot be read; the note says so.
             self._values.unreadable += 1
@@ -109,5 +110,5 @@ class _RunScope:
         for probe in run.case.probes:
             if probe.name == term.flow:
                 names |= set(getattr(probe, "of", ()))
-        found = [curve.line.values for curve in curves if curve.name in names]
+        found = [reader.even_values(curve) for curve in curves if curve.name in names]
         return np.concatenate(found) if found else np.array([np.nan])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from longfat.errors import MachineError
 from longfat.metric import Unit
@@ -34,7 +34,7 @@ class QueueSeen:
         interface: the interface that it waits for.
         qdisc: what kind it is; empty before it was seen.
         backlog: its bytes.
-        drops: packets that it dropped since it was first seen.
+        drops: packets that it dropped since the traffic's start.
         marks: packets that it marked.
     """
 
@@ -51,11 +51,13 @@ class FlowSeen:
 
     Attributes:
         flow: the flow's name.
-        streams: how many streams the last sample had.
+        streams: how many streams the last sample had that had any.
         throughput: what the receiver acknowledged, in bit/s; all streams together.
         rtt: the smoothed RTT; the mean of the streams.
         cwnd: the congestion window in bytes; all streams together.
-        retransmits: segments sent again.
+        retransmits: segments sent again; all streams together, ended ones too.
+        until_s: the time of the last sample; below 0 before it.
+        resent: the segments that each stream has sent again.
     """
 
     flow: str
@@ -64,6 +66,8 @@ class FlowSeen:
     rtt: Track
     cwnd: Track
     retransmits: Counter = field(default_factory=Counter)
+    until_s: float = -1.0
+    resent: dict[int, int] = field(default_factory=dict)
 
 
 class QueueReader:
@@ -86,7 +90,7 @@ class QueueReader:
         for row in queue.the_queue(make_table(queue.COLUMNS, rows)).to_pylist():
             seen = self._seen.get(row["interface"])
             # Two probes may look at one interface.
-            if seen is None or row["time_s"] <= (seen.backlog.times_s or [0.0])[-1]:
+            if seen is None or row["time_s"] <= (seen.backlog.times_s or [-1.0])[-1]:
                 continue
             seen.qdisc = row["qdisc"]
             seen.backlog.add(row["time_s"], row["backlog_bytes"])
@@ -132,7 +136,7 @@ class TcpReader:
             self._note_moved(row["flow"], row["stream"], row)
         connections = self._connections.items()
         self.ends = sending_ends({one: there.values() for one, there in connections})
-        streams: dict[str, dict[int, dict[str, float]]] = {}
+        streams: dict[str, dict[int, dict[str, Any]]] = {}
         for row in tcp.decode(messages, self.ends):
             streams.setdefault(row["flow"], {})[row["stream"]] = row
         for flow, rows in streams.items():
@@ -140,6 +144,8 @@ class TcpReader:
 
     def _note_server(self, message: Message, sockets: Ends) -> None:
         local, remote = tcp.ports_of(message)
+        if not remote:
+            return  # a listening socket that has ended
         for served in self._flows:
             if (message.source.node, local) == (served.server, served.port):
                 sockets[served.server, local, remote] = tcp.End(served.flow, "receiver", remote)
@@ -155,21 +161,27 @@ class TcpReader:
             moved_bytes=row["bytes_acked"] + row["bytes_received"],
         )
 
-    def _add(self, flow: str, time_s: float, streams: dict[int, dict[str, float]]) -> None:
+    def _add(self, flow: str, time_s: float, streams: dict[int, dict[str, Any]]) -> None:
         seen = self._seen[flow]
-        if seen.rtt.times_s and time_s <= seen.rtt.times_s[-1]:
+        if time_s <= seen.until_s:
             return  # two probes may look at one flow
+        seen.until_s = time_s
         acked = {stream: int(row["bytes_acked"]) for stream, row in streams.items()}
         before_s, before = self._acked.get(flow, (0.0, {}))
         if before:
             grown = sum(max(0, now - before.get(stream, 0)) for stream, now in acked.items())
             seen.throughput.add(time_s, grown * 8 / (time_s - before_s))
-        self._acked[flow] = time_s, acked
-        rows = streams.values()
-        seen.streams = len(rows)
-        seen.rtt.add(time_s, sum(row["rtt_s"] for row in rows) / len(rows))
-        seen.cwnd.add(time_s, sum(row["cwnd_bytes"] for row in rows))
-        seen.retransmits.add(time_s, int(sum(row["retransmits"] for row in rows)))
+        self._acked[flow] = time_s, {**before, **acked}
+        if not seen.resent:
+            seen.retransmits.add(0.0, 0)  # a socket counts from 0
+        for stream, row in streams.items():
+            seen.resent[stream] = max(seen.resent.get(stream, 0), int(row["retransmits"]))
+        seen.retransmits.add(time_s, sum(seen.resent.values()))
+        rows = [row for row in streams.values() if row["state"] != tcp.ENDED]
+        if rows:
+            seen.streams = len(rows)
+            seen.rtt.add(time_s, sum(row["rtt_s"] for row in rows) / len(rows))
+            seen.cwnd.add(time_s, sum(row["cwnd_bytes"] for row in rows))
 
 
 class LiveRun:

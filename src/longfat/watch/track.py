@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -45,11 +46,23 @@ class Track:
         return self.times_s[first:last], self.values[first:last]
 
     def mean(self, start_s: float, end_s: float) -> float | None:
-        """Return the mean of the samples after `start_s`, up to `end_s`; None without any."""
+        """Return the mean over time of the samples after `start_s`, up to `end_s`.
+
+        Each sample stands for the time since the one before it, or since `start_s`.
+
+        Returns:
+            The mean; None without any sample.
+        """
         first = bisect.bisect_right(self.times_s, start_s)
         last = bisect.bisect_right(self.times_s, end_s)
-        values = self.values[first:last]
-        return sum(values) / len(values) if values else None
+        if first == last:
+            return None
+        times_s = [max(start_s, self.times_s[first - 1]) if first else start_s]
+        times_s += self.times_s[first:last]
+        lengths_s = [after - before for before, after in itertools.pairwise(times_s)]
+        pairs = zip(lengths_s, self.values[first:last], strict=True)
+        total = sum(length_s * value for length_s, value in pairs)
+        return total / (times_s[-1] - times_s[0])
 
 
 @dataclass(slots=True)
@@ -58,18 +71,21 @@ class Counter:
 
     Attributes:
         times_s: when it grew, in seconds after the traffic's start.
-        totals: what it was then, counted from the first sample.
+        totals: what it was then, counted from the start.
     """
 
     times_s: list[float] = field(default_factory=list)
     totals: list[int] = field(default_factory=list)
-    _base: int | None = None
+    _last: int | None = None
 
     def add(self, time_s: float, count: int) -> None:
-        """Add a sample that is later than all others."""
-        if self._base is None:
-            self._base = count
-        total = count - self._base
+        """Add a sample that is later than all others; the first is what was counted before.
+
+        A count that falls is one that began anew at 0.
+        """
+        last = count if self._last is None else self._last
+        self._last = count
+        total = self.total + (count - last if count >= last else count)
         if total != self.total:
             self.times_s.append(time_s)
             self.totals.append(total)

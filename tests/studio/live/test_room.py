@@ -47,6 +47,27 @@ def test_run_plays_the_flows_and_shows_what_goes_on(make_page: MakePage) -> None
     assert page.clock["state"] == "idle"
 
 
+def test_each_recording_counts_all_from_run_to_the_last_flows_end(make_page: MakePage) -> None:
+    page = make_page(STUDY.replace("queue: 250KB", "queue: 60KB").replace("time: 2s", "bytes: 2MB"))
+
+    def dropped(number: int) -> int:
+        page.do("ask", number=number, node="root", line="tc -s qdisc show dev s1-eth2")
+        page.wait(lambda: (page.last("answer") or {}).get("number") == number)
+        text = (page.last("answer") or {})["text"]
+        return max(map(int, re.findall(r"dropped (\d+)", text)))
+
+    before = dropped(1)
+    for number in (1, 2):
+        page.do("run", flows=["bulk"])
+        done = page.wait(lambda number=number: page.ended(number))  # type: ignore[misc]
+        page.wait(page.stands)
+        after = dropped(10 + number)
+        told = flow(done, "bulk")["metrics"]["retransmits"]
+        assert page.series[number, "queue:s1-eth2:drops"][1][-1] == after - before > 0
+        assert page.series[number, "tcp:bulk:retransmits"][1][-1] == pytest.approx(told, abs=50)
+        before = after
+
+
 def test_two_runs_are_two_recordings_and_who_comes_late_knows_all(
     make_page: MakePage, loop: asyncio.AbstractEventLoop
 ) -> None:

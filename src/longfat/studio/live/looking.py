@@ -76,7 +76,9 @@ class Looking:
         self._read_bytes = 0
         self._waiting: dict[str, list[Message]] = {}
         self._rates: dict[str, tuple[float, int]] = {}
-        self._drops: dict[tuple[str, str], int] = {}
+        self._counts: dict[tuple[str, str], tuple[int, int]] = {}
+        self._resent: dict[str, dict[tuple[Any, ...], int]] = {}
+        self._resent_before: dict[str, int] = {}
         self._sockets: dict[tuple[str, int, str, int], tuple[float, int]] = {}
 
     def begin(self) -> None:
@@ -140,13 +142,19 @@ class Looking:
         return missing_s > _MISSING_LOOKS * self._every_s
 
     def count_anew(self) -> None:
-        """Count drops and marks from now on."""
-        self._drops.clear()
+        """Count drops, marks and retransmissions from the last sample that was read."""
+        self._counts = {key: (last, 0) for key, (last, _) in self._counts.items()}
+        self._resent.clear()
+        self._resent_before.clear()
 
-    def flush(self) -> None:
-        """Let the guest write out what it has, so that nothing is missing now; it is held."""
+    def flush(self, *, sample: bool = False) -> None:
+        """Let the guest write out what it has; it is held.
+
+        Args:
+            sample: take a sample of this moment, too, so that nothing is missing.
+        """
         if self._seen is not None:
-            self._network.session.order("flush", samples=self._seen.number)
+            self._network.session.order("flush", samples=self._seen.number, sample=sample)
 
     def read(self) -> Iterator[Point]:
         """Yield the points that are new.
@@ -181,7 +189,7 @@ class Looking:
                 name = row["interface"]
                 before = self._rates.get(name)
                 self._rates[name] = time_s, row["tx_bytes"]
-                if before is not None:
+                if before is not None and time_s > before[0]:
                     bps = (row["tx_bytes"] - before[1]) * 8 / (time_s - before[0])
                     yield _info("rate", name, "tx_bps", "bit/s"), time_s, bps
 
@@ -201,40 +209,52 @@ class Looking:
                 backlog = _info("queue", name, "backlog_bytes", "bytes", limit=limit)
                 yield backlog, time_s, row["backlog_bytes"]
                 for what, now in (("drops", int(row["drops"] or 0)), ("marks", marks)):
-                    key = (name, f"{what} {handle}")
-                    # Counted since we began to look; one that was made anew counts from 0.
-                    first = self._drops[key] = min(now, self._drops.get(key, now))
-                    if what == "drops" or now > first:
-                        yield _info("queue", name, what, "packets"), time_s, now - first
+                    # Counted since we began to look; a qdisc that was made anew counts from 0.
+                    last, total = self._counts.get((name, f"{what} {handle}"), (now, 0))
+                    total += now - last if now >= last else now
+                    self._counts[name, f"{what} {handle}"] = now, total
+                    if what == "drops" or total:
+                        yield _info("queue", name, what, "packets"), time_s, total
 
     def _tcp(self, messages: list[Message]) -> Iterator[Point]:
         for time_s, rows in self._samples(tcp.decode_sockets(messages)):
             flows: dict[str, list[tuple[dict[str, Any], float]]] = {}
             for row in rows:
-                if row["state"] != "established" or row["bytes_acked"] < _LEAST_BYTES:
+                there = row["state"] == "established"
+                if not (there or row["state"] == tcp.ENDED) or row["bytes_acked"] < _LEAST_BYTES:
                     continue
                 key = tuple(
                     row[one] for one in ("host", "local_port", "remote_address", "remote_port")
                 )
-                before = self._sockets.get(key)
-                self._sockets[key] = time_s, row["bytes_acked"]
+                before = self._sockets.pop(key, None)
+                if there:
+                    self._sockets[key] = time_s, row["bytes_acked"]
                 bps = 0.0
-                if before is not None:
+                if before is not None and time_s > before[0]:
                     bps = (row["bytes_acked"] - before[1]) * 8 / (time_s - before[0])
-                flows.setdefault(self._flow_name(row), []).append((row, bps))
+                name = self._flow_name(row)
+                self._count_resent(name, key, row["retransmits"], ended=not there)
+                flows.setdefault(name, []).append((row, bps))
             for name, streams in flows.items():
-                told = [row for row, _ in streams]
-                rtt_s = sum(row["rtt_s"] for row in told) / len(told)
                 yield (
                     _info("tcp", name, "throughput_bps", "bit/s"),
                     time_s,
                     sum(bps for _, bps in streams),
                 )
-                yield _info("tcp", name, "rtt_s", "s"), time_s, rtt_s
-                cwnd_bytes = sum(row["cwnd_bytes"] for row in told)
-                yield _info("tcp", name, "cwnd_bytes", "bytes"), time_s, cwnd_bytes
-                resent = sum(row["retransmits"] for row in told)
+                if told := [row for row, _ in streams if row["state"] != tcp.ENDED]:
+                    rtt_s = sum(row["rtt_s"] for row in told) / len(told)
+                    yield _info("tcp", name, "rtt_s", "s"), time_s, rtt_s
+                    cwnd_bytes = sum(row["cwnd_bytes"] for row in told)
+                    yield _info("tcp", name, "cwnd_bytes", "bytes"), time_s, cwnd_bytes
+                resent = sum(self._resent[name].values()) + self._resent_before.get(name, 0)
                 yield _info("tcp", name, "retransmits", "packets"), time_s, resent
+
+    def _count_resent(self, flow: str, key: tuple[Any, ...], count: int, *, ended: bool) -> None:
+        of_flow = self._resent.setdefault(flow, {})
+        of_flow[key] = count
+        if ended:
+            del of_flow[key]
+            self._resent_before[flow] = self._resent_before.get(flow, 0) + count
 
     def _flow_name(self, row: dict[str, Any]) -> str:
         """Return the flow that a sending socket belongs to; what it talks to, for others."""

@@ -102,6 +102,6 @@ class Recordings:
         return [one.series.whole(recording=one.number) for one in self._all]
 
     def _close(self, looking: Looking) -> None:
-        looking.flush()
+        looking.flush(sample=True)
         self.look(looking)
         self.last.close(self._network.clock.now)

@@ -216,6 +216,8 @@ class Stage:
         if not case.flows:
             raise InputError("there is no flow to run: draw one from a host to another")
         self._tempo.go()
+        self._looking.flush(sample=True)
+        self._recordings.look(self._looking)
         self._looking.count_anew()
         self._recordings.begin(case, name=drawn.name)
 
