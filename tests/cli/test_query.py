@@ -10,7 +10,6 @@ import pty
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 
@@ -227,6 +226,15 @@ def test_tables_are_listed(place: Path) -> None:
         (("select 1", "--json", "--csv"), "exclude each other"),
         (("select 1 as a", "--parquet", "/proc/x/y"), "/proc/x/y: cannot be written"),
         (("copy runs to 'x.csv'",), "COPY asks nothing"),
+        (("select 1; select 2",), "here are 2 queries: ask one at a time"),
+        (("select 1", "--time-limit", "soon"), "--time-limit or --memory-limit: "),
+        (("select 1", "--time-limit", "0s"), "more than no time is needed"),
+        (("select 1", "--memory-limit", "1MB"), "the database needs 64 MB"),
+        (("select 1 as \udcff",), "holds bytes that are no UTF-8"),
+        (
+            ("select levenshtein(repeat('a', 100000), repeat('b', 100000))", "--time-limit", "1s"),
+            "not done within 1 s",
+        ),
     ],
 )
 def test_mistakes_end_with_2(place: Path, arguments: tuple[str, ...], message: str) -> None:
@@ -249,18 +257,20 @@ def test_no_runs_are_told(tmp_path: Path) -> None:
 def test_an_endless_query_is_interrupted(place: Path) -> None:
     numbers = ", ".join(f"range(1000000) as r{i}" for i in range(4))
     query = f"select 'begun' as a, sum(r0.range * r1.range * r2.range) from {numbers}"
+    scratch = place / "scratch"
+    scratch.mkdir()
     with subprocess.Popen(
         [LONGFAT, "query", query],
         cwd=place,
+        env={**os.environ, "TMPDIR": str(scratch)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        spills = Path(tempfile.gettempdir())
-        while process.poll() is None and not list(spills.glob(f"longfat-query-{process.pid}-*")):
+        while process.poll() is None and not list(scratch.iterdir()):
             time.sleep(0.05)
         time.sleep(1)  # until it computes, as a rule; Ctrl-C must end it before as well
         process.send_signal(signal.SIGINT)
         said, errors = process.communicate(timeout=60)
     assert (process.returncode, said, errors.strip()) == (130, "", "longfat: interrupted")
-    assert not list(spills.glob(f"longfat-query-{process.pid}-*"))
+    assert not list(scratch.iterdir())

@@ -2,12 +2,23 @@
 
 `listing` says which runs lie below a folder, and `kept` reads of each what is
 wanted, once: `entry` what its manifest says, `rows` what its tools wrote.
-`tables` and `series` are the tables that are made of it, and `catalog` answers
-queries.
+`tables` and `series` are the tables that are made of it, and `catalog` has queries
+answered, by a process of their own: `isolated`.
 """
 
 from longfat.catalog.catalog import Catalog, Reported
 from longfat.catalog.columns import METRIC, Column, number_name, quoted
+from longfat.catalog.isolated import Limits
 from longfat.catalog.tables import OF_RUN, Table
 
-__all__ = ["METRIC", "OF_RUN", "Catalog", "Column", "Reported", "Table", "number_name", "quoted"]
+__all__ = [
+    "METRIC",
+    "OF_RUN",
+    "Catalog",
+    "Column",
+    "Limits",
+    "Reported",
+    "Table",
+    "number_name",
+    "quoted",
+]

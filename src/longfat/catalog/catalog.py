@@ -1,35 +1,31 @@
 """The catalog: all runs and series of some folders, to be asked in SQL.
 
-DuckDB answers, in memory. It sees nothing but the tables that it is given, as
-Arrow values: the database has no access to any file, so that a query that
+DuckDB answers, in a process of its own (`isolated`). It sees nothing but the tables that
+it is given: the database has no access to any file, so that a query that
 somebody copied from a stranger can read no other file and write none.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import re
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from longfat.catalog.claims import read_claims
 from longfat.catalog.entry import ENTRIES
+from longfat.catalog.isolated import Limits, QueryFailedError, Question, answer
 from longfat.catalog.kept import Reading, read_all
 from longfat.catalog.listing import Listing, list_runs
 from longfat.catalog.mistakes import told
 from longfat.catalog.rows import INTERVALS, REPLIES
 from longfat.catalog.series import COLUMNS as SERIES_KINDS
-from longfat.catalog.series import series_dataset, series_table
+from longfat.catalog.series import series_files, series_table
 from longfat.catalog.tables import (
     CLAIMS,
     ENTRIES_TABLE,
@@ -44,11 +40,7 @@ from longfat.errors import InputError
 
 _ROWS = {INTERVALS_TABLE.name: INTERVALS, REPLIES_TABLE.name: REPLIES}
 
-_ASKING = (
-    duckdb.StatementType.SELECT,
-    duckdb.StatementType.EXPLAIN,
-    duckdb.StatementType.MULTI,  # what PIVOT becomes
-)
+DEFAULT_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,65 +101,48 @@ class Catalog:
     def _views(self) -> tuple[Table, ...]:
         return entries_views(self._entries)
 
-    def query(self, sql: str) -> pa.Table:
-        """Answer a query.
+    def query(self, sql: str, *, limits: Limits = DEFAULT_LIMITS) -> pa.Table:
+        """Answer a query, in a process of its own: see `longfat.catalog.isolated`.
 
         Args:
             sql: one SELECT, or another statement that asks (FROM, PIVOT, DESCRIBE, ...).
+            limits: what it may take.
 
         Returns:
             Rows and columns as the query names them; decimal numbers are whole or real ones.
 
         Raises:
-            InputError: something is wrong with the query, or a file of a run cannot
-                be read.
+            InputError: something is wrong with the query, it needs more than the limits, or a
+                file of a run cannot be read.
+            SurroundingsError: no process can be started for it.
         """
-        with self._database(sql) as database:
-            try:
-                _check(database, sql)
-                return _numbers(_answer(database, sql))
-            except (duckdb.Error, pa.ArrowException, OSError) as error:
-                pointed = _pointed(database, sql, error)
-                raise InputError(told(pointed, sql=sql, tables=self.tables)) from None
+        if any("\ud800" <= letter <= "\udfff" for letter in sql):
+            raise InputError("the query: it holds bytes that are no UTF-8")
+        try:
+            return _numbers(answer(self._question(sql), limits=limits))
+        except QueryFailedError as failed:
+            raise InputError(told(failed, sql=sql, tables=self.tables, limits=limits)) from None
 
-    @contextmanager
-    def _database(self, sql: str) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Open a database with the tables that a query names, closed to the world."""
-        with tempfile.TemporaryDirectory(prefix=f"longfat-query-{os.getpid()}-") as spill:
-            database = duckdb.connect(
-                config={
-                    "temp_directory": spill,  # for sorts and joins larger than memory
-                    "autoinstall_known_extensions": False,
-                    "autoload_known_extensions": False,
-                    "allow_persistent_secrets": False,
-                    "python_enable_replacements": False,
-                }
-            )
-            try:
-                self._fill(database, sql)
-                database.execute("set enable_external_access = false")
-                database.execute("set lock_configuration = true")
-                yield database
-            finally:
-                database.close()
-
-    def _fill(self, database: duckdb.DuckDBPyConnection, sql: str) -> None:
-        database.execute(f"create schema {OWN_SCHEMA}")
-        database.register("longfat_given", self._entries)
-        database.execute(f"create table {ENTRIES_TABLE} as select * from longfat_given")
-        database.unregister("longfat_given")
-        for table in self._views:
-            database.execute(table.view)
+    def _question(self, sql: str) -> Question:
+        """Return a query with the tables that it names."""
+        tables = {"longfat_given": self._entries}
+        statements = [
+            f"create schema {OWN_SCHEMA}",
+            f"create table {ENTRIES_TABLE} as select * from longfat_given",
+            "drop view longfat_given",
+            *(table.view for table in self._views),
+        ]
         named = {word.lower() for word in re.findall(r"\w+", sql)}
         if CLAIMS.name in named:
-            database.register(CLAIMS.name, self._claims())
+            tables[CLAIMS.name] = self._claims()
         for name in named & _ROWS.keys():
-            database.register(name, self._rows(_ROWS[name]))
+            tables[name] = self._rows(_ROWS[name])
+        series = {}
         for kind in SERIES_KINDS:
             table = series_table(kind)
             if table.name in named:
-                dataset = series_dataset(kind, self._entries, paths=self._paths())
-                database.register(table.name, dataset)
+                series[table.name] = series_files(kind, self._entries, paths=self._paths())
+        return Question(sql=sql, tables=tables, statements=statements, series=series)
 
     def _paths(self) -> list[Path]:
         return [Path(run) for run in self._entries["run"].to_pylist()]
@@ -244,39 +219,6 @@ def _listings(roots: Iterable[Path]) -> list[Listing]:
 
 def _joined(root: Path, folder: str) -> str:
     return str(root) if folder == "." else str(root / folder)
-
-
-def _check(database: duckdb.DuckDBPyConnection, sql: str) -> None:
-    """Check that a text is one statement, and one that asks."""
-    statements = database.extract_statements(sql)
-    if not statements:
-        raise InputError("the query is empty; `longfat query --tables` says what there is to ask")
-    if len(statements) > 1:
-        raise InputError(f"here are {len(statements)} queries: ask one at a time")
-    if statements[0].type not in _ASKING:
-        word = sql.split(maxsplit=1)[0].upper()
-        raise InputError(f"{word} asks nothing: a query is a SELECT, and changes nothing")
-
-
-def _answer(database: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
-    """Run a query so that Ctrl-C ends it: DuckDB itself looks at no signal meanwhile."""
-    with ThreadPoolExecutor(max_workers=1) as thread:
-        future = thread.submit(lambda: database.sql(sql).to_arrow_table())
-        try:
-            return future.result()
-        except BaseException:
-            database.interrupt()
-            raise
-
-
-def _pointed(database: duckdb.DuckDBPyConnection, sql: str, error: Exception) -> Exception:
-    """Return an error of a query's words with the place in it, which not all of the API tells."""
-    if isinstance(error, duckdb.BinderException | duckdb.CatalogException):
-        try:
-            database.execute(sql)
-        except duckdb.Error as again:
-            return again
-    return error
 
 
 def _numbers(answer: pa.Table) -> pa.Table:

@@ -10,10 +10,17 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-import duckdb
+from longfat.metric import Unit
+from longfat.units import format_quantity
 
 if TYPE_CHECKING:
+    from longfat.catalog.isolated import Limits, QueryFailedError
     from longfat.catalog.tables import Table
+
+_LONGEST_SENTENCE = 300
+
+# A query has no settings that it could change.
+_SETTINGS = re.compile(r"[.;]? Use \"?SET .*", re.DOTALL)
 
 _KIND = re.compile(r"^(?:[A-Z][A-Za-z -]*)? ?Error: ")
 _POINTED = re.compile(r"^LINE (\d+): (.*)\n( *)(\^+)", re.MULTILINE)
@@ -23,18 +30,40 @@ _NO_SUCH_TABLE = re.compile(r'Referenced table "(.*?)" not found')
 _CASE = re.compile(r"(?<![\w.\"])case(?!\w)(?!\s+when|\s+[\w.\"()]+\s+when)", re.IGNORECASE)
 
 
-def told(error: Exception, *, sql: str, tables: Sequence[Table]) -> str:
-    """Return what to tell of an error of the database.
+def told(failed: QueryFailedError, *, sql: str, tables: Sequence[Table], limits: Limits) -> str:
+    """Return what to tell of a query that has no answer.
 
     Args:
-        error: the error.
+        failed: why it has none.
         sql: the query.
         tables: the tables that a query can name.
+        limits: what it was allowed to take.
     """
-    text = str(error)
+    kind, text = failed.kind, failed.text
+    match kind:
+        case "time":
+            return (
+                f"the query: not done within {limits.time_s:g} s, its limit of time; "
+                "--time-limit sets another"
+            )
+        case "memory":
+            memory = format_quantity(limits.memory_bytes, Unit.BYTES)
+            return f"the query: it needs more memory than {memory}; --memory-limit allows more"
+        case "answer":
+            most = format_quantity(limits.answer_bytes, Unit.BYTES)
+            return (
+                f"the query: its answer is larger than {most}, a quarter of the limit of memory; "
+                "ask for fewer rows (`limit 1000`), or allow more by --memory-limit"
+            )
+        case "ended":
+            return "the query: the database broke down at it; simplify it"
+        case "NotOneQuestionError":
+            return _no_question(text)
+        case "InternalException" | "FatalException":
+            text = text.partition("\n")[0]
     sentences, pointed = _split(text)
     hint = _hint(text, sql=sql, tables=tables)
-    if isinstance(error, duckdb.PermissionException):
+    if kind == "PermissionException":
         sentences = "it asks for more than the catalog's tables"
         hint = "a query reads no other file and writes none: see --csv and --parquet"
     elif found := _NO_TABLE.search(text):
@@ -42,7 +71,22 @@ def told(error: Exception, *, sql: str, tables: Sequence[Table]) -> str:
     elif found := _NO_COLUMN.search(text):
         sentences = f"there is no column {found[1]!r} in what the query reads"
     lines = [f"the query: {sentences}{f'; {hint}' if hint else ''}"]
-    return "\n".join([*lines, *(f"  {line}" for line in pointed)])
+    return "\n".join(map(_printable, [*lines, *(f"  {line}" for line in pointed)]))
+
+
+def _printable(line: str) -> str:
+    """Return a line without what would move a terminal's cursor or change its colours."""
+    return "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in line
+    )
+
+
+def _no_question(what: str) -> str:
+    if what == "empty":
+        return "the query is empty; `longfat query --tables` says what there is to ask"
+    if what.isdigit():
+        return f"here are {what} queries: ask one at a time"
+    return f"{what} asks nothing: a query is a SELECT, and changes nothing"
 
 
 def _split(text: str) -> tuple[str, list[str]]:
@@ -51,6 +95,9 @@ def _split(text: str) -> tuple[str, list[str]]:
     before = text[: place.start()] if place else text
     first = before.strip().partition("\n\tCandidate functions")[0]
     sentence = " ".join(_KIND.sub("", first).partition("\nCandidate")[0].split())
+    sentence = _SETTINGS.sub("", sentence)
+    if len(sentence) > _LONGEST_SENTENCE:
+        sentence = f"{sentence[:_LONGEST_SENTENCE]} …"
     if not place:
         return sentence.rstrip(".!"), []
     # The marks stand below DuckDB's whole line, `LINE 1: ` included.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import math
 import os
 import re
+import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ MOST_ROWS = 40
 """How many rows a terminal is shown, unless all are asked for."""
 
 _GAP = 2
+_BATCH_ROWS = 4096
 _LONGEST_CELL = 60
 _PIPE_WIDTH = 100_000
 _ENDING = re.compile(r"(?:^|[._])(bps|bytes|s)$")
@@ -54,14 +55,16 @@ def show(answer: pa.Table, *, console: Console, show_all: bool) -> list[str]:
     Returns:
         Notes on what was left out.
     """
-    cut = console.is_terminal and not show_all
-    shown = answer.slice(0, MOST_ROWS) if cut else answer
+    if not console.is_terminal or show_all:
+        _show_all(answer)
+        return []
+    shown = answer.slice(0, MOST_ROWS)
     columns = [
         [_cell(value, _unit(name)) for value in shown.column(index).to_pylist()]
         for index, name in enumerate(answer.column_names)
     ]
     count = len(columns)
-    if console.is_terminal:
+    if count:
         count = _fitting(answer.column_names, columns, console.width)
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
     for index, name in enumerate(answer.column_names[:count]):
@@ -81,6 +84,35 @@ def show(answer: pa.Table, *, console: Console, show_all: bool) -> list[str]:
             "take --csv or --json"
         )
     return notes
+
+
+def _show_all(answer: pa.Table) -> None:
+    """Print all of an answer, which may be large: nothing is kept of it but one batch of rows."""
+    names = answer.column_names
+    units = [_unit(name) for name in names]
+    right = [_is_number(column) for column in answer.columns]
+    widths = [cell_len(name) for name in names]
+    for row in _rows(answer):
+        for index, value in enumerate(row):
+            widths[index] = max(widths[index], cell_len(_cell(value, units[index])))
+
+    def line(cells: Iterable[str]) -> str:
+        padded = []
+        for cell, width, is_right in zip(cells, widths, right, strict=True):
+            space = " " * (width - cell_len(cell))
+            padded.append(space + cell if is_right else cell + space)
+        return (" " * _GAP).join(padded).rstrip()
+
+    print(line(names))
+    for row in _rows(answer):
+        print(line(map(_cell, row, units)))
+    sys.stdout.flush()
+
+
+def _rows(answer: pa.Table) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of an answer, as values of Python's for one batch at a time."""
+    for batch in answer.to_batches(max_chunksize=_BATCH_ROWS):
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
 def _fitting(names: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> int:
@@ -129,6 +161,9 @@ def _cell(value: Any, unit: Unit | None) -> str:
         return str(value)
     text = json.dumps(_plain(value)) if isinstance(value, list | dict) else str(value)
     text = " ".join(text.split())
+    text = "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
+    )
     return text if len(text) <= _LONGEST_CELL else f"{text[: _LONGEST_CELL - 1]}…"
 
 
@@ -144,20 +179,20 @@ def _is_number(column: pa.ChunkedArray) -> bool:
 def print_json(answer: pa.Table) -> None:
     """Print an answer as a list of objects; what JSON has no number for (NaN) is null."""
     names = told_apart(answer.column_names)
-    rows = zip(*(column.to_pylist() for column in answer.columns), strict=True)
-    lines = (json.dumps(dict(zip(names, map(_plain, row), strict=True))) for row in rows)
-    text = ",\n  ".join(lines)
-    click.echo(f"[\n  {text}\n]" if text else "[]")
+    before = "[\n  "
+    for row in _rows(answer):
+        sys.stdout.write(before + json.dumps(dict(zip(names, map(_plain, row), strict=True))))
+        before = ",\n  "
+    print("\n]" if answer.num_rows and names else "[]", flush=True)
 
 
 def print_csv(answer: pa.Table) -> None:
     """Print an answer as CSV with a line of names; null is an empty field."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(answer.column_names)
-    for row in zip(*(column.to_pylist() for column in answer.columns), strict=True):
+    for row in _rows(answer):
         writer.writerow([_field(value) for value in row])
-    click.echo(text.getvalue(), nl=False)
+    sys.stdout.flush()
 
 
 def write_parquet(answer: pa.Table, path: Path) -> None:

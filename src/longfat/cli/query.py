@@ -12,17 +12,19 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from longfat.catalog import METRIC, OF_RUN, Catalog, Reported, quoted
+from longfat.catalog import METRIC, OF_RUN, Catalog, Limits, Reported, quoted
 from longfat.cli.answer import print_csv, print_json, print_table, show, write_parquet
 from longfat.cli.console import stderr, stdout
 from longfat.errors import InputError
 from longfat.memory import memory_root
+from longfat.units import parse_size_bytes, parse_time_s
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from longfat.catalog import Column
 
+_LEAST_MEMORY_BYTES = 64 * 10**6
 _DEFAULT_ROOT = Path("runs")
 _MOST_PROBLEMS = 3
 _LEAST_TOLD = 200
@@ -51,6 +53,15 @@ _EXAMPLE = "select study, count(*) as runs, sum(wall_s) as wall_s from runs grou
     metavar="FILE",
     help="Write a Parquet file.",
 )
+@click.option(
+    "--time-limit", default="60s", metavar="TIME", help="End a query after this time; default: 60s."
+)
+@click.option(
+    "--memory-limit",
+    default="1GB",
+    metavar="SIZE",
+    help="End a query that needs more memory; its answer may have a quarter of it; default: 1GB.",
+)
 @click.option("--all", "show_all", is_flag=True, help="Print all rows to a terminal too.")
 def query(
     sql: str | None,
@@ -61,18 +72,22 @@ def query(
     as_json: bool,
     as_csv: bool,
     parquet: Path | None,
+    time_limit: str,
+    memory_limit: str,
     show_all: bool,
 ) -> None:
     """Ask all runs and series a question in SQL.
 
     Without SQL it lists the tables and columns that there are. A query reads these
-    tables only; it can read no other file and change nothing.
+    tables only; it can read no other file and change nothing, and it ends when it has
+    taken the time or the memory that it may take.
     """
     if as_json + as_csv + (parquet is not None) > 1:
         raise InputError("--json, --csv and --parquet exclude each other: take one of them")
+    limits = _limits(time_limit, memory_limit)
     with _reading() as progress:
         catalog = Catalog(_roots(folders, memory=memory), on_read=progress)
-        answer = None if tables or sql is None else catalog.query(sql)
+        answer = None if tables or sql is None else catalog.query(sql, limits=limits)
     if answer is None:
         _list_tables(catalog, console=stdout(), as_json=as_json)
     elif as_json:
@@ -88,6 +103,20 @@ def query(
         _note(note)
     if catalog.runs == 0:
         _note("there are no runs there yet: `longfat run STUDY` makes some")
+
+
+def _limits(time_limit: str, memory_limit: str) -> Limits:
+    try:
+        limits = Limits(
+            time_s=parse_time_s(time_limit), memory_bytes=parse_size_bytes(memory_limit)
+        )
+    except InputError as error:
+        raise InputError(f"--time-limit or --memory-limit: {error}") from None
+    if limits.time_s <= 0:
+        raise InputError(f"--time-limit {time_limit}: more than no time is needed")
+    if limits.memory_bytes < _LEAST_MEMORY_BYTES:
+        raise InputError(f"--memory-limit {memory_limit}: the database needs 64 MB")
+    return limits
 
 
 def _roots(folders: Sequence[Path], *, memory: bool) -> list[Path]:
