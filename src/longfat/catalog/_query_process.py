@@ -184,7 +184,7 @@ def _content(path: str, *, size_bytes: int, sha256: str, **_: Any) -> bytes:
     """
     # Without O_NONBLOCK a FIFO in its place would be waited for.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(descriptor, "rb") as file:
+    with os.fdopen(descriptor, "rb") as file:
         content = file.read(size_bytes + 1)
     if len(content) != size_bytes or hashlib.sha256(content).hexdigest() != sha256:
         raise OSError(f"{path}: damaged: its bytes are not those that were written")
