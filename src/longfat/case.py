@@ -7,9 +7,11 @@ decide the result (the case's name, the place of a line in a file) is kept out.
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +34,9 @@ _LEFT_OUT = ("duplicate", "corrupt", "reorder", "qdisc")
 
 DEFAULT_MEMORY_BYTES = 2 * 1024**3
 
+# Tab and newline apart, control characters stand in no text that a person edits.
+_NO_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
@@ -47,12 +52,70 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """A file that a study puts into the machine.
+
+    Attributes:
+        path: where it is in the machine, absolute.
+        content: what is in it.
+        executable: its mode is 755 and not 644.
+    """
+
+    path: str
+    content: bytes
+    executable: bool = False
+
+    @property
+    def text(self) -> str | None:
+        """Return the content as text; None where it is not UTF-8, or holds control characters."""
+        try:
+            text = self.content.decode()
+        except UnicodeDecodeError:
+            return None
+        return None if _NO_TEXT.search(text) else text
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the file as plain data: its content as `text`, or else as `base64`."""
+        text = self.text
+        if text is None:
+            content = {"base64": base64.b64encode(self.content).decode("ascii")}
+        else:
+            content = {"text": text}
+        return {"path": self.path, "executable": self.executable, **content}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WrittenFile:
+    """What `File.to_json` writes."""
+
+    path: str
+    executable: bool
+    text: str | None = None
+    base64: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.text is None) == (self.base64 is None):
+            raise ValueError("a file has either text or base64")
+        if self.base64 is not None:
+            base64.b64decode(self.base64, validate=True)  # ValueError, if it is none
+
+    @property
+    def file(self) -> File:
+        if self.text is not None:
+            content = self.text.encode(errors="surrogatepass")
+        else:
+            content = base64.b64decode(self.base64 or "")
+        return File(path=self.path, content=content, executable=self.executable)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """What to run.
 
     Attributes:
         kernel: the kernel's version, such as `6.1`.
         network: hosts, switches and links.
+        files: the files that are put into the machine before all else, by path.
         setup: lines that run in this order before the traffic starts.
         flows: the traffic, in the order of the study.
         probes: what is sampled meanwhile.
@@ -63,6 +126,7 @@ class Case:
 
     kernel: str
     network: Network
+    files: tuple[File, ...] = ()
     setup: tuple[Command, ...] = ()
     flows: tuple[Flow, ...] = ()
     probes: tuple[Probe, ...] = ()
@@ -72,6 +136,10 @@ class Case:
     def to_json(self) -> dict[str, Any]:
         """Return the case as plain data; flows carry their tool's name, probes their kind."""
         data = dataclasses.asdict(self)
+        # They came later: a case without files keeps its digest.
+        del data["files"]
+        if self.files:
+            data["files"] = [file.to_json() for file in self.files]
         for link in data["network"]["links"]:
             for way in ("a_to_b", "b_to_a"):
                 for name in _LEFT_OUT:
@@ -103,7 +171,10 @@ class Case:
         found = fields.pop("format", None)
         if found != CASE_FORMAT:
             raise error(f"{where}: its format is {told(found)}; this longfat reads {CASE_FORMAT}")
-        return _DECODER.decode(fields, where=where, error=error)
+        files = [
+            one.file for one in _FILES.decode(fields.pop("files", []), where=where, error=error)
+        ]
+        return _DECODER.decode(fields, where=where, error=error, given={"files": tuple(files)})
 
     @property
     def digest(self) -> str:
@@ -112,4 +183,7 @@ class Case:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-_DECODER = Decoder(Case, tagged={Flow: ("tool", FLOWS), Probe: ("kind", PROBES)})
+_FILES = Decoder(list[_WrittenFile])
+_DECODER = Decoder(
+    Case, tagged={Flow: ("tool", FLOWS), Probe: ("kind", PROBES)}, given=("files",)
+)

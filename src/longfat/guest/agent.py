@@ -13,6 +13,7 @@ of that number, with `now_ns`, the virtual time since boot:
     resize   process, rows, columns
     close    process: forget one that has ended
     write    path, mode; then frames of data, the last of them empty -> {} or {refused}
+    files    files: see `longfat.guest.files` -> {} or {path, words} of one that cannot be
     read     path -> frames of data, then {} or {refused}
     batches  batches: lines that build a network; hosts; connect: interfaces at root
              -> {times_ns, failed}
@@ -27,7 +28,8 @@ of that number, with `now_ns`, the virtual time since boot:
              where why is "time", "ended", "output", "prompts", "keys" or "told"
     hold     ends a `go`
 
-All but `write`, `read`, `batches`, `sample` and `flush` may come while the machine runs, too.
+All but `write`, `files`, `read`, `batches`, `sample` and `flush` may come while the machine
+runs, too.
 
 A command that `asks` gets its input when it has room for it: a frame tells the host that it
 is wanted, and the machine waits until the host sends some, or says that there is none yet.
@@ -49,6 +51,7 @@ from longfat.guest import system
 from longfat.guest.batches import connect as connect_interfaces
 from longfat.guest.batches import run_batches
 from longfat.guest.command import Command, CommandRefused
+from longfat.guest.files import put_files
 from longfat.guest.line import Line
 from longfat.guest.netlink import ROUTE
 from longfat.guest.nodes import Nodes
@@ -193,6 +196,9 @@ class Agent:
         if descriptor >= 0:
             os.close(descriptor)
         return refused
+
+    def _do_files(self, files: list[dict[str, Any]]) -> dict[str, Any] | None:
+        return put_files(files)
 
     def _do_read(self, path: str) -> dict[str, Any]:
         try:

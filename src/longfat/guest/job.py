@@ -1,4 +1,4 @@
-"""A job, step by step: build the network, run the set-up lines, play the traffic.
+"""A job, step by step: put files in place, build the network, set it up, play the traffic.
 
 The job is JSON that the host compiled (`longfat.runner.compile` says what is
 in it). The outcome is JSON too: what failed, if anything did, and the virtual time
@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 from longfat.guest.batches import run_batch
+from longfat.guest.mounts import cover_file
 from longfat.guest.nodes import Nodes
 from longfat.guest.play import SERVER_LEAD_S, Player
 from longfat.guest.probes import Probes
@@ -35,9 +36,13 @@ def play_job(job: dict[str, Any], *, folder: str) -> dict[str, Any]:
     script = Script(f"{folder}/commands.sh")
     raw = f"{folder}/raw"
     os.mkdir(raw)
-    nodes = Nodes()
     traffic: dict[str, Any] = {}
     try:
+        if job["files"]:
+            _put_files(job["files"], script=script)
+        # After the files: what is mounted over a folder hides what was mounted in it.
+        cover_file("/etc/hosts", text=job["hosts_file"])
+        nodes = Nodes()
         script.title("the network")
         for batch in job["network"]:
             script.record(_typed(batch))
@@ -69,6 +74,16 @@ def play_job(job: dict[str, Any], *, folder: str) -> dict[str, Any]:
     finally:
         script.close()
     return {"failed": None, "virtual_s": time.monotonic(), **traffic}
+
+
+def _put_files(files: list[dict[str, Any]], *, script: Script) -> None:
+    from longfat.guest.files import put_files, typed  # noqa: PLC0415  see `longfat.guest.main`
+
+    script.title("files")
+    for file in files:
+        script.record(typed(file))
+    if failed := put_files(files):
+        raise CommandFailed({"step": "files", **failed})
 
 
 def _typed(batch: dict[str, Any]) -> list[str]:

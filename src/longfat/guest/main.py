@@ -28,6 +28,9 @@ def main() -> None:
         # /tmp, where this package is shown, becomes the guest's own.
         serves = bool(orders.get("serve"))
         room = importlib.import_module(f"longfat.guest.{'agent' if serves else 'job'}")
+        if orders.get("files"):
+            # To look for a module takes virtual time, and a case without files needs none.
+            importlib.import_module("longfat.guest.files")
         mounts.mount_all()
         shared.allow_congestion_controls()
         os.environ.clear()
@@ -37,7 +40,6 @@ def main() -> None:
             mounts.make_writable(orders["folders"])
             room.serve()
         folder = f"{mounts.HOME}/run"
-        mounts.cover_file("/etc/hosts", text=orders["hosts_file"])
         outcome = room.play_job(orders, folder=folder)
         with open(f"{folder}/outcome.json", "w", encoding="utf-8") as file:
             json.dump(outcome, file)

@@ -14,6 +14,8 @@ HANDOVER = "/tmp/longfat"
 HOME = "/run/longfat"
 """Where the guest keeps them: /tmp itself becomes the guest's own."""
 
+_LAYERS = "/run/layers"
+
 
 def mount_all() -> None:
     """Mount everything.
@@ -62,25 +64,40 @@ def make_writable(folders: dict[str, str]) -> None:
     Raises:
         OSError: the kernel refused a mount.
     """
-    layers = "/run/layers"
-    os.mkdir(layers)
-    system.mount("tmpfs", layers, "tmpfs", options="mode=755")
     for place in ("/etc", "/var", "/home", "/root", "/srv", "/opt"):
-        if not os.path.isdir(place):
-            continue
-        if not _is_readable(place):
-            # The home of the host's root is nothing to an ordinary user, and in here it is ours.
-            system.mount("tmpfs", place, "tmpfs", options="mode=700")
-        else:
-            upper, work = (f"{layers}{place}-{part}" for part in ("upper", "work"))
-            os.mkdir(upper, os.stat(place).st_mode & 0o7777)
-            os.mkdir(work)
-            options = f"lowerdir={place},upperdir={upper},workdir={work}"
-            system.mount("overlay", place, "overlay", options=options)
-    _memory_over("/var/tmp")  # it was there before /var was covered
+        if os.path.isdir(place):
+            cover_folder(place)
     for place, shown in folders.items():
         os.makedirs(place, exist_ok=True)
         system.mount("longfat", place, "hostfs", options=shown)
+
+
+def cover_folder(place: str) -> None:
+    """Let the guest write into a folder of the host's: into memory.
+
+    Args:
+        place: the folder, without links in its path, nor commas, colons and backslashes.
+
+    Raises:
+        OSError: the kernel refused a mount.
+    """
+    if not os.path.isdir(_LAYERS):
+        os.mkdir(_LAYERS)
+        system.mount("tmpfs", _LAYERS, "tmpfs", options="mode=755")
+    if not _is_readable(place):
+        # The home of the host's root is nothing to an ordinary user, and in here it is ours.
+        system.mount("tmpfs", place, "tmpfs", options="mode=700")
+    else:
+        layer = f"{_LAYERS}/{len(os.listdir(_LAYERS))}"
+        upper, work = f"{layer}/upper", f"{layer}/work"
+        os.mkdir(layer)
+        os.mkdir(upper, os.stat(place).st_mode & 0o7777)
+        os.mkdir(work)
+        options = f"lowerdir={place},upperdir={upper},workdir={work}"
+        # No set-user-ID programs, for the reason that `mount_all` gives.
+        system.mount("overlay", place, "overlay", flags=system.MS_NOSUID, options=options)
+    if place == "/var":
+        _memory_over("/var/tmp")  # it was there before
 
 
 def _is_readable(place: str) -> bool:

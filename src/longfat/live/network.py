@@ -24,7 +24,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from longfat.case import DEFAULT_MEMORY_BYTES, Case, Command
+from longfat.case import DEFAULT_MEMORY_BYTES, Case, Command, File
 from longfat.errors import InputError, LongfatError
 from longfat.live.building import build
 from longfat.live.clock import Clock
@@ -137,6 +137,7 @@ class Network:
         cls,
         model: Model,
         *,
+        files: Sequence[File] = (),
         setup: Sequence[Command] = (),
         kernel: str = DEFAULT_KERNEL,
         seed: int = 1,
@@ -147,6 +148,7 @@ class Network:
 
         Args:
             model: the network.
+            files: files to put into its machine before all else.
             setup: lines to run in it when it is built, in this order.
             kernel: the kernel's version.
             seed: as for `Network`.
@@ -159,6 +161,9 @@ class Network:
         """
         network = cls(seed=seed, kernel=kernel, memory=memory_bytes, on_wait=on_wait)
         try:
+            if files:
+                network.session.put_files(files)
+                network._case = replace(network._case, files=tuple(files))
             network._take(model, new=model)
             network.build()
             for command in setup:
@@ -546,6 +551,7 @@ class Network:
         opened_bytes = opened.memory_bytes or DEFAULT_MEMORY_BYTES
         return cls.of(
             opened.network,
+            files=opened.files,
             setup=opened.setup,
             kernel=kernel or opened.kernel or DEFAULT_KERNEL,
             seed=next((one for one in (seed, opened.seed) if one is not None), 1),
@@ -569,7 +575,7 @@ class Network:
             raise InputError(f"{path}: cannot be written: {error.strerror}") from None
 
     def case(self) -> Case:
-        """Return what was set up so far as a case: nodes, links, and lines of tc and sysctl."""
+        """Return what was set up so far as a case: nodes, links, files, lines of tc and sysctl."""
         return replace(self._case, setup=tuple(self._setup))
 
     def remember(self, place: str, line: str) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import TracebackType
 
+    from longfat.case import File
     from longfat.live.folders import SharedFolder
     from longfat.machine import Frame, Pace
     from longfat.machine.line import Message
@@ -404,6 +405,17 @@ class Session:
             self._line.send(b"d", 0, data[start : start + _FILE_CHUNK])
         self._line.send(b"d", 0, b"")
         self._check_refused(self._answer(number), path)
+
+    def put_files(self, files: Iterable[File]) -> None:
+        """Put a case's files in place, also where the guest cannot write.
+
+        Raises:
+            InputError: the guest could not.
+        """
+        self.rest()
+        answer = self.order("files", files=[file.to_json() for file in files])
+        if "words" in answer:
+            raise InputError(f"files: {answer.text('path')}: {answer.text('words')}")
 
     def read_file(self, path: str) -> bytes:
         """Return what is in a file of the guest.

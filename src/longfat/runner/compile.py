@@ -5,6 +5,7 @@ nodes, and processes with their times. `longfat.guest` knows no tool of the
 traffic; all that is known of them is said here.
 
     network     [{program, node, lines}]  program: `ip`, `tc` or `sh`
+    files       [{path, executable, text or base64}]
     setup       [{node, line}]
     flows       [{name, after, start_s, limit_s, good_statuses,
                   processes: [{host, argv, typed, output, listens, environment}]}]
@@ -60,6 +61,7 @@ def compile_job(case: Case) -> dict[str, Any]:
     ]
     return {
         "network": [dataclasses.asdict(batch) for batch in build_batches(case.network)],
+        "files": [file.to_json() for file in case.files],
         "setup": [dataclasses.asdict(command) for command in case.setup],
         "flows": flows,
         "probes": [probe.order(network=case.network, flows=case.flows) for probe in case.probes],

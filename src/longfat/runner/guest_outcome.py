@@ -19,7 +19,7 @@ OUTCOME = "outcome.json"
 
 _MOST_BYTES = 1 << 22
 _LONGEST_TIME_S = 1e9
-_STEPS = ("network", "setup", "probe", "flow")
+_STEPS = ("files", "network", "setup", "probe", "flow")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,19 +27,21 @@ class FailedCommand:
     """A command that failed.
 
     Attributes:
-        step: what it was for: `network`, `setup`, `probe` or `flow`.
-        line: the command.
+        step: what it was for: `files`, `network`, `setup`, `probe` or `flow`.
         words: what it printed.
+        line: the command.
         status: its exit status; None where it was ended.
+        path: the file that could not be put into the machine.
         index: which of the case's set-up lines it is.
         flow: the flow that it is of.
         probe: the probe that it is of.
     """
 
     step: str
-    line: str
     words: str
-    status: int | None
+    line: str = ""
+    status: int | None = None
+    path: str | None = None
     index: int | None = None
     flow: str | None = None
     probe: str | None = None

@@ -17,6 +17,7 @@ from longfat.machine import Machine, reserve_cpu
 from longfat.network import link_of_qdisc
 from longfat.runner.compile import compile_job, expected_virtual_s, limit_virtual_s
 from longfat.runner.guest_outcome import read_outcome
+from longfat.runner.hints import missing_file_hint
 from longfat.runner.init import GUEST_FOLDER, GUEST_PLACE, init_program
 from longfat.runner.tools import PACKAGES, Toolbox, missing_tool
 from longfat.runs import staged_run
@@ -144,6 +145,8 @@ def run_case(
 
 def _failure(case: Case, failed: FailedCommand, *, setup_places: Sequence[Place]) -> LongfatError:
     """Return the error that a failed command of the guest amounts to."""
+    if failed.step == "files":
+        return InputError(f"files: {failed.path} cannot be in the machine: {failed.words}")
     line, words, status = failed.line, failed.words, failed.status
     ending = f"exited with status {status}" if status is not None else "was ended"
     if failed.step == "flow":
@@ -160,4 +163,5 @@ def _failure(case: Case, failed: FailedCommand, *, setup_places: Sequence[Place]
     if status == _NOT_FOUND and program in PACKAGES:
         return missing_tool(program)
     place = setup_places[index] if index < len(setup_places) else None
-    return InputError(f"`{line}` {ending}: {words or 'it said nothing'}", place=place)
+    hint = missing_file_hint(case, index, status=status, words=words, place=place)
+    return InputError(f"`{line}` {ending}: {words or 'it said nothing'}{hint}", place=place)

@@ -18,6 +18,7 @@ from longfat.study.write import study_text
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from longfat.study.files import ReadBeside
     from longfat.study.model import Planned, Study
 
 _STUDY_SUFFIXES = (".yaml", ".yml")
@@ -37,7 +38,9 @@ class Converted:
     warnings: tuple[str, ...] = ()
 
 
-def convert_text(source: Path, *, suffix: str, case: str | None = None) -> Converted:
+def convert_text(
+    source: Path, *, suffix: str, case: str | None = None, beside: ReadBeside | None = None
+) -> Converted:
     """Return what a file says in the format of another's suffix.
 
     Args:
@@ -45,6 +48,7 @@ def convert_text(source: Path, *, suffix: str, case: str | None = None) -> Conve
             for Mininet (`.py`), of which nothing is run.
         suffix: `.yaml` or `.yml` for a study, `.mn`, or `.py` for a Mininet script.
         case: of a study, the case.
+        beside: of a study, reads the files that it names; those in its folder, if None.
 
     Raises:
         InputError: the source is wrong, the suffix is none of these, or a study
@@ -55,20 +59,25 @@ def convert_text(source: Path, *, suffix: str, case: str | None = None) -> Conve
             f"{suffix!r} is no format to convert to: write a file that ends in "
             ".yaml (a study), .mn (MiniEdit) or .py (a Mininet script)"
         )
-    opened = open_network(source, case=case)
-    title, planned, traffic = _told(source, case, opened)
+    opened = open_network(source, case=case, beside=beside)
+    title, planned, traffic = _told(source, case, opened, beside)
     if suffix in _STUDY_SUFFIXES:
-        whole = Case(kernel=DEFAULT_KERNEL, network=opened.network, setup=opened.setup)
+        whole = Case(
+            kernel=DEFAULT_KERNEL, network=opened.network, files=opened.files, setup=opened.setup
+        )
         if planned is not None:
             whole = planned.case
         elif source.suffix not in {MINIEDIT_SUFFIX, SCRIPT_SUFFIX}:
             raise InputError(
                 f"{source}: name the case that the study is to have "
-                f"(there are: {listed(read_study(source).cases)})"
+                f"(there are: {listed(read_study(source, beside=beside).cases)})"
             )
         text = study_text(title=title, case=whole, layout=opened.layout)
         return Converted(text=text, warnings=opened.warnings)
     warnings = list(opened.warnings)
+    if opened.files:
+        paths = listed(file.path for file in opened.files)
+        warnings.append(f"{source}: files are left out, which set-up lines may need: {paths}")
     if traffic:
         warnings.append(f"{source}: {traffic} are left out: the network and its set-up remain")
     if suffix == SCRIPT_SUFFIX:
@@ -78,11 +87,13 @@ def convert_text(source: Path, *, suffix: str, case: str | None = None) -> Conve
     return Converted(text=text, warnings=(*warnings, *more))
 
 
-def _told(source: Path, case: str | None, opened: Opened) -> tuple[str, Planned | None, str]:
+def _told(
+    source: Path, case: str | None, opened: Opened, beside: ReadBeside | None
+) -> tuple[str, Planned | None, str]:
     """Return the title, the one case of a study, and which of flows and probes there are."""
     if source.suffix in {MINIEDIT_SUFFIX, SCRIPT_SUFFIX}:
         return opened.title or f"The network of {source.stem}", None, ""
-    study = read_study(source)
+    study = read_study(source, beside=beside)
     planned = _the_case(study, case)
     if planned is None:
         return study.title, None, "cases, flows and probes"

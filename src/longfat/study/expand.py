@@ -3,6 +3,8 @@
 A case says how it differs from what all cases have in common:
 
 * `kernel`, `seed`, `seeds`, `memory` and `network` replace the common field;
+* `files` is merged by path: a file replaces the common one at its path or is added,
+  and a path with no value is left out;
 * `setup` is appended to the common setup;
 * `flows` is merged by name: a whole flow replaces the common one or is added
   after the common ones, single fields override those of the common flow, and a
@@ -25,6 +27,7 @@ from typing import Any
 from longfat.case import DEFAULT_MEMORY_BYTES, Case, Command
 from longfat.errors import InputError, Place
 from longfat.network import Network
+from longfat.study.files import ReadBeside, WrittenFile, check_files, read_file
 from longfat.study.flows import Draft, check_flows, draft_flow, merge_flow, read_flow
 from longfat.study.model import Planned
 from longfat.study.network import check_host, read_network
@@ -37,7 +40,7 @@ MOST_SEEDS = 1000
 LEAST_MEMORY_BYTES = 128 * 1024**2
 MOST_MEMORY_BYTES = 1024**4
 
-SETTINGS = ("kernel", "seed", "seeds", "memory", "network", "setup", "flows", "probes")
+SETTINGS = ("kernel", "seed", "seeds", "memory", "network", "files", "setup", "flows", "probes")
 """The fields that a study has for all cases, and each case for itself."""
 
 CASE_FIELDS = ("title", *SETTINGS)
@@ -63,21 +66,30 @@ class Settings:
     seeds: int = 1
     memory_bytes: int = DEFAULT_MEMORY_BYTES
     network: Network | None = None
+    files: Mapping[str, WrittenFile] = field(default_factory=dict)
     setup: tuple[Line, ...] = ()
     flows: Mapping[str, Draft] = field(default_factory=dict)
     probes: Mapping[str, Written] = field(default_factory=dict)
 
 
-def read_settings(fields: Mapping[str, Node], common: Settings) -> Settings:
+def read_settings(fields: Mapping[str, Node], common: Settings, *, beside: ReadBeside) -> Settings:
     """Read the fields of a study or case, on top of what is common.
 
     Args:
         fields: the values by field; others than `SETTINGS` are left alone.
         common: what they replace and extend.
+        beside: reads the files beside the study.
 
     Raises:
         InputError: a value is wrong.
     """
+    files = dict(common.files)
+    if "files" in fields:
+        for key, node in fields["files"].items("files by their paths in the machine"):
+            if node.is_null:
+                _drop("file", files, key.text, node)
+            else:
+                files[key.text] = read_file(key, node, read=beside)
     flows = dict(common.flows)
     if "flows" in fields:
         for name, node in fields["flows"].named("flows by name").items():
@@ -104,6 +116,7 @@ def read_settings(fields: Mapping[str, Node], common: Settings) -> Settings:
         ),
         memory_bytes=_memory(fields["memory"]) if "memory" in fields else common.memory_bytes,
         network=read_network(fields["network"]) if "network" in fields else common.network,
+        files=files,
         setup=common.setup + (read_setup(fields["setup"]) if "setup" in fields else ()),
         flows=flows,
         probes=probes,
@@ -185,6 +198,7 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
             f"{settings.seeds} seeds from {settings.seed} on pass the largest seed, {LARGEST_SEED}"
         )
     try:
+        check_files(settings.files.values())
         for line in settings.setup:
             if reason := check_host(line.command.node, settings.network, root=True):
                 raise InputError(reason, place=line.node_place)
@@ -199,6 +213,7 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
     case = Case(
         kernel=settings.kernel,
         network=settings.network,
+        files=tuple(settings.files[path].file for path in sorted(settings.files)),
         setup=tuple(line.command for line in settings.setup),
         flows=tuple(flow for flow, _ in flows),
         probes=tuple(written.probe for written in settings.probes.values()),

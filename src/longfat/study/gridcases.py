@@ -13,6 +13,7 @@ from typing import Any
 from longfat.errors import InputError, Place
 from longfat.study.expand import SETTINGS, Settings, plan_case, read_settings
 from longfat.study.expressions import Bindings
+from longfat.study.files import ReadBeside
 from longfat.study.grid import GRID_FIELDS, Axes, Combination
 from longfat.study.gridnames import case_names
 from longfat.study.model import Grid, Parameter, Planned
@@ -42,13 +43,14 @@ class ReadGrid:
     used: tuple[str, ...]
 
 
-def read_grid(root: Node, fields: Mapping[str, Node], *, only: str) -> ReadGrid:
+def read_grid(root: Node, fields: Mapping[str, Node], *, only: str, beside: ReadBeside) -> ReadGrid:
     """Read a study's grid and make its cases.
 
     Args:
         root: the whole study.
         fields: its fields, `grid` among them.
         only: the name of the case where there is only one.
+        beside: reads the files beside the study.
 
     Raises:
         InputError: something is wrong in the grid, in a field, or in a field of some cases.
@@ -62,7 +64,7 @@ def read_grid(root: Node, fields: Mapping[str, Node], *, only: str) -> ReadGrid:
             "the title is that of the whole study: what varies belongs into case_title"
         )
     axes = Axes(fields)
-    parts = [_Part(name, fields[name], axes) for name in SETTINGS if name in fields]
+    parts = [_Part(name, fields[name], axes, beside=beside) for name in SETTINGS if name in fields]
     title = read_text(fields["case_title"], axes) if "case_title" in fields else None
     used = tuple(name for part in parts for name in part.names)
     axes.check_parameters(used)
@@ -105,7 +107,8 @@ def check_no_grid(fields: Mapping[str, Node]) -> None:
 class _Part:
     """A field that the cases share as far as its parameters are the same."""
 
-    def __init__(self, name: str, node: Node, axes: Axes) -> None:
+    def __init__(self, name: str, node: Node, axes: Axes, *, beside: ReadBeside) -> None:
+        self._beside = beside
         self._name = name
         self._template = read_template(node, axes)
         self.names = self._template.names
@@ -127,7 +130,7 @@ class _Part:
         key = tuple(combination[i] for i in self._at)
         if key not in self._read:
             node = self._template.fill(bindings)
-            settings = read_settings({self._name: node}, Settings())
+            settings = read_settings({self._name: node}, Settings(), beside=self._beside)
             self._read[key] = getattr(settings, self.attribute)
         return self._read[key]
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from longfat.errors import InputError
 from longfat.study.document import find_document
 from longfat.study.expand import Settings, plan_case, read_settings
+from longfat.study.files import reads_beside
 from longfat.study.miniedit import read_miniedit
 from longfat.study.mininet_read import read_mininet
 from longfat.study.node import listed, nearest
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from longfat.case import Command
+    from longfat.case import Command, File
     from longfat.network import Network
+    from longfat.study.files import ReadBeside
 
 MINIEDIT_SUFFIX = ".mn"
 SCRIPT_SUFFIX = ".py"
@@ -34,6 +36,7 @@ class Opened:
 
     Attributes:
         network: the network.
+        files: the files to put into its machine, by path.
         setup: the lines to type in it, in their order.
         kernel: the version of the kernel; None where the file does not say.
         title: what the network is; None where the file does not say.
@@ -44,6 +47,7 @@ class Opened:
     """
 
     network: Network
+    files: tuple[File, ...] = ()
     setup: tuple[Command, ...] = ()
     kernel: str | None = None
     title: str | None = None
@@ -53,7 +57,9 @@ class Opened:
     warnings: tuple[str, ...] = ()
 
 
-def open_network(path: Path, *, case: str | None = None) -> Opened:
+def open_network(
+    path: Path, *, case: str | None = None, beside: ReadBeside | None = None
+) -> Opened:
     """Read the network of a study, of MiniEdit's `.mn` file, or of a script for Mininet (`.py`).
 
     Nothing of a script is run.
@@ -62,6 +68,7 @@ def open_network(path: Path, *, case: str | None = None) -> Opened:
         path: the file, or a folder with a `study.yaml`.
         case: of a study, the case whose network and lines they are; without it,
             what all cases have in common.
+        beside: of a study, reads the files that it names; those in its folder, if None.
 
     Raises:
         InputError: it cannot be read, or something in it is wrong; there is no such
@@ -84,8 +91,8 @@ def open_network(path: Path, *, case: str | None = None) -> Opened:
             warnings=warnings,
         )
     if case is None:
-        return _common(path)
-    study = read_study(path)
+        return _common(path, beside=beside or reads_beside(find_document(path, STUDY_FILE).parent))
+    study = read_study(path, beside=beside)
     if case not in study.cases:
         raise InputError(
             f"{study.file}: there is no case {case!r}{nearest(case, study.cases)} "
@@ -94,6 +101,7 @@ def open_network(path: Path, *, case: str | None = None) -> Opened:
     found = study.cases[case].case
     return Opened(
         network=found.network,
+        files=found.files,
         setup=found.setup,
         kernel=found.kernel,
         seed=found.seed,
@@ -102,27 +110,30 @@ def open_network(path: Path, *, case: str | None = None) -> Opened:
     )
 
 
-def _common(path: Path) -> Opened:
+def _common(path: Path, *, beside: ReadBeside) -> Opened:
     """Return what all cases of a study have in common."""
-    study = read_study(path)  # so that what is wrong anywhere is told of
+    study = read_study(path, beside=beside)  # so that what is wrong anywhere is told of
     if study.grid is not None:
         raise InputError(
             f"{study.file}: the study has a grid, whose cases may have different networks: name a "
             f"case (there are: {listed(study.cases)})"
         )
     root, fields = open_study(find_document(path, STUDY_FILE))
-    settings = read_settings(fields, Settings())
+    settings = read_settings(fields, Settings(), beside=beside)
     if settings.network is None:
         raise root.error(
             "the study has no network that its cases have in common: name a case "
             f"(there are: {listed(study.cases)})"
         )
     bare = read_settings(
-        {name: fields[name] for name in ("network", "setup") if name in fields}, Settings()
+        {name: fields[name] for name in ("network", "files", "setup") if name in fields},
+        Settings(),
+        beside=beside,
     )
     case = plan_case("", bare, title="", node=root).case
     return Opened(
         network=case.network,
+        files=case.files,
         setup=case.setup,
         kernel=settings.kernel if "kernel" in fields else None,
         seed=settings.seed if "seed" in fields else None,

@@ -1,7 +1,7 @@
 """A study file: the fields at its top, and the way from the file to a `Study`.
 
 This module and those it calls parse and never touch the world: no tool is
-started and nothing but the study file, and the text beside it, is read.
+started and nothing but the study file, and the text and the files beside it, is read.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from longfat.study.claims import read_claim
 from longfat.study.document import find_document, parse_document, read_document
 from longfat.study.expand import CASE_FIELDS, SETTINGS, Settings, plan_case, read_settings
 from longfat.study.figures import read_figures
+from longfat.study.files import ReadBeside, reads_beside, reads_nothing
 from longfat.study.grid import GRID_FIELDS
 from longfat.study.gridcases import check_no_grid, read_grid
 from longfat.study.layout import read_layout
@@ -34,11 +35,12 @@ DEFAULT_CASE = "default"
 FIELDS = ("title", *SETTINGS, "cases", "claims", "published", "layout")
 
 
-def read_study(path: Path) -> Study:
+def read_study(path: Path, *, beside: ReadBeside | None = None) -> Study:
     """Read a study.
 
     Args:
         path: the file, or a folder that holds a `study.yaml`.
+        beside: reads the files that the study names; those in its folder, if None.
 
     Returns:
         The study, with all that can be checked without running it checked.
@@ -49,25 +51,27 @@ def read_study(path: Path) -> Study:
     """
     file = find_document(path, STUDY_FILE)
     root = Node(raw=read_document(file), file=str(file))
-    return _read(root, file=file, text=_read_text(file))
+    beside = beside or reads_beside(file.parent)
+    return _read(root, file=file, text=_read_text(file), beside=beside)
 
 
-def parse_study(text: str, *, name: str) -> Study:
+def parse_study(text: str, *, name: str, beside: ReadBeside = reads_nothing) -> Study:
     """Read a study that is not in a file, or not yet.
 
     Args:
         text: the text of the study file.
         name: what to call it, and its file in messages.
+        beside: reads the files that the study names.
 
     Raises:
         InputError: as `read_study`.
     """
     data = text.encode("utf-8", errors="surrogatepass")
     root = Node(raw=parse_document(data, file=name), file=name)
-    return _read(root, file=Path(name), text=None)
+    return _read(root, file=Path(name), text=None, beside=beside)
 
 
-def _read(root: Node, *, file: Path, text: str | None) -> Study:
+def _read(root: Node, *, file: Path, text: str | None, beside: ReadBeside) -> Study:
     fields = _fields(root)
     if "title" not in fields:
         raise root.error("the study has no title: write the field title")
@@ -75,11 +79,11 @@ def _read(root: Node, *, file: Path, text: str | None) -> Study:
     read = None
     common = Settings()
     if "grid" in fields:
-        read = read_grid(root, fields, only=DEFAULT_CASE)
+        read = read_grid(root, fields, only=DEFAULT_CASE, beside=beside)
         cases = read.cases
     else:
-        common = read_settings(fields, common)
-        cases = _read_cases(root, fields, common, title=title)
+        common = read_settings(fields, common, beside=beside)
+        cases = _read_cases(root, fields, common, title=title, beside=beside)
     known = {name: known_metrics(planned.case) for name, planned in cases.items()}
     rows = Rows(known) if read is None else Rows(known, read.axes, read.rows)
     nodes = fields["claims"].sequence("a list of claims") if "claims" in fields else []
@@ -154,7 +158,12 @@ def _name(file: Path) -> str:
 
 
 def _read_cases(
-    root: Node, fields: Mapping[str, Node], common: Settings, *, title: str
+    root: Node,
+    fields: Mapping[str, Node],
+    common: Settings,
+    *,
+    title: str,
+    beside: ReadBeside,
 ) -> dict[str, Planned]:
     if "cases" not in fields:
         return {DEFAULT_CASE: plan_case(DEFAULT_CASE, common, title=title, node=root)}
@@ -168,7 +177,7 @@ def _read_cases(
         own: Mapping[str, Node] = {}
         if not node.is_null:
             own = node.fields("a case's fields, or nothing", allowed=CASE_FIELDS)
-        settings = read_settings(own, common)
+        settings = read_settings(own, common, beside=beside)
         called = own["title"].line("a title") if "title" in own else name
         cases[name] = plan_case(name, settings, title=called, node=node)
     return cases

@@ -6,12 +6,14 @@ as a person would. Reading the text gives an equal case.
 
 from __future__ import annotations
 
+import base64
 import io
 import re
 from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString
 
 from longfat.case import DEFAULT_MEMORY_BYTES
 from longfat.errors import InputError
@@ -19,6 +21,7 @@ from longfat.network import Shape
 from longfat.probe import Capture, Probe
 from longfat.probe.capture import DEFAULT_SNAP_BYTES
 from longfat.probe.probe import Sampled
+from longfat.study.document import LARGEST_FILE_BYTES
 from longfat.study.expand import DEFAULT_KERNEL
 from longfat.study.probes import DEFAULT_EVERY_S
 from longfat.study.quantities import fraction_text, rate_text, size_text, time_text
@@ -27,11 +30,11 @@ from longfat.traffic import Bulk, Flow, Iperf3, Ping
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from longfat.case import Case, Command
+    from longfat.case import Case, Command, File
     from longfat.network import Host, Link, Network
 
 _WIDTH = 100
-_PART = re.compile("^(network|setup|flows|probes|layout):", re.MULTILINE)
+_PART = re.compile("^(network|files|setup|flows|probes|layout):", re.MULTILINE)
 
 
 def study_text(
@@ -49,7 +52,7 @@ def study_text(
         with iperf3's own 10 s.
 
     Raises:
-        InputError: a study cannot hold it: a set-up line of several lines.
+        InputError: a study cannot hold it: a set-up line of several lines, or large files.
     """
     document = CommentedMap({"title": title})
     if case.kernel != DEFAULT_KERNEL:
@@ -59,6 +62,8 @@ def study_text(
     if case.memory_bytes != DEFAULT_MEMORY_BYTES:
         document["memory"] = _size(case.memory_bytes)
     document["network"] = _network(case.network)
+    if case.files:
+        document["files"] = CommentedMap({file.path: _file(file) for file in case.files})
     if case.setup:
         document["setup"] = _setup(case.setup)
     if case.flows:
@@ -74,7 +79,14 @@ def study_text(
     yaml.brace_single_entry_mapping_in_flow_sequence = True
     out = io.StringIO()
     yaml.dump(document, out)
-    return _PART.sub(r"\n\g<0>", out.getvalue())
+    text = _PART.sub(r"\n\g<0>", out.getvalue())
+    if case.files and len(text.encode()) > LARGEST_FILE_BYTES:
+        paths = ", ".join(file.path for file in case.files)
+        raise InputError(
+            f"a study file holds at most {LARGEST_FILE_BYTES // 1024} KB, and with its files "
+            f"written inline this one would be larger: {paths}"
+        )
+    return text
 
 
 def _row(values: Mapping[str, Any] | Iterable[Any]) -> CommentedMap | CommentedSeq:
@@ -149,6 +161,26 @@ def _shape(shape: Shape) -> dict[str, Any]:
         fields["queue"] = _size(shape.queue_bytes)
     if shape.qdisc is not None:
         fields["qdisc"] = shape.qdisc
+    return fields
+
+
+# What YAML's literal style keeps as it is.
+_LITERAL = re.compile(r"[!-~][\t\n -~]*\S\n|[!-~]\n")
+
+
+def _file(file: File) -> CommentedMap:
+    """Return a file with its content, since a text alone has nothing beside it."""
+    text = file.text
+    content: str
+    if text is None:
+        name, content = "base64", base64.b64encode(file.content).decode("ascii")
+    else:
+        literal = _LITERAL.fullmatch(text) is not None
+        name = "text"
+        content = LiteralScalarString(text) if literal else DoubleQuotedScalarString(text)
+    fields = CommentedMap({name: content})
+    if file.executable:
+        fields["executable"] = "yes"
     return fields
 
 

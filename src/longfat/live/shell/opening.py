@@ -101,6 +101,7 @@ def open_live(plan: Plan, *, node: str, factor: float | None = None) -> Network:
         )
     network = Network.of(
         model,
+        files=plan.opened.files,
         setup=plan.opened.setup,
         kernel=plan.kernel,
         seed=plan.seed,

@@ -67,6 +67,7 @@ class Stage:
         case = drawn.case
         self._network = Network.of(
             case.network,
+            files=case.files,
             setup=case.setup,
             kernel=case.kernel,
             seed=case.seed,
