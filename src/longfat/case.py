@@ -184,6 +184,4 @@ class Case:
 
 
 _FILES = Decoder(list[_WrittenFile])
-_DECODER = Decoder(
-    Case, tagged={Flow: ("tool", FLOWS), Probe: ("kind", PROBES)}, given=("files",)
-)
+_DECODER = Decoder(Case, tagged={Flow: ("tool", FLOWS), Probe: ("kind", PROBES)}, given=("files",))

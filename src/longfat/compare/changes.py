@@ -4,13 +4,15 @@ Both cases' plain data (`Case.to_json`) are walked side by side. A path names
 the place as a study writes it: `links[0].delay`, `flows.bulk.time`, `kernel`;
 values are written as in a study, too, exactly and with their units. Flows,
 probes and hosts are told apart by their names, links by their places, and
-set-up lines are compared as texts are, line by line. The seed is left out: which
+set-up lines are compared as texts are, line by line. Of a file, size and checksum
+are given in place of its content. The seed is left out: which
 seeds were run belongs to the side, not to the case.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -19,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from longfat.study.quantities import fraction_text, rate_text, size_text, time_text
 
 if TYPE_CHECKING:
-    from longfat.case import Case
+    from longfat.case import Case, File
 
 _WAYS = ("a_to_b", "b_to_a")
 _SHARES = ("loss", "duplicate", "corrupt", "reorder")
@@ -62,11 +64,13 @@ def case_changes(a: Case, b: Case) -> tuple[Change, ...]:
     networks = before.pop("network"), after.pop("network")
     lines = before.pop("setup"), after.pop("setup")
     for data in (before, after):
+        data.pop("files", None)
         del data["seed"], data["format"]
     plain = ("kernel", "memory_bytes")
     found = [
         *_fields("", {k: before.pop(k) for k in plain}, {k: after.pop(k) for k in plain}),
         *_network_changes(*networks),
+        *_file_changes(a.files, b.files),
         *_setup_changes(*map(_typed, lines)),
     ]
     for room in ("flows", "probes"):
@@ -108,6 +112,23 @@ def _link_changes(path: str, one: Mapping[str, Any], other: Mapping[str, Any]) -
         for link in (one, other)
     ]
     yield from _fields(path, *rest)
+
+
+def _file_changes(before: Iterable[File], after: Iterable[File]) -> Iterator[Change]:
+    sides = [{file.path: file for file in files} for files in (before, after)]
+    for path in sorted({*sides[0], *sides[1]}):
+        one, other = (side.get(path) for side in sides)
+        if one != other:
+            yield Change(f"files.{path}", _file_text(one), _file_text(other))
+
+
+def _file_text(file: File | None) -> str | None:
+    if file is None:
+        return None
+    size = len(file.content)
+    checksum = hashlib.sha256(file.content).hexdigest()[:12]
+    executable = ", executable" if file.executable else ""
+    return f"{size:,} {'byte' if size == 1 else 'bytes'}, SHA-256 {checksum}...{executable}"
 
 
 def _typed(lines: Sequence[Mapping[str, str]]) -> list[str]:

@@ -98,7 +98,6 @@ def typed(file: dict[str, Any]) -> list[str]:
         end += "_"
     return [
         f"mkdir -p {shlex.quote(os.path.dirname(file['path']))}",
-        f"rm -f {path}",
         f"{program} > {path} << '{end}'",
         *body,
         end,

@@ -13,6 +13,7 @@ rows are left to the screen.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -54,7 +55,11 @@ if TYPE_CHECKING:
     from longfat.verdict import Verdict
 
 _MOST_ROWS = 12  # of an iperf3 test; more are folded away
+_MOST_OF_A_FILE = 2000  # characters of a file that commands.sh writes
 _PAPER_COLUMNS = 6  # of a table with a column for each case
+
+
+_HERE_DOCUMENT = re.compile(r"(<< '(?P<end>EOF_*)'\n)(.*?)((?<=\n)(?P=end)\n)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,4 +258,14 @@ def _script(run: Run) -> str:
         return ""
     if problem := damage(run, only=COMMANDS):
         raise InputError(f"{run.folder}: damaged: {problem}")
-    return (run.folder / COMMANDS).read_text(encoding="utf-8", errors="replace")
+    text = (run.folder / COMMANDS).read_text(encoding="utf-8", errors="replace")
+    return _HERE_DOCUMENT.sub(_shortened, text)
+
+
+def _shortened(found: re.Match[str]) -> str:
+    """Return a here-document, which holds a file of the case, without most of a large one."""
+    start, _, body, end = found.groups()
+    more = len(body) - _MOST_OF_A_FILE
+    if more <= 0:
+        return found[0]
+    return f"{start}{body[:_MOST_OF_A_FILE]}\n[{more:,} more characters in commands.sh]\n{end}"

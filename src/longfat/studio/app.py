@@ -98,7 +98,7 @@ def make_app(*, workspace: Path, keys: Keys, static: Path = STATIC) -> Starlette
             *lab_routes(book),
             *job_routes(jobs),
             *run_routes(ours, drawing=drawing),
-            *live_routes(rooms),
+            *live_routes(rooms, workspace=ours),
             Mount("/", _PageFiles(directory=static, html=True, check_dir=False)),
         ],
         middleware=[Middleware(Gate, keys=keys)],

@@ -17,6 +17,7 @@ from longfat.network import shape_lines
 from longfat.network.build import DEFAULT_MTU_BYTES
 from longfat.runner.compile import expected_virtual_s, server_ports
 from longfat.studio.answers import problem_of
+from longfat.study.files import ReadBeside, reads_nothing
 from longfat.study.read import parse_study
 from longfat.traffic import Bulk, Ping
 from longfat.traffic.bulk import DEFAULT_TIME_S
@@ -30,15 +31,16 @@ if TYPE_CHECKING:
     from longfat.traffic import Flow
 
 
-def check(text: str, *, name: str) -> dict[str, Any]:
+def check(text: str, *, name: str, beside: ReadBeside = reads_nothing) -> dict[str, Any]:
     """Return what a study says, or what is wrong with it, as `CheckResult`.
 
     Args:
         text: the study's text.
         name: what to call it.
+        beside: reads the files that it names.
     """
     try:
-        study = parse_study(text, name=name)
+        study = parse_study(text, name=name, beside=beside)
     except InputError as error:
         return {"problems": [problem_of(error)], "study": None}
     return {"problems": [], "study": _study(study)}

@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Route
 from longfat.errors import InputError
 from longfat.labs import find_lab
 from longfat.studio.asked import asked_name, read_json
+from longfat.studio.beside import asked_beside
 from longfat.studio.checked import check
 from longfat.studio.formats import STUDY_SUFFIXES, from_study, suffix_of, to_study
 from longfat.studio.listing import list_files
@@ -146,7 +147,8 @@ def document_routes(workspace: Workspace) -> list[BaseRoute]:
     async def checked(request: Request) -> Response:
         asked = await read_json(request)
         text, name = asked.text("text"), asked.name("name")
-        return JSONResponse(await run_in_threadpool(check, text, name=name))
+        beside = asked_beside(asked, workspace)
+        return JSONResponse(await run_in_threadpool(check, text, name=name, beside=beside))
 
     async def imported(request: Request) -> Response:
         asked = await read_json(request)

@@ -75,7 +75,8 @@ def _converted(text: str, *, name: str, suffix: str) -> Converted:
         before = f"{folder}/"
         try:
             file.write_text(text, encoding="utf-8")
-            found = convert_text(file, suffix=suffix)
+            # Other formats hold no files, so nobody needs what is in them.
+            found = convert_text(file, suffix=suffix, beside=lambda _: b"")
         except InputError as error:
             place = error.place
             if place is not None:

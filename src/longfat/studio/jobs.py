@@ -181,6 +181,7 @@ def job_routes(jobs: Jobs) -> list[BaseRoute]:
             name=asked.name("name"),
             text=asked.text("text"),
             lab=asked.maybe_name("lab"),
+            path=asked.maybe_text("path"),
             cases=asked.names("cases"),
             seeds=asked.maybe_integer("seeds", least=1, most=MOST_SEEDS),
         )

@@ -16,6 +16,7 @@ from longfat.runs import load_run
 from longfat.runs.run import MANIFEST, read_manifest
 from longfat.studio.places import report_url
 from longfat.studio.refusal import Refusal
+from longfat.study.files import MOST_CASE_BYTES
 from longfat.units import format_quantity
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from longfat.runs import Run
     from longfat.studio.workspace import Workspace
 
-_LARGEST_MANIFEST = 4 * 1024**2
+# The files of a case stand in it; JSON takes up to three characters for a byte of text.
+_LARGEST_MANIFEST = 4 * 1024**2 + 3 * MOST_CASE_BYTES
 _MOST_TOLD = 4
 # What tells runs of a flow apart at the first glance, if they have it.
 _TELLING = ("receiver_bps", "avg_s", "retransmits", "loss")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from longfat import kernel as kernels
 from longfat.errors import InputError, LongfatError
 from longfat.labs import find_lab
+from longfat.studio.beside import document_beside
 from longfat.studio.formats import SUFFIXES
 from longfat.studio.kept import load_kept
 from longfat.studio.places import RUNS
@@ -43,6 +44,7 @@ class Wish:
         name: what the study is called.
         text: its text.
         lab: the lab that it is, or None.
+        path: its file below the workspace, or None.
         cases: the names of the cases to run; all, if empty.
         seeds: how many seeds each is run with; None for the study's own number.
     """
@@ -50,6 +52,7 @@ class Wish:
     name: str
     text: str
     lab: str | None = None
+    path: str | None = None
     cases: tuple[str, ...] = ()
     seeds: int | None = None
 
@@ -98,7 +101,8 @@ def make_plan(wish: Wish, *, workspace: Workspace) -> Plan:
         InputError: something in the study is wrong, there is no such case or lab, or
             the folder cannot be made.
     """
-    study = parse_study(wish.text, name=wish.name)
+    beside = document_beside(workspace, path=wish.path, lab=wish.lab)
+    study = parse_study(wish.text, name=wish.name, beside=beside)
     text = None
     if wish.lab is not None:
         file = find_text(find_lab(wish.lab).folder)

@@ -67,7 +67,9 @@ def _their_study(cases: Mapping[str, tuple[Run, ...]], *, workspace: Workspace) 
         return None
     place = folders.pop().relative_to(workspace.root).as_posix()
     with contextlib.suppress(InputError, UnicodeDecodeError):
-        study = parse_study(_kept_text(workspace, f"{place}/{STUDY_FILE}") or "", name=STUDY_FILE)
+        kept = _kept_text(workspace, f"{place}/{STUDY_FILE}") or ""
+        # The files beside the study are not kept; the cases of the runs have their contents.
+        study = parse_study(kept, name=STUDY_FILE, beside=lambda _: b"")
         if all(_fits(study.cases.get(name), runs) for name, runs in cases.items()):
             name = Path(place).name
             text = _kept_text(workspace, f"{place}/{TEXT_FILES[0]}")
@@ -84,7 +86,11 @@ def _fits(planned: Planned | None, runs: Sequence[Run]) -> bool:
     """Tell whether runs are of a case, with whatever seeds."""
     if planned is None:
         return False
-    return all(_unseeded(run.case) == _unseeded(planned.case) for run in runs)
+    return all(_comparable(run.case) == _comparable(planned.case) for run in runs)
+
+
+def _comparable(case: Case) -> Case:
+    return replace(_unseeded(case), files=tuple(replace(one, content=b"") for one in case.files))
 
 
 def _unseeded(case: Case) -> Case:

@@ -307,6 +307,8 @@ export interface JobRequest {
   /** The study's text and what to call it; its runs go to runs/NAME. */
   name: string;
   text: string;
+  /** The study's file, beside which lie the files that it names; null where it has none. */
+  path: string | null;
   lab: string | null;
   /** All, if empty. */
   cases: string[];

@@ -2,12 +2,16 @@
 
 import { postJson } from "../api/client";
 import type { CheckResult } from "../api/types";
+import type { StudyDocument } from "./model";
 
 const REST_MS = 150;
 
+/** The server reads the files that a study names beside its own file, or in its lab. */
+type Asked = Pick<StudyDocument, "id" | "name" | "path" | "lab">;
+
 export interface Checker {
   /** The text of a document has changed: earlier questions about it are forgotten. */
-  ask: (id: string, name: string, text: string) => void;
+  ask: (document: Asked, text: string) => void;
   forget: (id: string) => void;
 }
 
@@ -22,10 +26,10 @@ export function makeChecker(
   };
   return {
     forget,
-    ask(id, name, text) {
+    ask({ id, name, path, lab }, text) {
       forget(id);
       const send = () => {
-        postJson<CheckResult>("/api/check", { text, name }).then((result) => onResult(id, text, result), onError);
+        postJson<CheckResult>("/api/check", { text, name, path, lab }).then((result) => onResult(id, text, result), onError);
       };
       timers.set(id, setTimeout(send, REST_MS));
     },

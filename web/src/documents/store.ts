@@ -56,7 +56,7 @@ export const useDocuments = create<Store>()((set, get) => {
     const stay = get().documents.filter((one) => !(one.id === get().currentId && isUntouched(one)));
     set({ documents: [...(isUntouched(document) ? get().documents : stay), document] });
     show(document.id);
-    checker.ask(document.id, name, text);
+    checker.ask(document, text);
     for (const warning of warnings) useNotices.getState().tell("warning", warning);
   }
 
@@ -64,7 +64,7 @@ export const useDocuments = create<Store>()((set, get) => {
   function place(id: string, text: string): void {
     update(id, (document) => ({ ...document, text }));
     const document = get().documents.find((one) => one.id === id);
-    if (document) checker.ask(id, document.name, text);
+    if (document) checker.ask(document, text);
   }
 
   function goBy(id: string, step: typeof stepBack): void {
@@ -76,7 +76,7 @@ export const useDocuments = create<Store>()((set, get) => {
   }
 
   const kept = readKept();
-  for (const document of kept.documents) checker.ask(document.id, document.name, document.text);
+  for (const document of kept.documents) checker.ask(document, document.text);
 
   return {
     ...kept,
@@ -129,6 +129,9 @@ export const useDocuments = create<Store>()((set, get) => {
       const answer = await putJson<{ warnings?: string[] } | null>("/api/document", { path, text, before, force });
       for (const warning of answer?.warnings ?? []) useNotices.getState().tell("warning", warning);
       update(id, (now) => ({ ...now, path, name: nameOf(path), savedText: text }));
+      const saved = get().documents.find((one) => one.id === id);
+      // The files that it names are others now.
+      if (saved && path !== document.path) checker.ask(saved, saved.text);
       useNotices.getState().tell("info", `Saved ${path}.`);
     },
   };

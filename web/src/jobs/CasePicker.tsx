@@ -28,8 +28,8 @@ export function CasePicker({ document, job }: CasePickerProps) {
   const run = (names: string[]) => {
     setAsking(true);
     setFailure(null);
-    const { name, text, lab } = document;
-    start({ name: jobName(name), text, lab, cases: names, seeds: seedsNumber })
+    const { name, path, text, lab } = document;
+    start({ name: jobName(name), text, path, lab, cases: names, seeds: seedsNumber })
       .catch((error: unknown) => {
         const line = error instanceof ApiError ? error.problem?.line : null;
         setFailure(line ? `Line ${line}: ${wordsOf(error)}` : wordsOf(error));

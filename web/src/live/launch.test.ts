@@ -84,7 +84,7 @@ describe("ensureSession", () => {
     expect(one).toBe("s1");
     expect(other).toBe("s1");
     expect(asked).toEqual([
-      { method: "POST", path: "/api/sessions", body: { name: "net.yaml", text: "a", case: "two" } },
+      { method: "POST", path: "/api/sessions", body: { name: "net.yaml", path: null, lab: null, text: "a", case: "two" } },
     ]);
     expect(current().sessionId).toBe("s1");
     expect(await ensureSession("d")).toBe("s1");

@@ -129,7 +129,8 @@ async function makeSession(document: StudyDocument, chosen: string | null): Prom
   setFailure(document.id, null);
   try {
     const sent = { text: document.text, case: chosen };
-    const info = await postJson<SessionInfo>("/api/sessions", { name: document.name, ...sent });
+    const { name, path, lab } = document;
+    const info = await postJson<SessionInfo>("/api/sessions", { name, path, lab, ...sent });
     const { connect, change } = useLive.getState();
     connect(info.id);
     change(info.id, (view) => ({ ...view, session: info, byHand: info.case === null, sent }));

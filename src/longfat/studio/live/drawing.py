@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
+from longfat.study.files import ReadBeside, reads_nothing
 from longfat.study.node import listed, nearest
 from longfat.study.read import parse_study
 
@@ -21,10 +22,12 @@ class Drawn:
     Attributes:
         planned: the case: network, set-up lines and flows, and where the lines stand.
         name: the name of the study's case; None where it is what all cases have in common.
+        beside: reads the files that the study names, when it is read again.
     """
 
     planned: Planned
     name: str | None
+    beside: ReadBeside = reads_nothing
 
     @property
     def case(self) -> Case:
@@ -32,7 +35,9 @@ class Drawn:
         return self.planned.case
 
 
-def read_drawing(text: str, *, name: str, case: str | None) -> Drawn:
+def read_drawing(
+    text: str, *, name: str, case: str | None, beside: ReadBeside = reads_nothing
+) -> Drawn:
     """Read what is drawn.
 
     Args:
@@ -40,27 +45,28 @@ def read_drawing(text: str, *, name: str, case: str | None) -> Drawn:
         name: what to call it in messages.
         case: the case that is meant; None for the only one, or else for what all cases
             have in common.
+        beside: reads the files that the study names.
 
     Raises:
         InputError: the text is no study, there is no such case, or the cases have no
             network in common and none is named.
     """
-    study = parse_study(text, name=name)
+    study = parse_study(text, name=name, beside=beside)
     if case is not None:
         if case not in study.cases:
             raise InputError(
                 f"there is no case {case!r}{nearest(case, study.cases)} "
                 f"(there are: {listed(study.cases)})"
             )
-        return Drawn(planned=study.cases[case], name=case)
+        return Drawn(planned=study.cases[case], name=case, beside=beside)
     if len(study.cases) == 1:
         ((only, planned),) = study.cases.items()
-        return Drawn(planned=planned, name=only)
+        return Drawn(planned=planned, name=only, beside=beside)
     if study.common is None:
         raise InputError(
             f"the cases have no network in common: choose one (there are: {listed(study.cases)})"
         )
-    return Drawn(planned=study.common, name=None)
+    return Drawn(planned=study.common, name=None, beside=beside)
 
 
 def cannot_take(now: Drawn, new: Drawn) -> list[str]:
@@ -73,8 +79,9 @@ def cannot_take(now: Drawn, new: Drawn) -> list[str]:
         now: what runs.
         new: what is drawn.
     """
-    if now.name != new.name and (now.case.network, now.case.setup) != (
+    if now.name != new.name and (now.case.network, now.case.files, now.case.setup) != (
         new.case.network,
+        new.case.files,
         new.case.setup,
     ):
         called = "what all cases have in common" if new.name is None else f"the case {new.name}"
@@ -101,6 +108,8 @@ def _changes(now: Case, new: Case) -> list[str]:
         if index >= len(drawn) or _ends(drawn[index]) != _ends(link):
             reasons.append(f"the link from {link.a} to {link.b} was taken away or moved")
             break
+    if new.files != now.files:
+        reasons.append("the files of the machine were changed")
     if new.setup[: len(now.setup)] != now.setup:
         reasons.append("set-up lines that have run were changed")
     return reasons

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from longfat.errors import InputError
 from longfat.studio.live.drawing import read_drawing
 from longfat.studio.live.room import Room
+from longfat.study.files import ReadBeside, reads_nothing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,18 +33,21 @@ class Rooms:
         self._lock = threading.Lock()
         self._count = itertools.count(1)
 
-    def create(self, *, name: str, text: str, case: str | None) -> Room:
+    def create(
+        self, *, name: str, text: str, case: str | None, beside: ReadBeside = reads_nothing
+    ) -> Room:
         """Boot a machine and build what is drawn in it; takes a part of a second.
 
         Args:
             name: the drawing's name.
             text: the text of the study.
             case: the case; see `read_drawing`.
+            beside: reads the files that the study names.
 
         Raises:
             LongfatError: the drawing is wrong, or the machine failed.
         """
-        drawn = read_drawing(text, name=name, case=case)
+        drawn = read_drawing(text, name=name, case=case, beside=beside)
         # Nobody can tell another session's name from one's own.
         number = f"{next(self._count)}-{secrets.token_hex(4)}"
         with self._lock:

@@ -16,6 +16,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from longfat.errors import InputError
 from longfat.studio.asked import read_json
+from longfat.studio.beside import asked_beside
 from longfat.studio.live.hub import Listener
 from longfat.studio.live.orders import MOST_ROWS, read_order
 from longfat.studio.refusal import Refusal
@@ -27,18 +28,22 @@ if TYPE_CHECKING:
 
     from longfat.studio.live.room import Room
     from longfat.studio.live.rooms import Rooms
+    from longfat.studio.workspace import Workspace
 
 GONE = 4404
 """The WebSocket's status where there is no such session, or no more."""
 
 
-def live_routes(rooms: Rooms) -> list[BaseRoute]:
+def live_routes(rooms: Rooms, *, workspace: Workspace) -> list[BaseRoute]:
     """Return the routes of live sessions."""
 
     async def create(request: Request) -> JSONResponse:
         asked = await read_json(request)
         name, text, case = asked.name("name"), asked.text("text"), asked.maybe_name("case")
-        room = await run_in_threadpool(lambda: rooms.create(name=name, text=text, case=case))
+        beside = asked_beside(asked, workspace)
+        room = await run_in_threadpool(
+            lambda: rooms.create(name=name, text=text, case=case, beside=beside)
+        )
         return JSONResponse(room.info(), status_code=201)
 
     async def end(request: Request) -> JSONResponse:

@@ -232,7 +232,7 @@ class Stage:
 
     def _update(self, order: Order) -> None:
         text, case = order.text("text"), order.maybe_text("case")
-        new = read_drawing(text, name=self._name, case=case)
+        new = read_drawing(text, name=self._name, case=case, beside=self._changing.drawn.beside)
         if self._changing.take(new, looking=self._looking):
             self.terminals.prepare()
             self._listeners.tell([*self.all()][:1])
