@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from longfat.case import Case, Command
+from longfat.case import Case, Command, File
 from longfat.compare.changes import Change, case_changes
 from longfat.network import Host, Link, Network, Shape
 from longfat.probe import Queue, Tcp
@@ -131,3 +131,19 @@ def test_as_plain_data() -> None:
         "before": "6.1",
         "after": None,
     }
+
+
+def test_of_a_file_size_and_checksum_are_told(case: Case) -> None:
+    one = dataclasses.replace(
+        case, files=(File(path="/opt/a", content=b"a"), File(path="/opt/b", content=b"b" * 2000))
+    )
+    other = (File(path="/opt/b", content=b"c" * 2000, executable=True),)
+    assert changes(one, files=other) == [
+        ("files./opt/a", "1 byte, SHA-256 ca978112ca1b...", None),
+        (
+            "files./opt/b",
+            "2,000 bytes, SHA-256 d4c6e5ac27e3...",
+            "2,000 bytes, SHA-256 218853113d17..., executable",
+        ),
+    ]
+    assert changes(one, files=one.files) == []

@@ -235,10 +235,16 @@ def test_the_reference_shows_what_can_be_read(tmp_path: Path) -> None:
     text = (ROOT / "docs/study-format.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     # The figures are those of several studies.
-    whole, network, probes, flows, layout, coupled, _figures, claims, over_cases = blocks
+    whole, network, files, probes, flows, layout, coupled, _figures, claims, over_cases = blocks
     routed = tmp_path / "routed.yaml"
     routed.write_text(f"title: x\n{network}flows: {{x: {{ping: h1 -> h2}}}}\n", encoding="utf-8")
     assert len(read_study(routed).cases["default"].case.network.links) == 4
+    (tmp_path / "daemons").write_text("zebra=yes\n", encoding="utf-8")
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts/server.py").write_text("#!/usr/bin/python3\n", encoding="utf-8")
+    served = {file.path: file for file in case_of(files, tmp_path).files}
+    assert served["/etc/frr/daemons"].content == b"zebra=yes\n"
+    assert served["/opt/lab/server.py"].executable
     (tmp_path / "study.yaml").write_text(whole, encoding="utf-8")
     assert list(read_study(tmp_path).cases) == ["drop-tail", "small-buffer"]
     assert [flow.name for flow in plan(flows, tmp_path)["short"].case.flows] == ["bulk"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from longfat.case import Case, Command
+from longfat.case import Case, Command, File
 from longfat.errors import InputError
 from longfat.network import ROOT, Host, Link, Network, Route, Shape, Switch
 from longfat.probe import Capture, Probe, Queue, Rate, Tcp
@@ -111,6 +111,34 @@ def test_any_layout(layout: dict[str, tuple[float, float]], tmp_path: Path) -> N
     text = study_text(title="x", case=Case(kernel="6.1", network=network), layout=layout)
     file.write_text(text, encoding="utf-8")
     assert read_study(file).layout == layout
+
+
+def test_files_are_written_inline() -> None:
+    files = (
+        File(path="/opt/a", content=b"#!/bin/sh\n\n  echo a\n", executable=True),
+        File(path="/opt/b", content=b"\xff\0"),
+    )
+    network = Network(hosts=(Host(name="h1", address=None),), switches=(), links=())
+    case = Case(kernel="6.1", network=network, files=files)
+    text = study_text(title="x", case=case)
+    assert text.endswith(
+        """
+files:
+  /opt/a:
+    text: |
+      #!/bin/sh
+
+        echo a
+    executable: yes
+  /opt/b:
+    base64: /wA=
+"""
+    )
+    large = Case(
+        kernel="6.1", network=network, files=(File(path="/opt/c", content=b"x" * 300_000),)
+    )
+    with pytest.raises(InputError, match=r"at most 256 KB.*inline.*: /opt/c"):
+        study_text(title="x", case=large)
 
 
 def test_a_line_of_several_lines_cannot_stand_in_a_study() -> None:
@@ -258,9 +286,21 @@ def cases(draw: st.DrawFn) -> Case:
         Capture(name="capture", of=interface, filter=draw(st.sampled_from(["", "tcp and port 5"]))),
     ]
     nodes = st.sampled_from([ROOT, *hosts])
+    paths = draw(st.lists(st.sampled_from(["/etc/a b", "/opt/x/y", "/usr/bin/z"]), unique=True))
+    contents = st.binary(max_size=9) | st.text(
+        st.sampled_from("a b#\t\n:'\"\\é\u2028"), max_size=20
+    )
     return Case(
         kernel=draw(st.sampled_from(["6.1", "6.10", "6.12.3"])),
         network=network,
+        files=tuple(
+            File(
+                path=path,
+                content=content if isinstance(content, bytes) else content.encode(),
+                executable=draw(st.booleans()),
+            )
+            for path, content in ((path, draw(contents)) for path in sorted(paths))
+        ),
         # The first may reroute, so that any network will do.
         setup=(
             Command(node=ROOT, line="ip route"),
