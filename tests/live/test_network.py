@@ -10,6 +10,7 @@ import pytest
 import longfat
 from longfat.errors import InputError, MachineError
 from longfat.live import CommandFailed, Network
+from longfat.study import read_study
 from tests.live.conftest import host, two_hosts
 
 MakeNetwork = Callable[..., Network]
@@ -259,3 +260,28 @@ def test_after_the_end_nothing_can_be_done(net: Network) -> None:
     net.close()
     with pytest.raises(MachineError, match="was closed"):
         h1.run("true")
+
+
+def test_files_of_a_study_are_there_and_are_saved(tmp_path: Path) -> None:
+    text = """\
+files:
+  /usr/local/bin/hello: {from: hello, executable: yes}
+  /opt/new/bytes: {base64: /wA=}
+setup:
+  - [root, h1]: test "$(hello)" = hello
+"""
+    (tmp_path / "hello").write_text("#!/bin/sh\necho hello\n")
+    (tmp_path / "study.yaml").write_text(LINES.partition("setup:")[0] + text)
+    with Network.open(tmp_path) as net:
+        assert net.read_file("/opt/new/bytes") == b"\xff\0"
+        assert net["h2"].run("hello").stdout == "hello\n"
+        net.save(tmp_path / "saved.yaml")
+        case = net.case()
+    assert [file.path for file in case.files] == ["/opt/new/bytes", "/usr/local/bin/hello"]
+    (tmp_path / "hello").unlink()
+    assert read_study(tmp_path / "saved.yaml").cases["default"].case.files == case.files
+    (tmp_path / "study.yaml").write_text(
+        LINES.partition("setup:")[0] + "files: {/no-such/x: {text: x}}"
+    )
+    with pytest.raises(InputError, match="files: /no-such/x: its top folder is not there"):
+        Network.open(tmp_path)

@@ -2,18 +2,22 @@
 
 import dataclasses
 import re
+import shutil
 import time
+from html import unescape
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from longfat.report import write_report
+from longfat.report import report_page, write_report
 from longfat.report.exhibits import galleries
 from longfat.report.pdf import pdf_bytes
 from longfat.runner import Batch, run_batches
+from longfat.runs import load_run
 from longfat.study import read_study
 from longfat.verdict import Verdict, judge
+from tests.report.conftest import RUNS
 from tests.report.pages import parsed
 
 STUDY = """
@@ -147,3 +151,17 @@ def test_many_lines_stand_case_by_case(many: Verdict) -> None:
     )
     twice = judge(study, {name: many.runs[name[:-1]] for name in names})
     assert cases_of(twice) == names
+
+
+def test_of_a_large_file_of_a_case_the_page_shows_the_beginning(tmp_path: Path) -> None:
+    folder = tmp_path / "lossy"
+    shutil.copytree(RUNS / "seeded", folder)
+    script = "cat > /opt/empty << 'EOF'\nEOF\ncat > /opt/small << 'EOF'\nsmall\nEOF\n"
+    script += f"base64 -d > /opt/large << 'EOF'\n{'QUJD' * 5000}\nEOF\nchmod 644 /opt/large\n"
+    (folder / "lossy-seed1" / "commands.sh").write_text(script)
+    study = read_study(folder)
+    verdict = judge(study, {"lossy": [load_run(folder / "lossy-seed1")]})
+    page = unescape(report_page(verdict))
+    assert script[: script.index("QUJD")] in page
+    assert page.count("QUJD") == 500
+    assert "\n[18,001 more characters in commands.sh]\nEOF\nchmod 644 /opt/large\n" in page
