@@ -179,8 +179,17 @@ class Case:
     @property
     def digest(self) -> str:
         """Return the case's name: the SHA-256 of its canonical JSON, in hexadecimal."""
-        text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return digest_of(self.to_json())
+
+
+def digest_of(data: Any) -> str:
+    """Return the SHA-256 of the canonical JSON of plain data, in hexadecimal.
+
+    Args:
+        data: what `Case.to_json` returned.
+    """
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 _FILES = Decoder(list[_WrittenFile])

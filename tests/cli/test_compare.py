@@ -173,4 +173,4 @@ def test_a_broken_manifest_is_named(tmp_path: Path) -> None:
     (tmp_path / "runs" / "clean-seed1" / "manifest.json").write_text("{}")
     done = longfat("compare", "runs", str(SEEDED), cwd=tmp_path)
     assert done.returncode == 2
-    assert "runs/clean-seed1/manifest.json: its format is None" in done.stderr
+    assert "runs/clean-seed1/manifest.json: its format is null" in done.stderr

@@ -19,6 +19,7 @@ from longfat.report.fidelity import (
 )
 from longfat.report.fidelity_page import fidelity_markdown
 from longfat.study import Study, read_study
+from tests.resealed import reseal
 
 SEEDED = Path(__file__).parents[1] / "data" / "runs" / "seeded"
 
@@ -46,10 +47,8 @@ def rows(text: str) -> dict[tuple[str, str], list[str]]:
 
 def test_runs_are_found_in_the_order_of_their_seeds(study: Study, runs: Path) -> None:
     shutil.copytree(runs / "lossy-seed5", runs / "lossy-seed10")
-    manifest = runs / "lossy-seed10" / "manifest.json"
-    data = json.loads(manifest.read_text())
-    data["seed"] = data["case"]["seed"] = 10
-    manifest.write_text(json.dumps(data))
+    case = json.loads((runs / "lossy-seed10" / "manifest.json").read_text())["case"]
+    reseal(runs / "lossy-seed10", case={**case, "seed": 10})
     (runs / "plots").mkdir()
     (runs / ".lossy-xyz.partial").mkdir()
     loaded = load_runs(study, runs)
@@ -159,8 +158,8 @@ def test_runs_of_another_study(runs: Path) -> None:
 
 
 def test_runs_of_two_kernels(study: Study, runs: Path) -> None:
-    manifest = runs / "lossy-seed2" / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"release": "6.1.', '"release": "6.12.'))
+    kernel = json.loads((runs / "lossy-seed2" / "manifest.json").read_text())["kernel"]
+    reseal(runs / "lossy-seed2", kernel={**kernel, "release": "6.12.1"})
     with pytest.raises(InputError, match="'lossy' are of several kernels: 6"):
         load_runs(study, runs)
 

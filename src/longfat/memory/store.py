@@ -268,7 +268,7 @@ class Memory:
         try:
             read_entry(place)
             run = load_run(place)
-            if run.key != key:
+            if run.key != key or run.case.digest != run.case_digest:
                 raise _DamagedError(f"{place / MANIFEST}: it is that of another result")
             problem = damage(run)
         except InputError as error:

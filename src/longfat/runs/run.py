@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 
 import pyarrow as pa
 
-from longfat.case import Case
+from longfat.case import Case, digest_of
 from longfat.checked import Decoder, read_json, told
 from longfat.checksum import FILE_NAME, FileSum, file_damage, file_sum, sealed, unsealed
 from longfat.errors import InputError
@@ -214,8 +214,12 @@ def read_manifest(data: Any, *, folder: Path) -> Run:
         raise InputError(f"{where}: its format is {told(found)}; this longfat reads {RUN_FORMAT}")
     fields = unsealed(data, where=where)
     del fields["format"]
-    case = Case.from_json(fields.pop("case", None), where=f"{where}: case")
+    written = fields.pop("case", None)
+    case = Case.from_json(written, where=f"{where}: case")
     run = _DECODER.decode(fields, where=where, given={"folder": folder, "case": case})
+    # What was written, and not what was read of it: making JSON again takes twice the time.
+    if digest_of(written) != run.case_digest:
+        raise InputError(f"{where}: case_digest: it is that of another case")
     if problem := _contradiction(run):
         raise InputError(f"{where}: {problem}")
     return run
@@ -223,8 +227,6 @@ def read_manifest(data: Any, *, folder: Path) -> Run:
 
 def _contradiction(run: Run) -> str:
     """Return what in a manifest cannot all be true; empty if all can."""
-    if run.case.digest != run.case_digest:
-        return "case_digest: it is that of another case"
     if run.case.seed != run.seed:
         return f"seed: it is {run.seed}, and that of the case {run.case.seed}"
     if raw_digest(run.files) != run.digest:

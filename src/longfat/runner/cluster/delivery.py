@@ -91,7 +91,8 @@ def _checked(folder: Path, done: Done, *, key: str) -> Run:
         problem = damage(run)
     except (InputError, OSError) as error:
         raise GarbledError(f"it is no run directory: {error}") from error
-    if run.key != key:
+    # The case by its content: a manifest may say of itself what it likes.
+    if run.key != key or run.case.digest != run.case_digest:
         raise GarbledError("it is the run of another case, or of another kernel or other tools")
     if problem:
         raise GarbledError(f"it is damaged: {problem}")
