@@ -118,7 +118,6 @@ def answer(question: Question, *, limits: Limits) -> pa.Table:
                 process = Guarded(
                     [sys.executable, "-I", str(_PROCESS), str(folder), str(FIRST_INHERITED)],
                     inherited=[far],
-                    cwd=folder,
                     env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
                     stdout=said,
                 )
