@@ -24,6 +24,28 @@ for name in $(cat /proc/sys/net/ipv4/tcp_available_congestion_control); do \
 sysctl -w net.ipv4.tcp_congestion_control=$name || exit 1; done\
 """
 
+# So many that a computer with the usual limits would be full.
+NEIGHBOURS = """\
+for a in $(seq 5); do for b in $(seq 250); do \
+echo neigh add 10.1.$a.$b lladdr 00:00:00:00:00:0a dev h1-eth0 nud reachable; done; done \
+| ip -batch -\
+"""
+
+# Connections that are closed while nobody takes what they sent; the kernel counts them anew
+# every 100 ms.
+ORPHANS = """\
+import socket, time
+listener = socket.create_server(("127.0.0.1", 7), backlog=2000)
+listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2000)
+for number in range(1000):
+    client = socket.create_connection(("127.0.0.1", 7))
+    client.send(bytes(10_000))
+    client.close()
+    if number == 600:
+        time.sleep(0.3)
+print(open("/proc/net/sockstat").read().split(" orphan ")[1].split()[0])
+"""
+
 
 @pytest.fixture
 def net(each_kernel: Kernel) -> Iterator[Network]:
@@ -67,6 +89,23 @@ def test_a_namespace_of_exec_may_too(each_kernel: Kernel) -> None:
     )
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "vegas" in ended.stdout
+
+
+def test_neighbours_of_one_host_leave_room_for_anothers(net: Network) -> None:
+    net["h1"].run(NEIGHBOURS)
+    assert net["h2"].run("ping -c 1 -W 1 10.0.0.1").returncode == 0
+
+
+def test_closed_sockets_of_one_host_leave_room_for_anothers(net: Network) -> None:
+    net["h1"].write_file("/tmp/orphans.py", ORPHANS)
+    assert net["h1"].run("python3 /tmp/orphans.py").stdout == "1000\n"
+
+
+def test_the_memory_of_sockets_is_half_of_the_machines(net: Network) -> None:
+    pages = int(net.run("getconf _PHYS_PAGES").stdout)
+    for name in ("tcp_mem", "udp_mem"):
+        most = int(net.run(f"sysctl -n net.ipv4.{name}").stdout.split()[2])
+        assert most == pages // 2
 
 
 def _with(case: Case, setup: tuple[Command, ...]) -> Case:

@@ -93,6 +93,12 @@ def test_the_same_command_gives_the_same_bytes() -> None:
     assert one.stdout != run("--seed", "2", "sh", "-c", script).stdout
 
 
+def test_it_has_linuxs_own_accounts_unless_it_is_asked() -> None:
+    look = ("cat", "/sys/module/host_boundary/parameters/enabled")
+    assert run("--", *look).stdout == b"N\n"
+    assert run("--host-boundary", "--", *look).stdout == b"Y\n"
+
+
 def test_it_tells_how_long_it_took() -> None:
     done = run("--time", "sleep", "1000")
     assert done.stderr.startswith(b"longfat: 1000.0000")

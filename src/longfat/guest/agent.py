@@ -68,9 +68,6 @@ _SIGNAL_KEYS = b"\x03\x1a\x1c"  # Ctrl-C, Ctrl-Z, Ctrl-\
 _MOST_PROCESSES = 4096
 # A host takes two, and each of its commands four.
 _MOST_DESCRIPTORS = 16384
-# A CPU that is infinitely fast takes in at one moment whatever is sent at that moment, and
-# a frame that a bridge of a thousand ports floods is a thousand packets.
-_MOST_BACKLOG = 1_000_000
 # A process that reads the clock over and over is never done; then time goes on with it.
 _SETTLE_WITHIN_NS = 5_000_000
 # Longer than such a process runs before it must let others run: a shell beside it has
@@ -89,7 +86,6 @@ def serve() -> None:
         EOFError: the host is gone.
     """
     system.set_sysctl("kernel/threads-max", _MOST_PROCESSES)
-    system.set_sysctl("net/core/netdev_max_backlog", _MOST_BACKLOG)
     resource.setrlimit(resource.RLIMIT_NOFILE, (_MOST_DESCRIPTORS, _MOST_DESCRIPTORS))
     system.put_softirqs_first(_PRIORITY + 10)
     system.share_by_turns(_PRIORITY)

@@ -33,6 +33,7 @@ def main() -> None:
             importlib.import_module("longfat.guest.files")
         mounts.mount_all()
         shared.allow_congestion_controls()
+        shared.open_limits()
         os.environ.clear()
         os.environ.update(orders["environment"])
         if serves:
