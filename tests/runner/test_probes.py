@@ -60,6 +60,26 @@ def test_looking_changes_nothing(
 
 
 @pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+def test_sockets_that_end_meanwhile_change_nothing(
+    kernel: str, make_case: MakeCase, tmp_path: Path
+) -> None:
+    # A kernel that tells of a socket's end destroys it in another place than one that does not.
+    short = dataclasses.replace(EIGHT, time_s=None, bytes=1_000_000)
+    flows = [
+        dataclasses.replace(short, name=f"bulk{number}", start_s=start_s)
+        for number, start_s in enumerate((0.0, 0.1, 0.4, 1.5))
+    ]
+    case = make_case(*flows, PING, root=LOSSY, kernel=kernel)
+    tcp = dataclasses.replace(TCP, of=tuple(flow.name for flow in flows))
+    bare = run(case, "bare", tmp_path)
+    probed = run(dataclasses.replace(case, probes=(tcp,)), "probed", tmp_path)
+    for path in bare.raw.iterdir():
+        assert path.read_bytes() == (probed.raw / path.name).read_bytes(), path.name
+    rows = probed.series("tcp").to_pylist()
+    assert sum(row["state"] == "close" for row in rows) == 2 * 8 * len(flows)
+
+
+@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
 @pytest.mark.parametrize("hosts", [4, 12])
 def test_looking_changes_nothing_in_a_larger_network(
     hosts: int, kernel: str, tmp_path: Path
