@@ -2,17 +2,19 @@
 
 A machine spread over two CPUs is four times slower than on one: its kernel
 and its guest's processes take turns and never run side by side. Each machine
-reserves a CPU by a lock that all of longfat's processes of a user share.
+reserves a CPU by binding a Unix socket in the abstract namespace, which has the
+CPU's number in its name: it leaves no file anywhere, ends with the process
+however that ends, and is seen by all users' machines. Of another container with
+a network namespace of its own it is not seen; then machines may share a CPU.
+Source: unix(7).
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
-import tempfile
+import socket
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,31 +22,25 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def reserve_cpu() -> Iterator[int]:
+def reserve_cpu(*, scope: str = "longfat") -> Iterator[int]:
     """Hold a CPU that no other machine holds, for as long as the context lasts.
 
     If all are held, the CPU is shared with another machine: slower, but never
     stuck. Results do not depend on it.
 
+    Args:
+        scope: who takes part; those of another name may hold the same CPUs.
+
     Yields:
         The CPU's number.
     """
     allowed = sorted(os.sched_getaffinity(0))
-    folder = _lock_folder()
     for cpu in allowed:
-        with contextlib.ExitStack() as stack:
-            lock = os.open(folder / f"cpu{cpu}", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-            stack.callback(os.close, lock)
+        with socket.socket(socket.AF_UNIX) as lock:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+                lock.bind(f"\0{scope}-cpu{cpu}")
+            except OSError:
                 continue
             yield cpu
             return
     yield allowed[time.monotonic_ns() % len(allowed)]
-
-
-def _lock_folder() -> Path:
-    folder = Path(tempfile.gettempdir()) / f"longfat-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return folder

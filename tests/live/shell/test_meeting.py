@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import socket
-import stat
 from pathlib import Path
 
 import pytest
 
-from longfat.errors import SurroundingsError
-from longfat.live.shell.meeting import connect, published, session_names
+from longfat.live.shell import meeting
+from longfat.live.shell.meeting import connect, is_own, published, session_names
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    # Longer than a socket's path may be.
+    # Longer than a socket's name may be.
     runtime = tmp_path / ("long-" * 30)
     runtime.mkdir()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
-    return runtime / "longfat"
+    return runtime
 
 
 def test_a_session_is_found_as_long_as_it_lives(folder: Path) -> None:
@@ -27,13 +27,13 @@ def test_a_session_is_found_as_long_as_it_lives(folder: Path) -> None:
         assert name == "lab08"
         assert session_names() == ["lab08"]
         listener.accept()[0].close()  # whoever looked
-        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-        assert stat.S_IMODE((folder / "lab08.sock").stat().st_mode) == 0o600
         connection = connect("lab08")
         assert connection is not None
         with connection, listener.accept()[0] as other:
+            assert is_own(other)
             connection.sendall(b"x")
             assert other.recv(1) == b"x"
+        assert list(folder.iterdir()) == []
     assert session_names() == []
     assert connect("lab08") is None
 
@@ -44,37 +44,34 @@ def test_a_name_that_is_taken_gets_a_number() -> None:
         assert session_names() == ["lab08", "lab08-2"]
 
 
+def test_sessions_of_another_place_are_not_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with published("lab08"):
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+        assert session_names() == []
+        assert connect("lab08") is None
+
+
 @pytest.mark.parametrize(
     ("wanted", "called"),
     [("a b/../c", "a-b-..-c"), ("\u00fc", "session"), ("x" * 99, "x" * 40), ("../..", "session")],
 )
-def test_any_name_gives_a_file_in_the_folder(folder: Path, wanted: str, called: str) -> None:
+def test_any_name_gives_one_that_can_be_typed(wanted: str, called: str) -> None:
     with published(wanted) as (_, name):
         assert name == called
-        assert [path.name for path in folder.iterdir()] == [f"{called}.sock"]
+        assert session_names() == [called]
 
 
-def test_the_socket_of_a_killed_holder_is_swept(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert session_names() == []
-    monkeypatch.chdir(folder)
-    with socket.socket(socket.AF_UNIX) as dead:
-        dead.bind("dead.sock")
-    assert connect("dead") is None
-    assert connect("../longfat/dead") is None
-    assert session_names() == []
-    assert list(folder.iterdir()) == []
-
-
-def test_a_folder_that_others_can_use_is_refused(folder: Path) -> None:
-    folder.mkdir(mode=0o700)
-    folder.chmod(0o755)
-    with pytest.raises(SurroundingsError, match="others than you can use"):
-        session_names()
-
-
-def test_a_folder_that_is_a_link_is_refused(folder: Path, tmp_path: Path) -> None:
-    folder.symlink_to(tmp_path)
-    with pytest.raises(SurroundingsError, match="cannot be used"):
-        session_names()
+def test_another_users_session_is_none_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Whoever binds a name first has it, whichever user it tells of.
+    prefix = meeting._prefix()
+    with socket.socket(socket.AF_UNIX) as stranger:
+        stranger.bind(f"\0{prefix}lab08")
+        stranger.listen()
+        assert session_names() == ["lab08"]
+        monkeypatch.setattr(meeting, "_prefix", lambda: prefix)
+        uid = os.getuid()
+        monkeypatch.setattr(os, "getuid", lambda: uid + 1)
+        assert connect("lab08") is None
+        assert session_names() == []

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Protocol
 
 from longfat.live.session import RefusedError
+from longfat.live.shell.meeting import is_own
 from longfat.live.shell.seats import FarScreen
 from longfat.live.shell.wire import ANSWER, HELLO, VERSION, Wire, WireError, fields_of, size_of
 
@@ -50,6 +51,9 @@ class Door:
             connection, _ = listener.accept()
         except OSError:
             return  # it has gone again
+        if not is_own(connection):
+            connection.close()
+            return
         wire = Wire(connection)
         self._host.on(wire.fileno(), functools.partial(self._greet, wire))
 

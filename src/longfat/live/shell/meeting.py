@@ -1,18 +1,20 @@
-"""Where sessions are found: a folder of the user's with a socket for each, by its name.
+"""Where sessions are found: a Unix socket in the abstract namespace for each, by its name.
 
-Sockets of holders that were killed stay behind; whoever looks takes them away. A
-lock on the folder keeps a socket from being taken for such between its making
-and the moment at which somebody listens there.
+Such a socket is no file: nothing of it is left when its holder is killed, and no two
+can have one name. It has no owner either, so both ends ask the kernel for the user at
+the other one. `XDG_RUNTIME_DIR` sets sessions apart: those of another one are not seen.
+Source: unix(7).
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
+import errno
+import hashlib
 import os
 import re
 import socket
-import stat
+import struct
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,10 +24,13 @@ from longfat.errors import SurroundingsError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SUFFIX = ".sock"
 _LONGEST_NAME = 40
+_MOST_NUMBERS = 1000
 _STRANGE = re.compile(r"[^A-Za-z0-9._-]+")
 _ANSWERS_WITHIN_S = 5.0
+_TABLE = Path("/proc/net/unix")
+# struct ucred: pid, uid, gid.
+_CREDENTIALS = struct.Struct("3i")
 
 
 @contextlib.contextmanager
@@ -39,35 +44,26 @@ def published(name: str) -> Iterator[tuple[socket.socket, str]]:
         A socket that listens, and the name.
 
     Raises:
-        SurroundingsError: the folder is not the user's alone.
+        SurroundingsError: it cannot be found, since the host forbids such a socket.
     """
     wanted = _STRANGE.sub("-", name)[:_LONGEST_NAME].strip("-.") or "session"
     with socket.socket(socket.AF_UNIX) as listener:
-        with _folder() as place:
-            taken = set(_living(place))
-            number = 1
-            while (called := wanted if number == 1 else f"{wanted}-{number}") in taken:
-                number += 1
-            path = place / f"{called}{_SUFFIX}"
-            listener.bind(str(path))
-            path.chmod(0o600)
-            listener.listen()
-            listener.setblocking(False)
-        try:
-            yield listener, called
-        finally:
-            with _folder() as place:
-                (place / f"{called}{_SUFFIX}").unlink(missing_ok=True)
+        called = _bind(listener, wanted)
+        listener.listen()
+        listener.setblocking(False)
+        yield listener, called
 
 
 def session_names() -> list[str]:
-    """Return the names of the sessions that live, in order.
-
-    Raises:
-        SurroundingsError: the folder is not the user's alone.
-    """
-    with _folder() as place:
-        return _living(place)
+    """Return the names of the user's sessions that live, in order."""
+    start = f"@{_prefix()}"
+    names = set()
+    with contextlib.suppress(OSError):
+        for line in _TABLE.read_text(errors="replace").splitlines():
+            path = line.rpartition(" ")[2]
+            if path.startswith(start):
+                names.add(path.removeprefix(start))
+    return sorted(name for name in names if _lives(name))
 
 
 def connect(name: str) -> socket.socket | None:
@@ -77,75 +73,65 @@ def connect(name: str) -> socket.socket | None:
         name: its name.
 
     Returns:
-        The connection; None if there is no such session.
+        The connection; None if the user has no such session.
 
     Raises:
-        SurroundingsError: the folder is not the user's alone, or the session's
-            process does not answer.
+        SurroundingsError: the session's process does not answer.
     """
     if _STRANGE.search(name):
         return None
-    with _folder() as place:
-        return _connect(place, name)
-
-
-def _connect(place: Path, name: str) -> socket.socket | None:
     connection = socket.socket(socket.AF_UNIX)
     connection.settimeout(_ANSWERS_WITHIN_S)
     try:
-        connection.connect(str(place / f"{name}{_SUFFIX}"))
-    except (FileNotFoundError, ConnectionRefusedError):
+        connection.connect(f"\0{_prefix()}{name}")
+    except ConnectionRefusedError:
         connection.close()
         return None
     except OSError as error:
         connection.close()
         raise SurroundingsError(f"the session {name} does not answer: {error}") from None
+    if not is_own(connection):
+        connection.close()
+        return None
     return connection
 
 
-def _living(place: Path) -> list[str]:
-    """Return the names of those at whose socket somebody listens, and remove the others."""
-    names = []
-    for path in place.glob(f"*{_SUFFIX}"):
-        name = path.name.removesuffix(_SUFFIX)
+def is_own(connection: socket.socket) -> bool:
+    """Tell whether the process at the other end of a Unix socket is the user's own."""
+    data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    return bool(_CREDENTIALS.unpack(data)[1] == os.getuid())
+
+
+def _bind(listener: socket.socket, wanted: str) -> str:
+    """Give a socket the first name that nobody has, and return it."""
+    for number in range(1, _MOST_NUMBERS):
+        called = wanted if number == 1 else f"{wanted}-{number}"
         try:
-            connection = _connect(place, name)
-        except SurroundingsError:
-            names.append(name)  # it lives, and has no ear now
-            continue
-        if connection is None:
-            with contextlib.suppress(OSError):
-                path.unlink()
+            listener.bind(f"\0{_prefix()}{called}")
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise SurroundingsError(
+                    f"sessions are found by abstract Unix sockets, and this host forbids them: "
+                    f"{error.strerror}"
+                ) from None
         else:
-            connection.close()
-            names.append(name)
-    return sorted(names)
+            return called
+    raise SurroundingsError(f"there are too many sessions of the name {wanted}")
 
 
-@contextlib.contextmanager
-def _folder() -> Iterator[Path]:
-    """Hold the folder's lock; the path is short, as a socket's must be, wherever it is."""
-    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-    if runtime and Path(runtime).is_dir():
-        path = Path(runtime) / "longfat"
-    else:
-        path = Path(tempfile.gettempdir()) / f"longfat-{os.getuid()}"
+def _lives(name: str) -> bool:
     try:
-        path.mkdir(mode=0o700, exist_ok=True)
-        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError as error:
-        raise SurroundingsError(
-            f"sessions are found by sockets in {path}, and that folder cannot be used: "
-            f"{error.strerror}"
-        ) from None
-    try:
-        about = os.fstat(folder)
-        if about.st_uid != os.getuid() or stat.S_IMODE(about.st_mode) & 0o077:
-            raise SurroundingsError(
-                f"others than you can use {path}, and so could use your sessions",
-                mend=f"chmod 700 {path}, or remove it if it is not yours",
-            )
-        fcntl.flock(folder, fcntl.LOCK_EX)
-        yield Path(f"/proc/self/fd/{folder}")
-    finally:
-        os.close(folder)
+        connection = connect(name)
+    except SurroundingsError:
+        return True  # it lives, and has no ear now
+    if connection is None:
+        return False
+    connection.close()
+    return True
+
+
+def _prefix() -> str:
+    """Return how the names of this user's sockets begin."""
+    place = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
+    scope = hashlib.sha256(os.fsencode(place)).hexdigest()[:8]
+    return f"longfat-{os.getuid()}-{scope}-"
