@@ -12,7 +12,6 @@ import platform
 import shutil
 import signal
 import sys
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from pathlib import Path
 from longfat import kernel
 from longfat.case import DEFAULT_MEMORY_BYTES, Case
 from longfat.errors import LongfatError, SurroundingsError
+from longfat.guard import scratch_folder
 from longfat.kernel import toolchain
 from longfat.machine import check_sandbox, landlock_version
 from longfat.network import Network
@@ -204,9 +204,9 @@ def _boots(found: kernel.Kernel) -> Finding:
     subject = f"kernel {found.release}"
     case = Case(kernel=found.release, network=Network(hosts=(), switches=(), links=()))
     try:
-        with tempfile.TemporaryDirectory() as folder:
+        with scratch_folder() as folder:
             started_s = time.monotonic()
-            run_case(case, name="doctor", out=Path(folder))
+            run_case(case, name="doctor", out=folder)
             return Finding(subject, True, f"boots and ends in {time.monotonic() - started_s:.2f} s")
     except LongfatError as error:
         return Finding(subject, False, error.message, getattr(error, "mend", ""))

@@ -18,6 +18,10 @@ def alive(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists()
 
 
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
 def eventually(check: Callable[[], bool], *, within_s: float = 10) -> bool:
     end_s = time.monotonic() + within_s
     while time.monotonic() < end_s:
@@ -61,6 +65,46 @@ def test_what_the_command_leaves_behind_ends_with_it(tmp_path: Path) -> None:
     with Guarded(["sh", "-c", script]) as guarded:
         assert guarded.wait() == 0
         assert not alive(int((tmp_path / "pid").read_text()))
+
+
+@pytest.mark.parametrize("which", ["first", "second"])
+def test_a_killed_guard_takes_all_with_it(tmp_path: Path, which: str) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    # No sandbox here that would end its processes: a build has none either.
+    script = f"setsid sh -c 'while :; do echo x > {scratch}/$$; sleep 0.01; done' & sleep 1000"
+    with Guarded(["sh", "-c", script], scratch=scratch) as guarded:
+        assert eventually(lambda: bool(list(scratch.iterdir())))
+        writer = int(next(scratch.iterdir()).name)
+        second = parent_of(guarded.pid)
+        os.kill(second if which == "second" else parent_of(second), signal.SIGKILL)
+        assert guarded.wait(timeout_s=10) == 137
+        # It is told when it is done.
+        assert not alive(writer)
+        assert not scratch.exists()
+
+
+@pytest.mark.parametrize("which", ["first", "second"])
+def test_a_parent_and_a_guard_killed_at_once_leave_nothing(tmp_path: Path, which: str) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    code = (
+        "import pathlib\n"
+        "from longfat.guard import Guarded\n"
+        f"with Guarded(['sleep', '1000'], scratch=pathlib.Path({str(scratch)!r})) as guarded:\n"
+        "    print(guarded.pid, flush=True)\n"
+        "    guarded.wait()\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        command = int(parent.stdout.readline())
+        second = parent_of(command)
+        victims = (parent.pid, second if which == "second" else parent_of(second))
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in victims:
+                os.kill(pid, number)
+    assert eventually(lambda: not alive(command))
+    assert eventually(lambda: not scratch.exists())
 
 
 def test_a_folder_that_was_moved_away_stays(tmp_path: Path) -> None:

@@ -75,11 +75,12 @@ def test_what_is_not_that_kernel_is_not_put_there(built: Path, empty_cache: Path
 
 @pytest.mark.usefixtures("empty_cache")
 def test_what_a_kill_left_is_removed(built: Path) -> None:
-    left = cache.scratch_folder(DIGEST)
-    left.mkdir(parents=True)
-    (left / "linux").touch()
+    lefts = [cache.kernels_folder() / f".{name}-b2b2b2-0" for name in ("build", "removal")]
+    for left in lefts:
+        left.mkdir(parents=True)
+        (left / "linux").touch()
     install(DIGEST, content=fingerprint(built), unpack=copier(built))
-    assert not left.exists()
+    assert not any(left.exists() for left in lefts)
 
 
 @pytest.mark.usefixtures("empty_cache")

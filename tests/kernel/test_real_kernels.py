@@ -100,7 +100,7 @@ def test_its_clock_can_be_found_from_outside(kernel: Kernel) -> None:
 
 def test_its_binary_names_no_folder_of_its_build(kernel: Kernel) -> None:
     content = kernel.binary.read_bytes()
-    assert b".building-" not in content
+    assert b".build-" not in content
     assert str(kernel.folder.parent).encode() not in content
 
 

@@ -294,9 +294,7 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
     monkeypatch.setenv("TMPDIR", str(temporary))
 
     def left() -> list[str]:
-        # The locks of CPUs are there for all that come after.
         folders = [entry.name for entry in temporary.iterdir()]
-        folders = [name for name in folders if name != f"longfat-{os.getuid()}"]
         machines = [str(pid) for pid in processes_running(own / found.binary.name)]
         return folders + machines + _commands_with(str(temporary))
 

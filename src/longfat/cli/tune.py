@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from longfat.advice.tuning_screen import draw_check, draw_tuning
 from longfat.cli.console import stderr, stdout
 from longfat.cli.progress import CaseProgress
 from longfat.errors import ExitCode
+from longfat.guard import scratch_folder
 from longfat.kernel.version import check_version
 from longfat.memory import Memory
 from longfat.runner import Batch, run_cases
@@ -97,8 +97,8 @@ def tune(
 
 
 def _check(tuning: Tuning, *, out: Path | None, as_json: bool) -> None:
-    with tempfile.TemporaryDirectory(prefix="longfat-tune-") as temporary:
-        checked = _run(tuning, out if out is not None else Path(temporary))
+    with scratch_folder() as temporary:
+        checked = _run(tuning, out if out is not None else temporary)
         if as_json:
             document = tuning.to_json() | {"check": checked.to_json()}
             if out is None:

@@ -7,12 +7,20 @@ process that holds one end of a pipe, the *lifeline*: when the other end
 closes, for whatever reason, the guard kills all that descends from it,
 removes the scratch folder if it is still there, and goes.
 
-`guardian.py` is that process; `Guarded` is the near end of the pipe. A folder
-that is filled before there is a command to guard has a guard of its own, see
-`scratch_folder`.
+`guardian.py` is that process, or rather two, of which either may be killed;
+`Guarded` is the near end of the pipe. A folder that is filled without a command
+to guard is removed by another process, `remover.py`, if we cannot: see `_scratch`.
 """
 
 from longfat.guard._guarded import FIRST_INHERITED, Guarded
-from longfat.guard._scratch import scratch_folder
+from longfat.guard._scratch import doomed_folder, scratch_folder, sweep
+from longfat.guard.remover import remove_tree
 
-__all__ = ["FIRST_INHERITED", "Guarded", "scratch_folder"]
+__all__ = [
+    "FIRST_INHERITED",
+    "Guarded",
+    "doomed_folder",
+    "remove_tree",
+    "scratch_folder",
+    "sweep",
+]

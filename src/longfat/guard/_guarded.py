@@ -123,6 +123,10 @@ class Guarded:
         if self._guard.stdin is not None and not self._guard.stdin.closed:
             self._guard.stdin.close()
             self._guard.wait()
+            # The guard is two processes, and only one of them is our child. Should somebody
+            # have killed that one, the other may not be done yet.
+            while os.read(self._status_fd, 4096):
+                pass
             os.close(self._status_fd)
 
     def _read_line(self, *, timeout_s: float | None) -> str | None:

@@ -10,6 +10,10 @@ happens in lines on a status pipe:
 
 After `ended` it stays until the lifeline closes: the scratch folder must be
 removed if our parent dies before it has moved the folder to its place.
+
+It is two processes, either of which may be killed: the second runs the command,
+and the first waits for the end of the second. Whichever is left kills and
+removes. The status pipe closes when both are gone.
 """
 
 from __future__ import annotations
@@ -20,10 +24,17 @@ import ctypes
 import fcntl
 import os
 import select
-import shutil
 import signal
 import subprocess
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from longfat.guard.remover import remove_tree
+else:
+    # Isolated, it does not find what lies beside it.
+    sys.path.append(os.path.dirname(__file__))
+    from remover import remove_tree
 
 _PR_SET_CHILD_SUBREAPER = 36
 _ADDR_NO_RANDOMIZE = 0x0040000
@@ -44,13 +55,27 @@ def main() -> None:
     if options.cpu is not None:
         os.sched_setaffinity(0, {options.cpu})
     try:
-        inherited = _renumbered(options.inherited, first=options.first_inherited)
-        _run(options.command, status_fd=options.status_fd, inherited=inherited)
+        first_lives, its_end = os.pipe()
+        if (second := os.fork()) != 0:
+            for descriptor in (first_lives, *options.inherited):
+                os.close(descriptor)
+            _wait_readable(_LIFELINE, os.pidfd_open(second))
+        else:
+            os.close(its_end)
+            # What belongs to the first is not the second's: it has its own orphans.
+            ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+            inherited = _renumbered(options.inherited, first=options.first_inherited)
+            _run(
+                options.command,
+                ends=(_LIFELINE, first_lives),
+                status_fd=options.status_fd,
+                inherited=inherited,
+            )
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         _kill_descendants()
         if options.scratch is not None:
-            shutil.rmtree(options.scratch, ignore_errors=True)
+            remove_tree(options.scratch)
 
 
 def _arguments() -> argparse.Namespace:
@@ -83,24 +108,27 @@ def _renumbered(descriptors: list[int], *, first: int) -> list[int]:
     return list(numbers)
 
 
-def _run(command: list[str], *, status_fd: int, inherited: list[int]) -> None:
+def _run(
+    command: list[str], *, ends: tuple[int, ...], status_fd: int, inherited: list[int]
+) -> None:
+    """Run a command until it ends, and then wait; one of `ends` ends both."""
     try:
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=inherited)
     except OSError as error:
         _tell(status_fd, f"failed {error}")
-        _wait_readable(_LIFELINE)
+        _wait_readable(*ends)
         return
     for descriptor in inherited:
         os.close(descriptor)  # so that whoever has the other end learns of the command's end
     _tell(status_fd, f"started {child.pid}")
     pidfd = os.pidfd_open(child.pid)
-    if _LIFELINE in _wait_readable(_LIFELINE, pidfd):
+    if set(ends) & set(_wait_readable(*ends, pidfd)):
         return
     status = child.wait()
     # What the command left behind may still write into the scratch folder.
     _kill_descendants()
     _tell(status_fd, f"ended {status if status >= 0 else 128 - status}")
-    _wait_readable(_LIFELINE)
+    _wait_readable(*ends)
 
 
 def _tell(status_fd: int, line: str) -> None:

@@ -73,20 +73,21 @@ def build(
         if kernel := cache.get(digest):  # built while we waited
             return _asked_for(kernel, version=version, source=found)
         _check_space(cache.kernels_folder())
-        job = Job(
-            version=version,
-            digest=digest,
-            binary_key=binary_key,
-            twin=_twin(binary_key),
-            recipe_digest=ours.digest,
-            source=str(found.path),
-            source_digest=source_digest,
-            tools=tools,
-            scratch=str(cache.scratch_folder(digest)),
-            log=str(cache.log_file(digest)),
-            jobs=jobs or len(os.sched_getaffinity(0)),
-        )
-        return _run(job, report=report)
+        with cache.building(digest) as scratch:
+            job = Job(
+                version=version,
+                digest=digest,
+                binary_key=binary_key,
+                twin=_twin(binary_key),
+                recipe_digest=ours.digest,
+                source=str(found.path),
+                source_digest=source_digest,
+                tools=tools,
+                scratch=str(scratch),
+                log=str(cache.log_file(digest)),
+                jobs=jobs or len(os.sched_getaffinity(0)),
+            )
+            return _run(job, report=report)
 
 
 def _asked_for(kernel: Kernel, *, version: str, source: Source) -> Kernel:

@@ -1,7 +1,8 @@
 """The built kernels on this host.
 
-    CACHE/kernels/DIGEST/   linux, entropy.so, config, manifest.json, SHA256SUMS
-    CACHE/kernels/.building-DIGEST-RANDOM/   a build at work; its guard removes it
+    CACHE/kernels/DIGEST/   linux, entropy.so, confine, config, manifest.json, SHA256SUMS
+    CACHE/kernels/.build-DIGEST-RANDOM/     a build at work, see `building`
+    CACHE/kernels/.removal-DIGEST-RANDOM/   a kernel that is being removed
     CACHE/kernels/.lock     see `lock`
     CACHE/logs/             logs of builds that failed
 
@@ -12,19 +13,21 @@ from __future__ import annotations
 
 import fcntl
 import os
-import secrets
-import shutil
 import struct
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import platformdirs
 
 from longfat.errors import SurroundingsError
+from longfat.guard import doomed_folder, sweep
 from longfat.kernel import manifest
 from longfat.kernel.manifest import Kernel, Manifest
 from longfat.kernel.version import sort_key
+
+_BUILD = ".build-"
+_REMOVAL = ".removal-"
 
 
 def root() -> Path:
@@ -47,7 +50,8 @@ def manifests() -> Iterator[tuple[Path, Manifest]]:
 
 
 def kernels() -> list[Kernel]:
-    """Return all built kernels, old releases first."""
+    """Return all built kernels, old releases first; what a kill left beside them is removed."""
+    _sweep()
     found = [manifest.kernel(folder) for folder, manifest in manifests()]
     return sorted(found, key=lambda kernel: (sort_key(kernel.release), kernel.digest))
 
@@ -82,9 +86,26 @@ def problem_of(found: Manifest, folder: Path) -> str:
     return manifest.damage(folder)
 
 
-def scratch_folder(digest: str) -> Path:
-    """Return a name for a folder to build a kernel in; there is none of this name yet."""
-    return kernels_folder() / f".building-{digest[:12]}-{secrets.token_hex(4)}"
+def _sweep() -> None:
+    for prefix in (_BUILD, _REMOVAL):
+        sweep(kernels_folder(), prefix=prefix)
+
+
+@contextmanager
+def building(digest: str) -> Iterator[Path]:
+    """Make a folder to build a kernel in; it does not outlive the context, nor us.
+
+    Raises:
+        SurroundingsError: it cannot be made.
+    """
+    _sweep()
+    with ExitStack() as stack:
+        prefix = f"{_BUILD}{digest[:12]}-"
+        try:
+            folder = stack.enter_context(doomed_folder(kernels_folder(), prefix=prefix))
+        except OSError as error:
+            raise SurroundingsError(f"cannot write to the kernel cache: {error}") from error
+        yield folder
 
 
 def log_file(digest: str) -> Path:
@@ -108,11 +129,9 @@ def put(product: Path, *, digest: str) -> Kernel:
         raise SurroundingsError(f"the build left no kernel in {product}")
     try:
         # Without a manifest of today's format, or damaged: else we had not built.
-        grave = folder.with_name(f".removed-{digest[:12]}-{secrets.token_hex(4)}")
-        with suppress(FileNotFoundError):
-            folder.rename(grave)
+        if folder.exists():
+            _set_aside(folder)
         product.rename(folder)
-        shutil.rmtree(grave, ignore_errors=True)
     except OSError as error:
         raise SurroundingsError(f"cannot put the kernel into {folder}: {error}") from error
     return found.kernel(folder)
@@ -127,13 +146,21 @@ def remove(kernel: Kernel) -> None:
     Raises:
         SurroundingsError: it cannot be removed.
     """
-    grave = kernel.folder.with_name(f".removed-{kernel.digest[:12]}-{secrets.token_hex(4)}")
     try:
         with suppress(FileNotFoundError):
-            kernel.folder.rename(grave)
-            shutil.rmtree(grave)
+            _set_aside(kernel.folder)
     except OSError as error:
         raise SurroundingsError(f"cannot remove {kernel.folder}: {error}") from error
+
+
+def _set_aside(folder: Path) -> None:
+    """Remove a kernel's folder: at once and whole, by a rename, for whoever looks.
+
+    Raises:
+        OSError: it cannot be moved.
+    """
+    with doomed_folder(folder.parent, prefix=f"{_REMOVAL}{folder.name[:12]}-") as grave:
+        folder.rename(grave / "old")
 
 
 @contextmanager

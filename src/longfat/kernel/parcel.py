@@ -8,7 +8,6 @@ bytes of what is loaded at boot: the binary and its shims.
 from __future__ import annotations
 
 import hashlib
-import shutil
 from typing import TYPE_CHECKING
 
 from longfat.errors import SurroundingsError
@@ -76,22 +75,18 @@ def install(digest: str, *, content: str, unpack: Callable[[Path], None]) -> Ker
 
 def _put(digest: str, *, content: str, unpack: Callable[[Path], None]) -> Kernel:
     """Unpack a kernel and put it in its place; the caller holds the lock of its digest."""
-    scratch = cache.scratch_folder(digest)
     try:
-        # Nobody else fills a folder for this digest now: what is there, a kill has left.
-        for left in scratch.parent.glob(f".building-{digest[:_SHOWN]}-*"):
-            shutil.rmtree(left, ignore_errors=True)
-        scratch.mkdir()
-        unpack(scratch)
-        found = manifest.read(scratch)
-        fits = found is not None and found.digest == digest and not manifest.damage(scratch)
-        if not fits or fingerprint(scratch) != content:
-            raise SurroundingsError(f"what came as kernel {digest[:_SHOWN]} is not that kernel")
-        return cache.put(scratch, digest=digest)
+        with cache.building(digest) as scratch:
+            product = scratch / "product"
+            product.mkdir()
+            unpack(product)
+            found = manifest.read(product)
+            fits = found is not None and found.digest == digest and not manifest.damage(product)
+            if not fits or fingerprint(product) != content:
+                raise SurroundingsError(f"what came as kernel {digest[:_SHOWN]} is not that kernel")
+            return cache.put(product, digest=digest)
     except OSError as error:
         raise SurroundingsError(
             f"cannot put kernel {digest[:_SHOWN]} into {cache.kernels_folder()}:"
             f" {error.strerror or error}"
         ) from error
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)

@@ -1,29 +1,26 @@
 """Folders that are whole or absent: filled under a hidden name, they appear by a rename.
 
-Run directories and remembered results are made so. Whoever fills such a folder
-holds a lock on it; what nobody holds was left behind by a kill, and is swept.
+Run directories and remembered results are made so, see `longfat.guard`: whoever
+fills such a folder holds a lock on it, a kill of whoever does so removes it, and
+what nobody holds is swept.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
-import shutil
-import tempfile
-import time
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from longfat import guard
+from longfat.guard import doomed_folder, remove_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 SUFFIX = ".partial"
 """How the names of such folders end; they begin with a dot."""
-
-# A folder this young may belong to somebody who is just about to lock it.
-_SWEEP_AFTER_S = 60.0
 
 
 @contextlib.contextmanager
@@ -40,14 +37,8 @@ def hidden_folder(parent: Path, *, name: str) -> Iterator[Path]:
     Raises:
         OSError: it cannot be made.
     """
-    folder = Path(tempfile.mkdtemp(dir=parent, prefix=f".{name}-", suffix=SUFFIX))
-    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with doomed_folder(parent, prefix=f".{name}-", suffix=SUFFIX) as folder:
         yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
 
 
 def publish(folder: Path, place: Path) -> None:
@@ -84,24 +75,13 @@ def remove_folder(folder: Path, *, by_way_of: Path | None = None) -> None:
     Raises:
         OSError: it cannot be removed.
     """
-    parent = by_way_of or folder.parent
-    aside = Path(tempfile.mkdtemp(dir=parent, prefix=f".{folder.name}-", suffix=SUFFIX))
-    try:
+    with hidden_folder(by_way_of or folder.parent, name=folder.name) as aside:
         with contextlib.suppress(FileNotFoundError):
             folder.rename(aside / "old")
-    finally:
-        shutil.rmtree(aside)
+        if not remove_tree(aside):
+            raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), str(folder))
 
 
 def sweep(parent: Path) -> None:
     """Remove what a power failure or the like left behind: hidden folders that nobody holds."""
-    for folder in parent.glob(f".*{SUFFIX}"):
-        with contextlib.suppress(OSError):
-            if time.time() - folder.stat().st_mtime < _SWEEP_AFTER_S:
-                continue
-            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(folder, ignore_errors=True)
-            finally:
-                os.close(lock)
+    guard.sweep(parent, prefix=".", suffix=SUFFIX)

@@ -6,12 +6,12 @@ into a file of a folder that nobody else sees; messages speak of its name only.
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
+from longfat.guard import scratch_folder
 from longfat.study.convert import convert_text
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ def from_study(text: str, *, name: str, suffix: str) -> tuple[str, tuple[str, ..
 
 
 def _converted(text: str, *, name: str, suffix: str) -> Converted:
-    with tempfile.TemporaryDirectory(prefix="longfat-") as folder:
-        file = Path(folder) / (Path(name).name[-100:] or f"unnamed{suffix}")
+    with scratch_folder() as folder:
+        file = folder / (Path(name).name[-100:] or f"unnamed{suffix}")
         before = f"{folder}/"
         try:
             file.write_text(text, encoding="utf-8")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import platform
-import tempfile
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from longfat import __version__
 from longfat import kernel as kernels
 from longfat.case import Case
 from longfat.errors import InputError, LongfatError, SurroundingsError
+from longfat.guard import scratch_folder
 from longfat.kernel.parcel import fingerprint
 from longfat.machine import check_sandbox
 from longfat.network import Network
@@ -156,9 +156,9 @@ def boot_each(found: Sequence[kernels.Kernel], tools: Toolbox) -> str:
     """
     for kernel in found:
         case = Case(kernel=kernel.release, network=Network(hosts=(), switches=(), links=()))
-        with tempfile.TemporaryDirectory() as folder:
+        with scratch_folder() as folder:
             try:
-                run_case(case, name="look", out=Path(folder), kernel=kernel, toolbox=tools)
+                run_case(case, name="look", out=folder, kernel=kernel, toolbox=tools)
             except LongfatError as error:
                 return f"it cannot boot kernel {kernel.release}: {error.message}"
     return ""

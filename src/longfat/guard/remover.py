@@ -1,0 +1,132 @@
+"""The remover: a process that removes what we were making if we die before it is done.
+
+Started by `_scratch` as a script in an isolated interpreter, so it imports the
+standard library only. Its standard input is the lifeline, and on it come the
+names of files and folders, a line each, in hexadecimal: `+NAME` before one is
+made, `-NAME` when it is gone or has got another name. At its end, whatever has
+not been crossed out is removed. A signal does not end it: who sends one to all
+processes of ours ends us, too, and then there is work.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import signal
+import stat
+import sys
+import time
+from collections.abc import Iterator
+
+_AGAIN_S = 0.01
+_DEEP = 10
+# Here nobody waits, and a kernel on a busy host may take a while to end.
+_PATIENCE_S = 60.0
+
+
+def main() -> None:
+    """Note names until the lifeline ends, and remove what they stand for."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_IGN)
+    noted: dict[str, None] = {}
+    for line in sys.stdin.buffer:
+        if line.endswith(b"\n"):  # else we died while we wrote it, and made nothing
+            name = os.fsdecode(bytes.fromhex(line[1:].decode()))
+            if line.startswith(b"+"):
+                noted[name] = None
+            else:
+                noted.pop(name, None)
+    for name in noted:
+        remove_tree(name, within_s=_PATIENCE_S)
+
+
+def remove_tree(path: str | os.PathLike[str], *, within_s: float = 10.0) -> bool:
+    """Remove a file or a folder, though somebody who is about to end still writes there.
+
+    No link is followed. A guest's root may have left folders in it that nobody may read, and
+    folders in folders beyond the length of any path: folders within folders are moved up
+    until there are none, so that neither depth nor rights matter.
+
+    Args:
+        path: the file or folder; it may be gone already.
+        within_s: for how long to try again, in seconds; ten times as long where there are
+            folders in folders, of which each time one level goes.
+
+    Returns:
+        Whether it is gone.
+    """
+    start_s = time.monotonic()
+    while os.path.lexists(path):
+        moved = _remove_level(os.fspath(path))
+        if time.monotonic() - start_s > (_DEEP if moved else 1) * within_s:
+            return not os.path.lexists(path)
+        if not moved:
+            time.sleep(_AGAIN_S)
+    return True
+
+
+def _remove_level(path: str) -> bool:
+    """Remove what can be, and move up what is one level down; return whether there was any."""
+    try:
+        os.unlink(path)
+        return True
+    except OSError as error:
+        if error.errno not in (errno.EISDIR, errno.EPERM):
+            return False
+    moved = False
+    with contextlib.suppress(OSError), _opened(path, None) as top:
+        for name in os.listdir(top):
+            if not _unlinked(name, top):
+                with contextlib.suppress(OSError), _opened(name, top) as folder:
+                    moved = _empty(folder, top) or moved
+                with contextlib.suppress(OSError):
+                    os.rmdir(name, dir_fd=top)
+        os.rmdir(path)
+        return True
+    return moved
+
+
+def _empty(folder: int, top: int) -> bool:
+    """Remove a folder's files and move its folders up; return whether there were folders."""
+    moved = False
+    for name in os.listdir(folder):
+        if not _unlinked(name, folder):
+            with contextlib.suppress(OSError):
+                # Opened for the rights that it gets: its move changes it.
+                with _opened(name, folder):
+                    pass
+                os.rename(name, f"moved-{secrets.token_hex(8)}", src_dir_fd=folder, dst_dir_fd=top)
+                moved = True
+    return moved
+
+
+def _unlinked(name: str, folder: int) -> bool:
+    """Remove a file; return False where that is a folder."""
+    try:
+        os.unlink(name, dir_fd=folder)
+    except OSError as error:
+        return error.errno not in (errno.EISDIR, errno.EPERM)
+    return True
+
+
+@contextlib.contextmanager
+def _opened(name: str, folder: int | None) -> Iterator[int]:
+    """Open a folder, and no link, with all rights for its owner."""
+    flags = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    place = os.open(name, os.O_PATH | flags, dir_fd=folder)
+    try:
+        if stat.S_IMODE(os.fstat(place).st_mode) & 0o700 != 0o700:
+            os.chmod(f"/proc/self/fd/{place}", 0o700)
+        opened = os.open(".", os.O_RDONLY | flags, dir_fd=place)
+    finally:
+        os.close(place)
+    try:
+        yield opened
+    finally:
+        os.close(opened)
+
+
+if __name__ == "__main__":
+    main()
