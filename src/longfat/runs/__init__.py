@@ -11,7 +11,7 @@ and appears by a rename.
 """
 
 from longfat.runs.run import RUN_FORMAT, FlowTime, Run, Tool, load_run, result_key, told_tools
-from longfat.runs.staging import Played, Staged, staged_run
+from longfat.runs.staging import Played, Staged, measure, staged_run
 
 __all__ = [
     "RUN_FORMAT",
@@ -21,6 +21,7 @@ __all__ = [
     "Staged",
     "Tool",
     "load_run",
+    "measure",
     "result_key",
     "staged_run",
     "told_tools",

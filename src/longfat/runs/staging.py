@@ -105,12 +105,7 @@ class Staged:
         for path in raw.glob("*.err"):
             if path.stat().st_size == 0:
                 path.unlink()
-        metrics = measure_flows(self._case, raw) | decode_probes(
-            self._case, raw, series=self.folder / SERIES, epoch_s=played.epoch_s
-        )
-        for name, value in metrics.items():
-            if not math.isfinite(value):
-                raise MachineError(f"{name} is {value}: what was measured makes no sense")
+        metrics = measure(self._case, raw, series=self.folder / SERIES, epoch_s=played.epoch_s)
         for name in _EXCHANGE:
             (self.folder / name).unlink()
         files = sums_of(self.folder)
@@ -140,6 +135,27 @@ class Staged:
         (self.folder / MANIFEST).write_text(run.manifest_text(), encoding="utf-8")
         publish(self.folder, run.folder)
         return run
+
+
+def measure(case: Case, raw: Path, *, series: Path, epoch_s: float) -> dict[str, float]:
+    """Read a run's raw files, write the series of its probes, and return all metrics.
+
+    Args:
+        case: the case.
+        raw: the folder of its raw files.
+        series: the folder for the series; made if there are any.
+        epoch_s: what the guest's clock said at the traffic's start, in seconds since 1970.
+
+    Raises:
+        MachineError: a tool's output cannot be read, or a metric is no finite number.
+        InputError: a tool's output tells that it failed.
+    """
+    flows = measure_flows(case, raw)
+    metrics = flows | decode_probes(case, raw, series=series, epoch_s=epoch_s)
+    for name, value in metrics.items():
+        if not math.isfinite(value):
+            raise MachineError(f"{name} is {value}: what was measured makes no sense")
+    return metrics
 
 
 def measure_flows(case: Case, raw: Path) -> dict[str, float]:

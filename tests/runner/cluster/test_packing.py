@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import json
+import os
 import random
+import shutil
 import tarfile
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -27,7 +31,7 @@ def test_there_and_back(folder: Path, tmp_path: Path) -> None:
     block = packed(folder)
     assert len(block) < 20_000
     (tmp_path / "back").mkdir()
-    unpack(io.BytesIO(block), tmp_path / "back")
+    unpack(io.BytesIO(block), tmp_path / "back", executables=True)
     for path in folder.rglob("*"):
         other = tmp_path / "back" / path.relative_to(folder)
         assert other.is_dir() == path.is_dir()
@@ -35,13 +39,21 @@ def test_there_and_back(folder: Path, tmp_path: Path) -> None:
             assert other.read_bytes() == path.read_bytes()
             assert other.stat().st_mode & 0o777 == (0o755 if path.name == "program" else 0o644)
     assert packed(tmp_path / "back") == block
+    (tmp_path / "plain").mkdir()
+    unpack(io.BytesIO(block), tmp_path / "plain")
+    assert not os.access(tmp_path / "plain" / "program", os.X_OK)
 
 
 def forged(items: object, *members: tarfile.TarInfo) -> bytes:
     """Return a block whose contents tell `items` and whose members are others."""
+    return forged_text(json.dumps(items), *members)
+
+
+def forged_text(text: str, *members: tarfile.TarInfo) -> bytes:
+    """Return the same of contents that are text."""
     target = io.BytesIO()
     with tarfile.open(fileobj=target, mode="w:gz") as tar:
-        contents = json.dumps(items).encode()
+        contents = text.encode()
         first = tarfile.TarInfo("contents.json")
         first.size = len(contents)
         tar.addfile(first, io.BytesIO(contents))
@@ -52,6 +64,10 @@ def forged(items: object, *members: tarfile.TarInfo) -> bytes:
 
 def item(name: str, size: int = 0) -> dict[str, object]:
     return {"name": name, "size_bytes": size, "sha256": "0" * 64, "executable": False}
+
+
+def empty(name: str) -> dict[str, object]:
+    return {**item(name), "sha256": hashlib.sha256().hexdigest()}
 
 
 def member(name: str, kind: bytes = tarfile.REGTYPE, size: int = 0) -> tarfile.TarInfo:
@@ -81,6 +97,15 @@ def member(name: str, kind: bytes = tarfile.REGTYPE, size: int = 0) -> tarfile.T
         (forged([item("a", 1)], member("a", size=2)), "not what it tells"),
         (forged([item("a", 1)], member("a", size=1)), "damaged on its way"),
         (forged([], member("a")), "more in it"),
+        (forged([empty("a"), empty("a/b")], member("a"), member("a/b")), "below a file of it"),
+        (forged([empty("a/b"), empty("a")], member("a/b"), member("a")), "or a folder"),
+        (forged([item("a", 1 << 45)]), "too much"),
+        (forged([item("a", 10**4000), item("b", 10**4000)]), "too much"),
+        (forged([item("a", float("nan"))]), "must not be"),  # type: ignore[arg-type]
+        (forged([{**item("a"), "name": ["a"]}]), "cannot be read"),
+        (forged(["a"]), "cannot be read"),
+        (forged_text("[" * 100_000), "cannot be read"),
+        (forged_text("[1" + "0" * 5000 + "]"), "cannot be read"),
     ],
 )
 def test_what_is_not_such_a_block(tmp_path: Path, block: bytes, words: str) -> None:
@@ -89,6 +114,17 @@ def test_what_is_not_such_a_block(tmp_path: Path, block: bytes, words: str) -> N
     with pytest.raises(UnpackError, match=words):
         unpack(io.BytesIO(block), inside)
     assert [path.name for path in tmp_path.iterdir()] == ["inside"]
+
+
+def test_what_there_is_no_room_for_is_not_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(tmp_path)._replace(free=999)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    block = forged([empty("a"), item("b", 1000)], member("a"), member("b", size=1000))
+    with pytest.raises(UnpackError, match="more than there is room for"):
+        unpack(io.BytesIO(block), tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_block_that_was_cut_off_or_changed(folder: Path, tmp_path: Path) -> None:
@@ -100,3 +136,48 @@ def test_a_block_that_was_cut_off_or_changed(folder: Path, tmp_path: Path) -> No
         inside.mkdir()
         with pytest.raises(UnpackError):
             unpack(io.BytesIO(wrong), inside)
+
+
+def bomb(kind: bytes, *, size: int) -> bytes:
+    """Return a small block that unpacks to a header of so many bytes, which a tar reads whole."""
+    target = io.BytesIO()
+    with gzip.GzipFile(fileobj=target, mode="wb") as zipped:
+        header = tarfile.TarInfo("contents.json")
+        header.type, header.size = kind, size
+        zipped.write(header.tobuf(tarfile.GNU_FORMAT))
+        for _ in range(size >> 20):
+            zipped.write(bytes(1 << 20))
+    return target.getvalue()
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_a_bomb_takes_no_memory(tmp_path: Path, kind: bytes) -> None:
+    block = bomb(kind, size=200 << 20)
+    assert len(block) < 1 << 20
+    tracemalloc.start()
+    try:
+        with pytest.raises(UnpackError, match="a header in it is too large"):
+            unpack(io.BytesIO(block), tmp_path)
+        assert tracemalloc.get_traced_memory()[1] < 10 << 20
+    finally:
+        tracemalloc.stop()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_headers_of_headers_without_end(tmp_path: Path) -> None:
+    target = io.BytesIO()
+    with gzip.GzipFile(fileobj=target, mode="wb") as zipped:
+        header = tarfile.TarInfo("x")
+        header.type = tarfile.XGLTYPE
+        zipped.write(header.tobuf(tarfile.GNU_FORMAT) * 5000)
+    with pytest.raises(UnpackError, match=r"damaged|too large"):
+        unpack(io.BytesIO(target.getvalue()), tmp_path)
+
+
+def test_a_file_that_is_much_larger_than_its_block(tmp_path: Path) -> None:
+    # Zeros are allowed: a block's size says nothing. What was told of it bounds it.
+    block = forged([item("a", 1)], member("a", size=1))
+    zipped = gzip.decompress(block)
+    with pytest.raises(UnpackError):
+        unpack(io.BytesIO(gzip.compress(zipped + bytes(1 << 24))), tmp_path)
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 1

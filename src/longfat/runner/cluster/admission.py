@@ -152,11 +152,17 @@ class Admission:
         answer = self._answer(worker, future)
         if answer is None:
             return
-        if found := differences(answer, self._wanted):
+        try:
+            found = differences(answer, self._wanted)
+            host = str(answer["host"])
+            lacking = [digest for digest in self._kernels if digest not in answer["kernels"]]
+        except (LookupError, TypeError, ValueError, AttributeError):
+            self._out(worker, "it does not tell what it is as it should")
+            return
+        if found:
             self._out(worker, "; ".join(found))
             return
-        self._guests[worker].host = answer["host"]
-        lacking = [digest for digest in self._kernels if digest not in answer["kernels"]]
+        self._guests[worker].host = host
         for digest in lacking:
             if digest not in self._blocks:
                 self._blocks[digest] = packed(self._kernels[digest].folder)

@@ -1,16 +1,21 @@
-"""The client's end of a result: fetched, unpacked, checked, and put into its place."""
+"""The client's end of a result: fetched, unpacked, checked, and put into its place.
+
+Of what a worker sends, the raw files are taken as they are, if their digest is that
+of the run; metrics and series are made of them here, anew.
+"""
 
 from __future__ import annotations
 
 import io
+import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError, MachineError
 from longfat.runner.cluster import packing
-from longfat.runs import load_run
+from longfat.runs import load_run, measure
 from longfat.runs.hidden import hidden_folder, publish, sweep
-from longfat.runs.run import MANIFEST, damage
+from longfat.runs.run import MANIFEST, RAW, SERIES, damage, sums_of
 from longfat.runs.space import write_error
 
 if TYPE_CHECKING:
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
     from longfat.runs import Run
 
 _SHOWN = 12
+_PARTS = frozenset((MANIFEST, RAW, SERIES, "commands.sh", "console.log"))
 
 
 class GarbledError(Exception):
@@ -75,8 +81,9 @@ def _unpack(done: Done, scratch: Path, folder: Path, *, key: str, storage: Stora
     try:
         if done.block is not None:
             packing.unpack(io.BytesIO(done.block), folder)
+        elif storage is None:
+            raise GarbledError("it says that it is in storage, and there is none")
         else:
-            assert storage is not None
             storage.fetch(scratch / "block", key=key, digest=done.digest)
             with (scratch / "block").open("rb") as file:
                 packing.unpack(file, folder)
@@ -86,6 +93,8 @@ def _unpack(done: Done, scratch: Path, folder: Path, *, key: str, storage: Stora
 
 def _checked(folder: Path, done: Done, *, key: str) -> Run:
     """Load a run that came from elsewhere, and check that it is what it says."""
+    if strange := {path.name for path in folder.iterdir()} - _PARTS:
+        raise GarbledError(f"there is more in it than in a run: {min(strange)!r}")
     try:
         run = load_run(folder)
         problem = damage(run)
@@ -98,4 +107,10 @@ def _checked(folder: Path, done: Done, *, key: str) -> Run:
         raise GarbledError(f"it is damaged: {problem}")
     if run.digest != done.digest:
         raise GarbledError("it is another result of the same case")
-    return run
+    shutil.rmtree(folder / SERIES, ignore_errors=True)
+    try:
+        metrics = measure(run.case, folder / RAW, series=folder / SERIES, epoch_s=run.epoch_s)
+    except (InputError, MachineError, OSError, ValueError, TypeError) as error:
+        raise GarbledError(f"its raw files cannot be read: {error}") from error
+    # What was made anew has checksums of its own; that of the raw files is checked above.
+    return replace(run, metrics=metrics, files=sums_of(folder))

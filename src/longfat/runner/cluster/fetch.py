@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from longfat.errors import LongfatError, MachineError, SurroundingsError
 from longfat.runner.cluster.delivery import GarbledError, deliver
-from longfat.runner.cluster.words import Done
+from longfat.runner.cluster.words import Done, is_sound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,6 +82,9 @@ class Fetcher:
             failure = MachineError(text)
             self._post(self._handout.not_kept, attempt.name, failure, garbled=False)
             return
+        if outcome is not None and not is_sound(outcome):
+            self._not_sent(attempt, "it is no outcome of a case")
+            return
         if isinstance(outcome, Done) and not attempt.check:
             attempt.outcome = outcome
             self._keep(attempt)
@@ -97,9 +100,7 @@ class Fetcher:
             if not self._stopped:
                 self._listener.done(work.piece, run)
         except GarbledError as error:
-            text = f"what came of case {work.piece.name!r} is not what was sent: {error}"
-            failure = SurroundingsError(text)
-            self._post(self._handout.not_kept, attempt.name, failure, garbled=True)
+            self._not_sent(attempt, str(error))
         except LongfatError as error:
             self._post(self._handout.not_kept, attempt.name, error, garbled=False)
         except BaseException as error:  # to be raised where somebody sees it
@@ -107,10 +108,17 @@ class Fetcher:
         else:
             self._post(self._handout.kept, attempt.name)
 
+    def _not_sent(self, attempt: Attempt, reason: str) -> None:
+        name = self._plan.works[attempt.piece].piece.name
+        failure = SurroundingsError(f"what came of case {name!r} is not what was sent: {reason}")
+        self._post(self._handout.not_kept, attempt.name, failure, garbled=True)
+
     def _remove(self, attempt: Attempt, future: Future[Outcome]) -> None:
         with contextlib.suppress(Exception):
             outcome = attempt.outcome or future.result()
-            if isinstance(outcome, Done) and not outcome.recalled and self._storage is not None:
+            if not is_sound(outcome) or not isinstance(outcome, Done) or outcome.recalled:
+                return
+            if self._storage is not None:
                 self._storage.remove(key=self._plan.keys[attempt.piece], digest=outcome.digest)
         future.cancel()
 

@@ -31,7 +31,7 @@ from longfat.runner.cluster.moves import (
     Sketch,
 )
 from longfat.runner.cluster.task import carry_out
-from longfat.runner.cluster.words import TOPIC, Order
+from longfat.runner.cluster.words import TOPIC, Order, is_message
 from longfat.runner.one import Progress
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ class Job:
     def _heard(self, event: tuple[float, Any]) -> None:
         """Take a worker's message, in a thread of Dask's."""
         message = event[1]
-        if isinstance(message, dict) and message.get("job") == self._plan.name:
+        if is_message(message) and message["job"] == self._plan.name:
             self._calls.put(partial(self._told, message))
 
     def _told(self, message: Mapping[str, Any]) -> None:

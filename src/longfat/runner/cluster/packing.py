@@ -12,6 +12,7 @@ import gzip
 import hashlib
 import io
 import json
+import shutil
 import struct
 import tarfile
 import zlib
@@ -108,12 +109,13 @@ def packed(folder: Path) -> bytes:
     return target.getvalue()
 
 
-def unpack(source: IO[bytes], folder: Path) -> None:
+def unpack(source: IO[bytes], folder: Path, *, executables: bool = False) -> None:
     """Fill an empty folder with what a block holds.
 
     Args:
         source: the block.
         folder: the folder; nothing is written anywhere else.
+        executables: some of the files may be programs.
 
     Raises:
         UnpackError: the block is no such block, is damaged, or holds what it must not.
@@ -121,8 +123,11 @@ def unpack(source: IO[bytes], folder: Path) -> None:
     """
     try:
         with tarfile.open(fileobj=source, mode="r|gz", tarinfo=_Member) as tar:
-            for item in _contents(tar):
-                _take(tar, item, folder)
+            items = _contents(tar)
+            if sum(item.size_bytes for item in items) > shutil.disk_usage(folder).free:
+                raise UnpackError("it holds more than there is room for")
+            for item in items:
+                _take(tar, item, folder, executables=executables)
             if tar.next() is not None:
                 raise UnpackError("there is more in it than it tells")
     except _DAMAGE as error:
@@ -175,7 +180,7 @@ def _contents(tar: tarfile.TarFile) -> Sequence[_Item]:
     return items
 
 
-def _take(tar: tarfile.TarFile, item: _Item, folder: Path) -> None:
+def _take(tar: tarfile.TarFile, item: _Item, folder: Path, *, executables: bool) -> None:
     member = tar.next()
     # Its type must be that of a plain file: a link, say, has a name and a size as well.
     if member is None or member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
@@ -185,12 +190,16 @@ def _take(tar: tarfile.TarFile, item: _Item, folder: Path) -> None:
     file = tar.extractfile(member)
     assert file is not None
     path = folder / item.name
-    path.parent.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256()
-    with path.open("xb") as target:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        target = path.open("xb")
+    except (FileExistsError, NotADirectoryError) as error:
+        raise UnpackError(f"{item.name} is below a file of it, or a folder") from error
+    with target:
         while data := file.read(_CHUNK):
             digest.update(data)
             target.write(data)
     if digest.hexdigest() != item.sha256:
         raise UnpackError(f"{item.name} was damaged on its way")
-    path.chmod(0o755 if item.executable else 0o644)
+    path.chmod(0o755 if item.executable and executables else 0o644)

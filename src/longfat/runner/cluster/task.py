@@ -68,7 +68,7 @@ def make_ready(*, job: str, contents: Mapping[str, str], blocks: Mapping[str, by
                 if digest not in blocks:  # removed since we were asked
                     raise SurroundingsError(f"kernel {digest[:12]} has just been removed")
                 try:
-                    packing.unpack(io.BytesIO(blocks[digest]), folder)
+                    packing.unpack(io.BytesIO(blocks[digest]), folder, executables=True)
                 except packing.UnpackError as error:
                     raise SurroundingsError(f"kernel {digest[:12]}: {error}") from error
 

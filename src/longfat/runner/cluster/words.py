@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import pickle
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from longfat.errors import LongfatError
+
 if TYPE_CHECKING:
     from longfat.case import Case
-    from longfat.errors import LongfatError, Place
+    from longfat.errors import Place
     from longfat.setting import Setting
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 TOPIC = "longfat"
 """Where workers tell how far they are. One for all clients: a scheduler keeps the last
@@ -93,3 +98,28 @@ class Ended:
 
 
 Outcome = Done | Failed | Differs | Ended
+
+
+def is_message(message: object) -> bool:
+    """Tell whether something that came by the topic is a message as a worker of ours sends one."""
+    match message:
+        case {"job": str(), "attempt": str(), **told}:
+            if isinstance(told.get("virtual_s"), int | float):
+                return isinstance(told.get("expected_s"), int | float)
+            return "begun" in told or "left" in told
+    return False
+
+
+def is_sound(outcome: object) -> bool:
+    """Tell whether what came from a worker is an outcome as a worker of ours makes one.
+
+    Its fields become parts of paths and messages.
+    """
+    match outcome:
+        case Done(digest=str(digest), block=None | bytes(), contradicts=tuple(others)):
+            return all(isinstance(one, str) and _DIGEST.fullmatch(one) for one in (digest, *others))
+        case Failed(error=LongfatError(message=str())):
+            return True
+        case Differs(difference=str()) | Ended():
+            return True
+    return False
