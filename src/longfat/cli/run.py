@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 VERDICT = "verdict.json"
 """The file beside the runs of a study that keeps what they amount to."""
+
+_PEM = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command()
@@ -80,8 +82,19 @@ VERDICT = "verdict.json"
     "--keep-going", is_flag=True, help="After a failure go on; all are listed at the end."
 )
 @click.option(
-    "--cluster", metavar="URL", help="Run on a Dask cluster: its scheduler, tcp://HOST:PORT."
+    "--cluster",
+    metavar="URL",
+    help="Run on a Dask cluster: its scheduler, tcp://HOST:PORT or tls://.",
 )
+@click.option(
+    "--cluster-ca",
+    type=_PEM,
+    metavar="FILE",
+    help="Of a cluster at tls://: the certificate of its CA, in PEM; default: as Dask is "
+    "configured, like the next two.",
+)
+@click.option("--cluster-cert", type=_PEM, metavar="FILE", help="Likewise: your certificate.")
+@click.option("--cluster-key", type=_PEM, metavar="FILE", help="Likewise: its key.")
 @click.option(
     "--storage",
     metavar="URL",
@@ -106,6 +119,9 @@ def run(
     no_memory: bool,
     keep_going: bool,
     cluster: str | None,
+    cluster_ca: Path | None,
+    cluster_cert: Path | None,
+    cluster_key: Path | None,
     storage: str | None,
     as_json: bool,
 ) -> None:
@@ -118,6 +134,9 @@ def run(
         raise click.UsageError("--fresh compares with what is remembered, which --no-memory bars")
     if storage is not None and cluster is None:
         raise click.UsageError("--storage is where a cluster's workers put results; add --cluster")
+    certificates = {"ca": cluster_ca, "cert": cluster_cert, "key": cluster_key}
+    if any(certificates.values()) and cluster is None:
+        raise click.UsageError("--cluster-ca, -cert and -key are for a cluster; add --cluster")
     found = [(argument, read_study(find_study(argument))) for argument in studies]
     check_names([study for _, study in found], names)
     parts = make_parts(found, names=names, seed=seed, seeds=seeds, kernels=kernels, out=out)
@@ -127,7 +146,9 @@ def run(
         memory=None if no_memory else Memory(tell=_tell),
         fresh=fresh,
         keep_going=keep_going,
-        workplace=_cluster(cluster, storage, recall=not fresh and not no_memory),
+        workplace=_cluster(
+            cluster, certificates, storage=storage, recall=not fresh and not no_memory
+        ),
     )
     verdicts = [judge(part.study, runs) for part, runs in zip(parts, outcome.runs, strict=True)]
     if not outcome.failures or keep_going:
@@ -168,12 +189,25 @@ def _run(
     return outcome
 
 
-def _cluster(scheduler: str | None, storage: str | None, *, recall: bool) -> Workplace | None:
+def _cluster(
+    scheduler: str | None,
+    certificates: Mapping[str, Path | None],
+    *,
+    storage: str | None,
+    recall: bool,
+) -> Workplace | None:
     if scheduler is None:
         return None
-    from longfat.runner.cluster import Cluster  # noqa: PLC0415  Dask takes a while to load
+    # Dask takes a while to load.
+    from longfat.runner.cluster import Certificates, Cluster  # noqa: PLC0415
 
-    return Cluster(scheduler=scheduler, storage=storage, recall=recall, warn=_tell)
+    return Cluster(
+        scheduler=scheduler,
+        certificates=Certificates(**certificates),
+        storage=storage,
+        recall=recall,
+        warn=_tell,
+    )
 
 
 def _tell(text: str) -> None:

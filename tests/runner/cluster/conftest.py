@@ -10,10 +10,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from distributed import Client
+from distributed.security import Security
 
 from longfat import kernel as kernels
 from longfat.case import Case
@@ -54,18 +56,45 @@ class Hearer:
         self.failures[piece.name] = error
 
 
-class Hosts:
-    """A scheduler and the workers that a test starts."""
+@dataclass(frozen=True)
+class Signed:
+    """A certificate with its key, and the CA that has signed it: files in PEM."""
 
-    def __init__(self, folder: Path) -> None:
+    ca: Path
+    cert: Path
+    key: Path
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Return them as `dask` wants them."""
+        return (
+            *("--tls-ca-file", str(self.ca)),
+            *("--tls-cert", str(self.cert), "--tls-key", str(self.key)),
+        )
+
+    @property
+    def security(self) -> Security:
+        return Security(
+            tls_ca_file=str(self.ca), tls_client_cert=str(self.cert), tls_client_key=str(self.key)
+        )
+
+
+class Hosts:
+    """A scheduler and the workers that a test starts; with TLS, if they have a certificate."""
+
+    def __init__(self, folder: Path, *, signed: Signed | None = None) -> None:
         with socket.socket() as one:
             one.bind(("127.0.0.1", 0))
             port = one.getsockname()[1]
-        self.address = f"tcp://127.0.0.1:{port}"
+        protocol = "tcp" if signed is None else "tls"
+        self.address = f"{protocol}://127.0.0.1:{port}"
+        self._signed = signed
+        self._tls = signed.options if signed is not None else ()
         self._folder = folder
         self._processes: list[subprocess.Popen[bytes]] = []
         self.scheduler = self._start(
-            "scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"
+            *("scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"),
+            *("--protocol", protocol, *self._tls),
         )
 
     def worker(
@@ -80,7 +109,7 @@ class Hosts:
         folder = self._folder / name
         process = self._start(
             *("worker", self.address, "--name", name, "--nthreads", "1", "--no-nanny"),
-            *("--no-dashboard", "--local-directory", str(folder), *options),
+            *("--no-dashboard", "--local-directory", str(folder), *self._tls, *options),
             wrapper=wrapper,
             environment=environment,
         )
@@ -103,8 +132,12 @@ class Hosts:
 
     def wait_for(self, workers: int) -> None:
         """Wait until so many workers are there."""
-        with Client(self.address, set_as_default=False) as client:
+        with self._client() as client:
             client.wait_for_workers(workers, timeout=120)
+
+    def _client(self) -> Client:
+        security = None if self._signed is None else self._signed.security
+        return Client(self.address, security=security, set_as_default=False)
 
     def dismiss(self) -> None:
         """End all workers, and wait until the scheduler knows."""
@@ -113,7 +146,7 @@ class Hosts:
             process.wait()
         self._processes.clear()
         if self.scheduler.poll() is None:
-            with Client(self.address, set_as_default=False) as client:
+            with self._client() as client:
                 eventually(lambda: not client.nthreads(), what="workers are gone")
 
     def close(self) -> None:

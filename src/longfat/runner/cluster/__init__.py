@@ -6,7 +6,7 @@ this host and agree with each other:
 
     place               `Cluster`, the workplace
     job, plan           the loop of one run: asks what is to be done, and does it
-    connection          to the scheduler, and its loss
+    connection, tls     to the scheduler, and its loss
     admission, look,    a worker before it gets work: what it is, what it must be,
       differences         the kernels that it lacks
     handout, moves,     which piece goes where; whether workers agree
@@ -17,5 +17,6 @@ this host and agree with each other:
 """
 
 from longfat.runner.cluster.place import Cluster
+from longfat.runner.cluster.tls import Certificates
 
-__all__ = ["Cluster"]
+__all__ = ["Certificates", "Cluster"]

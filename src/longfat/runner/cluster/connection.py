@@ -12,9 +12,12 @@ from distributed.comm.core import CommClosedError
 from longfat.errors import InputError, SurroundingsError
 from longfat.runner.cluster.differences import version_differences
 from longfat.runner.cluster.look import software
+from longfat.runner.cluster.tls import explained, security_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from longfat.runner.cluster.tls import Certificates
 
 CONNECT_S = 10.0
 _CLOSE_S = 3.0
@@ -23,24 +26,32 @@ _LOGGERS = ("distributed.client", "distributed.core", "distributed.comm", "distr
 
 
 @contextlib.contextmanager
-def connected(scheduler: str) -> Iterator[Client]:
+def connected(scheduler: str, *, certificates: Certificates) -> Iterator[Client]:
     """Connect to a scheduler for as long as the context lasts.
 
     Args:
-        scheduler: its address, such as `tcp://10.0.0.1:8786`.
+        scheduler: its address, such as `tcp://10.0.0.1:8786` or `tls://10.0.0.1:8786`.
+        certificates: for TLS.
 
     Raises:
-        InputError: that is no address.
+        InputError: that is no address, or the certificates do not go with it.
         SurroundingsError: there is no scheduler, or it cannot work with us.
     """
+    security = security_of(certificates, scheduler=scheduler)
     with _quiet():
         try:
-            client: Client = Client(scheduler, timeout=CONNECT_S, set_as_default=False)
+            client: Client = Client(
+                scheduler, security=security, timeout=CONNECT_S, set_as_default=False
+            )
         except (ValueError, TypeError) as error:
             raise InputError(
                 f"{scheduler!r} is no scheduler's address; write tcp://HOST:8786: {error}"
             ) from error
-        except (OSError, CommClosedError) as error:
+        except (OSError, CommClosedError, RuntimeError) as error:
+            if wrong := explained(error, scheduler=scheduler, security=security):
+                raise wrong from error
+            if isinstance(error, RuntimeError):
+                raise
             raise SurroundingsError(
                 f"no scheduler answers at {scheduler} (waited {CONNECT_S:g} s)",
                 mend=f"start one by `dask scheduler`, and on each host `dask worker {scheduler}`",

@@ -11,6 +11,7 @@ from longfat.runner.cluster.connection import connected
 from longfat.runner.cluster.job import Job
 from longfat.runner.cluster.plan import Plan
 from longfat.runner.cluster.storage import Storage, check_url
+from longfat.runner.cluster.tls import Certificates
 from longfat.runner.tools import Toolbox
 from longfat.runs import result_key
 
@@ -33,6 +34,7 @@ class Cluster:
 
     Args:
         scheduler: the scheduler's address, such as `tcp://10.0.0.1:8786`.
+        certificates: for a scheduler at `tls://`; what Dask is configured to use, if None.
         storage: an fsspec URL of storage that client and workers share; results go
             there, and come from there if they are there already. None for results
             that come back through the scheduler.
@@ -50,6 +52,7 @@ class Cluster:
         self,
         *,
         scheduler: str,
+        certificates: Certificates | None = None,
         storage: str | None = None,
         recall: bool = True,
         check_share: float = CHECK_SHARE,
@@ -59,6 +62,7 @@ class Cluster:
         if storage is not None:
             check_url(storage)
         self._scheduler = scheduler
+        self._certificates = certificates or Certificates()
         self._storage = storage
         self._recall = recall
         self._check_share = check_share
@@ -71,7 +75,7 @@ class Cluster:
         """Run works on the cluster; see `Workplace`.
 
         Raises:
-            InputError: the scheduler's address is none.
+            InputError: the scheduler's address is none, or certificates do not go with it.
             SurroundingsError: there is no scheduler, no worker that can be used, or no
                 storage; this host lacks a tool or a kernel; or workers disagree and
                 nobody can decide.
@@ -100,5 +104,5 @@ class Cluster:
             patience_s=self._patience_s,
         )
         storage = Storage(self._storage) if self._storage is not None else None
-        with connected(self._scheduler) as client:
+        with connected(self._scheduler, certificates=self._certificates) as client:
             Job(client, plan, storage=storage, listener=listener, warn=self._warn).run(stop)
