@@ -10,7 +10,7 @@ from pathlib import Path
 from longfat.errors import InputError
 from longfat.memory import Memory
 from longfat.runs import load_run
-from longfat.runs.run import measured_digest
+from longfat.runs.run import damage
 from tests.killing.isolation import strangers
 from tests.killing.processes import Process, living
 
@@ -75,7 +75,7 @@ def _damage(folder: Path) -> Iterator[Leftover]:
         run = Memory(memory, tell=said.append).recall(
             place.name, out=folder / "recalled", name="recalled", study="", parameters={}
         )
-        if run is None or said or measured_digest(run.raw) != run.digest:
+        if run is None or said or damage(run):
             yield Leftover("cache", f"{place.name}: {' '.join(said)}")
 
 
@@ -88,5 +88,5 @@ def _wrong(out: Path, digests: dict[int, str]) -> Iterator[Leftover]:
             yield Leftover("partial", f"{folder.name}: {error}")
             continue
         wanted = digests.setdefault(run.seed, run.digest)
-        if not measured_digest(run.raw) == run.digest == wanted:
+        if damage(run) or run.digest != wanted:
             yield Leftover("digest", f"{folder.name}: {run.digest}, and {wanted} before")
