@@ -134,7 +134,7 @@ def test_metrics_and_series_are_made_here(hostile: Hostile) -> None:
 
 
 def test_a_workers_pickles_run_here_as_the_docs_say(hostile: Hostile) -> None:
-    # Should this fail one day, docs/security-cluster.md tells less than is protected.
+    # Should this fail one day, docs/security.md tells less than is protected.
     ran = hostile.mode.with_name("mode.ran")
     hostile.get("a pickle")
     assert ran.exists()
