@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
+import dpkt
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -245,6 +246,18 @@ def test_a_packet_longer_than_any_is_told(tmp_path: Path) -> None:
     (tmp_path / "window.pcap").write_bytes(PCAP + head + bytes(1000))
     with pytest.raises(MachineError, match="a packet of 268435456 bytes"):
         WINDOW.table(tmp_path, flows=(), epoch_s=0)
+
+
+def test_a_syn_whose_options_are_cut_offers_no_shift(tmp_path: Path) -> None:
+    segment = dpkt.tcp.TCP(sport=1, dport=2, flags=dpkt.tcp.TH_SYN, opts=b"\x03\x0a\x00\x00")
+    segment.off = 6
+    packet = dpkt.ip.IP(src=b"\x0a\0\0\x01", dst=b"\x0a\0\0\x02", p=6, data=segment)
+    packet.len = len(packet)
+    content = bytes(dpkt.ethernet.Ethernet(data=packet))
+    length = len(content).to_bytes(4, "little")
+    (tmp_path / "window.pcap").write_bytes(PCAP + bytes(8) + length + length + content)
+    (row,) = WINDOW.table(tmp_path, flows=(), epoch_s=0).to_pylist()
+    assert (row["flags"], row["window_shift"]) == ("S", 0)
 
 
 def test_a_parquet_file_of_millions_of_equal_values_is_refused() -> None:

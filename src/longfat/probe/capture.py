@@ -232,7 +232,10 @@ def _tcp(
 
 
 def _offered_shift(syn: dpkt.tcp.TCP) -> int | None:
-    for kind, value in dpkt.tcp.parse_opts(syn.opts):
+    for option in dpkt.tcp.parse_opts(syn.opts):
+        if option is None:  # dpkt's way to say that the rest is none
+            break
+        kind, value = option
         if kind == dpkt.tcp.TCP_OPT_WSCALE and len(value) == 1:
             return int(value[0])
     return None
