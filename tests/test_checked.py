@@ -249,7 +249,7 @@ def test_a_packet_longer_than_any_is_told(tmp_path: Path) -> None:
 
 
 def test_a_syn_whose_options_are_cut_offers_no_shift(tmp_path: Path) -> None:
-    segment = dpkt.tcp.TCP(sport=1, dport=2, flags=dpkt.tcp.TH_SYN, opts=b"\x03\x0a\x00\x00")
+    segment = dpkt.tcp.TCP(sport=1, dport=2, flags=dpkt.tcp.TH_SYN, opts=b"\x01\x01\x01\x03")
     segment.off = 6
     packet = dpkt.ip.IP(src=b"\x0a\0\0\x01", dst=b"\x0a\0\0\x02", p=6, data=segment)
     packet.len = len(packet)
