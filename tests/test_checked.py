@@ -223,7 +223,7 @@ PCAP = bytes.fromhex("4d3cb2a1020004000000000000000000ffffffff01000000")
         ("ping.txt", TERABYTE, b"PING", PING.measure),
         ("ping.txt", TERABYTE, b"PING", PING.replies),
         ("queue.samples", TERABYTE, HEADER, lambda raw: QUEUE.table(raw, flows=(), epoch_s=0)),
-        ("queue.samples", 40 << 20, HEADER, lambda raw: QUEUE.table(raw, flows=(), epoch_s=0)),
+        ("queue.samples", 64 << 20, HEADER, lambda raw: QUEUE.table(raw, flows=(), epoch_s=0)),
         ("queue.samples", 900 << 20, b"", lambda raw: QUEUE.table(raw, flows=(), epoch_s=0)),
         ("window.pcap", TERABYTE, PCAP, lambda raw: WINDOW.table(raw, flows=(), epoch_s=0)),
         ("window.pcap", 900 << 20, PCAP, lambda raw: WINDOW.table(raw, flows=(), epoch_s=0)),

@@ -100,8 +100,8 @@ def member(name: str, kind: bytes = tarfile.REGTYPE, size: int = 0) -> tarfile.T
         (forged([empty("a"), empty("a/b")], member("a"), member("a/b")), "below a file of it"),
         (forged([empty("a/b"), empty("a")], member("a/b"), member("a")), "or a folder"),
         (forged([item("a", 1 << 45)]), "too much"),
-        (forged([item("a", 10**4000), item("b", 10**4000)]), "too much"),
-        (forged([item("a", float("nan"))]), "must not be"),  # type: ignore[arg-type]
+        (forged([item("a", 10**4000), item("b", 10**4000)]), "cannot be read"),
+        (forged([item("a", float("nan"))]), "cannot be read"),  # type: ignore[arg-type]
         (forged([{**item("a"), "name": ["a"]}]), "cannot be read"),
         (forged(["a"]), "cannot be read"),
         (forged_text("[" * 100_000), "cannot be read"),
@@ -156,7 +156,7 @@ def test_a_bomb_takes_no_memory(tmp_path: Path, kind: bytes) -> None:
     assert len(block) < 1 << 20
     tracemalloc.start()
     try:
-        with pytest.raises(UnpackError, match="a header in it is too large"):
+        with pytest.raises(UnpackError, match="is no file|has a name that must not be"):
             unpack(io.BytesIO(block), tmp_path)
         assert tracemalloc.get_traced_memory()[1] < 10 << 20
     finally:
@@ -170,7 +170,7 @@ def test_headers_of_headers_without_end(tmp_path: Path) -> None:
         header = tarfile.TarInfo("x")
         header.type = tarfile.XGLTYPE
         zipped.write(header.tobuf(tarfile.GNU_FORMAT) * 5000)
-    with pytest.raises(UnpackError, match=r"damaged|too large"):
+    with pytest.raises(UnpackError, match="is no file"):
         unpack(io.BytesIO(target.getvalue()), tmp_path)
 
 
