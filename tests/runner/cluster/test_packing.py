@@ -156,7 +156,7 @@ def test_a_bomb_takes_no_memory(tmp_path: Path, kind: bytes) -> None:
     assert len(block) < 1 << 20
     tracemalloc.start()
     try:
-        with pytest.raises(UnpackError, match="is no file|has a name that must not be"):
+        with pytest.raises(UnpackError, match=r"is no file|has a name that must not be"):
             unpack(io.BytesIO(block), tmp_path)
         assert tracemalloc.get_traced_memory()[1] < 10 << 20
     finally:

@@ -122,7 +122,11 @@ def unpack(source: IO[bytes], folder: Path, *, executables: bool = False) -> Non
         OSError: the folder cannot be written.
     """
     try:
-        with tarfile.open(fileobj=source, mode="r|gz", tarinfo=_Member) as tar:
+        with (
+            # Which unpacks no more at once than is asked for; tarfile's own reader does.
+            gzip.GzipFile(fileobj=source, mode="rb") as unzipped,
+            tarfile.open(fileobj=unzipped, mode="r:", tarinfo=_Member) as tar,
+        ):
             items = _contents(tar)
             if sum(item.size_bytes for item in items) > shutil.disk_usage(folder).free:
                 raise UnpackError("it holds more than there is room for")
