@@ -78,7 +78,7 @@ def _kill(scenarios: Sequence[Scenario], count: int, seed: int) -> list[Hit]:
                 f" {hit.moment_s:.3f} s): {one.kind}: {one.what[:200]}",
                 flush=True,
             )
-        if len(hits) % 50 == 0:
+        if len(hits) % 10 == 0:
             print(f"{len(hits)} kills in {time.monotonic() - start_s:.0f} s", flush=True)
     return hits
 
