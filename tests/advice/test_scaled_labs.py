@@ -193,7 +193,7 @@ def test_bad_input(default_run: Run, folder: Path) -> None:
     with pytest.raises(InputError, match=r"'rtt' sends no data .* flows that do: bulk"):
         diagnose(ping, "rtt")
     (ping.folder / "series" / "tcp.parquet").unlink()
-    with pytest.raises(InputError, match=r"tcp.parquet: missing"):
+    with pytest.raises(InputError, match=r"tcp.parquet: damaged: it is missing"):
         diagnose(ping)
     pq.write_table(pa.table({"other": [1]}), ping.folder / "series" / "tcp.parquet")
     with pytest.raises(InputError, match="not as this longfat writes them"):

@@ -200,6 +200,11 @@ def test_one_bad_case_ends_the_others(tmp_path: Path, make_case: MakeCase) -> No
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_guest_makes_no_fifo_in_its_folder(tmp_path: Path, make_case: MakeCase) -> None:
+    with pytest.raises(InputError, match=r"cannot create fifo .*: Operation not permitted"):
+        run_case(make_case(root=("mkfifo /run/longfat/run/pipe",)), name="c", out=tmp_path)
+
+
 def test_a_guest_that_tampers_is_told(tmp_path: Path, make_case: MakeCase) -> None:
     # The guest's root can end its machine; a run comes of it only if it says how it ended.
     line = "python3 -I -S -c 'import ctypes; ctypes.CDLL(None).reboot(0x4321FEDC)'"
@@ -214,7 +219,6 @@ def test_a_guest_that_tampers_is_told(tmp_path: Path, make_case: MakeCase) -> No
         "rm -rf $R/raw && ln -s {folder} $R/raw",
         "ln -s {folder}/victim $R/raw/a.err",
         "rm $R/job.json && ln -s {folder}/victim $R/job.json",
-        "mkfifo $R/raw/pipe",
     ],
 )
 def test_a_guest_cannot_reach_out_through_its_folder(

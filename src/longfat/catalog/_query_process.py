@@ -150,7 +150,7 @@ def _checked_files(files: dict[str, dict[str, Any]]) -> Any:
 
     class CheckedFiles(fs.FileSystemHandler):  # type: ignore[misc]
         def open_input_file(self, path: str) -> pa.NativeFile:
-            return pa.BufferReader(_content(path, **files[path]))
+            return pa.BufferReader(_content(**files[path]))
 
         open_input_stream = open_input_file
 
