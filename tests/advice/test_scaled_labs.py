@@ -199,7 +199,7 @@ def test_bad_input(default_run: Run, folder: Path) -> None:
     with pytest.raises(InputError, match=r"tcp.parquet: damaged: it has"):
         diagnose(ping)
     (ping.raw / "bulk.server.json").unlink()
-    with pytest.raises(InputError, match=r"flow 'bulk': bulk.server.json"):
+    with pytest.raises(InputError, match=r"damaged: raw/bulk.server.json: it is missing"):
         diagnose(ping)
     only_ping = replace(ping.case, flows=ping.case.flows[1:], probes=())
     with pytest.raises(InputError, match="nothing held one back"):
