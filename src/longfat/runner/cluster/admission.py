@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import dataclass
 from functools import partial
@@ -78,7 +79,7 @@ class Admission:
         self._refuse = refuse
         # One case for each set of tools is enough to have a worker look at all of them.
         kinds = {frozenset(of_it): index for index, of_it in enumerate(tools)}
-        self._cases = [works[index].case.to_json() for index in kinds.values()]
+        self._cases = [json.dumps(works[index].case.to_json()) for index in kinds.values()]
         self._wanted = Wanted(
             software=software(),
             longfat=tools[0]["longfat"].digest,

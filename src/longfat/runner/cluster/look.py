@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from longfat import __version__
 from longfat import kernel as kernels
 from longfat.case import Case
+from longfat.checked import parse_json
 from longfat.errors import InputError, LongfatError, SurroundingsError
 from longfat.guard import scratch_folder
 from longfat.kernel.parcel import fingerprint
@@ -68,7 +69,7 @@ _LOADED = _own_digest()
 def look(
     *,
     job: str,
-    cases: Sequence[Mapping[str, Any]],
+    cases: Sequence[str],
     kernel_digests: Sequence[str],
     storage: str | None,
     token: str,
@@ -77,7 +78,7 @@ def look(
 
     Args:
         job: the client's job.
-        cases: some cases that between them use all tools that the job's cases do.
+        cases: some cases, as JSON, that between them use all tools that the job's cases do.
         kernel_digests: the kernels that the job needs.
         storage: the storage of results, if there is any.
         token: the name of a token that the client has written there.
@@ -99,7 +100,7 @@ def look(
         return answer
     try:
         for case in cases:
-            found = toolbox_of(job).of(Case.from_json(case))
+            found = toolbox_of(job).of(Case.from_json(parse_json(case.encode(), where="a case")))
             answer["tools"].append({name: [t.version, t.digest] for name, t in found.items()})
         there = {kernel.digest: kernel for kernel in kernels.kernels()}
         for digest in kernel_digests:
