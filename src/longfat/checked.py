@@ -393,7 +393,7 @@ _SIMPLE: dict[Any, _Reader] = {
 
 def _list_reader(item: _Reader) -> Callable[[Any], list[Any]]:
     def read(data: Any) -> list[Any]:
-        if type(data) is not list:
+        if type(data) not in (list, tuple):  # what plain data has before it is JSON
             raise _misfit(data, "a list")
         found = []
         for index, one in enumerate(data):
@@ -408,7 +408,7 @@ def _list_reader(item: _Reader) -> Callable[[Any], list[Any]]:
 
 def _tuple_reader(items: list[_Reader]) -> _Reader:
     def read(data: Any) -> tuple[Any, ...]:
-        if type(data) is not list or len(data) != len(items):
+        if type(data) not in (list, tuple) or len(data) != len(items):
             raise _misfit(data, f"a list of {len(items)}")
         found = []
         for index, (item, one) in enumerate(zip(items, data, strict=True)):

@@ -19,6 +19,7 @@ from longfat.study import read_study
 from longfat.verdict import Verdict, judge
 from tests.report.conftest import RUNS
 from tests.report.pages import parsed
+from tests.resealed import reseal
 
 STUDY = """
 title: A queue <script>alert(1)</script>
@@ -158,9 +159,11 @@ def test_of_a_large_file_of_a_case_the_page_shows_the_beginning(tmp_path: Path) 
     shutil.copytree(RUNS / "seeded", folder)
     script = "cat > /opt/empty << 'EOF'\nEOF\ncat > /opt/small << 'EOF'\nsmall\nEOF\n"
     script += f"base64 -d > /opt/large << 'EOF'\n{'QUJD' * 5000}\nEOF\nchmod 644 /opt/large\n"
-    (folder / "lossy-seed1" / "commands.sh").write_text(script)
+    run = folder / "lossy-seed1"
+    (run / "commands.sh").write_text(script)
+    reseal(run)
     study = read_study(folder)
-    verdict = judge(study, {"lossy": [load_run(folder / "lossy-seed1")]})
+    verdict = judge(study, {"lossy": [load_run(run)]})
     page = unescape(report_page(verdict))
     assert script[: script.index("QUJD")] in page
     assert page.count("QUJD") == 500

@@ -15,15 +15,17 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from longfat.checksum import SEAL, sealed
 from longfat.errors import InputError
 from longfat.runner.cluster import task
 from longfat.runner.cluster.packing import packed
 from longfat.runner.cluster.words import Done, Failed
 from longfat.runs import load_run
-from longfat.runs.run import MANIFEST
+from longfat.runs.run import MANIFEST, sums_of
 
 
 def _block(*items: tuple[str, bytes, bytes]) -> bytes:
@@ -54,18 +56,22 @@ def _bomb() -> bytes:
     return gzip.compress(header.tobuf(tarfile.GNU_FORMAT) + bytes(64 << 20), 1)
 
 
-def _changed(source: Path, change: Callable[[Path], None]) -> bytes:
+def _changed(source: Path, *changes: Callable[[Path], None]) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "run"
         shutil.copytree(source, copy)
-        change(copy)
+        for change in changes:
+            change(copy)
         return packed(copy)
 
 
 def _manifest(**fields: Any) -> Callable[[Path], None]:
     def change(folder: Path) -> None:
         path = folder / MANIFEST
-        path.write_text(json.dumps(json.loads(path.read_text()) | fields))
+        data = json.loads(path.read_text())
+        del data[SEAL]
+        files = {name: asdict(file) for name, file in sums_of(folder).items()}
+        path.write_text(json.dumps(sealed(data | {"files": files} | fields)))
 
     return change
 
@@ -106,7 +112,7 @@ def _answer(mode: str, source: Path) -> Any:
         "changed raw file": lambda: _changed(source, _raw),
         "a page": lambda: _changed(source, _page),
         "wrong metrics": lambda: _changed(source, _manifest(metrics={"rtt.avg_s": 1e9})),
-        "wrong series": lambda: _changed(source, _series),
+        "wrong series": lambda: _changed(source, _series, _manifest()),
     }
     if mode in blocks:
         return Done(digest=digest, block=blocks[mode]())
