@@ -1,0 +1,134 @@
+"""Readers of folders with checksums: cached results, run directories and kernels.
+
+A changed file must be found, whichever it is.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from longfat.errors import MachineError
+from longfat.kernel import manifest as kernel_manifest
+from longfat.memory import Memory
+from longfat.memory.entry import NOTE
+from longfat.runs import Run, load_run
+from longfat.runs.run import MANIFEST
+from tests.mutations.kind import LAB, WrongError, write
+from tests.mutations.mutators import flip_bytes
+from tests.mutations.single import kernel, known_runs
+
+
+def _tree(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def packed_tree(files: dict[str, bytes]) -> bytes:
+    head = json.dumps([[name, len(content)] for name, content in files.items()]).encode()
+    return head + b"\n" + b"".join(files.values())
+
+
+def _unpacked_tree(content: bytes) -> dict[str, bytes]:
+    head, _, rest = content.partition(b"\n")
+    found = {}
+    for name, size in json.loads(head):
+        found[name], rest = rest[:size], rest[size:]
+    return found
+
+
+def change_file(chance: random.Random, content: bytes) -> bytes:
+    """Change one file of a folder, remove it, or swap it with another."""
+    files = _unpacked_tree(content)
+    name = chance.choice(list(files))
+    match chance.randrange(12):
+        case 0:
+            del files[name]
+        case 1:
+            other = chance.choice(list(files))
+            files[name], files[other] = files[other], files[name]
+        case _:
+            files[name] = flip_bytes(chance, files[name])
+    return packed_tree(files)
+
+
+@cache
+def remembered() -> dict[str, bytes]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        shutil.copytree(LAB / "default-seed1", folder / "run")
+        run = load_run(folder / "run")
+        memory = Memory(folder / "memory")
+        memory.remember(run)
+        return _tree(memory.place(run.key))
+
+
+def recall(folder: Path, content: bytes) -> None:
+    """Recall a result of which a file was changed; its key is the name of its folder."""
+    files = remembered()
+    key = json.loads(files[NOTE])["key"]
+    told: list[str] = []
+    memory = Memory(folder / "memory", tell=told.append)
+    for name, one in _unpacked_tree(content).items():
+        write(memory.place(key), name, one)
+    run = memory.recall(key, out=folder / "out", name="again", study="s", parameters={})
+    if run is None:
+        if not told:
+            raise WrongError("nothing was told")
+        if memory.knows(key):
+            raise WrongError("it is still there")
+        raise MachineError(told[0])
+    whole = _known_run(key)
+    found = {name: data for name, data in _tree(run.folder).items() if name != MANIFEST}
+    expected = {name: data for name, data in files.items() if name not in (MANIFEST, NOTE)}
+    if (run.metrics, run.case, run.tools) != (whole.metrics, whole.case, whole.tools):
+        raise WrongError("its metrics or its case are others")
+    if found != expected:
+        raise WrongError("its files are others")
+
+
+@cache
+def _known_run(key: str) -> Run:
+    return next(run for run in known_runs() if run.key == key)
+
+
+@cache
+def run_folder() -> dict[str, bytes]:
+    return _tree(LAB / "default-seed1")
+
+
+def check_run(folder: Path, content: bytes) -> None:
+    """Read a run directory of which a file was changed."""
+    for name, one in _unpacked_tree(content).items():
+        write(folder, name, one)
+    run = load_run(folder)
+    raw = run.checked_raw
+    found = {flow.name: flow.measure(raw) for flow in run.case.flows}
+    measured = {f"{flow}.{name}": value for flow, of in found.items() for name, value in of.items()}
+    whole = load_run(LAB / "default-seed1")
+    found = {flow.name: flow.measure(whole.raw) for flow in whole.case.flows}
+    expected = {f"{flow}.{name}": value for flow, of in found.items() for name, value in of.items()}
+    if (run.metrics, measured) != (whole.metrics, expected):
+        raise WrongError("its metrics are others")
+    for probe in run.case.probes:
+        if not run.series(probe.name).equals(whole.series(probe.name)):
+            raise WrongError("a series is another")
+
+
+def check_kernel(folder: Path, content: bytes) -> None:
+    for name, one in _unpacked_tree(content).items():
+        write(folder, name, one)
+    if problem := kernel_manifest.damage(folder):
+        raise MachineError(problem)
+    if kernel_manifest.read(folder) is None:
+        raise MachineError("no manifest")
+    kept = {**kernel()}
+    if {**_tree(folder), kernel_manifest.SUMS: b""} != {**kept, kernel_manifest.SUMS: b""}:
+        raise WrongError("a kernel with other bytes came as good")

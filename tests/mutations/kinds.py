@@ -1,0 +1,110 @@
+"""All kinds of data, by name."""
+
+from __future__ import annotations
+
+import json
+
+from longfat.kernel import manifest as kernel_manifest
+from longfat.runs.run import MANIFEST
+from tests.mutations.folders import (
+    change_file,
+    check_kernel,
+    check_run,
+    packed_tree,
+    recall,
+    remembered,
+    run_folder,
+)
+from tests.mutations.kind import Kind, files
+from tests.mutations.mutators import (
+    change_capture,
+    change_json,
+    change_package,
+    change_samples,
+    change_sealed,
+    change_words,
+    flip_bytes,
+)
+from tests.mutations.single import (
+    FRAMES,
+    check_any,
+    check_drawing,
+    check_forged,
+    check_frame,
+    check_kernel_manifest,
+    check_manifest,
+    check_note,
+    check_order,
+    check_outcome,
+    check_package,
+    check_script,
+    check_study,
+    check_table,
+    check_wire,
+    kernel,
+    note,
+    outcomes,
+    packages,
+    raw_kind,
+    tables,
+)
+
+KINDS: dict[str, Kind] = {
+    "manifest": Kind(
+        samples=files(f"tests/data/runs/*/*/{MANIFEST}"), mutate=change_json, read=check_manifest
+    ),
+    "forged manifest": Kind(
+        samples=files(f"tests/data/runs/lab08/*/{MANIFEST}"),
+        mutate=change_sealed,
+        read=check_forged,
+    ),
+    "cached result": Kind(
+        samples=lambda: [packed_tree(remembered())], mutate=change_file, read=recall
+    ),
+    "run": Kind(samples=lambda: [packed_tree(run_folder())], mutate=change_file, read=check_run),
+    "note": Kind(samples=note, mutate=change_json, read=check_note),
+    "kernel": Kind(samples=lambda: [packed_tree(kernel())], mutate=change_file, read=check_kernel),
+    "kernel manifest": Kind(
+        samples=lambda: [kernel()[kernel_manifest.FILE]],
+        mutate=change_json,
+        read=check_kernel_manifest,
+    ),
+    "outcome": Kind(samples=outcomes, mutate=change_json, read=check_outcome),
+    "frame": Kind(
+        samples=lambda: [json.dumps(one).encode() for one in FRAMES],
+        mutate=change_json,
+        read=check_frame,
+    ),
+    "wire": Kind(
+        samples=lambda: [b'{"rows": 24, "columns": 80}'], mutate=change_json, read=check_wire
+    ),
+    "order": Kind(
+        samples=lambda: [b'{"do": "a", "factor": 1, "names": ["a"], "x": null}'],
+        mutate=change_json,
+        read=check_order,
+    ),
+    "queue samples": raw_kind("queue.samples", mutate=change_samples),
+    "tcp samples": raw_kind("tcp.samples", mutate=change_samples),
+    "rate samples": raw_kind("rate.samples", mutate=change_samples),
+    "capture": raw_kind("window.pcap", mutate=change_capture),
+    "parquet": Kind(samples=tables, mutate=flip_bytes, read=check_table),
+    "iperf3": raw_kind("bulk.client.json", mutate=change_json),
+    "iperf3 reversed": raw_kind("back.server.json", mutate=change_json),
+    "any iperf3": Kind(
+        samples=files("tests/data/iperf3/*.json"), mutate=change_json, read=check_any
+    ),
+    "transfer": raw_kind("moved.client.json", mutate=change_json),
+    "ping": raw_kind("ping.txt", mutate=change_words),
+    "study": Kind(
+        samples=files("labs/*/study.yaml", "tests/study/data/*.yaml"),
+        mutate=change_words,
+        read=check_study,
+    ),
+    "drawing": Kind(
+        samples=files("tests/data/miniedit/*.mn"), mutate=change_json, read=check_drawing
+    ),
+    "script": Kind(
+        samples=files("tests/data/mininet/*.py"), mutate=change_words, read=check_script
+    ),
+    "package": Kind(samples=packages, mutate=change_package, read=check_package),
+}

@@ -1,0 +1,283 @@
+"""Readers of single pieces of data: manifests, messages, raw files, studies, packages."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tempfile
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from longfat.catalog import Catalog
+from longfat.checked import parse_json
+from longfat.errors import LongfatError, MachineError
+from longfat.kernel import manifest as kernel_manifest
+from longfat.live.building import Done
+from longfat.live.shell.wire import WireError, fields_of, size_of
+from longfat.machine.line import Frame
+from longfat.memory.entry import NOTE, entry_of, read_entry
+from longfat.runner.cluster import packing
+from longfat.runner.guest_outcome import OUTCOME, read_outcome
+from longfat.runs import Run, load_run
+from longfat.runs.run import MANIFEST, read_manifest
+from longfat.runs.series import parse_series
+from longfat.runs.staging import decode_probes, measure_flows
+from longfat.studio.live.orders import read_order
+from longfat.study import read_study
+from longfat.study.miniedit import read_miniedit
+from longfat.study.mininet_read import read_mininet
+from longfat.traffic import Iperf3, Ping, Transfer
+from longfat.traffic.iperf3_any import read_any_report
+from longfat.verdict import judge
+from tests.mutations.kind import (
+    CASE,
+    DATA,
+    EPOCH_S,
+    FLOWS,
+    LAB,
+    PROBES,
+    RUN,
+    Kind,
+    Mutate,
+    Read,
+    WrongError,
+    write,
+)
+
+
+def check_manifest(folder: Path, content: bytes) -> None:
+    write(folder, MANIFEST, content)
+    run = load_run(folder)
+    if replace(run, folder=RUN) not in known_runs():
+        raise WrongError("another run came as a good one")
+
+
+@cache
+def known_runs() -> list[Run]:
+    return [
+        replace(load_run(path.parent), folder=RUN) for path in DATA.glob(f"runs/*/*/{MANIFEST}")
+    ]
+
+
+@cache
+def _lab() -> tuple[Any, dict[str, Run]]:
+    study = read_study(LAB)
+    return study, {name: load_run(LAB / f"{name}-seed1") for name in study.cases}
+
+
+def check_forged(folder: Path, content: bytes) -> None:
+    """Read a manifest that is formally good, and use it."""
+    run = read_manifest(parse_json(content, where="x"), folder=folder)
+    write(folder, f"{run.folder.name}-seed1/{MANIFEST}", content)
+    study, runs = _lab()
+    judge(study, {name: (runs[name],) for name in runs} | {"default": (run,)})
+    assert Catalog([folder]).runs == 1
+
+
+def check_note(folder: Path, content: bytes) -> None:
+    write(folder, NOTE, content)
+    read_entry(folder)
+
+
+def note() -> list[bytes]:
+    with tempfile.TemporaryDirectory() as name:
+        run = load_run(RUN)
+        entry_of(run, folder=Path(name) / run.key).write(Path(name))
+        return [Path(name, NOTE).read_bytes()]
+
+
+@cache
+def kernel() -> dict[str, bytes]:
+    """The files of a kernel that was never built."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write(folder, "linux", os.urandom(5000))
+        write(folder, "config", b"CONFIG_A=y\n" * 100)
+        about = kernel_manifest.Manifest(
+            digest="ab",
+            release="6.1.9",
+            series="6.1",
+            binary_sha256="ab",
+            binary_key="ab",
+            recipe_digest="ab",
+            source_name="linux",
+            source_digest="ab",
+            tools=("gcc", "ld"),
+            patches=("a.patch",),
+            shims=(),
+            unknown_answers=(),
+            refused_answers=("CONFIG_A",),
+            lines=3,
+        )
+        kernel_manifest.write(about, folder)
+        kernel_manifest.write_sums(folder)
+        return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def check_kernel_manifest(folder: Path, content: bytes) -> None:
+    write(folder, kernel_manifest.FILE, content)
+    if kernel_manifest.read(folder) is None:
+        raise MachineError("refused")
+
+
+def outcomes() -> list[bytes]:
+    failed = {"line": "tc", "words": "no", "status": 2}
+    times = {flow.name: [0.0, 2.5] for flow in FLOWS}
+    return [
+        json.dumps(one).encode()
+        for one in (
+            {"failed": None, "virtual_s": 5.5, "epoch_s": EPOCH_S, "flow_times": times},
+            {"failed": {"step": "setup", "index": 0, **failed}, "virtual_s": 0.0},
+            {"failed": {"step": "flow", "flow": "bulk", **failed}, "virtual_s": 0.0},
+            {"failed": {"step": "probe", "probe": "tcp", **failed}, "virtual_s": 0.0},
+        )
+    ]
+
+
+def check_outcome(folder: Path, content: bytes) -> None:
+    write(folder, OUTCOME, content)
+    found = read_outcome(folder, CASE)
+    if found is not None:
+        assert float(found.played.virtual_s) >= 0
+
+
+def check_frame(folder: Path, content: bytes) -> None:
+    del folder
+    message = Frame(b"a", 1, content).message()
+    for name in ("now_ns", "status", "pid"):
+        if name in message:
+            message.number(name)
+    if "times_ns" in message:
+        message.all(Done, besides=("now_ns",))
+    if "processes" in message:
+        message.get("processes", list[int])
+
+
+FRAMES = (
+    {"now_ns": 5, "status": 0},
+    {"now_ns": 5, "times_ns": [1, 2], "failed": {"line": "a", "words": "b", "status": None}},
+    {"now_ns": 5, "processes": [1, 2], "pid": 7, "x": {"y": None}},
+)
+
+
+def check_wire(folder: Path, content: bytes) -> None:
+    del folder
+    try:
+        size_of(fields_of(content))
+    except WireError as error:
+        raise MachineError(str(error)) from None
+
+
+def check_order(folder: Path, content: bytes) -> None:
+    del folder
+    order = read_order(content.decode(errors="replace"))
+    order.real("factor", least=0, most=10)
+    order.texts("names")
+
+
+@cache
+def _raw() -> dict[str, bytes]:
+    """The raw files of the case, as a guest leaves them."""
+    traffic = DATA / "traffic"
+    probe = DATA / "probe"
+    files = {path.name: path for path in probe.iterdir() if path.suffix != ".py"}
+    files["back.client.json"] = traffic / "iperf3-3.12-reverse-client.json"
+    files["back.server.json"] = traffic / "iperf3-3.12-reverse-server.json"
+    files["moved.client.json"] = traffic / "transfer-parallel-client.json"
+    files["moved.server.json"] = traffic / "transfer-parallel-server.json"
+    files["ping.txt"] = traffic / "ping-20221126.txt"
+    return {name: path.read_bytes() for name, path in files.items()}
+
+
+def _raw_reader(*names: str) -> Read:
+    """Return what reads the raw files of a case of which one of these was changed."""
+
+    def read(folder: Path, content: bytes) -> None:
+        raw = folder / "raw"
+        name = names[len(content) % len(names)]
+        for other, whole in _raw().items():
+            write(raw, other, content if other == name else whole)
+        flows = tuple(one for one in FLOWS if any(each.startswith(one.name) for each in names))
+        chosen = tuple(one for one in PROBES if any(each.startswith(one.name) for each in names))
+        case = replace(CASE, flows=flows or FLOWS[:1], probes=chosen)
+        measure_flows(case, raw)
+        decode_probes(case, raw, series=folder / "series", epoch_s=EPOCH_S)
+        for flow in case.flows:
+            if isinstance(flow, Ping):
+                flow.replies(raw)
+            elif isinstance(flow, Iperf3 | Transfer):
+                flow.rows(raw), flow.received_rows(raw), flow.connections(raw)
+
+    return read
+
+
+def raw_kind(*names: str, mutate: Mutate) -> Kind:
+    return Kind(
+        samples=lambda: [_raw()[name] for name in names], mutate=mutate, read=_raw_reader(*names)
+    )
+
+
+@cache
+def tables() -> list[bytes]:
+    with tempfile.TemporaryDirectory() as name:
+        for file, content in _raw().items():
+            write(Path(name, "raw"), file, content)
+        decode_probes(CASE, Path(name, "raw"), series=Path(name, "series"), epoch_s=EPOCH_S)
+        return [Path(name, "series", f"{one.name}.parquet").read_bytes() for one in PROBES]
+
+
+def check_table(folder: Path, content: bytes) -> None:
+    del folder
+    # Of the probe whose columns it has, by its size or its schema.
+    last: LongfatError | None = None
+    for probe in PROBES:
+        try:
+            table = parse_series(content, where="x.parquet", columns=probe.columns)
+        except LongfatError as error:
+            last = error
+        else:
+            try:
+                probe.measure(table)
+            except (pa.ArrowException, ValueError, LookupError, TypeError) as error:
+                # Without its checksum nothing finds values that are null or swapped.
+                raise MachineError(str(error)) from None
+            return
+    if last is not None:
+        raise last
+
+
+def check_any(folder: Path, content: bytes) -> None:
+    read_any_report(write(folder, "x.json", content))
+
+
+def check_study(folder: Path, content: bytes) -> None:
+    read_study(write(folder, "study.yaml", content))
+
+
+def check_drawing(folder: Path, content: bytes) -> None:
+    read_miniedit(write(folder, "x.mn", content))
+
+
+def check_script(folder: Path, content: bytes) -> None:
+    read_mininet(write(folder, "x.py", content))
+
+
+@cache
+def packages() -> list[bytes]:
+    return [packing.packed(RUN)]
+
+
+def check_package(folder: Path, content: bytes) -> None:
+    place = folder / "inside"
+    place.mkdir()
+    try:
+        packing.unpack(io.BytesIO(content), place)
+    except packing.UnpackError as error:
+        raise MachineError(str(error)) from None
+    if sorted(path.name for path in folder.iterdir()) != ["inside"]:
+        raise WrongError("it wrote elsewhere")
