@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from longfat.checked import Decoder, told
+from longfat.checked import Decoder, describe
 from longfat.errors import InputError
 from longfat.network import Network
 from longfat.probe import PROBES, Probe
@@ -170,7 +170,9 @@ class Case:
         fields = dict(data) if isinstance(data, dict) else {}
         found = fields.pop("format", None)
         if found != CASE_FORMAT:
-            raise error(f"{where}: its format is {told(found)}; this longfat reads {CASE_FORMAT}")
+            raise error(
+                f"{where}: its format is {describe(found)}; this longfat reads {CASE_FORMAT}"
+            )
         files = [
             one.file for one in _FILES.decode(fields.pop("files", []), where=where, error=error)
         ]

@@ -33,7 +33,7 @@ with longfat.Network(kernel="6.1", memory="128MB") as net:
     h1, h2 = net.host("h1"), net.host("h2")
     net.link(h1, h2)
     while True:
-        h1.run("ping -c 1 10.0.0.2; echo x > /tmp/longfat/run/raw/x")
+        h1.run("ping -c 1 10.0.0.2; echo x > /run/longfat/run/raw/x")
 """
 
 _TEST = """\
@@ -143,8 +143,8 @@ SCENARIOS = (
         name="exec",
         weight=16,
         command=(
-            *(LONGFAT, "exec", "--kernel", "6.1", "--memory", "128MB", "--bind", "out:/out"),
-            *("--", "sh", "-c", _WRITER.format("/tmp/longfat/run/raw")),
+            *(LONGFAT, "exec", "--kernel", "6.1", "--memory", "128MB", "--bind", "out:/out:rw"),
+            *("--", "sh", "-c", _WRITER.format("/run/longfat/run/raw")),
         ),
         lasts_s=1.8,
         ends=False,

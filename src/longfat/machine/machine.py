@@ -14,7 +14,13 @@ from longfat.machine.clock import VirtualClock
 from longfat.machine.pace import Pacer
 from longfat.machine.process import descendants, find_program, peak_bytes
 from longfat.machine.quota import QuotaWatch, current_quota
-from longfat.machine.sandbox import HANDOVER, HOST_ENVIRONMENT, MEMORY_FOLDER, sandboxed
+from longfat.machine.sandbox import (
+    HANDOVER,
+    HOST_ENVIRONMENT,
+    MEMORY_FOLDER,
+    OWN_FOLDERS,
+    sandboxed,
+)
 from longfat.machine.watchdog import STALL_CPU_S, Watchdog
 
 if TYPE_CHECKING:
@@ -127,7 +133,7 @@ class Machine:
         )
         if line is not None:
             line.close_far()
-        watch = QuotaWatch(quota, folder=run)
+        watch = QuotaWatch(quota, folder=run, own_folders=OWN_FOLDERS)
         self._pulse = _Pulse(self._guarded, kernel, stall_cpu_s, watch)
 
     def __enter__(self) -> Machine:

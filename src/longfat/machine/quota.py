@@ -27,13 +27,11 @@ from longfat.metric import Unit
 from longfat.units import format_quantity, parse_quantity
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 VARIABLE = "LONGFAT_QUOTA"
 """The environment variable that sets quotas."""
-
-OWN_FOLDERS = ("/dev/shm", "/tmp")
-"""Where a kernel's process has file systems of its own, in the host's memory."""
 
 _OPEN_FILES = 65_536
 _EVERY_S = 0.25
@@ -151,11 +149,14 @@ class QuotaWatch:
     Args:
         quota: the quota.
         folder: the folder that the machine writes to.
+        own_folders: where it has file systems of its own, in the host's memory, as it
+            sees them.
     """
 
-    def __init__(self, quota: Quota, *, folder: Path) -> None:
+    def __init__(self, quota: Quota, *, folder: Path, own_folders: Sequence[str] = ()) -> None:
         self._quota = quota
         self._folder = folder
+        self._own_folders = own_folders
         self._next_s = 0.0
         self._started_s = time.monotonic()
 
@@ -173,7 +174,7 @@ class QuotaWatch:
         if began_s < self._next_s:
             return
         self._check_processes(root)
-        self._check_folder(_own_files(kernel_pid) if kernel_pid is not None else 0)
+        self._check_folder(self._own_files(kernel_pid) if kernel_pid is not None else 0)
         # However large the machine is, looking takes a small share of the time.
         took_s = time.monotonic() - began_s
         self._next_s = began_s + max(_EVERY_S, took_s / _SHARE)
@@ -191,6 +192,15 @@ class QuotaWatch:
         _raise(self._quota.exceeded("processes", len(processes), doing="has processes:"))
         private = sum(private_bytes(process.pid) for process in processes)
         _raise(self._quota.exceeded("overhead", private, doing="holds beside its own memory"))
+
+    def _own_files(self, pid: int) -> int:
+        """Return how many files the kernel has in its own file systems."""
+        count = 0
+        for place in self._own_folders:
+            with contextlib.suppress(OSError):
+                about = os.statvfs(f"/proc/{pid}/root{place}")
+                count += about.f_files - about.f_ffree
+        return count
 
     def _check_folder(self, count: int) -> None:
         """Add up the folder, as far as the quota goes. The guest may change it meanwhile."""
@@ -213,16 +223,6 @@ class QuotaWatch:
                 break
         _raise(self._quota.exceeded("files", count, doing="has files:"))
         _raise(self._quota.exceeded("disk", size, doing="has written"))
-
-
-def _own_files(pid: int) -> int:
-    """Return how many files a kernel has in its own file systems, which are memory of the host."""
-    count = 0
-    for place in OWN_FOLDERS:
-        with contextlib.suppress(OSError):
-            about = os.statvfs(f"/proc/{pid}/root{place}")
-            count += about.f_files - about.f_ffree
-    return count
 
 
 def _raise(error: MachineError | None) -> None:

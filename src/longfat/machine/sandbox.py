@@ -31,7 +31,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longfat.errors import SurroundingsError
-from longfat.machine.quota import OWN_FOLDERS
 from longfat.machine.syscalls import filter_program
 from longfat.machine.view import is_visible, view_options
 
@@ -44,7 +43,12 @@ if TYPE_CHECKING:
 HANDOVER = "/tmp/longfat"
 """Where the folders stand inside: a fixed place, so that no host path leaks in."""
 
-MEMORY_FOLDER, _SMALL_FOLDER = OWN_FOLDERS
+MEMORY_FOLDER = "/dev/shm"
+"""Where the kernel keeps the machine's memory: a file system in memory, of its size."""
+
+_SMALL_FOLDER = "/tmp"
+OWN_FOLDERS = (MEMORY_FOLDER, _SMALL_FOLDER)
+"""Where the kernel's process has file systems of its own, in the host's memory."""
 
 _KERNEL = f"{HANDOVER}/kernel"
 _LOADER = "/lib64/ld-linux-x86-64.so.2"

@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 import pyarrow as pa
 
 from longfat.case import Case, digest_of
-from longfat.checked import Decoder, read_json, told
+from longfat.checked import Decoder, describe, read_json
 from longfat.checksum import FILE_NAME, FileSum, file_damage, file_sum, sealed, unsealed
 from longfat.errors import InputError
 from longfat.runs.series import read_series
@@ -208,10 +208,12 @@ def read_manifest(data: Any, *, folder: Path) -> Run:
     """
     where = str(folder / MANIFEST)
     if not isinstance(data, dict):
-        raise InputError(f"{where}: found {told(data)}, needed is an object")
+        raise InputError(f"{where}: found {describe(data)}, needed is an object")
     found = data.get("format")
     if found != RUN_FORMAT or isinstance(found, bool):
-        raise InputError(f"{where}: its format is {told(found)}; this longfat reads {RUN_FORMAT}")
+        raise InputError(
+            f"{where}: its format is {describe(found)}; this longfat reads {RUN_FORMAT}"
+        )
     fields = unsealed(data, where=where)
     del fields["format"]
     written = fields.pop("case", None)
@@ -233,13 +235,13 @@ def _contradiction(run: Run) -> str:
         return "digest: it is not that of the raw files"
     for name in run.files:
         if not FILE_NAME.fullmatch(name):
-            return f"files: {told(name)} is no path of a run's file"
+            return f"files: {describe(name)} is no path of a run's file"
     if run.flow_times.keys() != {flow.name for flow in run.case.flows}:
         return "flow_times: they are not those of the case's flows"
     for name in run.metrics:
         source, _, metric = name.partition(".")
         if not source or not metric:
-            return f"metrics: {told(name)} is not of the form FLOW.METRIC"
+            return f"metrics: {describe(name)} is not of the form FLOW.METRIC"
     if "" in run.parameters:
         return "parameters: one has no name"
     return ""

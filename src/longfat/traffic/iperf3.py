@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from longfat.checked import MOST_RAW_BYTES, parse_json, read_json, told
+from longfat.checked import MOST_RAW_BYTES, describe, parse_json, read_json
 from longfat.errors import InputError, MachineError
 from longfat.metric import Metric, Unit
 from longfat.theory.fairness import jain_index
@@ -195,7 +195,7 @@ def parse_report(data: Any, *, name: str) -> Iperf3Report:
         raise MachineError(f"{name}: {_NO_REPORT}: the top level is no object")
     if "error" in data:
         problem = data["error"]
-        words = problem if isinstance(problem, str) else told(problem)
+        words = problem if isinstance(problem, str) else describe(problem)
         raise InputError(f"{name}: iperf3 failed: {words}")
     where = f"{name}: not a whole report of iperf3"
     report = REPORT.decode(data, where=where, error=MachineError)

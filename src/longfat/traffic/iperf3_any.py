@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from longfat.checked import MOST_RAW_BYTES, read_bytes, told
+from longfat.checked import MOST_RAW_BYTES, describe, read_bytes
 from longfat.errors import InputError
 from longfat.traffic.iperf3 import streams_of
 from longfat.traffic.iperf3_json import INTERVALS
@@ -53,7 +53,7 @@ def read_any_report(path: Path) -> AnyReport:
     if not isinstance(data, dict) or not {"start", "intervals", "end", "error"} & data.keys():
         raise InputError(f"{path}: JSON, but not iperf3's: {_shape(data)}; {_RIGHT}")
     error = data.get("error", "")
-    broken = error if isinstance(error, str) else told(error)
+    broken = error if isinstance(error, str) else describe(error)
     intervals = data.get("intervals")
     if not intervals and broken:
         raise InputError(f"{path}: the test failed, and there is nothing to draw: {broken}")

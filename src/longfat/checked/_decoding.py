@@ -1,62 +1,24 @@
-"""Data from a disk or a guest, read into our own values: what does not fit is an error.
-
-Whatever comes from outside this process may be cut, damaged or forged. So JSON
-is read within a limit of bytes (`read_json`), and becomes a value by the type
-annotations of its dataclass alone (`decode`): every field is there, none is
-unknown, and each has its declared type. Numbers are finite and fit into 64
-bits, texts can be encoded. An error names the file, the field, what was found
-and what is needed:
-
-    runs/a-seed1/manifest.json: metrics.bulk.receiver_bps: found a text, needed is a number
-
-How deep data may be nested follows from the types: what no type asks for is
-never walked through. The caller chooses the class of the error: what a guest
-wrote is the machine's fault, what lies on the disk is the reader's input.
-
-msgspec and pydantic were tried in place of `decode`. Both take unknown fields
-of dataclasses and repeated names in silence, cannot tell flows and probes by
-their tool and kind, and msgspec's errors do not name the key of a mapping; they
-add 27 and 95 ms to a start of 80 ms.
-"""
+"""From plain data to values of declared types, by their annotations."""
 
 from __future__ import annotations
 
 import dataclasses
-import errno
 import functools
-import io
-import json
 import math
-import os
-import re
-import stat
 import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
 from enum import Enum
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from longfat.errors import InputError, LongfatError
+from longfat.checked._reading import LONGEST_QUOTE, MakeError, quoted
+from longfat.errors import InputError
 
-MOST_BYTES = 16 << 20
-"""How large a file of JSON may be that longfat itself writes."""
+_MOST_WHOLE = 2**63 - 1
 
-MOST_RAW_BYTES = 64 << 20
-"""How large a tool's report may be that is read as a whole."""
-
-MOST_WHOLE = 2**63 - 1
-"""The largest whole number."""
-
-# Of what stands in JSON, a value takes at most about this much memory.
-_BYTES_OF_A_VALUE = 80
-_MOST_MEMORY_BYTES = 600 << 20
-_LONGEST_QUOTE = 40
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 _T = TypeVar("_T")
-_Error = Callable[[str], LongfatError]
 _Reader = Callable[[Any], Any]
 Tagged = Mapping[type, tuple[str, Mapping[str, type]]]
 """Of abstract dataclasses: the field that names the class, and the classes by their names."""
@@ -87,124 +49,7 @@ class _MisfitError(Exception):
         return f"{place}: {self.args[0]}" if place else str(self.args[0])
 
 
-def open_regular(path: Path) -> io.BufferedReader:
-    """Open a regular file to read: nothing that would block, as a pipe does, or never end.
-
-    Raises:
-        OSError: it cannot be opened, or is something else than a regular file.
-    """
-    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        mode = os.fstat(file).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if not stat.S_ISREG(mode):
-            raise OSError(errno.EINVAL, "Not a regular file")
-        return os.fdopen(file, "rb")
-    except BaseException:
-        os.close(file)
-        raise
-
-
-def read_bytes(
-    path: Path, *, most_bytes: int, where: str = "", error: _Error = InputError
-) -> bytes:
-    """Read a file that must not be larger than so.
-
-    Args:
-        path: a regular file.
-        most_bytes: how large it may be, in bytes.
-        where: what to call it in messages; its path, if empty.
-        error: makes the error of a message.
-
-    Raises:
-        OSError: it cannot be read.
-        LongfatError: it is larger.
-    """
-    with open_regular(path) as file:
-        size = os.fstat(file.fileno()).st_size
-        content = b"" if size > most_bytes else file.read(most_bytes + 1)
-    if size > most_bytes or len(content) > most_bytes:
-        size = max(size, len(content))
-        raise error(f"{where or path}: it has {size:,} bytes; at most {most_bytes:,} are read")
-    return content
-
-
-def read_json(
-    path: Path,
-    *,
-    most_bytes: int = MOST_BYTES,
-    where: str = "",
-    error: _Error = InputError,
-    foreign: bool = False,
-) -> Any:
-    """Read a file of JSON.
-
-    Args:
-        path: a regular file.
-        most_bytes: how large it may be, in bytes.
-        where: what to call it in messages; its path, if empty.
-        error: makes the error of a message.
-        foreign: as of `parse_json`.
-
-    Raises:
-        OSError: it cannot be read.
-        LongfatError: it is larger, or no JSON: see `parse_json`.
-    """
-    content = read_bytes(path, most_bytes=most_bytes, where=where, error=error)
-    return parse_json(content, where=where or str(path), error=error, foreign=foreign)
-
-
-def parse_json(
-    content: bytes, *, where: str, error: _Error = InputError, foreign: bool = False
-) -> Any:
-    """Return what JSON says.
-
-    Args:
-        content: its bytes, in UTF-8.
-        where: what to call it in messages, such as its file.
-        error: makes the error of a message.
-        foreign: another program wrote it, which may name a field twice (as iperf3 does): the
-            last one counts.
-
-    Raises:
-        LongfatError: it is no JSON, is nested too deep, names a field twice, would take
-            more than some 600 MB of memory, or has a number or a text that cannot be: NaN,
-            Infinity, thousands of digits, half of a surrogate pair.
-    """
-    values = sum(content.count(mark) for mark in (b",", b"[", b"{"))
-    if values * _BYTES_OF_A_VALUE > _MOST_MEMORY_BYTES:
-        raise error(f"{where}: JSON with about {values:,} values, which are too many")
-    try:
-        text = content.decode("utf-8")
-        data = json.loads(
-            text, parse_constant=_constant, object_pairs_hook=None if foreign else _object
-        )
-        if _SURROGATE.search(text):
-            json.dumps(data, ensure_ascii=False).encode()
-    except RecursionError:
-        raise error(f"{where}: JSON that is nested too deep") from None
-    except UnicodeEncodeError:
-        raise error(f"{where}: a text in it holds half of a surrogate pair") from None
-    except ValueError as problem:
-        raise error(f"{where}: not JSON: {problem}") from None
-    return data
-
-
-def _constant(name: str) -> float:
-    raise ValueError(f"{name} is no number")
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the field {_quoted(twice)} stands there twice")
-    return found
-
-
-def decode(kind: type[_T], data: Any, *, where: str, error: _Error = InputError) -> _T:
+def decode(kind: type[_T], data: Any, *, where: str, error: MakeError = InputError) -> _T:
     """Return plain data as a value of a type; see `Decoder`.
 
     Args:
@@ -254,7 +99,7 @@ class Decoder(Generic[_T]):
         data: Any,
         *,
         where: str,
-        error: _Error = InputError,
+        error: MakeError = InputError,
         given: Mapping[str, Any] | None = None,
     ) -> _T:
         """Return the value.
@@ -323,31 +168,27 @@ def _reader(kind: Any, rules: _Rules) -> _Reader:  # noqa: C901, PLR0911  a type
 
 
 def _misfit(found: Any, needed: str) -> _MisfitError:
-    return _MisfitError(f"found {told(found)}, needed is {needed}")
+    return _MisfitError(f"found {describe(found)}, needed is {needed}")
 
 
-def told(value: Any) -> str:
+def describe(value: Any) -> str:
     """Return what plain data is, in a few words, however large or deep it may be."""
     match value:
         case None:
             return "null"
         case bool():
             return "true" if value else "false"
-        case int() if abs(value) > MOST_WHOLE:
+        case int() if abs(value) > _MOST_WHOLE:
             return "a number of more than 64 bits"
         case int() | float():
             return str(value)
         case str():
-            return f"the text {_quoted(value)}"
+            return f"the text {quoted(value)}"
         case list() | tuple():
             return f"a list of {len(value)}" if value else "an empty list"
         case dict():
             return "an object" if value else "an empty object"
     return f"a {type(value).__name__}"
-
-
-def _quoted(text: str) -> str:
-    return repr(text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 3]}...")
 
 
 def _read_bool(data: Any) -> bool:
@@ -357,7 +198,7 @@ def _read_bool(data: Any) -> bool:
 
 
 def _read_int(data: Any) -> int:
-    if type(data) is int and -MOST_WHOLE - 1 <= data <= MOST_WHOLE:
+    if type(data) is int and -_MOST_WHOLE - 1 <= data <= _MOST_WHOLE:
         return data
     raise _misfit(data, "a whole number of at most 64 bits")
 
@@ -365,7 +206,7 @@ def _read_int(data: Any) -> int:
 def _read_float(data: Any) -> float:
     if type(data) is float and math.isfinite(data):
         return data
-    if type(data) is int and -MOST_WHOLE - 1 <= data <= MOST_WHOLE:
+    if type(data) is int and -_MOST_WHOLE - 1 <= data <= _MOST_WHOLE:
         return data
     raise _misfit(data, "a finite number")
 
@@ -437,7 +278,7 @@ def _mapping_reader(item: _Reader) -> _Reader:
 
 
 def _step(name: str) -> str:
-    return name if len(name) <= _LONGEST_QUOTE and name.isprintable() else _quoted(name)
+    return name if len(name) <= LONGEST_QUOTE and name.isprintable() else quoted(name)
 
 
 def _union_reader(kinds: tuple[Any, ...], rules: _Rules) -> _Reader:

@@ -1,0 +1,152 @@
+"""Files and JSON, read within limits: of bytes, of values, of depth and of numbers."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import re
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from longfat.errors import InputError, LongfatError
+
+MOST_BYTES = 16 << 20
+"""How large a file of JSON may be that longfat itself writes."""
+
+MOST_RAW_BYTES = 64 << 20
+"""How large a tool's report may be that is read as a whole."""
+
+# Of what stands in JSON, a value takes at most about this much memory.
+_BYTES_OF_A_VALUE = 80
+_MOST_MEMORY_BYTES = 600 << 20
+LONGEST_QUOTE = 40
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+MakeError = Callable[[str], LongfatError]
+"""Makes the error of a message."""
+
+
+def open_regular(path: Path) -> io.BufferedReader:
+    """Open a regular file to read: nothing that would block, as a pipe does, or never end.
+
+    Raises:
+        OSError: it cannot be opened, or is something else than a regular file.
+    """
+    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        mode = os.fstat(file).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "Not a regular file")
+        return os.fdopen(file, "rb")
+    except BaseException:
+        os.close(file)
+        raise
+
+
+def read_bytes(
+    path: Path, *, most_bytes: int, where: str = "", error: MakeError = InputError
+) -> bytes:
+    """Read a file that must not be larger than so.
+
+    Args:
+        path: a regular file.
+        most_bytes: how large it may be, in bytes.
+        where: what to call it in messages; its path, if empty.
+        error: makes the error of a message.
+
+    Raises:
+        OSError: it cannot be read.
+        LongfatError: it is larger.
+    """
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        content = b"" if size > most_bytes else file.read(most_bytes + 1)
+    if size > most_bytes or len(content) > most_bytes:
+        size = max(size, len(content))
+        raise error(f"{where or path}: it has {size:,} bytes; at most {most_bytes:,} are read")
+    return content
+
+
+def read_json(
+    path: Path,
+    *,
+    most_bytes: int = MOST_BYTES,
+    where: str = "",
+    error: MakeError = InputError,
+    foreign: bool = False,
+) -> Any:
+    """Read a file of JSON.
+
+    Args:
+        path: a regular file.
+        most_bytes: how large it may be, in bytes.
+        where: what to call it in messages; its path, if empty.
+        error: makes the error of a message.
+        foreign: as of `parse_json`.
+
+    Raises:
+        OSError: it cannot be read.
+        LongfatError: it is larger, or no JSON: see `parse_json`.
+    """
+    content = read_bytes(path, most_bytes=most_bytes, where=where, error=error)
+    return parse_json(content, where=where or str(path), error=error, foreign=foreign)
+
+
+def parse_json(
+    content: bytes, *, where: str, error: MakeError = InputError, foreign: bool = False
+) -> Any:
+    """Return what JSON says.
+
+    Args:
+        content: its bytes, in UTF-8.
+        where: what to call it in messages, such as its file.
+        error: makes the error of a message.
+        foreign: another program wrote it, which may name a field twice (as iperf3 does): the
+            last one counts.
+
+    Raises:
+        LongfatError: it is no JSON, is nested too deep, names a field twice, would take
+            more than some 600 MB of memory, or has a number or a text that cannot be: NaN,
+            Infinity, thousands of digits, half of a surrogate pair.
+    """
+    values = sum(content.count(mark) for mark in (b",", b"[", b"{"))
+    if values * _BYTES_OF_A_VALUE > _MOST_MEMORY_BYTES:
+        raise error(f"{where}: JSON with about {values:,} values, which are too many")
+    try:
+        text = content.decode("utf-8")
+        data = json.loads(
+            text, parse_constant=_constant, object_pairs_hook=None if foreign else _object
+        )
+        if _SURROGATE.search(text):
+            json.dumps(data, ensure_ascii=False).encode()
+    except RecursionError:
+        raise error(f"{where}: JSON that is nested too deep") from None
+    except UnicodeEncodeError:
+        raise error(f"{where}: a text in it holds half of a surrogate pair") from None
+    except ValueError as problem:
+        raise error(f"{where}: not JSON: {problem}") from None
+    return data
+
+
+def _constant(name: str) -> float:
+    raise ValueError(f"{name} is no number")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the field {quoted(twice)} stands there twice")
+    return found
+
+
+def quoted(text: str) -> str:
+    """Return a text in quotes, cut where it is long."""
+    return repr(text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 3]}...")
