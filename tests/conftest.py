@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
@@ -13,6 +15,7 @@ from longfat import kernel as kernels
 from longfat.case import Case, Command
 from longfat.kernel import Kernel
 from longfat.machine import Machine, reserve_cpu
+from longfat.machine.process import find_program
 from longfat.network import ROOT, Host, Link, Network, Switch
 from longfat.traffic import Flow
 
@@ -96,6 +99,28 @@ def boot(run_folder: Path) -> Callable[..., str]:
             return (run_folder / "out").read_text()
 
     return boot_script
+
+
+@contextmanager
+def idle_machine(kernel: Kernel, run_folder: Path) -> Iterator[tuple[int, int]]:
+    """Run a machine that waits for nothing; yield its kernel's process and its CPU."""
+    with (
+        reserve_cpu() as cpu,
+        Machine(
+            kernel,
+            ["/usr/bin/tail", "-f", "/dev/null"],  # the kernel adds a word of its own
+            run=run_folder,
+            shown={},
+            cpu=cpu,
+            seed=1,
+            memory_bytes=256 << 20,
+        ) as machine,
+    ):
+        end_s = time.monotonic() + 30
+        while (pid := find_program(machine._guarded.pid, kernel.binary)) is None:
+            assert time.monotonic() < end_s
+            time.sleep(0.02)
+        yield pid, cpu
 
 
 @pytest.fixture

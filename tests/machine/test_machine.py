@@ -11,9 +11,7 @@ import pytest
 
 from longfat.errors import MachineError, SurroundingsError
 from longfat.kernel import Kernel
-from longfat.machine import Machine, reserve_cpu
-from longfat.machine.process import find_program
-from tests.conftest import processes_running
+from tests.conftest import idle_machine, processes_running
 
 Boot = Callable[..., str]
 
@@ -95,25 +93,7 @@ def test_a_link_in_the_run_folder_leads_nowhere(boot: Boot, kernel: Kernel) -> N
 
 
 def test_the_kernel_process_is_alone_and_pinned(kernel: Kernel, run_folder: Path) -> None:
-    with (
-        reserve_cpu() as cpu,
-        Machine(
-            kernel,
-            ["/usr/bin/tail", "-f", "/dev/null"],  # the kernel adds a word of its own
-            run=run_folder,
-            shown={},
-            cpu=cpu,
-            seed=1,
-            memory_bytes=256 << 20,
-        ) as machine,
-    ):
-        pid = None
-        for _ in range(200):
-            pid = find_program(machine._guarded.pid, kernel.binary)
-            if pid is not None:
-                break
-            time.sleep(0.02)
-        assert pid is not None
+    with idle_machine(kernel, run_folder) as (pid, cpu):
         status = Path(f"/proc/{pid}/status").read_text()
         assert re.search(rf"^Cpus_allowed_list:\s+{cpu}$", status, re.MULTILINE)
         assert re.search(r"^CapEff:\s+0+$", status, re.MULTILINE)

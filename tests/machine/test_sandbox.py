@@ -20,6 +20,7 @@ from longfat.kernel import Kernel
 from longfat.machine import Machine, Quota, landlock_version, reserve_cpu
 from longfat.machine.process import descendants
 from longfat.machine.syscalls import filter_program
+from tests.conftest import idle_machine
 
 _SOURCE = Path(__file__).with_name("hostile.c")
 
@@ -148,43 +149,19 @@ def test_what_it_takes_of_the_host_is_bounded(
 
 
 def test_each_layer_is_there(kernel: Kernel, run_folder: Path) -> None:
-    with (
-        reserve_cpu() as cpu,
-        Machine(
-            kernel,
-            ["/usr/bin/tail", "-f", "/dev/null"],
-            run=run_folder,
-            shown={},
-            cpu=cpu,
-            seed=1,
-            memory_bytes=256 << 20,
-        ) as machine,
-    ):
-        end_s = time.monotonic() + 10
-        inside: list[int] = []
-        while not inside and time.monotonic() < end_s:
-            time.sleep(0.02)
-            inside = [
-                process.pid
-                for process in descendants(machine._guarded.pid)
-                if os.path.basename(_link(f"/proc/{process.pid}/exe")) == "linux"
-            ]
-        assert inside
-        for pid in inside:
-            status = Path(f"/proc/{pid}/status").read_text()
-            assert re.search(r"^NoNewPrivs:\s+1$", status, re.MULTILINE)
-            assert re.search(r"^Seccomp:\s+2$", status, re.MULTILINE)
-            assert re.search(r"^CapBnd:\s+0+$", status, re.MULTILINE)
-            limits = Path(f"/proc/{pid}/limits").read_text()
-            assert re.search(r"^Max core file size +0 +0 ", limits, re.MULTILINE)
-            assert re.search(r"^Max file size +\d+ +\d+ ", limits, re.MULTILINE)
+    with idle_machine(kernel, run_folder) as (pid, _):
+        _check_layers([pid, *(one.pid for one in descendants(pid))])
 
 
-def _link(path: str) -> str:
-    try:
-        return os.readlink(path)
-    except OSError:
-        return ""
+def _check_layers(processes: list[int]) -> None:
+    for process in processes:
+        status = Path(f"/proc/{process}/status").read_text()
+        assert re.search(r"^NoNewPrivs:\s+1$", status, re.MULTILINE)
+        assert re.search(r"^Seccomp:\s+2$", status, re.MULTILINE)
+        assert re.search(r"^CapBnd:\s+0+$", status, re.MULTILINE)
+        limits = Path(f"/proc/{process}/limits").read_text()
+        assert re.search(r"^Max core file size +0 +0 ", limits, re.MULTILINE)
+        assert re.search(r"^Max file size +\d+ +\d+ ", limits, re.MULTILINE)
 
 
 # --------------------------------------------------------------- confine, without bubblewrap
