@@ -92,7 +92,7 @@ def test_what_fits_becomes_a_value() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         ({"inner": None}, "f: inner: found null, needed is an object"),
         ({"inner": {}}, "f: inner.name: is missing"),
@@ -113,10 +113,10 @@ def test_what_fits_becomes_a_value() -> None:
         ({"inner": {"name": "a" * 99, "share": "x" * 99}}, "found the text 'xxx"),
     ],
 )
-def test_what_does_not_fit_is_told_with_its_place(change: dict[str, Any], told: str) -> None:
+def test_what_does_not_fit_is_told_with_its_place(change: dict[str, Any], expected: str) -> None:
     with pytest.raises(InputError) as caught:
         decode(Outer, {"inner": {"name": "a"}, **change}, where="f")
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
     assert len(str(caught.value)) < 200
 
 
@@ -127,7 +127,7 @@ def test_fields_of_other_programs_may_be_passed_over() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "expected"),
     [
         (b"", "not JSON"),
         (b"\xff", "not JSON"),
@@ -141,8 +141,8 @@ def test_fields_of_other_programs_may_be_passed_over() -> None:
         (b"[" + b"[]," * 8_000_000 + b"1]", "which are too many"),
     ],
 )
-def test_what_is_no_json_is_told(content: bytes, told: str) -> None:
-    with pytest.raises(MachineError, match=rf"^f: .*{told}"):
+def test_what_is_no_json_is_told(content: bytes, expected: str) -> None:
+    with pytest.raises(MachineError, match=rf"^f: .*{expected}"):
         parse_json(content, where="f", error=MachineError)
 
 

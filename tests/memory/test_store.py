@@ -83,14 +83,14 @@ def test_a_recall_leaves_alone_what_is_there(tmp_path: Path, run: Run) -> None:
 
 
 def test_a_file_that_was_edited_is_not_recalled(tmp_path: Path, run: Run) -> None:
-    told: list[str] = []
-    memory = Memory(tell=told.append)
+    messages: list[str] = []
+    memory = Memory(tell=messages.append)
     memory.remember(run)
     (run.raw / "a.txt").write_text("y")  # the memory's own file, by its other name
     assert recall(memory, run.key, tmp_path / "second") is None
     place = memory.place(run.key)
     (aside,) = (memory.root / ".damaged").iterdir()
-    assert told == [
+    assert messages == [
         f"the remembered result {run.key[:12]} is damaged, is set aside in {aside}, and does not"
         f" count: {place}: raw/a.txt: its bytes have changed"
     ]
@@ -108,8 +108,8 @@ def test_a_file_that_was_only_touched_is_recalled(tmp_path: Path, run: Run) -> N
 
 
 def test_a_missing_file_and_a_broken_note_are_no_results(tmp_path: Path, run: Run) -> None:
-    told: list[str] = []
-    memory = Memory(tell=told.append)
+    messages: list[str] = []
+    memory = Memory(tell=messages.append)
     memory.remember(run)
     (memory.place(run.key) / "raw" / "a.txt").unlink()
     assert recall(memory, run.key, tmp_path / "second") is None
@@ -119,10 +119,10 @@ def test_a_missing_file_and_a_broken_note_are_no_results(tmp_path: Path, run: Ru
     memory.remember(run)
     (memory.place(run.key) / "manifest.json").write_text("{}")
     assert recall(memory, run.key, tmp_path / "second") is None
-    assert len(told) == 3
-    assert "raw/a.txt: it is missing" in told[0]
-    assert f"{memory.place(run.key)}/.remembered.json: not JSON" in told[1]
-    assert f"{memory.place(run.key)}/manifest.json: its format is null" in told[2]
+    assert len(messages) == 3
+    assert "raw/a.txt: it is missing" in messages[0]
+    assert f"{memory.place(run.key)}/.remembered.json: not JSON" in messages[1]
+    assert f"{memory.place(run.key)}/manifest.json: its format is null" in messages[2]
     assert not memory.knows(run.key)
 
 
@@ -141,33 +141,33 @@ def test_other_bytes_under_one_key_are_an_error(
 def test_a_damaged_result_is_found_out_by_the_next_run(
     tmp_path: Path, run: Run, make_case: MakeCase, kernel: Kernel
 ) -> None:
-    told: list[str] = []
-    memory = Memory(tell=told.append)
+    messages: list[str] = []
+    memory = Memory(tell=messages.append)
     memory.remember(run)
     (run.raw / "a.txt").write_text("y")
     same = keep(tmp_path / "same", make_case(), kernel)
     memory.remember(same)
-    assert len(told) == 1
+    assert len(messages) == 1
     assert recall(memory, run.key, tmp_path / "second") is not None
     with pytest.raises(InputError, match=r"raw/a\.txt: its bytes have changed"):
         Memory(tmp_path / "other").remember(run)
 
 
 def test_a_result_without_a_manifest_is_replaced(tmp_path: Path, run: Run) -> None:
-    told: list[str] = []
-    memory = Memory(tell=told.append)
+    messages: list[str] = []
+    memory = Memory(tell=messages.append)
     memory.remember(run)
     (memory.place(run.key) / "manifest.json").unlink()
     memory.remember(run)
-    assert len(told) == 1
+    assert len(messages) == 1
     assert recall(memory, run.key, tmp_path / "second") is not None
 
 
 def test_swapped_results_are_found(
     tmp_path: Path, run: Run, make_case: MakeCase, kernel: Kernel
 ) -> None:
-    told: list[str] = []
-    memory = Memory(tell=told.append)
+    messages: list[str] = []
+    memory = Memory(tell=messages.append)
     other = keep(tmp_path / "other", make_case(seed=2), kernel)
     for one in (run, other):
         memory.remember(one)
@@ -177,19 +177,19 @@ def test_swapped_results_are_found(
     (tmp_path / "aside").rename(places[1])
     assert recall(memory, run.key, tmp_path / "second") is None
     assert recall(memory, other.key, tmp_path / "second") is None
-    assert all("key: it is that of another result" in one for one in told)
+    assert all("key: it is that of another result" in one for one in messages)
 
 
 def test_bytes_that_kept_size_and_time_are_found(tmp_path: Path, run: Run) -> None:
-    told: list[str] = []
-    memory = Memory(tell=told.append)
+    messages: list[str] = []
+    memory = Memory(tell=messages.append)
     memory.remember(run)
     path = memory.place(run.key) / "raw" / "a.txt"
     about = path.stat()
     path.write_text("y")
     os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
     assert not memory.check(run.key)
-    assert "raw/a.txt: its bytes have changed" in told[0]
+    assert "raw/a.txt: its bytes have changed" in messages[0]
     assert recall(memory, run.key, tmp_path / "second") is None
 
 
@@ -265,7 +265,7 @@ while True:
 
 def test_kills_leave_results_whole_or_absent(tmp_path: Path, run: Run) -> None:
     moments = random.Random(3)
-    told: list[str] = []
+    messages: list[str] = []
     second = tmp_path / "second" / "again-seed1"
     command = [sys.executable, "-c", COME_AND_GO, str(run.folder), str(second.parent)]
     for _ in range(4):
@@ -280,14 +280,14 @@ def test_kills_leave_results_whole_or_absent(tmp_path: Path, run: Run) -> None:
             # By our kill, and not by an error before.
             assert process.wait() == -signal.SIGKILL
         # What is seen is whole; a result that is not there is simply remembered again.
-        memory = Memory(tell=told.append)
+        memory = Memory(tell=messages.append)
         for entry in memory.entries():
             assert recall(memory, entry.key, tmp_path / "third") is not None
         if second.exists():
             assert not damage(load_run(second))
         memory.remember(run)
         assert recall(memory, run.key, tmp_path / "third") is not None
-    assert told == []
+    assert messages == []
     for left in memory_root().glob(".*"):
         os.utime(left, (1, 1))
     memory = Memory()
@@ -339,9 +339,9 @@ def test_a_full_disk_is_told_and_leaves_nothing_half(
     words = on_small_disk(
         [sys.executable, "-c", FULL, str(root), str(run.folder)], disk=root, size="128k"
     )
-    told, _, left = words.strip().rpartition("\n")
-    assert told.startswith(f"SurroundingsError {root}: the disk is full")
-    assert "longfat runs gc" in told
+    messages, _, left = words.strip().rpartition("\n")
+    assert messages.startswith(f"SurroundingsError {root}: the disk is full")
+    assert "longfat runs gc" in messages
     assert left == f"False ['{run.key[:2]}']"
 
 

@@ -74,17 +74,17 @@ def recall(folder: Path, content: bytes) -> None:
     """Recall a result of which a file was changed; its key is the name of its folder."""
     files = remembered()
     key = json.loads(files[NOTE])["key"]
-    told: list[str] = []
-    memory = Memory(folder / "memory", tell=told.append)
+    messages: list[str] = []
+    memory = Memory(folder / "memory", tell=messages.append)
     for name, one in _unpacked_tree(content).items():
         write(memory.place(key), name, one)
     run = memory.recall(key, out=folder / "out", name="again", study="s", parameters={})
     if run is None:
-        if not told:
-            raise WrongError("nothing was told")
+        if not messages:
+            raise WrongError("nothing was messages")
         if memory.knows(key):
             raise WrongError("it is still there")
-        raise MachineError(told[0])
+        raise MachineError(messages[0])
     whole = _known_run(key)
     found = {name: data for name, data in _tree(run.folder).items() if name != MANIFEST}
     expected = {name: data for name, data in files.items() if name not in (MANIFEST, NOTE)}

@@ -73,7 +73,7 @@ class Decoder(Generic[_T]):
     or mapping of types with texts as keys, a union of such, a `Literal`, an `Enum` by its
     values, a `TypedDict`, or a dataclass. A `float` may be written as a whole number, and
     stays one: a case's digest must not change on its way. What a dataclass's own checks say
-    of a value (ValueError) is told with its place.
+    of a value (ValueError) is reported with its place.
 
     Args:
         kind: the type.

@@ -1,8 +1,8 @@
 """Folders that cannot outlive us, and what becomes of those that did all the same.
 
 Three see to a folder's end. We remove it when it is done with. If we die first,
-the *remover* does, a small process that each process of ours has: it is told of
-a folder before that is made, and waits for our end. If it dies as well, whoever
+the *remover* does, a small process that each process of ours has: it gets the
+name of a folder before that is made, and waits for our end. If it dies as well, whoever
 makes a folder beside it next does: each folder is locked by whom it belongs to,
 and one that nobody locks is nobody's. Its age says nothing, and is not asked.
 """

@@ -161,7 +161,7 @@ _PTRACE = _Values(
 )
 
 _FCNTL = _Values(
-    # F_DUPFD, flags, record locks, and who is told by a signal; F_DUPFD_CLOEXEC
+    # F_DUPFD, flags, record locks, and who gets a signal; F_DUPFD_CLOEXEC
     1,
     (*range(12), 1030),
 )
@@ -189,7 +189,7 @@ _CHECKED: dict[str, tuple[int, _Bits | _Values]] = {
 }
 _MMAP = 9
 
-# A guest's program may ask for these in a folder that it may write to: it is told so.
+# A guest's program may ask for these in a folder that it may write to: the answer is EPERM.
 _NOT_PERMITTED = {"mknod": 133, "mknodat": 259}
 
 

@@ -102,7 +102,7 @@ def _of_the_interpreter() -> list[Path]:
 
 
 def is_visible(path: Path) -> bool:
-    """Tell whether a machine sees a file or folder of the host's without being told of it."""
+    """Return whether a machine sees a file or folder of the host's that nobody names."""
     path = path.resolve()
     tops = (Path("/usr"), *(Path("/", name) for name in _PROGRAMS), *_of_the_interpreter())
     shown = (Path("/etc", name) for name in _SHOWN_OF_ETC)

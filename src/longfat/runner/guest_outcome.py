@@ -1,4 +1,4 @@
-"""What the guest tells of a case that it played; its root may have written it."""
+"""What the guest reports of a case that it played; its root may have written it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class FailedCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuestOutcome:
-    """What the guest tells.
+    """What the guest reports.
 
     Attributes:
         failed: the command that failed, if one did.
@@ -74,7 +74,7 @@ class GuestOutcome:
 
     @property
     def played(self) -> Played:
-        """What it tells of a case that was played to its end."""
+        """What it reports of a case that was played to its end."""
         return Played(
             virtual_s=self.virtual_s,
             epoch_s=self.epoch_s,

@@ -197,7 +197,7 @@ def load_run(folder: Path) -> Run:
 
 
 def read_manifest(data: Any, *, folder: Path) -> Run:
-    """Return the run that a manifest's JSON tells of; see `load_run`.
+    """Return the run that a manifest's JSON describes; see `load_run`.
 
     Args:
         data: what `Run.to_manifest` returned.

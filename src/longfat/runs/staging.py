@@ -99,7 +99,7 @@ class Staged:
 
         Raises:
             MachineError: a tool's output cannot be read.
-            InputError: a tool's output tells that it failed.
+            InputError: a tool's output says that it failed.
         """
         raw = self.folder / RAW
         for path in raw.glob("*.err"):
@@ -148,7 +148,7 @@ def measure(case: Case, raw: Path, *, series: Path, epoch_s: float) -> dict[str,
 
     Raises:
         MachineError: a tool's output cannot be read, or a metric is no finite number.
-        InputError: a tool's output tells that it failed.
+        InputError: a tool's output says that it failed.
     """
     flows = measure_flows(case, raw)
     metrics = flows | decode_probes(case, raw, series=series, epoch_s=epoch_s)
@@ -163,7 +163,7 @@ def measure_flows(case: Case, raw: Path) -> dict[str, float]:
 
     Raises:
         MachineError: a tool's output cannot be read.
-        InputError: a tool's output tells that it failed.
+        InputError: a tool's output says that it failed.
     """
     metrics: dict[str, float] = {}
     for flow in case.flows:

@@ -108,7 +108,7 @@ def look(
                 answer["kernels"][digest] = fingerprint(there[digest].folder)
     except SurroundingsError as error:
         answer["lacks"] = error.message
-    except InputError as error:  # a case of another format: told by longfat's digest
+    except InputError as error:  # a case of another format: longfat's digest differs, too
         answer["lacks"] = error.message
     if storage is not None:
         answer["storage"] = _storage_trouble(storage, token)

@@ -133,7 +133,7 @@ def unpack(source: IO[bytes], folder: Path, *, executables: bool = False) -> Non
             for item in items:
                 _take(tar, item, folder, executables=executables)
             if tar.next() is not None:
-                raise UnpackError("there is more in it than it tells")
+                raise UnpackError("there is more in it than its list says")
     except _DAMAGE as error:
         raise UnpackError(f"it is damaged: {error}") from error
 
@@ -165,13 +165,13 @@ def _contents(tar: tarfile.TarFile) -> Sequence[_Item]:
     """
     first = tar.next()
     if first is None or first.name != _CONTENTS or not first.isreg():
-        raise UnpackError("it does not begin by telling what is in it")
+        raise UnpackError("it does not begin with a list of what is in it")
     if first.size > _MOST_CONTENTS_BYTES:
-        raise UnpackError("it tells of too many files")
+        raise UnpackError("its list has too many files")
     file = tar.extractfile(first)
     assert file is not None
     try:
-        where = "what it tells of its contents"
+        where = "its list of contents"
         items = decode(list[_Item], parse_json(file.read(), where=where), where=where)
     except InputError as error:
         raise UnpackError(f"it cannot be read: {error.message}") from error
@@ -190,7 +190,7 @@ def _take(tar: tarfile.TarFile, item: _Item, folder: Path, *, executables: bool)
     if member is None or member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
         raise UnpackError(f"{item.name} is missing in it, or no file")
     if (member.name, member.size) != (item.name, item.size_bytes):
-        raise UnpackError(f"{item.name} is not what it tells of it")
+        raise UnpackError(f"{item.name} is not what its list says")
     file = tar.extractfile(member)
     assert file is not None
     path = folder / item.name
