@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from longfat.checked import open_regular
+from longfat.checked import open_regular, read_bytes
 from longfat.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 FILE_NAME = re.compile(r"(?!\.{1,2}(?:/|$))[^/\0]+(?:/(?!\.{1,2}(?:/|$))[^/\0]+)*")
 """A path below a folder that leads nowhere else."""
 
+SUMS = "SHA256SUMS"
+"""The file of a folder with the checksums of all others."""
+
+_MOST_SUMS_BYTES = 1 << 16
 _YOUNG_NS = 2_000_000_000
 
 SEAL = "sha256"
@@ -95,6 +99,46 @@ def digest_now(path: Path) -> str:
 def _digest_of(path: Path, mark: tuple[int, ...]) -> str:
     del mark
     return file_digest(path)
+
+
+def write_sums(folder: Path) -> None:
+    """Write the checksums of all files of a folder, for `folder_damage` and sha256sum(1).
+
+    Raises:
+        OSError: a file cannot be read, or the folder not be written.
+    """
+    lines = [f"{file_digest(path)}  {name}\n" for name, path in _files(folder).items()]
+    (folder / SUMS).write_text("".join(lines))
+
+
+def folder_damage(folder: Path) -> str:
+    """Return which file of a folder is not what `write_sums` found, and how; empty if all are."""
+    try:
+        text = read_bytes(folder / SUMS, most_bytes=_MOST_SUMS_BYTES).decode("ascii")
+        sums = {name: digest for digest, _, name in map(_split, text.splitlines())}
+        there = _files(folder)
+        for name in sorted(sums.keys() | there.keys()):
+            if name not in there:
+                return f"{folder / name}: it is missing"
+            if sums.get(name) != digest_now(there[name]):
+                return f"{folder / name}: its bytes are not those in {SUMS}"
+    except FileNotFoundError:
+        return f"{folder / SUMS}: it is missing"
+    except OSError as error:
+        return f"{folder}: cannot be read: {error.strerror}"
+    except (InputError, ValueError):
+        return f"{folder / SUMS}: not a list of checksums"
+    return ""
+
+
+def _split(line: str) -> tuple[str, str, str]:
+    return line.partition("  ")
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    paths = sorted(path for path in folder.rglob("*") if not path.is_dir())
+    names = {path.relative_to(folder).as_posix(): path for path in paths}
+    return {name: path for name, path in names.items() if name != SUMS}
 
 
 def sealed(data: Mapping[str, Any]) -> dict[str, Any]:

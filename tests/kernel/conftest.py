@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from longfat.checksum import write_sums
 from longfat.kernel import cache, manifest, recipe
 from longfat.kernel.manifest import Kernel, Manifest
 
@@ -56,7 +57,7 @@ def plant(empty_cache: Path, make_manifest: Callable[..., Manifest]) -> Callable
         cache.kernels_folder().mkdir(exist_ok=True)
         made = make_manifest(release=release, digest=digest, recipe_digest=wanted)
         manifest.write(made, product)
-        manifest.write_sums(product)
+        write_sums(product)
         return cache.put(product, digest=digest)
 
     return put

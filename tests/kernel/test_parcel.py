@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from longfat.checksum import write_sums
 from longfat.errors import SurroundingsError
 from longfat.kernel import cache, manifest
 from longfat.kernel.manifest import Manifest
@@ -23,7 +24,7 @@ def built(tmp_path: Path, make_manifest: Callable[..., Manifest]) -> Path:
     (folder / "entropy.so").write_bytes(b"shim")
     (folder / "config").write_bytes(b"answers")
     manifest.write(make_manifest(digest=DIGEST), folder)
-    manifest.write_sums(folder)
+    write_sums(folder)
     return folder
 
 
@@ -99,7 +100,7 @@ def test_another_kernel_of_this_name(built: Path) -> None:
     content = fingerprint(built)
     kernel = install(DIGEST, content=content, unpack=copier(built))
     kernel.binary.write_bytes(b"changed")
-    manifest.write_sums(kernel.folder)
+    write_sums(kernel.folder)
     with pytest.raises(
         SurroundingsError, match="has other bytes than the one of this name"
     ) as error:

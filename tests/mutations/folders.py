@@ -12,6 +12,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+from longfat.checksum import SUMS, folder_damage
 from longfat.errors import MachineError
 from longfat.kernel import manifest as kernel_manifest
 from longfat.memory import Memory
@@ -125,10 +126,10 @@ def check_run(folder: Path, content: bytes) -> None:
 def check_kernel(folder: Path, content: bytes) -> None:
     for name, one in _unpacked_tree(content).items():
         write(folder, name, one)
-    if problem := kernel_manifest.damage(folder):
+    if problem := folder_damage(folder):
         raise MachineError(problem)
     if kernel_manifest.read(folder) is None:
         raise MachineError("no manifest")
     kept = {**kernel()}
-    if {**_tree(folder), kernel_manifest.SUMS: b""} != {**kept, kernel_manifest.SUMS: b""}:
+    if {**_tree(folder), SUMS: b""} != {**kept, SUMS: b""}:
         raise WrongError("a kernel with other bytes came as good")

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from longfat.catalog import Catalog
 from longfat.checked import parse_json
+from longfat.checksum import write_sums
 from longfat.errors import LongfatError, MachineError
 from longfat.kernel import manifest as kernel_manifest
 from longfat.live.building import Done
@@ -115,7 +116,7 @@ def kernel() -> dict[str, bytes]:
             lines=3,
         )
         kernel_manifest.write(about, folder)
-        kernel_manifest.write_sums(folder)
+        write_sums(folder)
         return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 

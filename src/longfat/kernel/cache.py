@@ -20,6 +20,7 @@ from pathlib import Path
 
 import platformdirs
 
+from longfat.checksum import folder_damage
 from longfat.errors import SurroundingsError
 from longfat.guard import doomed_folder, sweep
 from longfat.kernel import manifest
@@ -83,7 +84,7 @@ def problem_of(found: Manifest, folder: Path) -> str:
     """
     if found.digest != folder.name:
         return f"{folder / manifest.FILE}: it is that of another kernel"
-    return manifest.damage(folder)
+    return folder_damage(folder)
 
 
 def _sweep() -> None:

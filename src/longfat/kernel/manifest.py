@@ -6,16 +6,11 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from longfat.checked import decode, read_bytes, read_json
-from longfat.checksum import digest_now, file_digest
+from longfat.checked import decode, read_json
 from longfat.errors import InputError
 from longfat.kernel.version import sort_key
 
 FILE = "manifest.json"
-SUMS = "SHA256SUMS"
-"""The file with the checksums of all others."""
-
-_MOST_SUMS_BYTES = 1 << 16
 _FORMAT = 2
 # From here on UML runs guest processes under seccomp, not ptrace: twice as fast.
 _FIRST_WITH_SECCOMP = (6, 16)
@@ -140,41 +135,3 @@ def read(folder: Path) -> Manifest | None:
         return decode(Manifest, document, where=str(path))
     except (OSError, InputError):
         return None
-
-
-def write_sums(folder: Path) -> None:
-    """Write the checksums of all files of a kernel's folder, for `damage` and sha256sum(1).
-
-    Raises:
-        OSError: a file cannot be read, or the folder not be written.
-    """
-    lines = [f"{file_digest(path)}  {path.name}\n" for path in _files(folder)]
-    (folder / SUMS).write_text("".join(lines))
-
-
-def damage(folder: Path) -> str:
-    """Return which file of a kernel is not what was built, and how; empty if all are."""
-    try:
-        text = read_bytes(folder / SUMS, most_bytes=_MOST_SUMS_BYTES).decode("ascii")
-        sums = {name: digest for digest, _, name in map(_split, text.splitlines())}
-        there = {path.name: path for path in _files(folder)}
-        for name in sorted(sums.keys() | there.keys()):
-            if name not in there:
-                return f"{folder / name}: it is missing"
-            if sums.get(name) != digest_now(there[name]):
-                return f"{folder / name}: its bytes are not those in {SUMS}"
-    except FileNotFoundError:
-        return f"{folder / SUMS}: it is missing"
-    except OSError as error:
-        return f"{folder}: cannot be read: {error.strerror}"
-    except (InputError, ValueError):
-        return f"{folder / SUMS}: not a list of checksums"
-    return ""
-
-
-def _split(line: str) -> tuple[str, str, str]:
-    return line.partition("  ")
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.name != SUMS)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from longfat.checksum import SUMS, folder_damage
 from longfat.errors import SurroundingsError
 from longfat.kernel import cache, manifest
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from longfat.kernel.manifest import Kernel
 
 # What tells of a build and is not loaded at boot; hosts may differ in it.
-_TELLING = (manifest.FILE, manifest.SUMS, "config")
+_TELLING = (manifest.FILE, SUMS, "config")
 _SHOWN = 12
 
 
@@ -81,7 +82,7 @@ def _put(digest: str, *, content: str, unpack: Callable[[Path], None]) -> Kernel
             product.mkdir()
             unpack(product)
             found = manifest.read(product)
-            fits = found is not None and found.digest == digest and not manifest.damage(product)
+            fits = found is not None and found.digest == digest and not folder_damage(product)
             if not fits or fingerprint(product) != content:
                 raise SurroundingsError(f"what came as kernel {digest[:_SHOWN]} is not that kernel")
             return cache.put(product, digest=digest)

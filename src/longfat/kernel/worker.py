@@ -20,7 +20,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from longfat.checksum import file_digest
+from longfat.checksum import file_digest, write_sums
 from longfat.errors import InputError, LongfatError, SurroundingsError
 from longfat.kernel import configure, make, manifest, patch, recipe, toolchain, unpack
 from longfat.kernel.commands import Log
@@ -98,7 +98,7 @@ def _build(job: Job) -> None:
         lines=made.lines,
     )
     manifest.write(about, product)
-    manifest.write_sums(product)
+    write_sums(product)
 
 
 def _is_undamaged(binary: Path, digest: str) -> bool:

@@ -22,7 +22,7 @@ from longfat.machine import HANDOVER, Line, Machine, reserve_cpu
 from longfat.machine.watchdog import STALL_CPU_S
 from longfat.network import ROOT
 from longfat.runner.compile import ENVIRONMENT
-from longfat.runner.init import GUEST_FOLDER, GUEST_PLACE, init_program
+from longfat.runner.init import GUEST_PLACE, guest_folder, init_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -153,7 +153,7 @@ class Session:
                     init_program(),
                     run=self.folder,
                     shown={
-                        GUEST_PLACE: GUEST_FOLDER,
+                        GUEST_PLACE: guest_folder(),
                         **{name: one.path for name, one in names.items() if not one.is_writable},
                     },
                     writable={name: one.path for name, one in names.items() if one.is_writable},

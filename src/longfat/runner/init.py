@@ -1,16 +1,31 @@
-"""PID 1 of a machine: our guest program, and how to hand it to a machine."""
+"""PID 1 of a machine: our guest program, and how to hand it to a machine.
+
+A machine is shown a copy of the program that is compiled once for each version
+of it, and not the folder that it is installed in. Whether there is bytecode, and
+whether it is as old as the source, must decide nothing, and it would: a look-up
+that fails takes a microsecond of virtual time, after which other random numbers
+come. An installed folder may also be somebody else's, where none can be kept.
+"""
 
 from __future__ import annotations
 
 import compileall
 import functools
+import hashlib
+import importlib.util
+import shutil
+from contextlib import suppress
 from pathlib import Path
+from py_compile import PycInvalidationMode
 
 from longfat import guest
+from longfat.checksum import folder_damage, write_sums
+from longfat.errors import SurroundingsError
+from longfat.guard import doomed_folder
+from longfat.kernel.cache import root
 from longfat.machine import HANDOVER, INTERPRETER
 
-GUEST_FOLDER = Path(guest.__file__).resolve().parent
-"""The guest program on this host."""
+_SOURCES = Path(guest.__file__).resolve().parent
 
 # As a package of the same name, so that its modules import each other as they do here.
 GUEST_PLACE = "guest/longfat/guest"
@@ -19,15 +34,48 @@ GUEST_PLACE = "guest/longfat/guest"
 
 def init_program() -> list[str]:
     """Return the guest's PID 1: our own interpreter and our program."""
-    _compile_guest()
     return [str(INTERPRETER), "-I", "-S", "-B", f"{HANDOVER}/{GUEST_PLACE}/main.py"]
 
 
 @functools.cache
-def _compile_guest() -> None:
-    """Compile the guest program, once for all machines: each would do it anew as it boots.
+def guest_folder() -> Path:
+    """Return the compiled guest program in the cache; it is put there if it is not.
 
-    Where that cannot be kept (the folder is somebody else's), machines boot a little slower
-    and give the same results.
+    Raises:
+        SurroundingsError: the cache cannot be written to.
     """
-    compileall.compile_dir(GUEST_FOLDER, quiet=2)
+    sources = sorted(_SOURCES.glob("*.py"))
+    digest = hashlib.sha256(importlib.util.MAGIC_NUMBER)
+    for path in sources:
+        digest.update(f"{path.name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    place = root() / "guest" / digest.hexdigest()[:32]
+    if not folder_damage(place):
+        return place
+    try:
+        _put(place, sources=sources)
+    except OSError as error:
+        raise SurroundingsError(f"cannot put the guest's program into {place}: {error}") from error
+    return place
+
+
+def _put(place: Path, *, sources: list[Path]) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with doomed_folder(place.parent, prefix=".making-") as folder:
+        made = folder / place.name
+        made.mkdir()
+        for path in sources:
+            shutil.copyfile(path, made / path.name)
+        compileall.compile_dir(
+            made,
+            quiet=2,
+            # The path that tracebacks of the guest show.
+            stripdir=str(made),
+            prependdir="longfat/guest",
+            invalidation_mode=PycInvalidationMode.UNCHECKED_HASH,
+        )
+        write_sums(made)
+        if not folder_damage(place):  # another process was quicker
+            return
+        with suppress(FileNotFoundError):
+            place.rename(folder / "damaged")
+        made.rename(place)

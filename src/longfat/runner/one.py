@@ -18,7 +18,7 @@ from longfat.network import link_of_qdisc
 from longfat.runner.compile import compile_job, expected_virtual_s, limit_virtual_s
 from longfat.runner.guest_outcome import read_outcome
 from longfat.runner.hints import missing_file_hint
-from longfat.runner.init import GUEST_FOLDER, GUEST_PLACE, init_program
+from longfat.runner.init import GUEST_PLACE, guest_folder, init_program
 from longfat.runner.tools import PACKAGES, Toolbox, missing_tool
 from longfat.runs import staged_run
 from longfat.runs.space import disk_full, is_full
@@ -105,7 +105,7 @@ def run_case(
                     kernel,
                     init_program(),
                     run=staged.folder,
-                    shown={GUEST_PLACE: GUEST_FOLDER},
+                    shown={GUEST_PLACE: guest_folder()},
                     cpu=cpu,
                     seed=case.seed,
                     memory_bytes=case.memory_bytes,
