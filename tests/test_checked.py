@@ -261,14 +261,16 @@ def test_a_syn_whose_options_are_cut_offers_no_shift(tmp_path: Path) -> None:
 
 
 def test_a_parquet_file_of_millions_of_equal_values_is_refused() -> None:
-    count = MOST_CELLS // len(Queue.columns) + 1
+    part = 1 << 20
     schema = pa.schema([pa.field(one.name, one.type) for one in Queue.columns])
-    arrays = [pa.nulls(count, one.type) for one in Queue.columns]
+    table = pa.Table.from_arrays([pa.nulls(part, one.type) for one in Queue.columns], schema=schema)
     stream = pa.BufferOutputStream()
-    pq.write_table(pa.Table.from_arrays(arrays, schema=schema), stream)
+    with pq.ParquetWriter(stream, schema) as writer:
+        for _ in range(MOST_CELLS // len(Queue.columns) // part + 1):
+            writer.write_table(table)
     content = stream.getvalue().to_pybytes()
     assert len(content) < 1 << 20
-    with pytest.raises(InputError, match=r"f: it has 64,\d{3},\d{3} values"):
+    with pytest.raises(InputError, match=r"f: it has \d\d,\d{3},\d{3} values"):
         parse_series(content, where="f", columns=Queue.columns)
     with pytest.raises(InputError, match="f: its columns are "):
         parse_series(content, where="f", columns=Capture.columns)
@@ -277,7 +279,11 @@ def test_a_parquet_file_of_millions_of_equal_values_is_refused() -> None:
 @cache
 def zeros() -> bytes:
     """Half a gigabyte, compressed."""
-    return gzip.compress(bytes(1 << 29), compresslevel=1)
+    content = io.BytesIO()
+    with gzip.GzipFile(fileobj=content, mode="wb", compresslevel=1) as packed:
+        for _ in range(512):
+            packed.write(bytes(1 << 20))
+    return content.getvalue()
 
 
 @pytest.mark.parametrize("kind", [b"x", b"g", b"L", b"K", b"S"])
@@ -295,7 +301,7 @@ def test_a_package_that_is_a_bomb_is_refused(tmp_path: Path, kind: bytes) -> Non
         packing.unpack(io.BytesIO(gzip.compress(head) + zeros()), tmp_path)
 
 
-def test_memory_stays_below_a_gigabyte() -> None:
+def test_memory_stays_below_half_a_gigabyte() -> None:
     """What is large here, in a process of its own."""
     if os.environ.get("LONGFAT_TEST_INSIDE"):
         pytest.skip("this is that process")
@@ -306,4 +312,4 @@ def test_memory_stays_below_a_gigabyte() -> None:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0
-    assert usage.ru_maxrss < 1 << 20  # KiB
+    assert usage.ru_maxrss < 1 << 19  # KiB

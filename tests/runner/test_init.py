@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from longfat import guest
+from longfat import guest, kernel
 from longfat.case import Case
 from longfat.checksum import folder_damage
 from longfat.runner import run_case
-from longfat.runner.init import guest_folder
+from longfat.runner.init import _cached, guest_folder
 from longfat.traffic import Ping
 
 SOURCES = Path(guest.__file__).resolve().parent
@@ -21,9 +21,9 @@ SOURCES = Path(guest.__file__).resolve().parent
 
 @pytest.fixture(autouse=True)
 def looked_at_anew() -> Iterator[None]:
-    guest_folder.cache_clear()
+    _cached.cache_clear()
     yield
-    guest_folder.cache_clear()
+    _cached.cache_clear()
 
 
 def test_bytecode_in_the_installed_folder_decides_nothing(
@@ -33,7 +33,7 @@ def test_bytecode_in_the_installed_folder_decides_nothing(
     bytecode = SOURCES / "__pycache__"
     shutil.rmtree(bytecode, ignore_errors=True)
     without = run_case(case, name="a", out=tmp_path)
-    guest_folder.cache_clear()
+    _cached.cache_clear()
     bytecode.mkdir()
     for path in SOURCES.glob("*.py"):  # older than its source, and nothing that can be loaded
         stale = bytecode / f"{path.stem}.cpython-311.pyc"
@@ -48,11 +48,23 @@ def test_bytecode_in_the_installed_folder_decides_nothing(
 
 
 def test_a_damaged_copy_is_made_anew() -> None:
-    place = guest_folder()
-    assert guest_folder() == place
-    (file,) = place.glob("__pycache__/main.*.pyc")
+    with guest_folder() as place:
+        (file,) = place.glob("__pycache__/main.*.pyc")
     file.write_bytes(b"x")
-    guest_folder.cache_clear()
-    assert guest_folder() == place
+    _cached.cache_clear()
+    with guest_folder() as again:
+        assert again == place
     assert not folder_damage(place)
     assert [path.name for path in place.parent.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_cache_that_cannot_be_written_to_changes_no_result(
+    tmp_path: Path, make_case: Callable[..., Case], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = make_case(Ping(name="rtt", source="h1", target="h2", count=2))
+    kept = run_case(case, name="a", out=tmp_path)
+    found = kernel.find(case.kernel)
+    _cached.cache_clear()
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("LONGFAT_CACHE", str(tmp_path / "file"))
+    assert run_case(case, name="b", out=tmp_path, kernel=found).digest == kept.digest

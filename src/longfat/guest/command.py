@@ -100,7 +100,8 @@ class Command:
         except OSError as error:
             self.close()
             status = _NOT_FOUND if error.errno == errno.ENOENT else _NOT_STARTED
-            raise CommandRefused(f"{argv[0]}: {error.strerror}", status=status) from None
+            words = f"{error.filename or argv[0]}: {error.strerror}"
+            raise CommandRefused(words, status=status) from None
         except ValueError:
             self.close()
             raise CommandRefused(_NO_TEXT, status=_NOT_STARTED) from None

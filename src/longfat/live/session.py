@@ -153,7 +153,7 @@ class Session:
                     init_program(),
                     run=self.folder,
                     shown={
-                        GUEST_PLACE: guest_folder(),
+                        GUEST_PLACE: stack.enter_context(guest_folder()),
                         **{name: one.path for name, one in names.items() if not one.is_writable},
                     },
                     writable={name: one.path for name, one in names.items() if one.is_writable},

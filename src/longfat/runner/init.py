@@ -14,14 +14,14 @@ import functools
 import hashlib
 import importlib.util
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from py_compile import PycInvalidationMode
 
 from longfat import guest
 from longfat.checksum import folder_damage, write_sums
-from longfat.errors import SurroundingsError
-from longfat.guard import doomed_folder
+from longfat.guard import doomed_folder, scratch_folder
 from longfat.kernel.cache import root
 from longfat.machine import HANDOVER, INTERPRETER
 
@@ -37,45 +37,63 @@ def init_program() -> list[str]:
     return [str(INTERPRETER), "-I", "-S", "-B", f"{HANDOVER}/{GUEST_PLACE}/main.py"]
 
 
-@functools.cache
-def guest_folder() -> Path:
-    """Return the compiled guest program in the cache; it is put there if it is not.
+@contextmanager
+def guest_folder() -> Iterator[Path]:
+    """Give the compiled guest program: the cache's, or one of our own, if none can be kept there.
 
     Raises:
-        SurroundingsError: the cache cannot be written to.
+        SurroundingsError: it can be put nowhere.
     """
-    sources = sorted(_SOURCES.glob("*.py"))
+    place = _cached()
+    if place is not None:
+        yield place
+        return
+    with scratch_folder() as folder:
+        _compile(folder)
+        yield folder
+
+
+@functools.cache
+def _cached() -> Path | None:
+    """Return its place in the cache; None if the cache cannot be written to."""
     digest = hashlib.sha256(importlib.util.MAGIC_NUMBER)
-    for path in sources:
+    for path in _sources():
         digest.update(f"{path.name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     place = root() / "guest" / digest.hexdigest()[:32]
-    if not folder_damage(place):
-        return place
-    try:
-        _put(place, sources=sources)
-    except OSError as error:
-        raise SurroundingsError(f"cannot put the guest's program into {place}: {error}") from error
+    if folder_damage(place):
+        try:
+            _put(place)
+        except OSError:
+            return None
     return place
 
 
-def _put(place: Path, *, sources: list[Path]) -> None:
+def _sources() -> list[Path]:
+    return sorted(_SOURCES.glob("*.py"))
+
+
+def _put(place: Path) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     with doomed_folder(place.parent, prefix=".making-") as folder:
         made = folder / place.name
         made.mkdir()
-        for path in sources:
-            shutil.copyfile(path, made / path.name)
-        compileall.compile_dir(
-            made,
-            quiet=2,
-            # The path that tracebacks of the guest show.
-            stripdir=str(made),
-            prependdir="longfat/guest",
-            invalidation_mode=PycInvalidationMode.UNCHECKED_HASH,
-        )
+        _compile(made)
         write_sums(made)
         if not folder_damage(place):  # another process was quicker
             return
         with suppress(FileNotFoundError):
             place.rename(folder / "damaged")
         made.rename(place)
+
+
+def _compile(folder: Path) -> None:
+    for path in _sources():
+        shutil.copyfile(path, folder / path.name)
+    compileall.compile_dir(
+        folder,
+        quiet=2,
+        # The path that tracebacks of the guest show.
+        stripdir=str(folder),
+        prependdir="longfat/guest",
+        invalidation_mode=PycInvalidationMode.UNCHECKED_HASH,
+    )

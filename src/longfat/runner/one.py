@@ -101,11 +101,12 @@ def run_case(
         try:
             with (
                 reserve_cpu() as cpu,
+                guest_folder() as program,
                 Machine(
                     kernel,
                     init_program(),
                     run=staged.folder,
-                    shown={GUEST_PLACE: guest_folder()},
+                    shown={GUEST_PLACE: program},
                     cpu=cpu,
                     seed=case.seed,
                     memory_bytes=case.memory_bytes,

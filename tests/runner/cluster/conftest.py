@@ -28,6 +28,7 @@ from longfat.runs import Run
 from longfat.setting import Setting
 from longfat.traffic import Iperf3
 
+_ROOT = Path(__file__).parents[3]
 _DASK = Path(sys.executable).with_name("dask")
 
 
@@ -127,7 +128,8 @@ class Hosts:
                 [*wrapper, sys.executable, str(_DASK), *arguments],
                 stdout=log,
                 stderr=log,
-                env={**os.environ, **(environment or {})},
+                # What is preloaded into a worker imports from our tests.
+                env={**os.environ, "PYTHONPATH": str(_ROOT), **(environment or {})},
             )
 
     def wait_for(self, workers: int) -> None:

@@ -214,7 +214,7 @@ Cluster(scheduler={address!r}).carry_out([work], listener=hearer, stop=threading
     try:
         assert client.stdout is not None
         assert client.stdout.readline() == b"runs\n"
-        assert processes_running(binary)
+        eventually(lambda: bool(processes_running(binary)), what="the kernel's process is there")
     finally:
         client.kill()
         client.wait()
