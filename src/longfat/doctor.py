@@ -169,16 +169,14 @@ def _compilers() -> Finding:
 
 
 def _sources() -> Finding:
-    versions = kernel.installed_versions()
-    if versions:
-        return Finding("kernel sources", True, ", ".join(versions))
-    good = None if kernel.kernels() else False
+    """Say which kernel sources are on this host; others can be had, unless there is no network."""
+    found = kernel.local_series()
     return Finding(
         "kernel sources",
-        good,
-        "no linux-source package is installed",
-        f"sudo apt-get install linux-source-{_WANTED_KERNEL}"
-        " (or what `apt-cache search linux-source` lists)",
+        True if found else None,
+        (f"{', '.join(found)} here" if found else "none here")
+        + "; `longfat kernel build` downloads what is not"
+        + (" (by apt-get, or from kernel.org)" if shutil.which("apt-get") else " (kernel.org)"),
     )
 
 

@@ -19,14 +19,21 @@ from longfat.errors import InputError
 from longfat.kernel import Kernel, Progress, Step
 
 _SAYING = {
-    Step.WAIT: "another process builds it",
+    Step.WAIT: "another process is at it",
+    Step.SEARCH: "looking for its source",
+    Step.DOWNLOAD: "downloading its source",
+    Step.SOURCE: "source",
     Step.UNPACK: "unpacking",
     Step.CONFIGURE: "configuring",
     Step.COMPILE: "compiling",
 }
-# Where the bar stands when a step begins, and when it ends, in percent of the time.
+# Where the bar stands when a step begins, and when it ends, in percent of the time. How
+# long a download takes beside a build nobody knows: it has the whole bar for itself.
 _SHARE = {
     Step.WAIT: (0, 0),
+    Step.SEARCH: (0, 0),
+    Step.DOWNLOAD: (0, 100),
+    Step.SOURCE: (0, 0),
     Step.UNPACK: (0, 4),
     Step.CONFIGURE: (4, 7),
     Step.COMPILE: (7, 100),
@@ -45,18 +52,50 @@ def kernel() -> None:
 @click.option(
     "--source",
     type=click.Path(path_type=Path),
-    help="Build this tarball or tree, and not the installed linux-source package.",
+    help="Build this tarball or tree. Without it: an installed linux-source package, an earlier"
+    " download, a package that apt-get can download, or kernel.org's tarball.",
+)
+@click.option(
+    "--sha256",
+    metavar="DIGEST",
+    default="",
+    help="Build the tarball of kernel.org, or of --source, that has this checksum.",
+)
+@click.option(
+    "--refresh", is_flag=True, help="Look for a newer source than the one downloaded before."
 )
 @click.option("--jobs", type=click.IntRange(min=1), help="How many compilers run at once.")
 @_AS_JSON
-def build(versions: tuple[str, ...], source: Path | None, jobs: int | None, as_json: bool) -> None:
-    """Build the kernels of these versions, such as 6.1; about two minutes each."""
-    if source is not None and len(versions) > 1:
-        raise InputError("--source is of one kernel: name one version with it")
+def build(
+    *,
+    versions: tuple[str, ...],
+    source: Path | None,
+    sha256: str,
+    refresh: bool,
+    jobs: int | None,
+    as_json: bool,
+) -> None:
+    """Build the kernels of these versions, such as 6.1; about two minutes each.
+
+    A source that is not on this host is downloaded, without root, into longfat's cache.
+    """
+    if len(versions) > 1:
+        for option, value in (("--source", source), ("--sha256", sha256)):
+            if value:
+                raise InputError(f"{option} is of one kernel: name one version with it")
     built = []
     for version in versions:
         with _bar() as report:
-            built.append(kernels.build(version, source=source, jobs=jobs, progress=report))
+            built.append(
+                kernels.build(
+                    version,
+                    source=source,
+                    sha256=sha256.lower(),
+                    refresh=refresh,
+                    jobs=jobs,
+                    progress=report,
+                )
+            )
     for made in built:
         for answer in kernels.manifest_of(made).refused_answers:
             stderr().print(f"warning: kernel {made.release} did not accept {answer}")
@@ -90,25 +129,31 @@ def remove(names: tuple[str, ...], as_json: bool) -> None:
 
 
 class _Report:
-    """Moves a bar as a build goes on; without a terminal, prints a line a step."""
+    """Moves a bar as a build goes on; without a terminal, prints a line a step.
+
+    What is searched, downloaded and chosen is printed in either case.
+    """
 
     def __init__(self, bars: Bars, *, console: Console) -> None:
         self._bars = bars
         self._console = console
         self._task = bars.add_task("", total=100, start=True)
-        self._told: Step | None = None
+        self._told: tuple[Step | None, str] = (None, "")
 
     def __call__(self, progress: Progress) -> None:
-        if not self._console.is_terminal and progress.step is not self._told:
-            self._told = progress.step
-            self._console.print(f"kernel {progress.version}: {_SAYING[progress.step]}")
+        saying = f"kernel {progress.version}: {_SAYING[progress.step]}"
+        if (progress.step, progress.words) != self._told:
+            if self._told[0] is Step.DOWNLOAD:
+                self._bars.reset(self._task)
+            self._told = (progress.step, progress.words)
+            if progress.words:
+                said = f"{saying}: {progress.words}"
+                self._console.print(said, soft_wrap=True, markup=False)
+            elif not self._console.is_terminal:
+                self._console.print(saying)
         begin, end = _SHARE[progress.step]
         part = min(1.0, progress.done / progress.total) if progress.total else 0.0
-        self._bars.update(
-            self._task,
-            completed=begin + part * (end - begin),
-            description=f"kernel {progress.version}: {_SAYING[progress.step]}",
-        )
+        self._bars.update(self._task, completed=begin + part * (end - begin), description=saying)
 
 
 @contextmanager

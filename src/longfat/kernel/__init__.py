@@ -6,17 +6,20 @@ of the compiler is its name, and the same input gives the same binary.
 
     version, progress, manifest   the values
     recipe, source, toolchain     what goes in
+    locate                        where the source is: on this host, or to be downloaded
+    apt, apt_sources, kernel_org  the places that it is downloaded from
+    downloads                     what was downloaded
     cache, _find                  what is built, and where
-    _build                        the near side of a build: lock, guard, messages
+    _build, output                the near side of a build: lock, guard, messages
     job, worker                   the far side: unpack, patch, configure, make
 """
 
 from longfat.kernel._build import build
 from longfat.kernel._find import find, fits, named
 from longfat.kernel.cache import kernels, manifest_of, remove
+from longfat.kernel.locate import local_series
 from longfat.kernel.manifest import Kernel, Manifest
 from longfat.kernel.progress import Progress, Step
-from longfat.kernel.source import installed_versions
 
 __all__ = [
     "Kernel",
@@ -26,8 +29,8 @@ __all__ = [
     "build",
     "find",
     "fits",
-    "installed_versions",
     "kernels",
+    "local_series",
     "manifest_of",
     "named",
     "remove",

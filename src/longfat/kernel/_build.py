@@ -3,52 +3,54 @@
 from __future__ import annotations
 
 import os
-import select
 import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from longfat.checked import parse_json
 from longfat.errors import InputError, SurroundingsError
 from longfat.guard import Guarded
-from longfat.kernel import cache, recipe, toolchain
-from longfat.kernel import source as sources
+from longfat.kernel import cache, locate, recipe, toolchain
+from longfat.kernel._find import find
 from longfat.kernel.job import PRODUCT, Job, check_release
 from longfat.kernel.manifest import Kernel
-from longfat.kernel.progress import Progress, Step
+from longfat.kernel.output import lines_of
+from longfat.kernel.progress import Progress, Report, Step
 from longfat.kernel.source import Source
 from longfat.kernel.version import series
 
 _WORKER = "longfat.kernel.worker"
-_LOOK_AGAIN_S = 0.5
 # The unpacked and compiled tree at its largest, measured, and some room.
 _SCRATCH_BYTES = 1_000_000_000
-
-
-class Report(Protocol):
-    """Tells how far a build is."""
-
-    def __call__(self, step: Step, done: int = 0, total: int = 0) -> None:
-        """Tell that `done` of `total` units of a step are done."""
 
 
 def build(
     version: str,
     *,
     source: Path | None = None,
+    sha256: str = "",
+    refresh: bool = False,
     jobs: int | None = None,
     progress: Callable[[Progress], None],
 ) -> Kernel:
     """Build the kernel of a version, if it is not built already.
+
+    Its source is the first there is of: `source`, an installed package, an earlier
+    download, a package that apt-get can download, a tarball of kernel.org. If it would
+    have to be downloaded and a kernel of this version and today's recipe is built, that
+    one is returned.
 
     Killing this process, even by SIGKILL, ends all that it started and leaves
     no half-built kernel.
 
     Args:
         version: such as `6.1` or `6.1.158`.
-        source: the tarball or tree to build; an installed package, if None.
+        source: the tarball or tree to build; searched for, if None.
+        sha256: the SHA-256, in hex, of `source` or of the tarball of kernel.org to build;
+            any, if empty.
+        refresh: look for a newer source than the one that was downloaded before.
         jobs: how many compilers run at once; one for each CPU, if None.
         progress: told how far the build is.
 
@@ -57,21 +59,28 @@ def build(
         SurroundingsError: the host lacks a program, the source or space, or
             the build failed.
     """
-    found = sources.locate(version, path=source)
+
+    def report(step: Step, done: int = 0, total: int = 0, *, words: str = "") -> None:
+        progress(Progress(version=version, step=step, done=done, total=total, words=words))
+
+    here = locate.here(version, path=source, sha256=sha256, refresh=refresh)
     toolchain.check()
+    if here is None and not refresh and not sha256 and (kernel := _ready(version)):
+        return kernel
+    found = here or locate.download(version, sha256=sha256, refresh=refresh, report=report)
     ours = recipe.load(series(version))
     source_digest, tools = found.digest(), toolchain.lines()
+    if source is not None and sha256 not in ("", source_digest):
+        raise InputError(f"{source} has the SHA-256 {source_digest}, and not {sha256}")
     digest = recipe.build_digest(ours.digest, source_digest=source_digest, tools=tools)
     binary_key = recipe.build_digest(ours.binary_digest, source_digest=source_digest, tools=tools)
-
-    def report(step: Step, done: int = 0, total: int = 0) -> None:
-        progress(Progress(version=version, step=step, done=done, total=total))
 
     if kernel := cache.get(digest):
         return _asked_for(kernel, version=version, source=found)
     with cache.lock(digest, on_wait=lambda: report(Step.WAIT)):
         if kernel := cache.get(digest):  # built while we waited
             return _asked_for(kernel, version=version, source=found)
+        report(Step.SOURCE, words=f"{found.path}, {found.origin}")
         _check_space(cache.kernels_folder())
         with cache.building(digest) as scratch:
             job = Job(
@@ -88,6 +97,14 @@ def build(
                 jobs=jobs or len(os.sched_getaffinity(0)),
             )
             return _run(job, report=report)
+
+
+def _ready(version: str) -> Kernel | None:
+    """Return a built kernel that machines would boot; None if there is none."""
+    try:
+        return find(version)
+    except SurroundingsError:
+        return None
 
 
 def _asked_for(kernel: Kernel, *, version: str, source: Source) -> Kernel:
@@ -144,19 +161,11 @@ def _messages(fd: int, guarded: Guarded) -> Iterator[dict[str, Any]]:
     Raises:
         SurroundingsError: it ended without saying how it fared.
     """
-    unread, stray = b"", []
-    while True:
-        ended = guarded.wait(timeout_s=0)
-        while select.select([fd], [], [], 0 if ended is not None else _LOOK_AGAIN_S)[0]:
-            data = os.read(fd, 65536)
-            if not data:
-                break
-            *lines, unread = (unread + data).split(b"\n")
-            for line in lines:
-                if line.startswith(b"{"):
-                    yield parse_json(line, where="a message of the build", error=SurroundingsError)
-                else:
-                    stray.append(line.decode(errors="replace"))
-        if ended is not None:
-            last = "".join(f"\n    {line}" for line in stray[-12:])
-            raise SurroundingsError(f"the build ended with status {ended}{last}")
+    stray = []
+    for line in lines_of(fd, guarded):
+        if line.startswith(b"{"):
+            yield parse_json(line, where="a message of the build", error=SurroundingsError)
+        else:
+            stray.append(line.decode(errors="replace"))
+    last = "".join(f"\n    {line}" for line in stray[-12:])
+    raise SurroundingsError(f"the build ended with status {guarded.wait()}{last}")

@@ -1,22 +1,28 @@
-"""Where a kernel's source comes from: a distribution's package, a tarball, a tree."""
+"""The source of a kernel: a tarball or a tree, and the packages of them on this host."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from longfat.errors import InputError, SurroundingsError
+from longfat.errors import SurroundingsError
 from longfat.kernel.unpack import pack_command
-from longfat.kernel.version import check_version, nearest, series, sort_key
+from longfat.kernel.version import matches, series, sort_key
 
 PACKAGES = Path("/usr/src")
 """Where a distribution's linux-source packages put their tarballs."""
 
-_TARBALL = re.compile(r"linux-source-(\d+\.\d+(?:\.\d+)*)\.tar\.(?:xz|gz|bz2|zst)")
+TARBALL = re.compile(r"linux-source-(\d+\.\d+(?:\.\d+)*)\.tar\.(?:xz|gz|bz2|zst)")
+"""The name of the tarball in such a package."""
+
+
+class NotOfferedError(SurroundingsError):
+    """A place that sources are downloaded from does not have this one; another may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +31,13 @@ class Source:
 
     Attributes:
         path: a tarball or a folder.
+        origin: from where it is, for people.
+        sha256: the SHA-256 that a tarball must have, in hex; any, if empty.
     """
 
     path: Path
+    origin: str = ""
+    sha256: str = ""
 
     @property
     def is_tree(self) -> bool:
@@ -38,12 +48,18 @@ class Source:
         """Return the digest of what would be built, in hex.
 
         Raises:
-            SurroundingsError: the source cannot be read.
+            SurroundingsError: the source cannot be read, or is not what was downloaded.
         """
         try:
             if not self.is_tree:
                 with self.path.open("rb") as tarball:
-                    return hashlib.file_digest(tarball, "sha256").hexdigest()
+                    digest = hashlib.file_digest(tarball, "sha256").hexdigest()
+                if self.sha256 not in ("", digest):
+                    raise SurroundingsError(
+                        f"{self.path} is damaged: its checksum is not that of the download",
+                        mend=f"rm -r {self.path.parent}",
+                    )
+                return digest
             with subprocess.Popen(pack_command(self.path), stdout=subprocess.PIPE) as tar:
                 assert tar.stdout is not None
                 hasher = hashlib.sha256()
@@ -65,59 +81,40 @@ def installed_versions(*, folder: Path = PACKAGES) -> list[str]:
     return sorted(_tarballs(folder), key=sort_key)
 
 
-def locate(version: str, *, path: Path | None = None, folder: Path = PACKAGES) -> Source:
-    """Find the source of a kernel version.
+def installed(version: str, *, folder: Path = PACKAGES) -> Source | None:
+    """Return the source of a version that a package has installed; None if none has.
 
     Args:
         version: such as `6.1` or `6.1.158`.
-        path: the tarball or tree to use; an installed package, if None.
         folder: where the packages put their tarballs.
-
-    Raises:
-        InputError: `version` is no version, or there is nothing at `path`.
-        SurroundingsError: no installed package has this version.
     """
-    check_version(version)
-    if path is not None:
-        if not path.exists():
-            raise InputError(f"there is no kernel source at {path}")
-        return Source(path.resolve())
-    tarballs = _tarballs(folder)
-    for name in (version, series(version)):
-        if name in tarballs:
-            return Source(tarballs[name])
-    raise _missing(version, installed=sorted(tarballs, key=sort_key), folder=folder)
+    # Debian's packages are named by the series, Ubuntu's like the series' first release.
+    for name, path in _tarballs(folder).items():
+        if name == version or series(name) == series(version):
+            held = _package_version(path) if version != series(version) else ""
+            if held and not matches(held, version):
+                continue
+            return Source(path, origin="of an installed package")
+    return None
 
 
 def _tarballs(folder: Path) -> dict[str, Path]:
     found = {}
     for path in sorted(folder.glob("linux-source-*.tar.*")):
-        if match := _TARBALL.fullmatch(path.name):
+        if match := TARBALL.fullmatch(path.name):
             found[match[1]] = path
     return found
 
 
-def _missing(version: str, *, installed: list[str], folder: Path) -> SurroundingsError:
-    here = f"there: {', '.join(installed)}" if installed else "there is none"
-    message = f"no source of kernel {version} in {folder} ({here})"
-    wanted, offered = series(version), _offered()
-    if wanted in offered:
-        return SurroundingsError(message, mend=f"sudo apt-get install linux-source-{wanted}")
-    near = nearest(version, [*installed, *offered])
-    if near is None:
-        return SurroundingsError(message, mend=f"longfat kernel build {version} --source TARBALL")
-    message += f", and no package of it; the nearest is {near}"
-    if near in installed:
-        return SurroundingsError(message, mend=f"longfat kernel build {near}")
-    return SurroundingsError(message, mend=f"sudo apt-get install linux-source-{near}")
+def _package_version(path: Path) -> str:
+    """Return the version of the package that a file is of; empty if that is not known."""
+    if shutil.which("dpkg-query") is None:
+        return ""
+    owner = _answer("dpkg-query", "--search", str(path)).partition(":")[0]
+    return _answer("dpkg-query", "--show", "--showformat=${Version}", owner) if owner else ""
 
 
-def _offered() -> list[str]:
-    """Return the versions that the distribution has a source package of."""
-    if shutil.which("apt-cache") is None:
-        return []
-    answer = subprocess.run(
-        ["apt-cache", "pkgnames", "linux-source-"], capture_output=True, text=True, check=False
-    )
-    names = (name.removeprefix("linux-source-") for name in answer.stdout.split())
-    return sorted((name for name in names if re.fullmatch(r"\d+\.\d+", name)), key=sort_key)
+def _answer(*command: str) -> str:
+    env = {**os.environ, "LC_ALL": "C"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    return done.stdout if done.returncode == 0 else ""

@@ -1,0 +1,174 @@
+"""The archives that apt gets packages from, and those of other releases beside them.
+
+A release of a distribution has the kernels of its time. The older and newer
+ones are in the same archive, under another suite: the host's own entries, with
+the release's name replaced, say where. So a mirror, its keys and its options
+are always the host's. Source: sources.list(5).
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+_RELEASES = {
+    "debian": ("trixie", "bookworm", "forky", "sid"),
+    "ubuntu": ("noble", "jammy", "devel"),
+}
+"""The releases that are searched after the host's own, in this order."""
+
+_ROLLING = ("sid", "unstable", "testing")
+_ALIASES = ("stable", "oldstable", *_ROLLING)
+_BACKPORTS = "-backports"
+# What a release has beside its first state, each a suite of its own; long names first.
+_POCKETS = ("-proposed-updates", "-proposed", "-updates", "-security", _BACKPORTS)
+_COMPONENT = "main"
+_KEPT_OPTIONS = {
+    *("signed-by", "trusted", "allow-insecure", "allow-weak"),
+    *("check-valid-until", "check-date", "by-hash"),
+}
+_ONE_LINE = re.compile(r"deb\s+(?:\[([^\]]*)\]\s*)?(\S+)\s+(\S+)\s+(\S.*)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A suite of an archive.
+
+    Attributes:
+        uri: where the archive is.
+        suite: such as `bookworm-updates`.
+        options: what apt is told of it, such as the key that signs it.
+    """
+
+    uri: str
+    suite: str
+    options: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def release(self) -> str:
+        """The release that the suite is of: `bookworm`."""
+        return self.suite.removesuffix(self.pocket)
+
+    @property
+    def pocket(self) -> str:
+        """What follows the release's name: `-updates`; empty for its first state."""
+        return next((name for name in _POCKETS if self.suite.endswith(name)), "")
+
+    def stanza(self) -> str:
+        """Return the entry as a `.sources` file has it, for no more than lists of packages."""
+        fields = {
+            "Types": "deb",
+            "URIs": self.uri,
+            "Suites": self.suite,
+            "Components": _COMPONENT,
+            # Source packages in binary form are for all architectures, and so in this list.
+            "Architectures": "amd64",
+            "Targets": "Packages",
+            **{name.title(): value for name, value in self.options},
+        }
+        return "".join(f"{name}: {value}\n" for name, value in fields.items())
+
+
+def host_entries() -> list[Entry]:
+    """Return the entries of this host that are of its distribution's archive.
+
+    Others, such as a vendor's, have no kernel sources, and need not be asked.
+    """
+    known = {name for releases in _RELEASES.values() for name in releases} | set(_ALIASES)
+    known.add(_os_release().get("VERSION_CODENAME", ""))
+    return [entry for entry in _configured() if entry.release in known]
+
+
+def groups(entries: list[Entry]) -> Iterator[tuple[str, list[Entry]]]:
+    """Yield releases and their entries, in the order in which they are to be searched.
+
+    Args:
+        entries: those of this host.
+    """
+    own = list(dict.fromkeys(entry.release for entry in entries))
+    for release in own:
+        yield release, _of_release(release, entries=[e for e in entries if e.release == release])
+    for release in _family(own):
+        if release not in own:
+            yield release, _of_release(release, entries=entries)
+
+
+def _of_release(release: str, *, entries: list[Entry]) -> list[Entry]:
+    """Return the entries of a release in the archives of these entries."""
+    there = [entry for entry in entries if not (release in _ROLLING and entry.pocket)]
+    found = [replace(entry, suite=f"{release}{entry.pocket}") for entry in there]
+    if release not in _ROLLING:
+        firsts = [entry for entry in entries if not entry.pocket]
+        found += [replace(entry, suite=f"{release}{_BACKPORTS}") for entry in firsts]
+    return list(dict.fromkeys(found))
+
+
+def _family(own: list[str]) -> tuple[str, ...]:
+    """Return the releases of the distribution that these are of."""
+    for releases in _RELEASES.values():
+        if set(releases) & set(own):
+            return releases
+    about = _os_release()
+    names = [about.get("ID", ""), *about.get("ID_LIKE", "").split()]
+    return next((_RELEASES[name] for name in names if name in _RELEASES), ())
+
+
+def _os_release() -> dict[str, str]:
+    try:
+        return platform.freedesktop_os_release()
+    except OSError:
+        return {}
+
+
+def _configured() -> list[Entry]:
+    """Return all entries for binary packages of the main component."""
+    command = ["apt-config", "shell", "LIST", "Dir::Etc::sourcelist/f"]
+    command += ["PARTS", "Dir::Etc::sourceparts/d"]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    settings = dict(word.partition("=")[::2] for word in shlex.split(answer.stdout))
+    paths = [Path(settings["LIST"])] if "LIST" in settings else []
+    if "PARTS" in settings:
+        parts = Path(settings["PARTS"])
+        paths += sorted([*parts.glob("*.list"), *parts.glob("*.sources")])
+    found: list[Entry] = []
+    for path in paths:
+        with suppress(OSError):
+            text = path.read_text(encoding="utf-8", errors="replace")
+            found += _from_stanzas(text) if path.suffix == ".sources" else _from_lines(text)
+    return list(dict.fromkeys(found))
+
+
+def _from_lines(text: str) -> Iterator[Entry]:
+    for line in text.splitlines():
+        if match := _ONE_LINE.match(line.partition("#")[0].strip()):
+            options, uri, suite, components = match.groups()
+            if _COMPONENT in components.split():
+                words = (word.partition("=") for word in (options or "").split())
+                named = [(name, value.replace(",", " ")) for name, _, value in words]
+                yield Entry(uri=uri, suite=suite, options=_kept(named))
+
+
+def _from_stanzas(text: str) -> Iterator[Entry]:
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    for stanza in re.split(r"\n\s*\n", "\n".join(lines)):
+        # A value goes on in lines that begin with a blank: keys may stand in the file.
+        fields = re.findall(r"^(\S+?):[ \t]*(.*(?:\n[ \t].*)*)", stanza, re.MULTILINE)
+        named = {name.lower(): value.rstrip() for name, value in fields}
+        if named.get("enabled", "yes").lower() in ("no", "false", "0", "off"):
+            continue
+        lists = [named.get(key, "").split() for key in ("types", "components", "uris", "suites")]
+        types, components, uris, suites = lists
+        if "deb" in types and _COMPONENT in components:
+            for uri in uris:
+                for suite in suites:
+                    yield Entry(uri=uri, suite=suite, options=_kept(list(named.items())))
+
+
+def _kept(options: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple((name.lower(), value) for name, value in options if name.lower() in _KEPT_OPTIONS)
