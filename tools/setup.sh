@@ -1,7 +1,8 @@
 #!/bin/sh
 # Makes a fresh Debian or Ubuntu machine ready: system packages, the virtual
-# environment .venv, and the list of kernels to use in .venv/kernels. What is
-# there already is left as it is, so a second call does nothing.
+# environment .venv, and the list of kernels to use in .venv/kernels; `longfat
+# kernel build` finds their sources. What is there already is left as it is, so
+# a second call does nothing.
 #
 #   tools/setup.sh lab|studio|test
 set -eu
@@ -16,8 +17,8 @@ kernels=6.1
 # What builds the studio's page; its tests want a browser.
 [ "$purpose" = lab ] || programs="$programs node:nodejs npm:npm"
 if [ "$purpose" = test ]; then
-    programs="$programs strace:strace ethtool:ethtool mn:mininet ovs-vswitchd:openvswitch-switch
- ovs-testcontroller:openvswitch-testcontroller brctl:bridge-utils chromium:chromium"
+    programs="$programs strace:strace gpg:gpg gpg-agent:gpg-agent ethtool:ethtool mn:mininet
+ ovs-vswitchd:openvswitch-switch ovs-testcontroller:openvswitch-testcontroller brctl:bridge-utils chromium:chromium"
     kernels='6.1 6.12'
 fi
 
@@ -45,13 +46,6 @@ find_python() {
             fi
         done
     done
-}
-
-find_source() { # VERSION: is its source package installed?
-    for tarball in /usr/src/linux-source-"$1".tar.*; do
-        [ -e "$tarball" ] && return
-    done
-    return 1
 }
 
 find_library() { # FILE: is it where the package manager puts libraries?
@@ -98,27 +92,5 @@ if ! cmp -s "$lock" "$stamp"; then
     cp "$lock" "$stamp"
 fi
 
-built() { # VERSION: is there a kernel that fits today's recipe?
-    .venv/bin/python -c 'import sys, longfat.kernel as k; k.find(sys.argv[1])' "$1" 2>/dev/null
-}
-usable=
-for version in $kernels; do
-    if built "$version" || find_source "$version"; then
-        usable="$usable $version"
-        continue
-    fi
-    [ -n "$updated" ] || { as_root apt-get update -q >&2; updated=yes; }
-    if apt-cache show "linux-source-$version" >/dev/null 2>&1; then
-        install_packages "linux-source-$version"
-        usable="$usable $version"
-    fi
-done
-if [ -z "$usable" ]; then
-    # Another distribution: its own kernel, by the package that depends on the current one.
-    install_packages linux-source
-    for tarball in /usr/src/linux-source-*.tar.*; do
-        name=${tarball#/usr/src/linux-source-}
-        usable=${name%.tar.*}
-    done
-fi
-printf '%s\n' $usable >.venv/kernels
+# shellcheck disable=SC2086  # one word a version
+printf '%s\n' $kernels >.venv/kernels

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,8 @@ import pytest
 from longfat.checksum import write_sums
 from longfat.kernel import cache, manifest, recipe
 from longfat.kernel.manifest import Kernel, Manifest
+from longfat.kernel.progress import Step
+from tests.kernel.archive import Key, end_agent, make_key
 
 
 @pytest.fixture
@@ -61,3 +65,33 @@ def plant(empty_cache: Path, make_manifest: Callable[..., Manifest]) -> Callable
         return cache.put(product, digest=digest)
 
     return put
+
+
+class Told:
+    """Notes what a download reports."""
+
+    def __init__(self) -> None:
+        self.reports: list[tuple[Step, int, int, str]] = []
+
+    def __call__(self, step: Step, done: int = 0, total: int = 0, *, words: str = "") -> None:
+        self.reports.append((step, done, total, words))
+
+    def words(self, step: Step) -> list[str]:
+        return list(dict.fromkeys(words for told, _, _, words in self.reports if told is step))
+
+
+@pytest.fixture
+def told() -> Told:
+    return Told()
+
+
+@pytest.fixture(scope="session")
+def key() -> Iterator[Key]:
+    # The agent's socket wants a short path.
+    folder = Path(tempfile.mkdtemp(prefix="longfat-key-"))
+    made = make_key(folder / "gnupg")
+    try:
+        yield made
+    finally:
+        end_agent(made)
+        shutil.rmtree(folder, ignore_errors=True)

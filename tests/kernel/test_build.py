@@ -89,7 +89,9 @@ def _left(folder: Path) -> set[str]:
 def test_a_kernel_is_built_once(empty_cache: Path, tarball: Path, tmp_path: Path) -> None:
     told: list[Progress] = []
     kernel = _build("6.1", tarball, told)
-    assert [report.step for report in told if report.done == 0] == list(Step)[1:]
+    steps = [Step.SOURCE, Step.UNPACK, Step.CONFIGURE, Step.COMPILE]
+    assert [report.step for report in told if report.done == 0] == steps
+    assert told[0].words == f"{tarball}, as --source says"
     assert (kernel.release, kernel.series) == ("6.1.5", "6.1")
     assert kernel.binary.read_text() == "a kernel"
     assert kernel.binary.stat().st_mode & 0o111
@@ -170,6 +172,25 @@ def test_what_is_no_kernel_is_said_not_to_be_one(
     with pytest.raises(SurroundingsError, match=r"not a kernel|unpacking .*failed"):
         _build("6.1", source)
     assert _left(empty_cache) == {".lock"}
+
+
+def test_a_checksum_of_another_source_is_refused(empty_cache: Path, tarball: Path) -> None:
+    with pytest.raises(InputError, match=r"linux\.tar\.xz has the SHA-256"):
+        build("6.1", source=tarball, sha256="0" * 64, progress=lambda _: None)
+    assert not empty_cache.exists()
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_a_kernel_that_is_built_needs_no_download(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    makefile = tree / "Makefile"
+    makefile.write_text(makefile.read_text().replace("6.1.5", "5.99.5"))
+    kernel = _build("5.99", tree)
+    monkeypatch.setenv("APT_CONFIG", str(tmp_path / "none"))
+    told: list[Progress] = []
+    assert build("5.99", progress=told.append) == kernel
+    assert told == []
 
 
 def test_when_make_fails_its_last_words_are_shown(empty_cache: Path, tree: Path) -> None:

@@ -11,8 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from longfat.kernel import locate
+
 LONGFAT = str(Path(sys.executable).with_name("longfat"))
 """The command."""
+
+# The source of the host's own cache: with an empty one, it would be downloaded.
+_SOURCE = ("--source", str(found.path)) if (found := locate.here("6.1")) else ()
 
 STUDY = """\
 title: A ping
@@ -184,7 +189,7 @@ SCENARIOS = (
     Scenario(
         name="kernel build",
         weight=2,
-        command=(LONGFAT, "kernel", "build", "6.1", "--jobs", "2"),
+        command=(LONGFAT, "kernel", "build", "6.1", "--jobs", "2", *_SOURCE),
         lasts_s=14.0,
         ends=False,
         own_cache=True,

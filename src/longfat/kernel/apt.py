@@ -31,6 +31,8 @@ _PREFIX = "linux-source-"
 # Not `linux-source-6.12-rt` or the like.
 _PACKAGE = re.compile(rf"{_PREFIX}(\d+\.\d+(?:\.\d+)*)")
 _STATUS = re.compile(rb"dlstatus:\d+:([0-9.]+):")
+# What apt-get says after the cause.
+_NO_CAUSE = b"W: Some index files failed to download"
 _TIMEOUT_S = 20
 _PARTS = 10_000
 """How many parts a download has in reports: apt-get tells percent."""
@@ -153,6 +155,9 @@ class _Apt:
         """
         text = "\n".join(entry.stanza() for entry in entries)
         self._sources.write_text(text, encoding="utf-8")
+        # Where a suite is missing, apt-get leaves the lists of earlier updates.
+        shutil.rmtree(self._lists)
+        (self._lists / "partial").mkdir(parents=True)
         _, complaint = self._run("update", tell=lambda _: None)
         return complaint
 
@@ -221,7 +226,7 @@ class _Apt:
                 for line in lines_of(pipe.fileno(), guarded):
                     if match := _STATUS.match(line):
                         tell(min(_PARTS, round(float(match[1]) / 100 * _PARTS)))
-                    elif line.startswith((b"E: ", b"W: ")):
+                    elif line.startswith((b"E: ", b"W: ")) and not line.startswith(_NO_CAUSE):
                         complaint = line[3:].decode(errors="replace").strip()
                 return guarded.wait() or 0, complaint
 
