@@ -43,6 +43,7 @@ def configure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str,
         configuration.write_text(
             f'Dir::Etc::sourcelist "{folder}/sources.list";\n'
             f'Dir::Etc::sourceparts "{folder}/none";\nAcquire::http::Proxy "DIRECT";\n'
+            f'APT::Update::Post-Invoke {{ "touch {folder}/hook"; }};\n'
         )
         monkeypatch.setenv("APT_CONFIG", str(configuration))
 
@@ -63,7 +64,7 @@ def _left(cache: Path) -> list[str]:
 
 
 @pytest.mark.usefixtures("archive")
-def test_a_package_of_the_hosts_release(empty_cache: Path, told: Told) -> None:
+def test_a_package_of_the_hosts_release(empty_cache: Path, tmp_path: Path, told: Told) -> None:
     found = apt.fetch("6.12", report=told)
     assert found.path == empty_cache / "sources/6.12.5-1/linux-source-6.12.tar.xz"
     assert found.path.read_bytes() == content_of("linux-source-6.12", "6.12.5-1")
@@ -73,6 +74,7 @@ def test_a_package_of_the_hosts_release(empty_cache: Path, told: Told) -> None:
     assert told.words(Step.SEARCH) == ["apt-get, packages of trixie"]
     assert told.reports[-1][1:3] == (10_000, 10_000)
     assert _left(empty_cache) == ["6.12.5-1"]
+    assert not (tmp_path / "etc/hook").exists()
 
 
 @pytest.mark.usefixtures("archive")

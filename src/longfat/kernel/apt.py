@@ -31,6 +31,10 @@ _PREFIX = "linux-source-"
 # Not `linux-source-6.12-rt` or the like.
 _PACKAGE = re.compile(rf"{_PREFIX}(\d+\.\d+(?:\.\d+)*)")
 _STATUS = re.compile(rb"dlstatus:\d+:([0-9.]+):")
+# What the host runs at an update is about the host's own lists.
+_HOOKS = tuple(
+    f"APT::Update::{name}" for name in ("Pre-Invoke", "Post-Invoke", "Post-Invoke-Success")
+)
 # What apt-get says after the cause.
 _NO_CAUSE = b"W: Some index files failed to download"
 _TIMEOUT_S = 20
@@ -135,12 +139,11 @@ class _Apt:
             "Acquire::Retries": "1",
             "Acquire::http::Timeout": _TIMEOUT_S,
             "Acquire::https::Timeout": _TIMEOUT_S,
-            # Hooks of the host's are about the host's state.
-            "APT::Update::Pre-Invoke": "",
-            "APT::Update::Post-Invoke": "",
-            "APT::Update::Post-Invoke-Success": "",
         }
-        self._options = [
+        configuration = folder / "apt.conf"
+        configuration.write_text("".join(f"#clear {name};\n" for name in _HOOKS))
+        self._options = ["-c", str(configuration)]
+        self._options += [
             word for name, value in settings.items() for word in ("-o", f"{name}={value}")
         ]
         self._env = {**os.environ, "LC_ALL": "C"}

@@ -199,7 +199,8 @@ def _answer(url: str, *, timeout_s: float) -> Iterator[HTTPResponse]:
         error.close()
         raise NotOfferedError(f"{url}: {error.code} {error.reason}") from error
     except urllib.error.URLError as error:
-        raise NotOfferedError(f"{url} does not answer: {error.reason}") from error
+        cause = getattr(error.reason, "strerror", None) or error.reason
+        raise NotOfferedError(f"{url} does not answer: {cause}") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise NotOfferedError(f"{url} does not answer: {error}") from error
     with response:
