@@ -100,7 +100,7 @@ def _package(root: Path, name: str, version: str) -> str:
     (tree / "DEBIAN/control").write_text(about)
     (root / "pool").mkdir(exist_ok=True)
     file = root / "pool" / f"{name}_{version}_all.deb"
-    command = ["dpkg-deb", "--root-owner-group", "--build", str(tree), str(file)]
+    command = ["dpkg-deb", "--root-owner-group", "-Znone", "--build", str(tree), str(file)]
     subprocess.run(command, check=True, capture_output=True)
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     place = f"Filename: pool/{file.name}\nSize: {file.stat().st_size}\nSHA256: {digest}\n"
