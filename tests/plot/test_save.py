@@ -6,7 +6,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from longfat.metric import Unit
-from longfat.plot import FORMS, Line, Panel, draw_panels, figure_style, saved, write_whole
+from longfat.plot import FORMS, Line, Panel, draw_panels, figure_style, saved
+from longfat.whole import write_whole
 
 
 def figure() -> Figure:

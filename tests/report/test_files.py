@@ -31,7 +31,7 @@ def written(lab08: Verdict, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_file_is_there_and_whole(written: Path) -> None:
     files = files_of(written)
     names = ["plots/ping.pdf", "plots/ping.png", "plots/traffic.pdf", "plots/traffic.png"]
-    assert list(files) == [*names, "report.html", "report.pdf"]
+    assert list(files) == [".report.json", *names, "report.html", "report.pdf"]
     for name in (*names, "report.pdf"):
         content = files[name]
         if name.endswith(".png"):
@@ -127,6 +127,7 @@ def test_interrupted_write_leaves_no_half_file(
     lab08: Verdict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_report(lab08, tmp_path)
+    (tmp_path / "report.html").unlink()
     before = files_of(tmp_path)
 
     def interrupted(*_: Path) -> None:

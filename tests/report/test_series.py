@@ -4,7 +4,8 @@ import pytest
 
 from longfat.plot import Panel
 from longfat.report.groups import verdict_groups
-from longfat.report.series import Series, interval_rates
+from longfat.report.intervals import interval_rates
+from longfat.report.series import Series
 from longfat.traffic import Bulk, Ping
 from longfat.verdict import Verdict
 

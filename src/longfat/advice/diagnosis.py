@@ -10,14 +10,13 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from longfat.advice.facts import Fact, facts, udp_facts
 from longfat.advice.limits import Limit
 from longfat.advice.remedy import Remedy, remedy
 from longfat.advice.spans import Span, spans
 from longfat.advice.subject import examine
 from longfat.errors import InputError, MachineError
+from longfat.extras import lazy
 from longfat.metric import Unit
 from longfat.traffic import Bulk
 from longfat.units import format_quantity
@@ -25,9 +24,13 @@ from longfat.units import format_quantity
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import pyarrow as pa
+
     from longfat.advice.subject import Subject
     from longfat.path import Bottleneck
     from longfat.runs import Run
+else:
+    pa = lazy("pyarrow")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import pyarrow.compute as pc
-
 from longfat.advice.limits import CUTTING_STATES, Reading
+from longfat.extras import lazy
 from longfat.path import (
     Bottleneck,
     NotUnderstoodError,
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from longfat.runs import Run
+
+pc = lazy("pyarrow.compute")
 
 STEP_S = 0.1
 """The least time between two readings: the kernel's clocks tick every 10 ms with HZ=100."""

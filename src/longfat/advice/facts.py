@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import pyarrow.compute as pc
-
 from longfat.advice.evidence import find_bottleneck
+from longfat.extras import lazy
 from longfat.metric import Unit
 from longfat.units import format_quantity
 
@@ -15,6 +14,8 @@ if TYPE_CHECKING:
     from longfat.advice.subject import Subject
     from longfat.runs import Run
     from longfat.traffic import Bulk
+
+pc = lazy("pyarrow.compute")
 
 # Ethernet, IPv4 and UDP headers around a datagram of iperf3's usual size.
 _UDP_HEADERS_BYTES = 42

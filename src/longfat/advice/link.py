@@ -10,9 +10,8 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import pyarrow.compute as pc
-
 from longfat.advice.limits import Link
+from longfat.extras import lazy
 from longfat.path import egress_interfaces, sender_and_receiver
 from longfat.probe import Queue
 from longfat.traffic import Bulk
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
     from longfat.advice.limits import Slice
     from longfat.path import Bottleneck
     from longfat.runs import Run
+
+pc = lazy("pyarrow.compute")
 
 FULL = 0.95
 """A link that carries this share of its rate is full: bursts and dips are within a sample."""

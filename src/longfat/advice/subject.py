@@ -6,9 +6,6 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-import pyarrow.compute as pc
-
 from longfat.advice.evidence import (
     DEFAULT_MSS_BYTES,
     congestion_control,
@@ -20,6 +17,7 @@ from longfat.advice.limits import MODEL_BASED, Limit, Slice, classify
 from longfat.advice.link import LinkUse, queue_table
 from longfat.advice.rows import inferred_slices
 from longfat.advice.spans import together, total
+from longfat.extras import lazy
 from longfat.path import NotUnderstoodError, idle_rtt, sender_and_receiver, sysctl
 from longfat.probe import Tcp
 from longfat.probe.samples import growth, weights
@@ -28,11 +26,16 @@ from longfat.theory import bdp
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
     import pyarrow as pa
 
     from longfat.path import Bottleneck
     from longfat.runs import Run
     from longfat.traffic import Bulk
+else:
+    np = lazy("numpy")
+
+pc = lazy("pyarrow.compute")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,20 +15,21 @@ from longfat.cli.console import stderr, stdout
 from longfat.cli.failures import failures_json, tell_failures
 from longfat.cli.parts import label_of, make_parts
 from longfat.cli.progress import CaseProgress
-from longfat.compare import compare_verdicts, print_compared
 from longfat.errors import ExitCode
+from longfat.extras import need
 from longfat.labs import find_study
 from longfat.memory import Memory
-from longfat.plot import write_whole
 from longfat.report import print_verdict, write_report
 from longfat.runner import run_batches
 from longfat.runs.space import write_error
 from longfat.study import read_study
 from longfat.study.expand import LARGEST_SEED, MOST_SEEDS
 from longfat.verdict import judge
+from longfat.whole import write_whole
 
 if TYPE_CHECKING:
     from longfat.cli.parts import Part
+    from longfat.compare import Compared
     from longfat.runner import Outcome, Workplace
     from longfat.verdict import Verdict
 
@@ -198,6 +199,7 @@ def _cluster(
 ) -> Workplace | None:
     if scheduler is None:
         return None
+    need("cluster")
     # Dask takes a while to load.
     from longfat.runner.cluster import Certificates, Cluster  # noqa: PLC0415
 
@@ -237,12 +239,12 @@ def _document(parts: Sequence[Part], verdicts: Sequence[Verdict], outcome: Outco
             ((_, verdict),) = group.items()
             documents.append(verdict.to_json())
             continue
-        comparison = compare_verdicts(_with_runs(group)) if len(_with_runs(group)) > 1 else None
+        compared = _compared(group)
         documents.append(
             {
                 "study": next(iter(group.values())).study.name,
                 "kernels": {kernel: verdict.to_json() for kernel, verdict in group.items()},
-                "comparison": None if comparison is None else comparison.to_json(),
+                "comparison": None if compared is None else compared.to_json(),
             }
         )
     if outcome.failures:
@@ -267,10 +269,12 @@ def _show(parts: Sequence[Part], verdicts: Sequence[Verdict]) -> None:
         for note in files.notes:
             _tell(note)
     for group in _by_study(parts, verdicts):
-        if len(_with_runs(group)) > 1:
+        if (compared := _compared(group)) is not None:
+            from longfat.compare import print_compared  # noqa: PLC0415  see _compared
+
             name = next(iter(group.values())).study.name
             _heading(f"{name}: {' and '.join(group)} compared", first=False)
-            print_compared(compare_verdicts(_with_runs(group)), console=stdout())
+            print_compared(compared, console=stdout())
 
 
 def _by_study(parts: Sequence[Part], verdicts: Sequence[Verdict]) -> list[dict[str, Verdict]]:
@@ -281,8 +285,15 @@ def _by_study(parts: Sequence[Part], verdicts: Sequence[Verdict]) -> list[dict[s
     return list(groups.values())
 
 
-def _with_runs(group: dict[str, Verdict]) -> dict[str, Verdict]:
-    return {kernel: verdict for kernel, verdict in group.items() if verdict.runs}
+def _compared(group: dict[str, Verdict]) -> Compared | None:
+    """Return how the verdicts of several kernels differ; None where one or none has runs."""
+    there = {kernel: verdict for kernel, verdict in group.items() if verdict.runs}
+    if len(there) < 2:
+        return None
+    # It loads numpy, and most commands are of one kernel.
+    from longfat.compare import compare_verdicts  # noqa: PLC0415
+
+    return compare_verdicts(there)
 
 
 def _heading(name: str, *, first: bool) -> None:

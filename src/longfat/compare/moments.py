@@ -14,17 +14,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from longfat.extras import lazy
 from longfat.metric import Unit
-from longfat.probe.columns import TIME, WHOLE, Column, make_table
+from longfat.probe.columns import REAL, TIME, WHOLE, Column, make_table
 from longfat.study.quantities import time_text
 from longfat.traffic import Bulk, Ping
 from longfat.units import format_quantity
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from longfat.runs import Run
+else:
+    pa = lazy("pyarrow")
+
+pc = lazy("pyarrow.compute")
 
 # What a row is about, in the columns of any series; all others are what was seen.
 _ABOUT = (
@@ -37,12 +41,12 @@ _UNITS = {"s": Unit.SECONDS, "bit/s": Unit.BPS}
 _INTERVAL = (
     TIME,
     Column("stream", WHOLE),
-    Column("rate_bps", pa.float64(), "bit/s"),
+    Column("rate_bps", REAL, "bit/s"),
     Column("retransmits", WHOLE, "packets"),
     Column("cwnd_bytes", WHOLE, "bytes"),
-    Column("rtt_s", pa.float64(), "s"),
+    Column("rtt_s", REAL, "s"),
 )
-_REPLY = (TIME, Column("sequence", WHOLE), Column("rtt_s", pa.float64(), "s"))
+_REPLY = (TIME, Column("sequence", WHOLE), Column("rtt_s", REAL, "s"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,12 @@ are single measurements which no line joins, and `missing_s` when something was
 due and did not come. `look` is a number: `line_style(look)` is the colour, dash
 and mark, and `DARK` the same colours for a dark ground. A `Panel` is one
 quantity with all its lines and the constant `Reference` values drawn for
-comparison; `scale_for(panel.unit, largest)` finds the unit of its axis.
+comparison; `longfat.scales` finds the unit of its axis.
 
 `band_line` makes of the lines of several runs one line with a 5-95 % band,
 `thin_out` leaves as many points as pixels can show and keeps every extreme,
-`draw_panels` and `draw_phase` draw, `saved` and `write_whole` make files. Draw
-and save inside `figure_style`.
+`draw_panels` and `draw_phase` draw, `saved` gives a file's bytes. Draw and save
+inside `figure_style`.
 
 A `Chart` is of many cases: metrics over a parameter or over each other, in small multiples
 (`Facet`) of `Series` or cells. `draw_chart` draws it.
@@ -33,8 +33,7 @@ from longfat.plot.charts import draw_chart
 from longfat.plot.draw import NARROW_WIDTH_IN, PAGE_WIDTH_IN, VIRTUAL_TIME, draw_panels
 from longfat.plot.line import Floats, Line, Panel, Reference, Trace
 from longfat.plot.phase import MOST_ORBITS, Orbit, draw_phase
-from longfat.plot.save import FORMS, saved, write_whole
-from longfat.plot.scales import Scale, scale_for
+from longfat.plot.save import FORMS, saved
 from longfat.plot.style import DARK, LineStyle, figure_style, line_style
 from longfat.plot.thin import thin_out
 
@@ -56,7 +55,6 @@ __all__ = [
     "Orbit",
     "Panel",
     "Reference",
-    "Scale",
     "Series",
     "Trace",
     "band_line",
@@ -66,7 +64,5 @@ __all__ = [
     "figure_style",
     "line_style",
     "saved",
-    "scale_for",
     "thin_out",
-    "write_whole",
 ]

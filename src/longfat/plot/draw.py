@@ -23,9 +23,9 @@ from longfat.plot.frame import (
     panel_title,
 )
 from longfat.plot.labels import label_ends, reserve_room
-from longfat.plot.scales import Scale, scale_for
 from longfat.plot.style import MUTED, LineStyle, line_style
 from longfat.plot.thin import thin_line
+from longfat.scales import Scale, scale_for
 from longfat.units import format_quantity
 
 if TYPE_CHECKING:

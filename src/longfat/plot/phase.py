@@ -20,15 +20,15 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from longfat.plot.frame import PAGE_WIDTH_IN, figure_title
-from longfat.plot.scales import scale_for
 from longfat.plot.style import INK, MUTED
+from longfat.scales import scale_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from longfat.metric import Unit
     from longfat.plot.line import Floats
-    from longfat.plot.scales import Scale
+    from longfat.scales import Scale
 
 MOST_ORBITS = 9
 """More panels than that cannot be read on a page."""

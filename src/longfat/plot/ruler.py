@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from longfat.metric import Unit
-from longfat.plot.scales import Scale, scale_for
 from longfat.plot.ticks import (
     Span,
     Ticks,
@@ -24,6 +23,7 @@ from longfat.plot.ticks import (
     size_ticks,
     stop_ticks,
 )
+from longfat.scales import Scale, scale_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from matplotlib.ticker import MaxNLocator
 
 from longfat.metric import Unit
-from longfat.plot.scales import Scale, scale_for
+from longfat.scales import Scale, scale_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

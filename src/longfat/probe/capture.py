@@ -14,11 +14,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any, ClassVar
 
-import dpkt
-import pyarrow.compute as pc
-
 from longfat.checked import open_regular
 from longfat.errors import MachineError
+from longfat.extras import lazy
 from longfat.metric import Metric, Unit
 from longfat.probe.columns import TEXT, TIME, WHOLE, Column, make_table
 from longfat.probe.probe import Probe
@@ -28,10 +26,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    import dpkt
     import pyarrow as pa
 
     from longfat.network import Network
     from longfat.traffic import Flow
+else:
+    dpkt = lazy("dpkt")
+
+pc = lazy("pyarrow.compute")
 
 COLUMNS = (
     TIME,

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from longfat.errors import MachineError
+from longfat.extras import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-TEXT = pa.dictionary(pa.int32(), pa.string())
-WHOLE = pa.int64()
-REAL = pa.float64()
-YES_NO = pa.bool_()
+    import pyarrow as pa
+else:
+    pa = lazy("pyarrow")
+
+
+class Kind(Enum):
+    """What stands in a column."""
+
+    TEXT = "text"
+    WHOLE = "whole"
+    REAL = "real"
+    YES_NO = "yes or no"
+
+
+TEXT, WHOLE, REAL, YES_NO = Kind.TEXT, Kind.WHOLE, Kind.REAL, Kind.YES_NO
 
 MOST_CELLS = 64_000_000
 """How many values a series may have; they take some 500 MB of memory."""
@@ -30,13 +41,20 @@ class Column:
 
     Attributes:
         name: its name, which ends in the unit where it has one.
-        type: its Arrow type.
+        kind: what stands in it.
         unit: its unit: `s`, `bytes`, `bit/s`, `packets`, ...; empty for none.
     """
 
     name: str
-    type: pa.DataType
+    kind: Kind
     unit: str = ""
+
+    @property
+    def type(self) -> pa.DataType:
+        """Return its Arrow type."""
+        if self.kind is Kind.TEXT:
+            return pa.dictionary(pa.int32(), pa.string())
+        return {Kind.WHOLE: pa.int64(), Kind.REAL: pa.float64(), Kind.YES_NO: pa.bool_()}[self.kind]
 
 
 TIME = Column("time_s", REAL, "s")

@@ -9,10 +9,7 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from longfat.extras import lazy
 from longfat.metric import Metric, Unit
 from longfat.probe.columns import TEXT, TIME, WHOLE, Column, make_table
 from longfat.probe.probe import Sampled
@@ -22,8 +19,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    import numpy as np
+    import pyarrow as pa
+
     from longfat.probe.samples import Message
     from longfat.traffic import Flow
+else:
+    np = lazy("numpy")
+    pa = lazy("pyarrow")
+
+pc = lazy("pyarrow.compute")
 
 COLUMNS = (
     TIME,

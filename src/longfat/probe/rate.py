@@ -9,8 +9,7 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import pyarrow.compute as pc
-
+from longfat.extras import lazy
 from longfat.metric import Metric, Unit
 from longfat.probe.columns import TEXT, TIME, WHOLE, Column, make_table
 from longfat.probe.probe import Sampled
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
 
     from longfat.probe.samples import Message
     from longfat.traffic import Flow
+
+pc = lazy("pyarrow.compute")
 
 COLUMNS = (
     TIME,

@@ -26,15 +26,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from longfat.checked import decode, open_regular, parse_json
 from longfat.errors import MachineError
+from longfat.extras import lazy
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy as np
     from numpy.typing import ArrayLike, NDArray
+else:
+    np = lazy("numpy")
 
 UNREADABLE = (ArithmeticError, LookupError, ValueError, struct.error)
 """What decoding samples may raise: the guest's root can write anything there."""

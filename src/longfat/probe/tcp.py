@@ -13,10 +13,7 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from longfat.extras import lazy
 from longfat.metric import Metric, Unit
 from longfat.probe.columns import REAL, TEXT, TIME, WHOLE, YES_NO, Column, make_table
 from longfat.probe.probe import Sampled
@@ -27,9 +24,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    import numpy as np
+    import pyarrow as pa
+
     from longfat.network import Network
     from longfat.probe.samples import Message
     from longfat.traffic import Flow
+else:
+    np = lazy("numpy")
+    pa = lazy("pyarrow")
+
+pc = lazy("pyarrow.compute")
 
 COLUMNS = (
     TIME,

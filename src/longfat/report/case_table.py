@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from longfat.metric import Metric, Unit
-from longfat.plot import scale_for
 from longfat.report.values import MISSING
+from longfat.scales import scale_for
 from longfat.study.metrics import known_metrics
 
 if TYPE_CHECKING:

@@ -14,16 +14,18 @@ import numpy as np
 from matplotlib.colors import to_hex
 
 from longfat.metric import Unit
-from longfat.plot import DARK, scale_for
+from longfat.plot import DARK
 from longfat.plot.style import INK, MUTED, RULE, line_style
 from longfat.plot.thin import thin_line
 from longfat.report.multiples import CaseNames, multiples
+from longfat.scales import scale_for
 from longfat.units import format_quantity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from longfat.plot import Chart, Floats, Line, Orbit, Panel, Reference, Scale
+    from longfat.plot import Chart, Floats, Line, Orbit, Panel, Reference
+    from longfat.scales import Scale
 
 _COLUMNS = 600  # of at most five points each; who zooms in sees some of them apart
 _DENSE = 300  # dashes would be lost in the zigzag of so many points

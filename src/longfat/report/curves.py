@@ -9,30 +9,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from longfat.errors import InputError, LongfatError
+from longfat.extras import lazy
 from longfat.metric import Unit
 from longfat.plot import Floats, Line, Trace
 from longfat.probe import Queue, Tcp
 from longfat.probe.queue import the_queue
 from longfat.probe.samples import weights
 from longfat.probe.tcp import alive
+from longfat.report.intervals import bulk_flows, flow_rows, unreadable
 from longfat.traffic import Bulk, Ping
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from longfat.probe import Probe
     from longfat.runs import Run
     from longfat.traffic import Flow
     from longfat.traffic.bulk import Interval
+else:
+    pa = lazy("pyarrow")
 
-# iperf3's last row may cover some microseconds only, whose rate says nothing.
-LEAST_PART = 0.1
+pc = lazy("pyarrow.compute")
 
 # A rate between two samples that lie too close is a picture of single packets,
 # and of the bursts that a receiver hands on when a gap is filled: a rate is a
@@ -73,7 +76,7 @@ class RunCurves:
     def __init__(self, run: Run) -> None:
         self.run = run
         self.series = cache(self._series)
-        self.rows = cache(self._rows)
+        self.rows = cache(partial(flow_rows, run))
 
     def curves(self, metric: str) -> list[Curve]:
         """Return all curves of a metric, in the order of the case's flows and probes.
@@ -93,7 +96,7 @@ class RunCurves:
 
     def bulk(self) -> list[Bulk]:
         """Return the flows of bulk traffic."""
-        return [flow for flow in self.run.case.flows if isinstance(flow, Bulk)]
+        return bulk_flows(self.run)
 
     def start_s(self, flow: Flow) -> float:
         """Return when a flow began."""
@@ -106,14 +109,6 @@ class RunCurves:
         """
         return self.run.series(probe.name).select(list(_COLUMNS[probe.kind]))
 
-    def _rows(self, flow: Bulk) -> list[list[Interval]]:
-        """Return the rows of each stream that count and are no slivers."""
-        try:
-            streams = flow.rows(self.run.checked_raw)
-        except LongfatError as error:
-            raise InputError(self._unreadable(flow, str(error))) from None
-        return [whole_rows(stream) for stream in streams]
-
     def replies(self, flow: Ping) -> dict[int, float]:
         """Return the RTT of each request that was answered; the first answer counts."""
         try:
@@ -122,13 +117,7 @@ class RunCurves:
                 for reply in reversed(flow.replies(self.run.checked_raw))
             }
         except LongfatError as error:
-            raise InputError(self._unreadable(flow, str(error))) from None
-
-    def _unreadable(self, flow: Flow, reason: str) -> str:
-        raw = self.run.raw
-        there = sorted(path.name for path in raw.iterdir()) if raw.is_dir() else []
-        found = f"in {raw.name}/: {', '.join(there)}" if there else f"{raw.name}/ is empty"
-        return f"{self.run.folder}: flow {flow.name!r} cannot be drawn: {reason}; {found}"
+            raise unreadable(self.run, flow, str(error)) from None
 
     def samples(self, flow: Bulk, end: str, *, ended: bool = False) -> pa.Table | None:
         """Return what a tcp probe saw of one end of a flow; None where none looked at it.
@@ -167,13 +156,6 @@ class RunCurves:
         """Tell whether a tcp probe saw the sender of a flow."""
         flows = [flow for flow in self.bulk() if flow.name == name]
         return bool(flows) and self.samples(flows[0], "sender") is not None
-
-
-def whole_rows(stream: tuple[Interval, ...]) -> list[Interval]:
-    """Return the rows of a report that count and are not much shorter than the others."""
-    counted = [row for row in stream if not row.omitted]
-    longest_s = max((row.end_s - row.start_s for row in counted), default=0.0)
-    return [row for row in counted if row.end_s - row.start_s >= LEAST_PART * longest_s]
 
 
 def row_traces(

@@ -43,6 +43,7 @@ class Exhibit:
         note: what a reader must know to read it.
         draw: draws it static, of a width in inches and with a title above.
         chart: puts it among the charts that can be zoomed.
+        shown: all that it shows, as values, but for its width and title.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Exhibit:
     note: str
     draw: Callable[[float, str], Figure]
     chart: Callable[[ChartData], None]
+    shown: tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,15 @@ def _over_time(
     def chart(data: ChartData) -> None:
         data.add_panels(name, panels, time_label=time_label, span_s=span_s)
 
-    return Exhibit(name, case, f"{titles} over virtual time of {whose}.", note, draw, chart)
+    return Exhibit(
+        name,
+        case,
+        f"{titles} over virtual time of {whose}.",
+        note,
+        draw,
+        chart,
+        shown=(panels, time_label, span_s, note),
+    )
 
 
 def _phase(case: str, orbits: Sequence[Orbit], series: Series) -> Exhibit:
@@ -171,4 +181,5 @@ def _phase(case: str, orbits: Sequence[Orbit], series: Series) -> Exhibit:
         "; ".join(notes),
         draw,
         lambda data: data.add_orbits(name, shown, across=_CWND, up=queue),
+        shown=(shown, queue),
     )

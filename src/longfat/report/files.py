@@ -1,4 +1,8 @@
-"""Write the report's files, each whole or not at all."""
+"""The report's files: which are there already, and which are to be made.
+
+A report that is there and made from the same is left as it is, and what makes one (`rendering`,
+with matplotlib and the rest) is not even loaded.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import matplotlib
-
 from longfat.errors import InputError, SurroundingsError
-from longfat.plot import PAGE_WIDTH_IN, draw_chart, figure_style, saved, write_whole
-from longfat.report.captions import chart_key
-from longfat.report.case_table import case_table
-from longfat.report.charts import ChartData
-from longfat.report.embedded import embed
-from longfat.report.exhibits import Exhibit, galleries
-from longfat.report.figures import write_charts, write_exhibits
-from longfat.report.grid_page import GridPage
-from longfat.report.gridcharts import charts_of
-from longfat.report.page import Page
-from longfat.report.pdf import pdf_bytes
-from longfat.report.scope import Scope, report_scope
+from longfat.extras import MissingExtraError, missing_modules
+from longfat.report.origin import verdict_digest
+from longfat.report.record import Record, read_record
+from longfat.report.scope import report_scope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from matplotlib.figure import Figure
-
-    from longfat.plot import Chart
     from longfat.verdict import Verdict
 
 PAGE = "report.html"
@@ -52,9 +41,9 @@ class ReportFiles:
 
 
 def write_report(verdict: Verdict, folder: Path) -> ReportFiles:
-    """Write `report.html`, `report.pdf`, and the figures.
+    """Write `report.html`, `report.pdf`, and the figures, as far as they are not there already.
 
-    Those over time are `plots/*.png` and `*.pdf`; the charts of a grid are `figures/*.pdf`,
+    Figures over time are `plots/*.png` and `*.pdf`; the charts of a grid are `figures/*.pdf`,
     `*.png` and `*.svg`. Files of an earlier report that this one does not have are removed.
 
     Args:
@@ -65,24 +54,25 @@ def write_report(verdict: Verdict, folder: Path) -> ReportFiles:
         InputError: the folder cannot be made or written to, or a file of a
             run is missing or broken.
         MachineError: a tool's output cannot be read.
+        SurroundingsError: what reads the series is not installed.
     """
-    drawn = _draw(verdict)
-    paper, notes = _paper(drawn.page)
-    try:
-        figures = write_exhibits(drawn.exhibits, folder, title=verdict.study.title)
-        figures += write_charts(drawn.charts, folder)
-        write_whole(folder / PAGE, drawn.content.encode())
-        if paper is None:
-            (folder / PAPER).unlink(missing_ok=True)
-        else:
-            write_whole(folder / PAPER, paper)
-    except OSError as error:
-        raise InputError(f"{folder}: the report cannot be written: {error.strerror}") from None
+    made_from = verdict_digest(verdict)
+    record = read_record(folder)
+    lacks = _lacks(record)
+    paper = not lacks.paper
+    if paper != (PAPER in record.files) or not record.is_whole(made_from=made_from, folder=folder):
+        # It loads all that draws.
+        from longfat.report.rendering import render  # noqa: PLC0415
+
+        try:
+            record = render(verdict, folder, before=record, made_from=made_from, paper=paper)
+        except OSError as error:
+            raise InputError(f"{folder}: the report cannot be written: {error.strerror}") from None
     return ReportFiles(
         page=folder / PAGE,
-        figures=figures,
-        paper=None if paper is None else folder / PAPER,
-        notes=(*drawn.scope.notes, *notes),
+        figures=tuple(folder / name for name in record.files if name not in {PAGE, PAPER}),
+        paper=folder / PAPER if paper else None,
+        notes=(*report_scope(verdict).notes, *lacks.notes),
     )
 
 
@@ -96,59 +86,35 @@ def report_page(verdict: Verdict) -> str:
         InputError: a file of a run is missing or broken.
         MachineError: a tool's output cannot be read.
     """
-    return _draw(verdict).content
+    from longfat.report.rendering import page_text  # noqa: PLC0415
+
+    return page_text(verdict)
 
 
 @dataclass(frozen=True, slots=True)
-class _Drawn:
-    """A report: what it shows, its figures, the page's maker, and the page for the screen."""
+class _Lacks:
+    """What cannot be made here.
 
-    scope: Scope
-    exhibits: list[Exhibit]
-    charts: tuple[Chart, ...]
-    page: Page | GridPage
-    content: str
+    Attributes:
+        paper: there is no PDF.
+        notes: why, to a person.
+    """
 
-
-def _draw(verdict: Verdict) -> _Drawn:
-    scope = report_scope(verdict)
-    shown = galleries(verdict) if scope.over_time else ()
-    charts = charts_of(verdict)
-    data = ChartData()
-    exhibits = [exhibit for gallery in shown for exhibit in gallery.exhibits]
-    for exhibit in exhibits:
-        exhibit.chart(data)
-    svgs = {one.name: _exhibit_svg(one) for one in exhibits}
-    for chart in charts:
-        data.add_chart(chart_key(chart), chart)
-        svgs[chart_key(chart)] = _chart_svg(chart)
-    told = data.to_json() if exhibits or charts else None
-    if not scope.grid:
-        page = Page(verdict, galleries=shown, charts=charts, svgs=svgs)
-        content = page.for_screen(embed(told) if told else None)
-        return _Drawn(scope, exhibits, charts, page, content)
-    table = case_table(verdict)
-    whole = GridPage(verdict, table=table, charts=charts, galleries=shown, svgs=svgs)
-    content = whole.for_screen(embed(told, cases=table.to_json()))
-    return _Drawn(scope, exhibits, charts, whole, content)
+    paper: bool
+    notes: tuple[str, ...]
 
 
-def _paper(page: Page | GridPage) -> tuple[bytes | None, tuple[str, ...]]:
-    try:
-        return pdf_bytes(page.for_paper()), ()
-    except SurroundingsError as error:
-        return None, ("; to mend it: ".join(filter(None, (error.message, error.mend))),)
+def _lacks(record: Record) -> _Lacks:
+    missing = missing_modules("report")
+    notes = (str(MissingExtraError("report", missing)),) if missing else ()
+    if "weasyprint" in missing:
+        return _Lacks(paper=True, notes=notes)
+    if PAPER not in record.files:
+        # What it takes of the system is known only when it is loaded.
+        from longfat.report.pdf import load_weasyprint  # noqa: PLC0415
 
-
-def _exhibit_svg(exhibit: Exhibit) -> str:
-    return _svg(exhibit.name, lambda: exhibit.draw(PAGE_WIDTH_IN, ""))
-
-
-def _chart_svg(chart: Chart) -> str:
-    return _svg(chart_key(chart), lambda: draw_chart(chart, title=""))
-
-
-def _svg(name: str, draw: Callable[[], Figure]) -> str:
-    # Text stays text: smaller, quicker to read for a printer, and to be found in the PDF.
-    with figure_style(salt=name), matplotlib.rc_context({"svg.fonttype": "none"}):
-        return saved(draw(), "svg", transparent=True).decode()
+        try:
+            load_weasyprint()
+        except SurroundingsError as error:
+            return _Lacks(paper=True, notes=(*notes, f"{error.message}; to mend it: {error.mend}"))
+    return _Lacks(paper=False, notes=notes)

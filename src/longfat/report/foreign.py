@@ -16,7 +16,8 @@ import numpy as np
 
 from longfat.metric import Unit
 from longfat.plot import Line, Panel, Trace
-from longfat.report.curves import middle_bps, row_traces, running_total, together, whole_rows
+from longfat.report.curves import middle_bps, row_traces, running_total, together
+from longfat.report.intervals import whole_rows
 from longfat.traffic.iperf3_any import AnyReport, read_any_report
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ def pdf_bytes(html: str) -> bytes:
     Raises:
         SurroundingsError: WeasyPrint or Pango is missing.
     """
-    weasyprint = _weasyprint()
+    weasyprint = load_weasyprint()
     # A page that stands alone has nothing to fetch, neither files nor addresses.
     fetcher = weasyprint.URLFetcher(allowed_protocols={"data"})
     document = weasyprint.HTML(string=html, url_fetcher=fetcher, base_url=None)
@@ -55,15 +55,20 @@ def _no_date() -> Iterator[None]:
             os.environ[name] = before
 
 
-def _weasyprint() -> Any:
-    # It is heavy, and nothing but this function needs it.
+def load_weasyprint() -> Any:
+    """Return the module, which is heavy.
+
+    Raises:
+        SurroundingsError: it or a library that it needs is missing.
+    """
     try:
         # Where a library is missing it prints to stdout, which is for results.
         with contextlib.redirect_stdout(io.StringIO()):
             import weasyprint  # noqa: PLC0415
     except ImportError as error:
         raise SurroundingsError(
-            f"no report.pdf: the Python package weasyprint cannot be imported: {error}"
+            f"no report.pdf: the Python package weasyprint cannot be imported: {error}",
+            mend="pip install --force-reinstall weasyprint",
         ) from None
     except OSError as error:
         name = str(error).partition("'")[2].partition("'")[0] or str(error)

@@ -20,13 +20,13 @@ from longfat.plot import (
     draw_phase,
     figure_style,
     saved,
-    write_whole,
 )
 from longfat.report.curves import METRICS
 from longfat.report.foreign import FOREIGN_METRICS, foreign_panels, read_reports
 from longfat.report.groups import Group, group_runs, seeds_note
 from longfat.report.series import Series
 from longfat.runs import load_run
+from longfat.whole import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

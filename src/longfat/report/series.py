@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from longfat.report.groups import Group
     from longfat.runs import Run
     from longfat.traffic import Flow
-    from longfat.verdict import Verdict
 
 KINDS = ("tcp", "ping", "queue")
 
@@ -216,29 +214,3 @@ def _orbit(run: Run, cwnd: Curve, queue: Curve, *, label: str) -> Orbit:
         across_mark=None if path is None else path_bdp_bytes(path),
         up_mark=limits[0] if limits else None,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class IntervalRates:
-    """The throughput of a bulk flow in each interval, in bit/s, and what to call the flow."""
-
-    label: str
-    bps: tuple[float, ...]
-
-
-def interval_rates(verdict: Verdict) -> tuple[IntervalRates, ...]:
-    """Return what senders reported of each interval, of each case's run with the first seed.
-
-    Raises:
-        InputError: a report is missing or broken.
-    """
-    found = []
-    for name, run in verdict.first_runs.items():
-        reader = RunCurves(run)
-        for flow in reader.bulk():
-            rows = reader.rows(flow)
-            count = min(map(len, rows), default=0)
-            rates = tuple(sum(stream[place].bps for stream in rows) for place in range(count))
-            label = name if len(reader.bulk()) == 1 else f"{name}.{flow.name}"
-            found.append(IntervalRates(label, rates))
-    return tuple(found)

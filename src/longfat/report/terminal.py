@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from longfat.report.intervals import interval_rates
 from longfat.report.scope import report_scope
-from longfat.report.series import interval_rates
 from longfat.report.tallies import tally_lines
 from longfat.report.terminal_cases import print_cases
 from longfat.report.values import (

@@ -8,9 +8,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, TypedDict
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from longfat.case import Case, digest_of
 from longfat.checked import Decoder, describe, read_json
@@ -18,6 +16,9 @@ from longfat.checksum import FILE_NAME, FileSum, file_damage, file_sum, sealed, 
 from longfat.errors import InputError
 from longfat.runs.series import read_series
 from longfat.setting import Setting
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 RUN_FORMAT = 4
 """The version of the manifest; it changes when the meaning of a field does."""

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from longfat.checked import read_bytes
 from longfat.checksum import file_damage
 from longfat.errors import InputError
+from longfat.extras import lazy
 from longfat.probe.columns import MOST_CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    import pyarrow as pa
+
     from longfat.checksum import FileSum
     from longfat.probe.columns import Column
+else:
+    pa = lazy("pyarrow")
+
+pq = lazy("pyarrow.parquet")
 
 MOST_FILE_BYTES = 256 << 20
 """How large a Parquet file may be."""
 
-_UNREADABLE = (OSError, pa.ArrowException, ValueError, OverflowError, MemoryError)
+_UNREADABLE = (OSError, ValueError, OverflowError, MemoryError)
 
 
 def read_series(path: Path, wanted: FileSum, *, columns: Sequence[Column]) -> pa.Table:
@@ -70,6 +74,6 @@ def parse_series(content: bytes, *, where: str, columns: Sequence[Column]) -> pa
             raise InputError(f"{where}: it has {cells:,} values; at most {MOST_CELLS:,} are read")
         table = file.read()
         table.validate(full=True)
-    except _UNREADABLE as error:
+    except (*_UNREADABLE, pa.ArrowException) as error:
         raise InputError(f"{where}: not a whole Parquet file: {error}") from None
     return table

@@ -11,10 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from longfat.errors import InputError, MachineError, SurroundingsError
+from longfat.extras import lazy
 from longfat.probe.samples import UNREADABLE
 from longfat.runs.hidden import hidden_folder, publish, sweep
 from longfat.runs.run import MANIFEST, RAW, SERIES, FlowTime, Run, Tool, raw_digest, sums_of
@@ -26,6 +24,9 @@ if TYPE_CHECKING:
     from longfat.case import Case
     from longfat.kernel import Kernel
     from longfat.setting import Setting
+
+pa = lazy("pyarrow")
+pq = lazy("pyarrow.parquet")
 
 # What host and guest tell each other is no result.
 _EXCHANGE = ("job.json", "outcome.json")

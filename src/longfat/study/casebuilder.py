@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
-import numpy as np
 from lark import Token
 
+from longfat.extras import lazy
 from longfat.metric import Metric
 from longfat.study.columns import truth
 from longfat.study.expressions import NameBuilder, Word
@@ -32,6 +32,11 @@ from longfat.study.overcases import (
 from longfat.study.pins import pinned_values
 from longfat.study.rows import Indices, Rows, Table
 from longfat.study.terms import Condition, Term
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = lazy("numpy")
 
 _CASES_HINT = "spaces make a hyphen a minus"
 

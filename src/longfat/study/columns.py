@@ -11,16 +11,20 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
+from longfat.extras import lazy
 from longfat.study import terms
 from longfat.study.formula import minus
 from longfat.study.terms import Condition, Term, UndefinedError
 
-Column = npt.NDArray[np.float64]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = lazy("numpy")
+
+Column: TypeAlias = "npt.NDArray[np.float64]"
 """Numbers, one for each case; or of no dimension: one for all."""
 
 
@@ -48,26 +52,38 @@ def _divide(a: Column, b: Column) -> Column:
     return np.where(b == 0, np.nan, np.divide(a, b))
 
 
+def _least(a: Column, b: Column) -> Column:
+    return np.minimum(a, b)
+
+
+def _largest(a: Column, b: Column) -> Column:
+    return np.maximum(a, b)
+
+
+def _root(values: Column) -> Column:
+    return np.sqrt(values)
+
+
 _JOINS: Mapping[Callable[..., Any], Callable[[Column, Column], Column]] = {
-    operator.add: np.add,
-    operator.sub: np.subtract,
-    operator.mul: np.multiply,
+    operator.add: operator.add,
+    operator.sub: operator.sub,
+    operator.mul: operator.mul,
     terms.divide: _divide,
-    min: np.minimum,
-    max: np.maximum,
+    min: _least,
+    max: _largest,
 }
 _SINGLES: Mapping[Callable[..., Any], Callable[[Column], Column]] = {
-    minus: np.negative,
-    math.fabs: np.abs,
-    math.sqrt: np.sqrt,
+    minus: operator.neg,
+    math.fabs: operator.abs,
+    math.sqrt: _root,
 }
 _COMPARE: Mapping[str, Callable[..., Any]] = {
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-    "==": np.equal,
-    "!=": np.not_equal,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
 }
 
 

@@ -143,18 +143,25 @@ def read_document(path: Path) -> Raw:
         Its one document.
 
     Raises:
-        InputError: the file is missing, unreadable, too large, not UTF-8 or not
-            YAML, or uses what study files do without.
+        InputError: as `read_content` and `parse_document`.
+    """
+    return parse_document(read_content(path), file=str(path))
+
+
+def read_content(path: Path) -> bytes:
+    """Read the bytes of a YAML file, and one more than the largest may have.
+
+    Raises:
+        InputError: the file is missing or unreadable.
     """
     try:
         if not path.is_file():
             raise InputError(f"{path}: there is no such file")
         with path.open("rb") as file:
-            data = file.read(LARGEST_FILE_BYTES + 1)
+            return file.read(LARGEST_FILE_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{path}: cannot be read: {reason}") from None
-    return parse_document(data, file=str(path))
 
 
 def parse_document(data: bytes, *, file: str, most_nodes: int = MOST_NODES) -> Raw:

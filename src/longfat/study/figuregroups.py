@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
-
+from longfat.extras import lazy
 from longfat.study.columns import column
 from longfat.study.overcases import RowScope
 from longfat.study.rows import Indices, Rows, Table
 from longfat.study.terms import Term
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = lazy("numpy")
 
 Key = tuple[str, ...]
 """The values of some parameters, as a person reads them."""

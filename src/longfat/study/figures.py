@@ -16,10 +16,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
+from longfat.extras import lazy
 from longfat.metric import Metric, Unit
 from longfat.study.casebuilder import CaseBuilder, Parts, build_condition
 from longfat.study.columns import truth
@@ -36,6 +36,11 @@ from longfat.study.rows import Indices, Rows, Table
 from longfat.study.samples import known_samples
 from longfat.study.tally import unit_of
 from longfat.study.terms import Term
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = lazy("numpy")
 
 _COMMON = ("each", "where", "log", "range", "labels", "marks")
 _FIELDS: Mapping[str, tuple[str, ...]] = {

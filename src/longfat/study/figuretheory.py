@@ -8,10 +8,10 @@ computed anew.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
+from longfat.extras import lazy
 from longfat.study.casebuilder import build_term
 from longfat.study.columns import Column, column
 from longfat.study.expressions import Expression, Named, Word, text_code
@@ -22,6 +22,11 @@ from longfat.study.grid import Axes
 from longfat.study.node import Node
 from longfat.study.rows import Indices
 from longfat.study.terms import DIMENSIONS, Term
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = lazy("numpy")
 
 _STEPS = 200
 

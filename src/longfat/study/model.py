@@ -119,6 +119,7 @@ class Study:
         text: what stands beside it for a reader, as Markdown; None if there is nothing.
         grid: what the cases are made from; None where they are written one by one.
         figures: what it wants to see of its grid.
+        source_sha256: the SHA-256 of the file's bytes; empty where it was read from none.
     """
 
     name: str
@@ -132,3 +133,4 @@ class Study:
     text: str | None = None
     grid: Grid | None = None
     figures: tuple[FigureSpec, ...] = ()
+    source_sha256: str = ""

@@ -12,11 +12,10 @@ number does not fulfil what is said of that number.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
+from longfat.extras import lazy
 from longfat.metric import Unit
 from longfat.study import terms
 from longfat.study.columns import Column, column, truth
@@ -24,6 +23,11 @@ from longfat.study.expressions import Named, Word, text_code
 from longfat.study.rows import NO_ROW, Indices, Mask, Rows, Table
 from longfat.study.tally import MOST_EXAMPLES, Example, Tally, measure, unit_of
 from longfat.study.terms import Condition, Dimension, Results, Term, UndefinedError
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = lazy("numpy")
 
 CONDITION_WORDS = ("all", "any", "share")
 """The words that take a condition."""

@@ -7,13 +7,14 @@ started and nothing but the study file, and the text and the files beside it, is
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from longfat.errors import InputError
 from longfat.study.claims import read_claim
-from longfat.study.document import find_document, parse_document, read_document
+from longfat.study.document import find_document, parse_document, read_content, read_document
 from longfat.study.expand import CASE_FIELDS, SETTINGS, Settings, plan_case, read_settings
 from longfat.study.figures import read_figures
 from longfat.study.files import ReadBeside, reads_beside, reads_nothing
@@ -50,9 +51,9 @@ def read_study(path: Path, *, beside: ReadBeside | None = None) -> Study:
             with the place where it is written.
     """
     file = find_document(path, STUDY_FILE)
-    root = Node(raw=read_document(file), file=str(file))
+    data = read_content(file)
     beside = beside or reads_beside(file.parent)
-    return _read(root, file=file, text=_read_text(file), beside=beside)
+    return _read(data, str(file), file=file, text=_read_text(file), beside=beside)
 
 
 def parse_study(text: str, *, name: str, beside: ReadBeside = reads_nothing) -> Study:
@@ -67,11 +68,11 @@ def parse_study(text: str, *, name: str, beside: ReadBeside = reads_nothing) -> 
         InputError: as `read_study`.
     """
     data = text.encode("utf-8", errors="surrogatepass")
+    return _read(data, name, file=Path(name), text=None, beside=beside)
+
+
+def _read(data: bytes, name: str, *, file: Path, text: str | None, beside: ReadBeside) -> Study:
     root = Node(raw=parse_document(data, file=name), file=name)
-    return _read(root, file=Path(name), text=None, beside=beside)
-
-
-def _read(root: Node, *, file: Path, text: str | None, beside: ReadBeside) -> Study:
     fields = _fields(root)
     if "title" not in fields:
         raise root.error("the study has no title: write the field title")
@@ -105,6 +106,7 @@ def _read(root: Node, *, file: Path, text: str | None, beside: ReadBeside) -> St
         text=text,
         grid=None if read is None else read.grid,
         figures=figures,
+        source_sha256=hashlib.sha256(data).hexdigest(),
     )
 
 

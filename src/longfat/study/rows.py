@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
+from longfat.extras import lazy
 from longfat.metric import Metric, Unit
 from longfat.setting import Setting
 from longfat.study.expressions import Kind, Kinds
@@ -19,8 +18,14 @@ from longfat.study.grid import Axes, Combination
 from longfat.study.metrics import find_metric
 from longfat.study.terms import Results
 
-Indices = npt.NDArray[np.intp]
-Mask = npt.NDArray[np.bool_]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = lazy("numpy")
+
+Indices: TypeAlias = "npt.NDArray[np.intp]"
+Mask: TypeAlias = "npt.NDArray[np.bool_]"
 
 NO_ROW = -1
 

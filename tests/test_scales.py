@@ -1,7 +1,7 @@
 import pytest
 
 from longfat.metric import Unit
-from longfat.plot import scale_for
+from longfat.scales import scale_for
 
 
 @pytest.mark.parametrize(

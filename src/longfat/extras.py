@@ -1,0 +1,107 @@
+"""What a base installation lacks: its extras, and modules that are loaded when they are used.
+
+Some packages are large and few people need all of them, so each belongs to an extra of
+longfat's own package (`pip install 'longfat[sql]'`), named here as in pyproject.toml. `need`
+says, before any work is begun, that one is missing; a module from `lazy` says the same where
+it is used first.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from longfat.errors import SurroundingsError
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """Packages that some feature needs.
+
+    Attributes:
+        feature: what needs them.
+        modules: the modules that it imports, the top level only.
+    """
+
+    feature: str
+    modules: tuple[str, ...]
+
+
+EXTRAS: Mapping[str, Extra] = MappingProxyType(
+    {
+        "series": Extra("for what probes see, and other tables over time", ("pyarrow",)),
+        "report": Extra("for charts to zoom and report.pdf", ("plotly", "weasyprint")),
+        "sql": Extra("for `longfat query`", ("duckdb", "pyarrow")),
+        "frames": Extra("for data frames", ("polars", "duckdb", "pyarrow")),
+        "cluster": Extra("for --cluster", ("distributed", "fsspec", "pyarrow")),
+        "studio": Extra("for `longfat studio`", ("starlette", "uvicorn", "websockets", "pyarrow")),
+    }
+)
+"""The extras by their names."""
+
+
+class MissingExtraError(SurroundingsError):
+    """An extra is not installed.
+
+    Args:
+        name: the extra.
+        missing: those of its modules that cannot be found.
+    """
+
+    def __init__(self, name: str, missing: tuple[str, ...]) -> None:
+        *most, last = missing
+        modules = f"{', '.join(most)} and {last} are" if most else f"{last} is"
+        super().__init__(
+            f"{modules} not installed, needed {EXTRAS[name].feature}",
+            mend=f"pip install 'longfat[{name}]'",
+        )
+
+    def __str__(self) -> str:
+        return f"{self.message}; to mend it: {self.mend}"
+
+
+def missing_modules(name: str) -> tuple[str, ...]:
+    """Return the modules of an extra that are not installed; none is imported."""
+    return tuple(one for one in EXTRAS[name].modules if importlib.util.find_spec(one) is None)
+
+
+def need(name: str) -> None:
+    """Check that an extra is installed.
+
+    Raises:
+        MissingExtraError: it is not, or only a part of it.
+    """
+    if missing := missing_modules(name):
+        raise MissingExtraError(name, missing)
+
+
+def lazy(module: str) -> Any:
+    """Return what stands for a module, and imports it when something of it is asked for.
+
+    Loading Arrow or matplotlib takes longer than most commands, which never use them.
+
+    Raises:
+        MissingExtraError: on use: the module belongs to an extra that is not installed.
+    """
+    return _Lazy(module)
+
+
+class _Lazy:
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        try:
+            module = importlib.import_module(self._name)
+        except ModuleNotFoundError as error:
+            for name, extra in EXTRAS.items():
+                if error.name in extra.modules:
+                    raise MissingExtraError(name, (error.name,)) from None
+            raise
+        # The next look finds it without this detour.
+        value = self.__dict__[attribute] = getattr(module, attribute)
+        return value
