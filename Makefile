@@ -54,8 +54,9 @@ screenshots:
 # Needs uv. Every version is pinned with its hashes; no index is named.
 UV_LOCK = uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 lock:
-	$(UV_LOCK) pyproject.toml tools/build.in -o requirements.lock
-	$(UV_LOCK) --extra dev pyproject.toml tools/build.in -c requirements.lock -o requirements-dev.lock
+	$(UV_LOCK) --extra dev pyproject.toml tools/build.in -o requirements-dev.lock
+	$(UV_LOCK) --extra lab pyproject.toml tools/build.in -c requirements-dev.lock -o requirements-lab.lock
+	$(UV_LOCK) --extra lab --extra studio pyproject.toml tools/build.in -c requirements-dev.lock -o requirements-studio.lock
 
 clean:
 	rm -rf .venv runs web/node_modules src/longfat/studio/static

@@ -82,7 +82,7 @@ if [ ! -x .venv/bin/python ]; then
     "$python" -m venv .venv
 fi
 
-lock=requirements.lock
+lock=requirements-$purpose.lock
 [ "$purpose" = test ] && lock=requirements-dev.lock
 stamp=.venv/installed-$lock
 if ! cmp -s "$lock" "$stamp"; then

@@ -19,6 +19,7 @@ from pathlib import Path
 from longfat import kernel
 from longfat.case import DEFAULT_MEMORY_BYTES, Case
 from longfat.errors import LongfatError, SurroundingsError
+from longfat.extras import EXTRAS, MissingExtraError, need
 from longfat.guard import scratch_folder
 from longfat.kernel import toolchain
 from longfat.machine import check_sandbox, landlock_version
@@ -55,6 +56,7 @@ def examine() -> list[Finding]:
     return [
         _processor(),
         _python(),
+        *(_extra(name) for name in EXTRAS),
         *(_program(name) for name in sorted(PACKAGES)),
         *_sandbox(),
         _tracing(),
@@ -77,6 +79,14 @@ def _python() -> Finding:
     good = sys.version_info >= (3, 11)
     mend = "" if good else "sudo apt-get install python3.11 python3.11-venv"
     return Finding("python", good, f"{platform.python_version()} (3.11 or later is needed)", mend)
+
+
+def _extra(name: str) -> Finding:
+    try:
+        need(name)
+    except MissingExtraError as error:
+        return Finding(f"extra {name}", None, error.message, error.mend)
+    return Finding(f"extra {name}", True, f"there is all that is needed {EXTRAS[name].feature}")
 
 
 def _program(name: str) -> Finding:

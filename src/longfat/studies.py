@@ -14,12 +14,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from longfat.catalog import Catalog, number_name
 from longfat.checksum import FileSum, file_damage
 from longfat.cli.choose import check_names, choose_cases
 from longfat.errors import InputError
+from longfat.extras import lazy, need
 from longfat.labs import find_study
 from longfat.memory import Memory
 from longfat.runner import run_cases
@@ -30,10 +28,14 @@ from longfat.study.node import listed, nearest
 from longfat.verdict import judge
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from longfat.runs import Run
     from longfat.setting import Setting
     from longfat.study import Planned, Study
     from longfat.verdict import Verdict
+else:
+    pl = lazy("polars")
 
 
 class LeftOutWarning(UserWarning):
@@ -222,6 +224,10 @@ class StudyRuns:
         """Return the runs that belong to the study's cases, in the order of cases and seeds."""
         if not self.out.is_dir():
             return []
+        need("frames")
+        # The catalog is made of Arrow's types.
+        from longfat.catalog import Catalog  # noqa: PLC0415
+
         catalog = Catalog([self.out])
         wanted = ["run", "case_name", "seed", "case_digest", "metrics", "probes"]
         entries = catalog.entries.select(wanted).to_pylist()
@@ -289,4 +295,6 @@ def _parameters(plans: Mapping[str, Planned]) -> dict[str, dict[str, float | str
 def _cell(name: str, setting: Setting) -> tuple[str, float | str]:
     if setting.number is None or setting.unit is None:
         return name, setting.text
+    from longfat.catalog import number_name  # noqa: PLC0415  as in _known
+
     return number_name(name, setting.unit.value), setting.number

@@ -80,6 +80,7 @@ def test_tables_go_to_stdout_and_talk_to_stderr(study: Path) -> None:
         "near-seed1",
         "far-seed1",
         "plots",
+        ".report.json",
         "report.html",
         "report.pdf",
         "verdict.json",

@@ -55,7 +55,8 @@ _STUDIO = """\
 import sys
 from pathlib import Path
 from typing import Any
-from longfat.studio.serve import Address, serve
+from longfat.studio.address import Address
+from longfat.studio.serve import serve
 serve(workspace=Path("out"), static=Path("static"), address=Address(), query={}, browser=False)
 """
 

@@ -97,7 +97,8 @@ class Studio:
 PROGRAM = """
 import sys
 from pathlib import Path
-from longfat.studio.serve import Address, serve
+from longfat.studio.address import Address
+from longfat.studio.serve import serve
 serve(workspace=Path(sys.argv[1]), static=Path(sys.argv[2]), address=Address(),
       query={"lab": "lab08"}, browser=False)
 """

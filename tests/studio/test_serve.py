@@ -24,8 +24,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from longfat import kernel as kernels
 from longfat.cli.studio import studio as studio_command
 from longfat.errors import InputError, SurroundingsError
-from longfat.studio import serve as serving
-from longfat.studio.serve import Address, serve
+from longfat.studio.address import FIRST_PORT, Address
+from longfat.studio.serve import serve
 from tests.conftest import processes_running
 from tests.studio.conftest import STUDY, Studio
 
@@ -109,12 +109,12 @@ def test_the_usual_port_and_then_a_free_one(start_studio: Start) -> None:
     with socket.socket() as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            taken.bind(("127.0.0.1", serving.FIRST_PORT))
+            taken.bind(("127.0.0.1", FIRST_PORT))
             taken.listen()
         except OSError:
             pass  # somebody else has it, which does as well
         studio = start_studio()
-        assert studio.url != f"http://127.0.0.1:{serving.FIRST_PORT}"
+        assert studio.url != f"http://127.0.0.1:{FIRST_PORT}"
         assert studio.http.get("/").status_code == 200
 
 
@@ -177,7 +177,8 @@ def test_tls_makes_the_cookie_secure(
 ) -> None:
     program = (
         "import sys; from pathlib import Path as P\n"
-        "from longfat.studio.serve import Address, serve\n"
+        "from longfat.studio.address import Address\n"
+        "from longfat.studio.serve import serve\n"
         "w, s, c, k = map(P, sys.argv[1:])\n"
         "serve(workspace=w, static=s, query={}, browser=False,\n"
         "      address=Address(tls_cert=c, tls_key=k))\n"
@@ -218,7 +219,7 @@ def command(monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, Any] | s
     def caught(**asked: Any) -> None:
         raise Served(**asked)
 
-    monkeypatch.setattr("longfat.cli.studio.serve", caught)
+    monkeypatch.setattr("longfat.studio.serve.serve", caught)
 
     def run(*words: str) -> dict[str, Any] | str:
         result = CliRunner().invoke(studio_command, words)

@@ -7,9 +7,10 @@ from pathlib import Path
 import click
 
 from longfat.errors import InputError
+from longfat.extras import need
 from longfat.labs import all_labs, find_study
+from longfat.studio.address import FIRST_PORT, Address
 from longfat.studio.formats import SUFFIXES
-from longfat.studio.serve import FIRST_PORT, Address, serve
 from longfat.study import STUDY_FILE
 from longfat.study.node import listed
 
@@ -65,6 +66,9 @@ def studio(
     Opens a study file, a folder with a study.yaml, a MiniEdit file (.mn) or a lab.
     Ctrl-C ends the studio, and all that runs in it.
     """
+    need("studio")
+    from longfat.studio.serve import serve  # noqa: PLC0415  the server is that extra
+
     address = Address(
         host=host, port=port or None, i_know=i_know, tls_cert=tls_cert, tls_key=tls_key
     )

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from longfat.errors import InputError, MachineError
+from longfat.extras import need
 from longfat.live.quantities import seconds, size_bytes
 from longfat.live.record import as_line
 from longfat.machine.machine import START_OF_TIME_S
@@ -95,6 +96,7 @@ class Series:
         filter: str = "",  # noqa: A002  tcpdump's and the study file's word
         snap: Size = DEFAULT_SNAP_BYTES,
     ) -> None:
+        need("series")
         self._network = network
         self._session = network.session
         self._every_s = seconds(every)

@@ -105,7 +105,8 @@ def _of_run(run: Run) -> str:
         {name: file.sha256 for name, file in run.files.items()},
         {name: one.text for name, one in run.parameters.items()},
     )
-    return json.dumps(told)
+    # What is read from a manifest has its names in another order than what has just been run.
+    return json.dumps(told, sort_keys=True)
 
 
 @cache

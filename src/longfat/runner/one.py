@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from longfat import kernel as kernels
 from longfat.errors import InputError, LongfatError, MachineError
+from longfat.extras import need
 from longfat.machine import Machine, reserve_cpu
 from longfat.network import link_of_qdisc
 from longfat.runner.compile import compile_job, expected_virtual_s, limit_virtual_s
@@ -89,9 +90,11 @@ def run_case(
 
     Raises:
         InputError: a command of the case failed.
-        SurroundingsError: the host lacks a tool or the kernel.
+        SurroundingsError: the host lacks a tool, the kernel, or what decodes probes.
         MachineError: the machine failed.
     """
+    if case.probes:
+        need("series")
     kernel = kernel or kernels.find(case.kernel)
     tools = (toolbox or Toolbox()).of(case)
     expected_s = expected_virtual_s(case)

@@ -9,15 +9,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import ipaddress
 import secrets
 import signal
 import socket
-import ssl
 import sys
 import threading
 import webbrowser
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -25,70 +22,16 @@ from urllib.parse import urlencode
 import uvicorn
 
 from longfat.errors import InputError, SurroundingsError
+from longfat.studio.address import FIRST_PORT, Address
 from longfat.studio.app import STATIC, make_app
 from longfat.studio.gate import Keys, our_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-FIRST_PORT = 8765
-"""The port that is tried first where none is named."""
-
 _LARGEST_MESSAGE = 4 * 1024**2
 _GRACE_S = 3
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
-    """Where the studio listens.
-
-    Attributes:
-        host: a name or address.
-        port: the port; None for one that is free.
-        i_know: the person knows what it means to be reached from other machines.
-        tls_cert: the certificate's file; None without TLS.
-        tls_key: the file of its key.
-    """
-
-    host: str = "127.0.0.1"
-    port: int | None = None
-    i_know: bool = False
-    tls_cert: Path | None = None
-    tls_key: Path | None = None
-
-    def check(self) -> None:
-        """Check that only who should can reach it.
-
-        Raises:
-            InputError: it can be reached from other machines and nobody said that they
-                know, there is no TLS, or its files are no certificate and key.
-        """
-        if (self.tls_cert is None) != (self.tls_key is None):
-            raise InputError("--tls-cert and --tls-key belong together: name both files")
-        if not _is_loopback(self.host):
-            self._check_beyond()
-        if self.tls_cert is not None:
-            try:
-                ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(self.tls_cert, self.tls_key)
-            except (OSError, ValueError) as error:
-                reason = getattr(error, "strerror", None) or str(error)
-                raise InputError(
-                    f"{self.tls_cert}, {self.tls_key}: no certificate with its key: {reason}"
-                ) from None
-
-    def _check_beyond(self) -> None:
-        if not self.i_know or self.tls_cert is None:
-            raise InputError(
-                f"--host {self.host}: other machines could reach it, and whoever has the token can "
-                "type at a shell: that needs --i-know, and --tls-cert and --tls-key"
-            )
-        with contextlib.suppress(ValueError):
-            if ipaddress.ip_address(self.host).is_unspecified:
-                raise InputError(
-                    f"--host {self.host}: write the name or the address by which others reach "
-                    "this machine, since requests for any other are refused"
-                )
 
 
 def serve(
@@ -177,15 +120,6 @@ class _Server(uvicorn.Server):
         self.force_exit = self.should_exit
         self.should_exit = True
         self._on_end()
-
-
-def _is_loopback(host: str) -> bool:
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _listening(address: Address) -> socket.socket:
