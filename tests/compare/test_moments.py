@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from longfat.compare.moments import Seen, _moment, series_moments
-from longfat.probe.columns import TEXT, TIME, WHOLE, Column, make_table
+from longfat.probe.columns import REAL, TEXT, TIME, WHOLE, Column, make_table
 from longfat.runs import load_run
 from tests.compare.conftest import SEEDED
 
@@ -18,7 +18,7 @@ COLUMNS = (
     Column("flow", TEXT),
     Column("stream", WHOLE),
     Column("cwnd_bytes", WHOLE, "bytes"),
-    Column("rtt_s", pa.float64(), "s"),
+    Column("rtt_s", REAL, "s"),
 )
 
 
