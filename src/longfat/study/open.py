@@ -13,8 +13,6 @@ from longfat.errors import InputError
 from longfat.study.document import find_document
 from longfat.study.expand import Settings, plan_case, read_settings
 from longfat.study.files import reads_beside
-from longfat.study.miniedit import read_miniedit
-from longfat.study.mininet_read import read_mininet
 from longfat.study.node import listed, nearest
 from longfat.study.read import STUDY_FILE, open_study, read_study
 
@@ -78,11 +76,16 @@ def open_network(
     if kind is not None and case is not None:
         raise InputError(f"{path}: a {kind} has no cases, so there is no {case!r}")
     if path.suffix == SCRIPT_SUFFIX:
+        # All commands read studies, and few of them other files.
+        from longfat.study.mininet_read import read_mininet  # noqa: PLC0415
+
         script, warnings = read_mininet(path)
         return Opened(
             network=script.network, setup=script.setup, title=script.title, warnings=warnings
         )
     if path.suffix == MINIEDIT_SUFFIX:
+        from longfat.study.miniedit import read_miniedit  # noqa: PLC0415
+
         drawn, warnings = read_miniedit(path)
         return Opened(
             network=drawn.network,
