@@ -2,7 +2,8 @@
 
 Three layers. `windows`, `curves`, `series` and `iperf3_tables` find out; `values`
 turns numbers into text; `terminal`, `drawing`, `exhibits` and `page` show, and
-`files` and `plots` write. Figures over time are drawn by `longfat.plot`.
+`rendering` and `plots` write. `files` has only that made which is not there already, as
+`origin` and `record` say. Figures over time are drawn by `longfat.plot`.
 """
 
 from longfat.report.files import ReportFiles, report_page, write_report
