@@ -12,7 +12,7 @@ import pytest
 from longfat import guest, kernel
 from longfat.case import Case
 from longfat.checksum import folder_damage
-from longfat.runner import run_case
+from longfat.runner import init, run_case
 from longfat.runner.init import _cached, guest_folder
 from longfat.traffic import Ping
 
@@ -27,27 +27,27 @@ def looked_at_anew() -> Iterator[None]:
 
 
 def test_bytecode_in_the_installed_folder_decides_nothing(
-    tmp_path: Path, make_case: Callable[..., Case]
+    tmp_path: Path, make_case: Callable[..., Case], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     case = make_case(Ping(name="rtt", source="h1", target="h2", count=2))
-    bytecode = SOURCES / "__pycache__"
-    shutil.rmtree(bytecode, ignore_errors=True)
+    installed = tmp_path / "guest"
+    shutil.copytree(SOURCES, installed, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(init, "_SOURCES", installed)
     without = run_case(case, name="a", out=tmp_path)
     _cached.cache_clear()
+    bytecode = installed / "__pycache__"
     bytecode.mkdir()
-    for path in SOURCES.glob("*.py"):  # older than its source, and nothing that can be loaded
+    for path in installed.glob("*.py"):  # older than its source, and nothing that can be loaded
         stale = bytecode / f"{path.stem}.cpython-311.pyc"
         stale.write_bytes(b"stale")
         os.utime(stale, (1, 1))
-    try:
-        assert run_case(case, name="b", out=tmp_path).digest == without.digest
-    finally:
-        shutil.rmtree(bytecode)
+    assert run_case(case, name="b", out=tmp_path).digest == without.digest
     text = [(without.folder.parent / f"{name}-seed1/commands.sh").read_text() for name in "ab"]
     assert text[0] == text[1]
 
 
-def test_a_damaged_copy_is_made_anew() -> None:
+def test_a_damaged_copy_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LONGFAT_CACHE", str(tmp_path))
     with guest_folder() as place:
         (file,) = place.glob("__pycache__/main.*.pyc")
     file.write_bytes(b"x")
