@@ -5,13 +5,16 @@
  *   confine [OPTION VALUE]... -- PROGRAM [ARGUMENT]...
  *
  *   --limit NAME=NUMBER   a resource limit, soft and hard: as, data, fsize, ...
+ *   --set NAME=VALUE      a variable of the program's environment, which has no others
+ *   --memory NUMBER       a file in memory of that many bytes, which cannot grow; its
+ *                         descriptor is the variable LONGFAT_MEMORY
  *   --read PATH           files and folders that may be read
  *   --execute PATH        those that may also be executed
  *   --write PATH          those that may be read and written
  *   --landlock yes        fail where the host has no Landlock; without it, go on
  *   --filter HEX          a BPF program for seccomp(2): struct sock_filter, in hex
  *
- * It is the last program before the kernel. Each step is checked, and if one
+ * The program has no capabilities, also root's. It is the last program before the kernel. Each step is checked, and if one
  * fails the program is not started: status 126, and the reason on standard error.
  * It is in C because a start of Python costs a third of a short run.
  *
@@ -26,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -169,6 +173,37 @@ static void allow(int ruleset, const char *path, uint64_t access)
 	close(rule.parent_fd);
 }
 
+/* The program's environment, whole. */
+static char *environment[64];
+
+static void set_variable(char *text)
+{
+	size_t count = 0;
+
+	while (environment[count])
+		count++;
+	if (!strchr(text, '=') || count + 1 >= sizeof(environment) / sizeof(*environment))
+		fail_usage(text);
+	environment[count] = text;
+}
+
+static void make_memory(const char *text)
+{
+	static char variable[64];
+	char *end;
+	long long size = strtoll(text, &end, 10);
+	int file;
+
+	if (*end || size <= 0)
+		fail_usage(text);
+	file = memfd_create("memory", MFD_ALLOW_SEALING);
+	if (file < 0 || ftruncate(file, size) ||
+	    fcntl(file, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL))
+		fail("memory", text);
+	snprintf(variable, sizeof(variable), "LONGFAT_MEMORY=%d", file);
+	set_variable(variable);
+}
+
 static int nibble(char digit)
 {
 	const char *digits = "0123456789abcdef", *found = strchr(digits, digit);
@@ -201,6 +236,14 @@ static void set_filter(const char *hex)
 		fail("seccomp", "filter");
 }
 
+/* Root's program gets those of the bounding set when it starts; others have none. */
+static void drop_capabilities(void)
+{
+	for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++)
+		if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) && errno != EPERM)
+			fail("prctl", "capabilities");
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t handled = 0;
@@ -208,12 +251,17 @@ int main(int argc, char **argv)
 	const char *filter = NULL;
 
 	for (at = 1; at < argc && strcmp(argv[at], "--"); at += 2) {
-		const char *option = argv[at], *value = argv[at + 1];
+		const char *option = argv[at];
+		char *value = argv[at + 1];
 
 		if (at + 1 >= argc)
 			fail_usage(option);
 		if (!strcmp(option, "--limit")) {
 			set_limit(value);
+		} else if (!strcmp(option, "--set")) {
+			set_variable(value);
+		} else if (!strcmp(option, "--memory")) {
+			make_memory(value);
 		} else if (!strcmp(option, "--filter")) {
 			filter = value;
 		} else if (!strcmp(option, "--landlock")) {
@@ -234,6 +282,7 @@ int main(int argc, char **argv)
 	}
 	if (at + 1 >= argc || !filter)
 		fail_usage(at < argc ? argv[at] : "no --");
+	drop_capabilities();
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		fail("prctl", "no_new_privs");
 	if (ruleset >= 0) {
@@ -242,6 +291,6 @@ int main(int argc, char **argv)
 		close(ruleset);
 	}
 	set_filter(filter);
-	execv(argv[at + 1], argv + at + 1);
+	execve(argv[at + 1], argv + at + 1, environment);
 	fail("cannot start", argv[at + 1]);
 }

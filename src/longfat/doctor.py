@@ -18,11 +18,11 @@ from pathlib import Path
 
 from longfat import kernel
 from longfat.case import DEFAULT_MEMORY_BYTES, Case
-from longfat.errors import LongfatError, SurroundingsError
+from longfat.errors import InputError, LongfatError, SurroundingsError
 from longfat.extras import EXTRAS, MissingExtraError, need
 from longfat.guard import scratch_folder
 from longfat.kernel import toolchain
-from longfat.machine import check_sandbox, landlock_version
+from longfat.machine import current_sandbox, landlock_version
 from longfat.network import Network
 from longfat.runner import run_case
 from longfat.runner.tools import GUEST_PATH, PACKAGES
@@ -100,11 +100,11 @@ def _program(name: str) -> Finding:
 def _sandbox() -> list[Finding]:
     """Check each layer around a machine; see docs/security.md."""
     try:
-        check_sandbox()
-        namespaces = Finding("sandbox", True, "namespaces, and a minimal view of the host's files")
-    except SurroundingsError as error:
-        namespaces = Finding("sandbox", False, error.message, error.mend)
-    return [namespaces, _landlock(), _filters()]
+        current = current_sandbox()
+        found = Finding("sandbox", True, f"{current.name}: {current.words}")
+    except (InputError, SurroundingsError) as error:
+        found = Finding("sandbox", False, error.message, getattr(error, "mend", ""))
+    return [found, _landlock(), _filters()]
 
 
 def _landlock() -> Finding:

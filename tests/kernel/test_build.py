@@ -95,7 +95,7 @@ def test_a_kernel_is_built_once(empty_cache: Path, tarball: Path, tmp_path: Path
     assert (kernel.release, kernel.series) == ("6.1.5", "6.1")
     assert kernel.binary.read_text() == "a kernel"
     assert kernel.binary.stat().st_mode & 0o111
-    assert kernel.entropy_shim.exists()
+    assert (kernel.folder / "entropy.so").exists()
     assert find("6.1") == find("6.1.5") == kernel
     assert _left(empty_cache) == {".lock", kernel.digest}
 

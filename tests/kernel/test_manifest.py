@@ -35,7 +35,7 @@ def test_another_format_is_none(tmp_path: Path, make_manifest: Make) -> None:
 def test_a_kernel_knows_its_files(tmp_path: Path, make_manifest: Make) -> None:
     kernel = make_manifest().kernel(tmp_path)
     assert kernel.binary == tmp_path / "linux"
-    assert kernel.entropy_shim == tmp_path / "entropy.so"
+    assert kernel.shims == ("entropy", "heap", "xstate")
 
 
 @pytest.mark.parametrize(

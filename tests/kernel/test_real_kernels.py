@@ -52,7 +52,7 @@ def _boot(kernel: Kernel, folder: Path, *, seed: int) -> str:
         *("time-travel-start=1700000000000000000", "con=null", "con0=fd:0,fd:1", "quiet"),
         *(f"uml_dir={folder}", *kernel.boot_arguments),
     ]
-    env = {**os.environ, "LD_PRELOAD": str(kernel.entropy_shim), "LONGFAT_SEED": str(seed)}
+    env = {**os.environ, "LD_PRELOAD": str(kernel.folder / "entropy.so"), "LONGFAT_SEED": str(seed)}
     answer = subprocess.run(
         command,
         env=env,
@@ -69,7 +69,7 @@ def _boot(kernel: Kernel, folder: Path, *, seed: int) -> str:
 def test_it_is_whole(kernel: Kernel) -> None:
     assert hashlib.sha256(kernel.binary.read_bytes()).hexdigest() == kernel.binary_sha256
     assert os.access(kernel.binary, os.X_OK)
-    assert kernel.entropy_shim.is_file()
+    assert (kernel.folder / "entropy.so").is_file()
     assert (kernel.folder / "config").is_file()
     assert kernel.folder.name == kernel.digest
     assert fits(kernel)
@@ -128,7 +128,7 @@ def test_the_seed_decides_all_that_is_random(kernel: Kernel, tmp_path: Path) -> 
 
 def test_without_a_seed_it_does_not_boot(kernel: Kernel) -> None:
     env = {key: value for key, value in os.environ.items() if key != "LONGFAT_SEED"}
-    env["LD_PRELOAD"] = str(kernel.entropy_shim)
+    env["LD_PRELOAD"] = str(kernel.folder / "entropy.so")
     answer = subprocess.run(
         [kernel.binary, "--version"], env=env, capture_output=True, text=True, check=False
     )

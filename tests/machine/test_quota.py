@@ -44,15 +44,15 @@ def test_a_sparse_file_counts_by_its_length(tmp_path: Path) -> None:
     with (tmp_path / "deep" / "sparse").open("wb") as file:
         file.truncate(1 << 40)
     with pytest.raises(MachineError, match=r"has written 1.00 TB, and its quota is 50.0 GB"):
-        QuotaWatch(Quota(), folder=tmp_path).check(1 << 22)  # no process has this number
+        QuotaWatch(Quota(), folders=[tmp_path]).check(1 << 22)  # no process has this number
 
 
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "large").write_bytes(bytes(1 << 20))
     (tmp_path / "run" / "link").symlink_to(tmp_path)
-    QuotaWatch(Quota(disk=1 << 19), folder=tmp_path / "run").check(1 << 22)
+    QuotaWatch(Quota(disk=1 << 19), folders=[tmp_path / "run"]).check(1 << 22)
 
 
 def test_a_folder_that_goes_away_is_no_error(tmp_path: Path) -> None:
-    QuotaWatch(Quota(), folder=tmp_path / "gone").check(1 << 22)
+    QuotaWatch(Quota(), folders=[tmp_path / "gone"]).check(1 << 22)

@@ -34,6 +34,7 @@ def keep(out: Path, case: Case, kernel: Kernel, *, wall_s: float = 1, text: str 
             played=played,
             wall_s=wall_s,
             peak_bytes=1 << 20,
+            sandbox="namespaces",
         )
 
 

@@ -314,6 +314,7 @@ def _details(entry: Entry, run: Run) -> list[Table]:
         ("result digest", run.digest),
         ("virtual time", f"{run.virtual_s:.3f} s"),
         ("wall time", f"{run.wall_s:.3f} s"),
+        ("sandbox", run.sandbox),
         ("most memory", format_quantity(run.peak_bytes, Unit.BYTES)),
         ("size", format_quantity(entry.disk_bytes, Unit.BYTES)),
         ("last used", used),

@@ -30,7 +30,6 @@ class Guarded:
         command: the program and its arguments.
         scratch: a folder that must not outlive us under this name.
         cpu: the one CPU to run on; any, if None.
-        fixed_addresses: switch off the randomisation of the command's addresses.
         inherited: descriptors of ours that the command shall have, under the numbers
             from `FIRST_INHERITED` on: which ones are free here must not decide anything.
         cwd: the folder to run in.
@@ -48,7 +47,6 @@ class Guarded:
         *,
         scratch: Path | None = None,
         cpu: int | None = None,
-        fixed_addresses: bool = False,
         inherited: Sequence[int] = (),
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
@@ -61,8 +59,6 @@ class Guarded:
         argv = [sys.executable, "-I", "-S", str(_GUARDIAN), "--status-fd", str(far_status)]
         if cpu is not None:
             argv += ["--cpu", str(cpu)]
-        if fixed_addresses:
-            argv += ["--fixed-addresses"]
         for descriptor in inherited:
             argv += ["--inherited", str(descriptor)]
         if inherited:

@@ -37,7 +37,6 @@ else:
     from remover import remove_tree
 
 _PR_SET_CHILD_SUBREAPER = 36
-_ADDR_NO_RANDOMIZE = 0x0040000
 _LIFELINE = 0
 
 
@@ -48,10 +47,6 @@ def main() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     # A kind signal must clean up as the end of the lifeline does.
     signal.signal(signal.SIGTERM, _end)
-    if options.fixed_addresses and ctypes.CDLL(None).personality(_ADDR_NO_RANDOMIZE) == -1:
-        _tell(options.status_fd, "failed this host does not let it switch off randomised addresses")
-        _wait_readable(_LIFELINE)
-        return
     if options.cpu is not None:
         os.sched_setaffinity(0, {options.cpu})
     try:
@@ -81,7 +76,6 @@ def main() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--cpu", type=int)
-    parser.add_argument("--fixed-addresses", action="store_true")
     parser.add_argument("--inherited", type=int, action="append", default=[])
     parser.add_argument("--first-inherited", type=int, default=0)
     parser.add_argument("--scratch")
@@ -113,7 +107,9 @@ def _run(
 ) -> None:
     """Run a command until it ends, and then wait; one of `ends` ends both."""
     try:
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=inherited)
+        child = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, pass_fds=inherited, process_group=0
+        )
     except OSError as error:
         _tell(status_fd, f"failed {error}")
         _wait_readable(*ends)
@@ -144,10 +140,20 @@ def _wait_readable(*fds: int) -> list[int]:
 
 
 def _kill_descendants() -> None:
+    """Kill all that descends from us, and wait until it is gone.
+
+    Whoever forks and ends all the time cannot be caught one by one; a process group is
+    killed at once. What may run hostile code cannot leave its group.
+    """
+    groups: set[int] = set()
     while True:
         for pid in _children():
             with contextlib.suppress(ProcessLookupError):
+                groups.add(os.getpgid(pid))
                 os.kill(pid, signal.SIGKILL)
+        for group in groups - {os.getpgrp()}:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(group, signal.SIGKILL)
         try:
             os.waitpid(-1, 0)
         except ChildProcessError:

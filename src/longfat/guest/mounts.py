@@ -5,6 +5,7 @@ anything in here. These mounts make a usable system, no more.
 """
 
 import os
+from typing import Any
 
 from longfat.guest import system
 
@@ -54,12 +55,12 @@ def cover_file(path: str, *, text: str) -> None:
     system.mount(stand_in, path, flags=system.MS_BIND)
 
 
-def make_writable(folders: dict[str, str]) -> None:
+def make_writable(folders: dict[str, dict[str, Any]]) -> None:
     """Let the guest write where programs expect to: into memory, or into folders of the host's.
 
     Args:
-        folders: folders of the host's that are writable, by where they are to be seen; with
-            where the sandbox shows them, under `HANDOVER`.
+        folders: folders of the host's, by where they are to be seen; with where the sandbox
+            shows them, under `HANDOVER` (`shown`), and whether they are `writable`.
 
     Raises:
         OSError: the kernel refused a mount.
@@ -67,9 +68,10 @@ def make_writable(folders: dict[str, str]) -> None:
     for place in ("/etc", "/var", "/home", "/root", "/srv", "/opt"):
         if os.path.isdir(place):
             cover_folder(place)
-    for place, shown in folders.items():
+    for place, folder in folders.items():
         os.makedirs(place, exist_ok=True)
-        system.mount("longfat", place, "hostfs", options=shown)
+        flags = 0 if folder["writable"] else system.MS_RDONLY
+        system.mount("longfat", place, "hostfs", flags=flags, options=folder["shown"])
 
 
 def cover_folder(place: str) -> None:

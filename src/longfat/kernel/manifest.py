@@ -50,9 +50,12 @@ class Kernel:
         return self.folder / "linux"
 
     @property
-    def entropy_shim(self) -> Path:
-        """The library to preload into it; it needs `LONGFAT_SEED`."""
-        return self.folder / "entropy.so"
+    def shims(self) -> tuple[str, ...]:
+        """The libraries in its folder, without `.so`, to preload into it.
+
+        `entropy` needs `LONGFAT_SEED`.
+        """
+        return ("entropy", "heap", "xstate")
 
     @property
     def launcher(self) -> Path:

@@ -136,7 +136,10 @@ class Session:
         with contextlib.ExitStack() as stack:
             self.folder = stack.enter_context(scratch_folder())
             names = {f"bind{index}": folder for index, folder in enumerate(folders)}
-            places = {folder.place: f"{HANDOVER}/{name}" for name, folder in names.items()}
+            places = {
+                folder.place: {"shown": f"{HANDOVER}/{name}", "writable": folder.is_writable}
+                for name, folder in names.items()
+            }
             job = {
                 "serve": True,
                 "environment": LIVE_ENVIRONMENT,

@@ -6,12 +6,13 @@ watches the virtual clock from outside and ends the machine when told, when
 the clock stalls, or when our own process ends for any reason.
 """
 
+from longfat.machine.confinement import HANDOVER, landlock_version
 from longfat.machine.cpus import reserve_cpu
 from longfat.machine.line import Frame, Line
 from longfat.machine.machine import START_OF_TIME_S, Machine
 from longfat.machine.pace import Pace
 from longfat.machine.quota import Quota
-from longfat.machine.sandbox import HANDOVER, check_sandbox, landlock_version
+from longfat.machine.sandbox import current_sandbox
 from longfat.machine.view import INTERPRETER, is_visible
 
 __all__ = [
@@ -23,7 +24,7 @@ __all__ = [
     "Machine",
     "Pace",
     "Quota",
-    "check_sandbox",
+    "current_sandbox",
     "is_visible",
     "landlock_version",
     "reserve_cpu",

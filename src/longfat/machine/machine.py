@@ -6,26 +6,21 @@ import contextlib
 import os
 import signal
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longfat.errors import MachineError
 from longfat.guard import FIRST_INHERITED, Guarded
 from longfat.machine.clock import VirtualClock
+from longfat.machine.confinement import MEMORY_FOLDER, SMALL_FOLDER, Contents
 from longfat.machine.pace import Pacer
 from longfat.machine.process import descendants, find_program, peak_bytes
 from longfat.machine.quota import QuotaWatch, current_quota
-from longfat.machine.sandbox import (
-    HANDOVER,
-    HOST_ENVIRONMENT,
-    MEMORY_FOLDER,
-    OWN_FOLDERS,
-    sandboxed,
-)
+from longfat.machine.sandbox import HOST_ENVIRONMENT, current_sandbox
 from longfat.machine.watchdog import STALL_CPU_S, Watchdog
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
     from types import TracebackType
 
     from longfat.kernel import Kernel
@@ -69,8 +64,12 @@ class Machine:
         stall_cpu_s: see `longfat.machine.watchdog.STALL_CPU_S`.
         quota: what it may take of the host; that of our environment, if None.
 
+    Attributes:
+        sandbox: the name of the sandbox that it runs in.
+
     Raises:
-        InputError: the quota of our environment cannot be read, or is less than the memory.
+        InputError: our environment's quota cannot be read, or is less than the memory; or it
+            names no sandbox that there is.
         SurroundingsError: the host lacks what a sandbox needs.
     """
 
@@ -95,45 +94,51 @@ class Machine:
         # Kept open: by its name the guest could put something else there.
         self._console = (run / "console.log").open("w+b", buffering=0)
         ends = line.far_descriptors if line is not None else ()
-        command = sandboxed(
-            [
+        contents = Contents(
+            kernel=kernel,
+            arguments=[
                 f"mem={memory_bytes // 1024}K",
                 *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro"),
                 *("time-travel=inf-cpu", f"time-travel-start={START_OF_TIME_S * 10**9}"),
                 *("con=null", "con0=fd:0,fd:1", "ssl=null", "quiet"),
-                *("uml_dir=/tmp/", "umid=machine"),
+                *(f"uml_dir={SMALL_FOLDER}/", "umid=machine"),
                 *kernel.boot_arguments,
                 # The kernel stirs this line into its random numbers, so it must not vary.
                 *((f"host_line={FIRST_INHERITED},{FIRST_INHERITED + 1}",) if ends else ()),
                 *(f"init={program[0]}", "--", *program[1:]),
             ],
-            kernel=kernel,
+            environment={
+                # To look functions up takes more of a stack than the kernel's processes have.
+                "LD_BIND_NOW": "1",
+                "LONGFAT_SEED": str(seed),
+                "TMPDIR": MEMORY_FOLDER,
+            },
             memory_bytes=memory_bytes,
             shown=shown,
             writable={"run": run, **(writable or {})},
             places=places,
-            environment={
-                "LD_PRELOAD": f"{HANDOVER}/kernel/{kernel.entropy_shim.name}",
-                "LONGFAT_SEED": str(seed),
-                "TMPDIR": MEMORY_FOLDER,
-            },
             quota=quota,
         )
-        self._started_s = time.monotonic()
-        # The kernel counts the gap between its data and its heap as memory, and the
-        # guest's TCP sizes its buffers by memory: where the host puts the heap decides.
-        self._guarded = Guarded(
-            command,
-            scratch=run,
-            cpu=cpu,
-            fixed_addresses=True,
-            inherited=ends,
-            env=HOST_ENVIRONMENT,
-            stdout=self._console,
-        )
+        with contextlib.ExitStack() as stack:
+            sandbox = current_sandbox()
+            self.sandbox = sandbox.name
+            sandboxed = stack.enter_context(sandbox.around(contents))
+            self._started_s = time.monotonic()
+            self._guarded = Guarded(
+                sandboxed.command,
+                scratch=run,
+                cpu=cpu,
+                inherited=ends,
+                cwd=Path("/"),
+                env=HOST_ENVIRONMENT,
+                stdout=self._console,
+            )
+            self._stack = stack.pop_all()
         if line is not None:
             line.close_far()
-        watch = QuotaWatch(quota, folder=run, own_folders=OWN_FOLDERS)
+        watch = QuotaWatch(
+            quota, folders=(run, *sandboxed.folders), own_folders=sandboxed.own_folders
+        )
         self._pulse = _Pulse(self._guarded, kernel, stall_cpu_s, watch)
 
     def __enter__(self) -> Machine:
@@ -148,6 +153,7 @@ class Machine:
         self._pulse.close()
         self._guarded.close()
         self._console.close()
+        self._stack.close()
 
     def wait(
         self,

@@ -82,10 +82,16 @@ def descendants(root: int) -> list[Stat]:
     return tree
 
 
+def family(root: int) -> list[Stat]:
+    """Return a process and all that descends from it; nothing if it is gone."""
+    first = stat(root)
+    return [first, *descendants(root)] if first is not None else []
+
+
 def find_program(root: int, program: Path) -> int | None:
-    """Return the first descendant of `root` that runs `program`; None if there is none yet."""
+    """Return the first of a family that runs `program`; None if there is none yet."""
     wanted = program.stat()
-    for candidate in descendants(root):
+    for candidate in family(root):
         # A sandbox may show the file under another name, but not as another file.
         with contextlib.suppress(OSError):
             found = Path(f"/proc/{candidate.pid}/exe").stat()

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError, MachineError
-from longfat.machine.process import descendants, private_bytes
+from longfat.machine.process import family, private_bytes
 from longfat.metric import Unit
 from longfat.units import format_quantity, parse_quantity
 
@@ -148,14 +148,16 @@ class QuotaWatch:
 
     Args:
         quota: the quota.
-        folder: the folder that the machine writes to.
+        folders: the folders that the machine writes to.
         own_folders: where it has file systems of its own, in the host's memory, as it
             sees them.
     """
 
-    def __init__(self, quota: Quota, *, folder: Path, own_folders: Sequence[str] = ()) -> None:
+    def __init__(
+        self, quota: Quota, *, folders: Sequence[Path], own_folders: Sequence[str] = ()
+    ) -> None:
         self._quota = quota
-        self._folder = folder
+        self._folders = folders
         self._own_folders = own_folders
         self._next_s = 0.0
         self._started_s = time.monotonic()
@@ -164,7 +166,7 @@ class QuotaWatch:
         """Look at the machine, unless that was done a moment ago.
 
         Args:
-            root: the process from which all of the machine's descend.
+            root: the machine's first process, from which the others descend.
             kernel_pid: the kernel's, in whose sight its own file systems are.
 
         Raises:
@@ -174,7 +176,7 @@ class QuotaWatch:
         if began_s < self._next_s:
             return
         self._check_processes(root)
-        self._check_folder(self._own_files(kernel_pid) if kernel_pid is not None else 0)
+        self._check_folders(self._own_files(kernel_pid) if kernel_pid is not None else 0)
         # However large the machine is, looking takes a small share of the time.
         took_s = time.monotonic() - began_s
         self._next_s = began_s + max(_EVERY_S, took_s / _SHARE)
@@ -188,7 +190,7 @@ class QuotaWatch:
         _raise(self._quota.exceeded("wall", time.monotonic() - self._started_s, doing="has run"))
 
     def _check_processes(self, root: int) -> None:
-        processes = descendants(root)
+        processes = family(root)
         _raise(self._quota.exceeded("processes", len(processes), doing="has processes:"))
         private = sum(private_bytes(process.pid) for process in processes)
         _raise(self._quota.exceeded("overhead", private, doing="holds beside its own memory"))
@@ -202,10 +204,10 @@ class QuotaWatch:
                 count += about.f_files - about.f_ffree
         return count
 
-    def _check_folder(self, count: int) -> None:
-        """Add up the folder, as far as the quota goes. The guest may change it meanwhile."""
+    def _check_folders(self, count: int) -> None:
+        """Add up the folders, as far as the quota goes. The guest may change it meanwhile."""
         size = 0
-        folders = [os.fspath(self._folder)]
+        folders = [os.fspath(folder) for folder in self._folders]
         while folders:
             try:
                 with os.scandir(folders.pop()) as entries:

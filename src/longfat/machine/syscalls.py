@@ -4,7 +4,8 @@ A User-Mode Linux kernel does its guest's work by few system calls of the host:
 it traces its own children, maps memory, and reads and writes files. Whoever
 takes the kernel process over by a hole in it can make no others: no socket, no
 mount, no namespace, no other process's memory. What is not listed here fails
-with ENOSYS, which a C library takes as an older Linux.
+with ENOSYS, which a C library takes as an older Linux. brk(2) is not listed:
+kernel/shims/heap.c says why.
 
 The list holds what 6.x kernels make in both of their modes (ptrace and
 seccomp), and what the C library makes around them. Numbers and arguments are
@@ -60,7 +61,6 @@ _PLAIN = {
     "dup": 32,
     "dup2": 33,
     "poll": 7,
-    "brk": 12,
     "madvise": 28,
     "mremap": 25,
     "sched_yield": 24,
@@ -189,17 +189,38 @@ _CHECKED: dict[str, tuple[int, _Bits | _Values]] = {
 }
 _MMAP = 9
 
+# What a process must not do among the host's, and Landlock knows no right for: change a
+# file that may only be read (truncation: before version 3), and leave the process group,
+# by which all of a machine's processes are killed.
+_PAST_LANDLOCK = {
+    "setsid": 112,
+    "truncate": 76,
+    "chmod": 90,
+    "fchmod": 91,
+    "chown": 92,
+    "fchown": 93,
+    "lchown": 94,
+    "utime": 132,
+    "utimes": 235,
+    "futimesat": 261,
+    "fchmodat": 268,
+    "utimensat": 280,
+}
+
 # A guest's program may ask for these in a folder that it may write to: the answer is EPERM.
 _NOT_PERMITTED = {"mknod": 133, "mknodat": 259}
 
 
-def filter_program(*, runs_guest_by_seccomp: bool) -> bytes:
+def filter_program(*, runs_guest_by_seccomp: bool, sees_host: bool) -> bytes:
     """Return the filter of a kernel process, as an array of `struct sock_filter`.
 
     Args:
         runs_guest_by_seccomp: the kernel runs its guest's processes by seccomp and not
             by ptrace.
+        sees_host: the process has no view of files of its own: its paths lead to the
+            host's, and what it may do with them Landlock decides.
     """
+    not_permitted = _NOT_PERMITTED | (_PAST_LANDLOCK if sees_host else {})
     program = _Program()
     program.load(4)
     program.unless_equal(_ARCHITECTURE, [_ret(_KILL)])
@@ -209,12 +230,13 @@ def filter_program(*, runs_guest_by_seccomp: bool) -> bytes:
     program.when_equal(number, _checked(check))
     program.when_equal(_MMAP, _mmap())
     plain = {**_PLAIN, **(_OF_SECCOMP_MODE if runs_guest_by_seccomp else {})}
-    for number in plain.values():
-        program.add(_jump(_EQUAL, number, 0, 1), _ret(_ALLOW))
+    for name, number in plain.items():
+        if name not in not_permitted:
+            program.add(_jump(_EQUAL, number, 0, 1), _ret(_ALLOW))
     for name, (number, check) in _CHECKED.items():
-        if name != "ptrace":
+        if name != "ptrace" and name not in not_permitted:
             program.when_equal(number, _checked(check))
-    for number in _NOT_PERMITTED.values():
+    for number in not_permitted.values():
         program.add(_jump(_EQUAL, number, 0, 1), _ret(_FAIL | errno.EPERM))
     program.add(_ret(_FAIL | errno.ENOSYS))
     return program.bytes()

@@ -11,6 +11,7 @@ in the folder `etc` beside this module. What a user wants besides is named.
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 _ETC = Path(__file__).resolve().parent / "etc"
@@ -71,26 +72,103 @@ INTERPRETER = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]
 """The Python that runs us, and not a virtual environment's link to it."""
 
 
-def view_options() -> list[str]:
-    """Return what of the host's files a sandbox is to show, as options of bwrap(1)."""
-    options = [*_bound(Path("/usr"))]
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something that a machine sees.
+
+    Attributes:
+        place: where a machine sees it.
+    """
+
+    place: str
+
+    @property
+    def path(self) -> Path | None:
+        """The file or folder of the host's that stands there, if any."""
+        return None
+
+    def bwrap_options(self) -> list[str]:
+        """Return the options of bwrap(1) that put it there."""
+        raise NotImplementedError
+
+    def put_into(self, root: Path) -> None:
+        """Put it, or an empty one in its place, into a folder that stands for the root."""
+        raise NotImplementedError
+
+    def _below(self, root: Path) -> Path:
+        path = root / self.place[1:]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+
+@dataclass(frozen=True, slots=True)
+class Shown(Entry):
+    """A file or folder of the host's, to be read."""
+
+    source: Path
+
+    @property
+    def path(self) -> Path:
+        """See `Entry`."""
+        return self.source
+
+    def bwrap_options(self) -> list[str]:
+        """See `Entry`."""
+        return ["--ro-bind", str(self.source), self.place]
+
+    def put_into(self, root: Path) -> None:
+        """See `Entry`."""
+        if self.source.is_dir():
+            self._below(root).mkdir(exist_ok=True)
+        else:
+            self._below(root).touch()
+
+
+@dataclass(frozen=True, slots=True)
+class Linked(Entry):
+    """A symbolic link, with what it says."""
+
+    target: str
+
+    def bwrap_options(self) -> list[str]:
+        """See `Entry`."""
+        return ["--symlink", self.target, self.place]
+
+    def put_into(self, root: Path) -> None:
+        """See `Entry`."""
+        self._below(root).symlink_to(self.target)
+
+
+@dataclass(frozen=True, slots=True)
+class Empty(Entry):
+    """An empty folder."""
+
+    def bwrap_options(self) -> list[str]:
+        """See `Entry`."""
+        return ["--dir", self.place]
+
+    def put_into(self, root: Path) -> None:
+        """See `Entry`."""
+        self._below(root).mkdir(exist_ok=True)
+
+
+def view() -> list[Entry]:
+    """Return what of the host's files a machine sees, folders before what they hold."""
+    found: list[Entry] = [Shown("/usr", Path("/usr"))]
     for name in _PROGRAMS:
         path = Path("/", name)
         if path.is_symlink():
-            options += ["--symlink", str(path.readlink()), str(path)]
+            found.append(Linked(str(path), str(path.readlink())))
         elif path.is_dir():
-            options += _bound(path)
-    for name in _EMPTY:
-        options += ["--dir", f"/{name}"]
-    options += ["--symlink", "/run", "/var/run", "--symlink", "/proc/self/mounts", "/etc/mtab"]
-    options += ["--symlink", "/usr/share/zoneinfo/Etc/UTC", "/etc/localtime"]
-    for name in _SHOWN_OF_ETC:
-        options += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    for path in sorted(_ETC.iterdir()):
-        options += ["--ro-bind", str(path), f"/etc/{path.name}"]
-    for path in _of_the_interpreter():
-        options += _bound(path)
-    return options
+            found.append(Shown(str(path), path))
+    found += [Empty(f"/{name}") for name in _EMPTY]
+    found += [Linked("/var/run", "/run"), Linked("/etc/mtab", "/proc/self/mounts")]
+    found.append(Linked("/etc/localtime", "/usr/share/zoneinfo/Etc/UTC"))
+    shown = (Path("/etc", name) for name in _SHOWN_OF_ETC)
+    found += [Shown(str(path), path) for path in shown if path.exists()]
+    found += [Shown(f"/etc/{path.name}", path) for path in sorted(_ETC.iterdir())]
+    found += [Shown(str(path), path) for path in _of_the_interpreter()]
+    return found
 
 
 def _of_the_interpreter() -> list[Path]:
@@ -107,7 +185,3 @@ def is_visible(path: Path) -> bool:
     tops = (Path("/usr"), *(Path("/", name) for name in _PROGRAMS), *_of_the_interpreter())
     shown = (Path("/etc", name) for name in _SHOWN_OF_ETC)
     return any(path.is_relative_to(top) for top in (*tops, *shown)) or path == Path("/")
-
-
-def _bound(path: Path) -> list[str]:
-    return ["--ro-bind", str(path), str(path)]

@@ -140,6 +140,7 @@ def run_case(
                     played=outcome.played,
                     wall_s=wall_s,
                     peak_bytes=machine.peak_bytes,
+                    sandbox=machine.sandbox,
                 )
         except MachineError as error:
             raise MachineError(f"case {name!r}: {error}") from error

@@ -20,7 +20,7 @@ from longfat.setting import Setting
 if TYPE_CHECKING:
     import pyarrow as pa
 
-RUN_FORMAT = 4
+RUN_FORMAT = 5
 """The version of the manifest; it changes when the meaning of a field does."""
 
 MANIFEST = "manifest.json"
@@ -95,6 +95,7 @@ class Run:
         virtual_s: virtual time from boot to end, in seconds.
         wall_s: wall time of the same, in seconds.
         peak_bytes: the most memory that the machine's processes held at once.
+        sandbox: what kept its machine apart from the host, see `longfat.machine.sandbox`.
         metrics: numbers by `FLOW.METRIC` and `PROBE.METRIC`, in base units.
         files: what each file held when the run was made, but the manifest, by its path.
         study: the name of the study whose case it is; empty if it is of none.
@@ -114,6 +115,7 @@ class Run:
     virtual_s: float
     wall_s: float
     peak_bytes: int
+    sandbox: str
     metrics: dict[str, float]
     files: Mapping[str, FileSum]
     study: str = ""

@@ -88,6 +88,7 @@ class Staged:
         played: Played,
         wall_s: float,
         peak_bytes: int,
+        sandbox: str,
     ) -> Run:
         """Measure what was written, add the manifest, and put the run in its place.
 
@@ -97,6 +98,7 @@ class Staged:
             played: what the guest tells.
             wall_s: wall time from boot to end, in seconds.
             peak_bytes: the most memory that the machine's processes held at once.
+            sandbox: the name of the sandbox that the machine ran in.
 
         Raises:
             MachineError: a tool's output cannot be read.
@@ -128,6 +130,7 @@ class Staged:
             virtual_s=played.virtual_s,
             wall_s=round(wall_s, 3),
             peak_bytes=peak_bytes,
+            sandbox=sandbox,
             metrics=metrics,
             files=files,
             study=self._study,

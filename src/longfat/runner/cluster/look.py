@@ -20,7 +20,7 @@ from longfat.checked import parse_json
 from longfat.errors import InputError, LongfatError, SurroundingsError
 from longfat.guard import scratch_folder
 from longfat.kernel.parcel import fingerprint
-from longfat.machine import check_sandbox
+from longfat.machine import current_sandbox
 from longfat.network import Network
 from longfat.runner.cluster.storage import Storage
 from longfat.runner.one import run_case
@@ -128,7 +128,7 @@ def _lacks() -> str:
     if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
         return f"it is {platform.system()} on {platform.machine()}, and must be Linux on x86-64"
     try:
-        check_sandbox()
+        current_sandbox()
     except SurroundingsError as error:
         return error.message
     return ""

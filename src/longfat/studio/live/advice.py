@@ -63,6 +63,7 @@ def _advise(measured: Measured, case: Case, *, folder: Path) -> Advice:
             virtual_s=0.0,
             wall_s=0.0,
             peak_bytes=0,
+            sandbox="",
             metrics={f"{name}.{metric}": value for metric, value in measured.metrics.items()},
             files=sums_of(Path(place)),
         )

@@ -1,0 +1,90 @@
+"""The sandbox without namespaces: Landlock and the system call filter alone.
+
+It needs no privilege and stands where a host allows no namespaces, as containers
+mostly do. The kernel's process stays among the host's processes, and its paths
+lead to the host's files. What it may do there is decided by Landlock, which allows
+reading the view and writing the run's folder, and by the filter, which allows no
+socket, no other process's memory, and no change of a file's owner, mode or times.
+
+What the guest finds is the same as in namespaces, at the same places: the
+kernel's process takes files by `kernel/shims/view.c`, and what the view has beside
+the host's own files stands in a folder that is made for it.
+
+What it holds less well stands in docs/security.md: that a file is there, and how
+large it is, can be seen of every file; and before version 6 of Landlock (Linux
+6.12) the user's other processes can be sent signals.
+
+Source: landlock(7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from longfat.errors import SurroundingsError
+from longfat.guard import scratch_folder
+from longfat.machine.confinement import (
+    HANDOVER,
+    LOADER,
+    MEMORY_FOLDER,
+    MEMORY_SLACK_BYTES,
+    SMALL_FOLDER,
+    Contents,
+    Sandboxed,
+    landlock_version,
+)
+from longfat.machine.view import Empty, Shown, is_visible, view
+
+
+class Landlocked:
+    """See `longfat.machine.sandbox.Sandbox`."""
+
+    name = "landlock"
+    words = "Landlock and a system call filter, without namespaces"
+
+    def check(self) -> None:
+        """Look whether this host has Landlock.
+
+        Raises:
+            SurroundingsError: it has not.
+        """
+        if landlock_version() == 0:
+            raise SurroundingsError(
+                "this host has no Landlock, or does not allow it",
+                mend="Linux 5.13 or later, booted with lsm=landlock,...; in a container,"
+                " a runtime whose seccomp profile allows landlock_create_ruleset",
+            )
+
+    @contextmanager
+    def around(self, contents: Contents) -> Iterator[Sandboxed]:
+        """Make one, with a folder for what the view has beside the host's files.
+
+        Raises:
+            OSError: that folder cannot be made.
+        """
+        kernel = contents.kernel
+        with scratch_folder() as scratch:
+            entries = [*view(), Empty(MEMORY_FOLDER), Empty(SMALL_FOLDER), Empty(HANDOVER)]
+            folders = {"kernel": kernel.folder, **contents.shown, **contents.writable}
+            entries += [Shown(f"{HANDOVER}/{name}", path) for name, path in folders.items()]
+            entries += [Empty(place) for place in contents.places if not is_visible(Path(place))]
+            for entry in entries:
+                entry.put_into(scratch)
+            shown = {one.place: one.path.resolve() for one in entries if one.path is not None}
+            writable = [path.resolve() for path in contents.writable.values()]
+            small = scratch / SMALL_FOLDER[1:]
+            command = contents.confined(
+                *("--landlock", "yes", "--memory", f"{contents.memory_bytes + MEMORY_SLACK_BYTES}"),
+                *(word for path in [scratch, *shown.values()] for word in ("--read", str(path))),
+                *("--execute", str(kernel.folder.resolve()), "--execute", LOADER),
+                *(word for path in [small, *writable] for word in ("--write", str(path))),
+                kernel_folder=str(kernel.folder.resolve()),
+                shims=(*kernel.shims, "view"),
+                sees_host=True,
+                LONGFAT_VIEW="\n".join(
+                    f"{place}\t{path}" for place, path in [*shown.items(), ("/", scratch)]
+                ),
+            )
+            yield Sandboxed(command=command, folders=(small,))
