@@ -152,7 +152,7 @@ def change_package(chance: random.Random, content: bytes) -> bytes:
         return flip_bytes(chance, content)
     inside = bytearray(gzip.decompress(content))
     if chance.random() < 0.5:
-        return gzip.compress(flip_bytes(chance, bytes(inside)), compresslevel=1)
+        return gzip.compress(flip_bytes(chance, bytes(inside)), compresslevel=1, mtime=0)
     # A head of a member: its kind, size or name, with a checksum that fits again.
     at = 512 * chance.randrange(min(40, len(inside) // 512))
     where, what = chance.choice(
@@ -165,4 +165,4 @@ def change_package(chance: random.Random, content: bytes) -> bytes:
     inside[at + where : at + where + len(what)] = what
     head = bytes(inside[at : at + 148]) + b" " * 8 + bytes(inside[at + 156 : at + 512])
     inside[at + 148 : at + 156] = f"{sum(head):06o}\0 ".encode()
-    return gzip.compress(bytes(inside), compresslevel=1)
+    return gzip.compress(bytes(inside), compresslevel=1, mtime=0)
