@@ -23,6 +23,7 @@ from longfat.extras import EXTRAS, MissingExtraError, need
 from longfat.guard import scratch_folder
 from longfat.kernel import toolchain
 from longfat.machine import current_sandbox, landlock_version
+from longfat.machine.sandbox import SANDBOXES, Sandbox
 from longfat.network import Network
 from longfat.runner import run_case
 from longfat.runner.tools import GUEST_PATH, PACKAGES
@@ -102,9 +103,21 @@ def _sandbox() -> list[Finding]:
     try:
         current = current_sandbox()
         found = Finding("sandbox", True, f"{current.name}: {current.words}")
+        if SANDBOXES[0].name != current.name:
+            found = _lesser(found, SANDBOXES[0])
     except (InputError, SurroundingsError) as error:
         found = Finding("sandbox", False, error.message, getattr(error, "mend", ""))
     return [found, _landlock(), _filters()]
+
+
+def _lesser(found: Finding, better: Sandbox) -> Finding:
+    """Return what is found with why it is not the better sandbox, if the host has not that."""
+    try:
+        better.check()
+    except SurroundingsError as error:
+        words = f"{found.words}; not {better.name}: {error.message}"
+        return Finding(found.subject, None, words, error.mend)
+    return found
 
 
 def _landlock() -> Finding:

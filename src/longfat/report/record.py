@@ -1,8 +1,8 @@
 """What the files of a report were made from, kept beside them.
 
 What has not changed is not made again. The record is a cache and nothing else: where it is
-missing, broken or of another format,
-everything is made again; so is a file that is not what it was when it was made.
+missing, broken or of another format, everything is made again; so is a file that is not what
+it was when it was made.
 """
 
 from __future__ import annotations
