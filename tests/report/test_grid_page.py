@@ -9,13 +9,12 @@ import hashlib
 import io
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 from rich.console import Console
 
 from longfat.report import print_verdict, write_report
@@ -24,6 +23,7 @@ from longfat.report.scope import report_scope
 from longfat.runs import load_run
 from longfat.study import read_study
 from longfat.verdict import Verdict, judge
+from tests.browser import open_browser
 from tests.report.pages import parsed, references_of
 
 DATA = Path(__file__).parents[1] / "data" / "runs" / "lab08" / "default-seed1"
@@ -237,13 +237,7 @@ def test_many_plain_cases_have_the_table_and_no_parameters(grid: Verdict, tmp_pa
 
 @pytest.fixture(scope="module")
 def page(out: Path) -> Iterator[Page]:
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.skip("no chromium to look with")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=program, args=["--no-sandbox", "--disable-gpu"]
-        )
+    with open_browser() as browser:
         page = browser.new_page(viewport={"width": 1100, "height": 800}, locale="en-US")
         page.set_default_timeout(60_000)
         errors: list[str] = []
@@ -252,7 +246,6 @@ def page(out: Path) -> Iterator[Page]:
         page.goto(f"file://{out / 'report.html'}")
         page.wait_for_selector(".cases-built")
         yield page
-        browser.close()
         assert errors == []
 
 
