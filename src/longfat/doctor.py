@@ -214,7 +214,9 @@ def _kernels() -> list[Finding]:
             f"kernel {found.release} ({found.digest[:12]})",
             None,
             "built from an older recipe, and used no more",
-            f"longfat kernel remove {found.digest[:12]}",
+            f"pip uninstall {wheel}"
+            if (wheel := kernel.wheel_of(found))
+            else f"longfat kernel remove {found.digest[:12]}",
         )
         for found in built
         if not kernel.fits(found)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from longfat.checksum import write_sums
-from longfat.kernel import cache, manifest, recipe
+from longfat.kernel import cache, installed, manifest, recipe
 from longfat.kernel.manifest import Kernel, Manifest
 from longfat.kernel.progress import Step
 from tests.kernel.archive import Key, end_agent, make_key
@@ -46,6 +46,8 @@ def make_manifest() -> Callable[..., Manifest]:
 def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cache"
     monkeypatch.setenv("LONGFAT_CACHE", str(folder))
+    # Nor is there one that somebody has installed beside the tests.
+    monkeypatch.setattr(installed, "PACKAGE", "longfat_kernels_of_tests")
     return folder
 
 

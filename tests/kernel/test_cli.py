@@ -30,7 +30,7 @@ def test_list_tells_what_is_ready(plant: Plant, run: Callable[..., str]) -> None
     plant("6.1.9", digest="a" * 64)
     plant("6.12.1", digest="b" * 64, old=True)
     lines = run("list").splitlines()
-    assert lines[1].split()[:3] == ["6.1.9", "a" * 12, "ready"]
+    assert lines[1].split() == ["6.1.9", "a" * 12, "ready", "the", "cache"]
     assert "of an older recipe" in lines[2]
 
 
@@ -44,6 +44,7 @@ def test_list_as_json(plant: Plant, run: Callable[..., str]) -> None:
         "binary_sha256": made.binary_sha256,
         "ready": True,
         "folder": str(made.folder),
+        "wheel": "",
     }
 
 

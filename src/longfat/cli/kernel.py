@@ -105,7 +105,7 @@ def build(
 @kernel.command("list")
 @_AS_JSON
 def list_(as_json: bool) -> None:
-    """List the kernels that are built."""
+    """List the kernels that are built, and where each is."""
     _print(kernels.kernels(), as_json=as_json)
 
 
@@ -114,18 +114,20 @@ def list_(as_json: bool) -> None:
 @_AS_JSON
 def remove(names: tuple[str, ...], as_json: bool) -> None:
     """Remove all built kernels of a version, or the one whose digest begins so."""
-    chosen = {found.digest: found for name in names for found in kernels.named(name)}
-    for found in chosen.values():
+    named = {found.folder: found for name in names for found in kernels.named(name)}
+    # Those that pip alone can remove come last: the others are gone when it is told.
+    chosen = sorted(named.values(), key=kernels.wheel_of)
+    for found in chosen:
         kernels.remove(found)
+        if not as_json:
+            stdout().print(f"removed {found.release} ({found.digest[:12]})")
     if as_json:
         click.echo(
             json.dumps(
-                [{"release": found.release, "digest": found.digest} for found in chosen.values()],
+                [{"release": found.release, "digest": found.digest} for found in chosen],
                 indent=2,
             )
         )
-    for found in () if as_json else chosen.values():
-        stdout().print(f"removed {found.release} ({found.digest[:12]})")
 
 
 class _Report:
@@ -180,10 +182,11 @@ def _print(found: list[Kernel], *, as_json: bool) -> None:
     if not found:
         stderr().print("no kernel is built; build one with: longfat kernel build 6.1")
         return
-    table = Table("release", "digest", "state", box=None, pad_edge=False)
+    table = Table("release", "digest", "state", "from", box=None, pad_edge=False)
     for each in found:
         state = "ready" if kernels.fits(each) else "of an older recipe"
-        table.add_row(each.release, each.digest[:12], state)
+        origin = kernels.wheel_of(each) or "the cache"
+        table.add_row(each.release, each.digest[:12], state, origin)
     stdout().print(table, soft_wrap=True)
 
 
@@ -195,4 +198,5 @@ def _document(found: Kernel) -> dict[str, str | bool]:
         "binary_sha256": found.binary_sha256,
         "ready": kernels.fits(found),
         "folder": str(found.folder),
+        "wheel": kernels.wheel_of(found),
     }

@@ -9,7 +9,7 @@ of the compiler is its name, and the same input gives the same binary.
     locate                        where the source is: on this host, or to be downloaded
     apt, apt_sources, kernel_org  the places that it is downloaded from
     downloads                     what was downloaded
-    cache, _find                  what is built, and where
+    cache, installed, _find       what is built, and where
     _build, output                the near side of a build: lock, guard, messages
     job, worker                   the far side: unpack, patch, configure, make
 """
@@ -17,6 +17,7 @@ of the compiler is its name, and the same input gives the same binary.
 from longfat.kernel._build import build
 from longfat.kernel._find import find, fits, named
 from longfat.kernel.cache import kernels, manifest_of, remove
+from longfat.kernel.installed import wheel_of
 from longfat.kernel.locate import local_series
 from longfat.kernel.manifest import Kernel, Manifest
 from longfat.kernel.progress import Progress, Step
@@ -34,4 +35,5 @@ __all__ = [
     "manifest_of",
     "named",
     "remove",
+    "wheel_of",
 ]

@@ -14,6 +14,7 @@ from longfat.errors import InputError, SurroundingsError
 from longfat.guard import Guarded
 from longfat.kernel import cache, locate, recipe, toolchain
 from longfat.kernel._find import find
+from longfat.kernel.installed import wheel_of
 from longfat.kernel.job import PRODUCT, Job, check_release
 from longfat.kernel.manifest import Kernel
 from longfat.kernel.output import lines_of
@@ -40,7 +41,8 @@ def build(
     Its source is the first there is of: `source`, an installed package, an earlier
     download, a package that apt-get can download, a tarball of kernel.org. If it would
     have to be downloaded and a kernel of this version and today's recipe is built, that
-    one is returned.
+    one is returned. So is one that pip has installed, wherever the source is: it is there
+    to spare the build, and needs no compiler.
 
     Killing this process, even by SIGKILL, ends all that it started and leaves
     no half-built kernel.
@@ -64,9 +66,13 @@ def build(
         progress(Progress(version=version, step=step, done=done, total=total, words=words))
 
     here = locate.here(version, path=source, sha256=sha256, refresh=refresh)
-    toolchain.check()
-    if here is None and not refresh and not sha256 and (kernel := _ready(version)):
+    if (
+        not (source or refresh or sha256)
+        and (kernel := _ready(version))
+        and (here is None or wheel_of(kernel))
+    ):
         return kernel
+    toolchain.check()
     found = here or locate.download(version, sha256=sha256, refresh=refresh, report=report)
     ours = recipe.load(series(version))
     source_digest, tools = found.digest(), toolchain.lines()

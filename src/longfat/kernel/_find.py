@@ -7,6 +7,7 @@ from pathlib import Path
 
 from longfat.errors import InputError, SurroundingsError
 from longfat.kernel import cache, recipe
+from longfat.kernel.installed import wheel_of
 from longfat.kernel.manifest import Kernel, Manifest
 from longfat.kernel.version import check_version, matches, series, sort_key
 
@@ -17,7 +18,7 @@ _Entry = tuple[Path, Manifest]
 def find(version: str) -> Kernel:
     """Return the built kernel of a version that fits today's recipe.
 
-    Of several, it is the newest release, and of that the one built last.
+    Of several, it is the newest release, and of that the one built or installed last.
 
     Args:
         version: such as `6.1` or `6.1.158`.
@@ -35,12 +36,16 @@ def find(version: str) -> Kernel:
         folder, found = max(
             fitting, key=lambda entry: (sort_key(entry[1].release), entry[0].stat().st_mtime_ns)
         )
+        kernel = found.kernel(folder)
         if problem := cache.problem_of(found, folder):
+            wheel = wheel_of(kernel)
             raise SurroundingsError(
                 f"kernel {found.release} is damaged: {problem}",
-                mend=f"longfat kernel build {version}",
+                mend=f"pip uninstall {wheel}, and install it again"
+                if wheel
+                else f"longfat kernel build {version}",
             )
-        return found.kernel(folder)
+        return kernel
     raise SurroundingsError(
         _explanation(version, candidates=candidates, built=built),
         mend=f"longfat kernel build {version}",

@@ -1,4 +1,4 @@
-"""The built kernels on this host.
+"""The built kernels on this host: those of the cache, and those that pip has installed.
 
     CACHE/kernels/DIGEST/   linux, entropy.so, confine, config, manifest.json, SHA256SUMS
     CACHE/kernels/.build-DIGEST-RANDOM/     a build at work, see `building`
@@ -6,7 +6,8 @@
     CACHE/kernels/.lock     see `lock`
     CACHE/logs/             logs of builds that failed
 
-A kernel appears by one rename, whole, and disappears by one.
+A kernel appears there by one rename, whole, and disappears by one. What pip has
+installed (`installed`) is read here as well, and never written.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import platformdirs
 from longfat.checksum import folder_damage
 from longfat.errors import SurroundingsError
 from longfat.guard import doomed_folder, sweep
-from longfat.kernel import manifest
+from longfat.kernel import installed, manifest
 from longfat.kernel.manifest import Kernel, Manifest
 from longfat.kernel.version import sort_key
 
@@ -38,14 +39,15 @@ def root() -> Path:
 
 
 def kernels_folder() -> Path:
-    """Return the folder that holds a folder for each built kernel."""
+    """Return the cache's folder of kernels, which holds a folder for each."""
     return root() / "kernels"
 
 
 def manifests() -> Iterator[tuple[Path, Manifest]]:
     """Yield the folder and the manifest of each built kernel."""
     everything = kernels_folder()
-    for folder in sorted(everything.iterdir()) if everything.is_dir() else []:
+    cached = sorted(everything.iterdir()) if everything.is_dir() else []
+    for folder in (*cached, *installed.folders()):
         if not folder.name.startswith(".") and (found := manifest.read(folder)):
             yield folder, found
 
@@ -70,9 +72,11 @@ def manifest_of(kernel: Kernel) -> Manifest:
 
 def get(digest: str) -> Kernel | None:
     """Return the kernel of this digest, if it is built and undamaged."""
-    folder = kernels_folder() / digest
-    found = manifest.read(folder)
-    return found.kernel(folder) if found and not problem_of(found, folder) else None
+    places = (kernels_folder() / digest, *installed.folders())
+    for folder in (place for place in places if place.name == digest):
+        if (found := manifest.read(folder)) and not problem_of(found, folder):
+            return found.kernel(folder)
+    return None
 
 
 def problem_of(found: Manifest, folder: Path) -> str:
@@ -145,8 +149,13 @@ def remove(kernel: Kernel) -> None:
         kernel: one of `kernels()`; it may be gone already.
 
     Raises:
-        SurroundingsError: it cannot be removed.
+        SurroundingsError: it cannot be removed, or pip has installed it.
     """
+    if wheel := installed.wheel_of(kernel):
+        raise SurroundingsError(
+            f"kernel {kernel.release} in {kernel.folder} was installed by pip",
+            mend=f"pip uninstall {wheel}",
+        )
     try:
         with suppress(FileNotFoundError):
             _set_aside(kernel.folder)
