@@ -4,7 +4,7 @@
 
 LONGFAT := .venv/bin/longfat
 
-.PHONY: lab studio web test check bench screenshots lock clean
+.PHONY: lab studio web test check bench screenshots dist lock clean
 
 lab:
 	@tools/setup.sh lab
@@ -43,6 +43,11 @@ check:
 bench:
 	@tools/setup.sh test
 	.venv/bin/python benchmarks/speed.py
+
+# Wheels of longfat and of the kernels that are built, for hosts that cannot build any.
+dist: web
+	@$(LONGFAT) kernel build $$(cat .venv/kernels) >/dev/null
+	@.venv/bin/python -m tools.dist dist
 
 # The pictures of the studio in docs/images.
 screenshots:

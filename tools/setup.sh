@@ -1,8 +1,8 @@
 #!/bin/sh
 # Makes a fresh Debian or Ubuntu machine ready: system packages, the virtual
 # environment .venv, and the list of kernels to use in .venv/kernels; `longfat
-# kernel build` finds their sources. What is there already is left as it is, so
-# a second call does nothing.
+# kernel build` finds their sources, or takes those that stand as wheels in dist/.
+# What is there already is left as it is, so a second call does nothing.
 #
 #   tools/setup.sh lab|studio|test
 set -eu
@@ -12,7 +12,8 @@ say() { printf '%s\n' "$*" >&2; }
 
 # Each program and the package that has it. A user's PATH may lack sbin.
 programs='bwrap:bubblewrap ip:iproute2 iperf3:iperf3 ping:iputils-ping sysctl:procps
- tcpdump:tcpdump gcc:gcc make:make flex:flex bison:bison bc:bc xz:xz-utils patch:patch'
+ tcpdump:tcpdump'
+compilers='gcc:gcc make:make flex:flex bison:bison bc:bc xz:xz-utils patch:patch'
 kernels=6.1
 # What builds the studio's page; its tests want a browser.
 [ "$purpose" = lab ] || programs="$programs node:nodejs npm:npm"
@@ -55,11 +56,14 @@ find_library() { # FILE: is it where the package manager puts libraries?
     return 1
 }
 
-missing=
-for pair in $programs; do
-    PATH="$PATH:/usr/sbin:/sbin" command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair##*:}"
-done
-[ -e /usr/include/stdio.h ] || missing="$missing libc6-dev"
+lacking() { # PROGRAM:PACKAGE...
+    for pair in "$@"; do
+        PATH="$PATH:/usr/sbin:/sbin" command -v "${pair%%:*}" >/dev/null || printf ' %s' "${pair##*:}"
+    done
+}
+
+# shellcheck disable=SC2086  # one word a program
+missing=$(lacking $programs)
 # The report's PDF needs these libraries and a font.
 for name in pango pangoft2; do
     find_library "lib$name-1.0.so.0" || missing="$missing lib$name-1.0-0"
@@ -91,6 +95,30 @@ if ! cmp -s "$lock" "$stamp"; then
     .venv/bin/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
     cp "$lock" "$stamp"
 fi
+
+# A prebuilt kernel spares its build, and the programs for that; the tests build.
+ready() { # KERNEL FROM: is there one that fits today's recipe?
+    .venv/bin/longfat kernel list 2>/dev/null | grep -q "^$1\..* ready .*$2"
+}
+prebuilt() {
+    [ "$purpose" != test ] || return 1
+    for kernel in $kernels; do
+        ready "$kernel" longfat-kernel- || return 1
+    done
+}
+
+for kernel in $kernels; do
+    wheel=$(find dist -name "longfat_kernel_$(echo "$kernel" | tr . _)-*.whl" 2>/dev/null | head -n 1)
+    if [ "$purpose" != test ] && [ -n "$wheel" ] && ! ready "$kernel" ''; then
+        say "installing $wheel"
+        .venv/bin/python -m pip install -q --disable-pip-version-check --no-index --no-deps "$wheel"
+    fi
+done
+# shellcheck disable=SC2086  # one word a program
+missing=$(lacking $compilers)
+[ -e /usr/include/stdio.h ] || missing="$missing libc6-dev"
+# shellcheck disable=SC2086  # one word a package
+[ -z "$missing" ] || prebuilt || install_packages $missing
 
 # shellcheck disable=SC2086  # one word a version
 printf '%s\n' $kernels >.venv/kernels

@@ -1,0 +1,219 @@
+"""Make wheels to install where nothing can be compiled: longfat's, and those of kernels.
+
+`make dist` calls this when the studio's page and the kernels are built. Of each
+series whose kernel fits today's recipe there is one wheel, with the kernel that
+machines would boot (`longfat.kernel.find`).
+
+Run as `python -m tools.dist FOLDER [SERIES...]` from the top of the repository;
+with series named, those kernels alone are packed. Wheels of longfat that are in
+the folder are removed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import longfat
+from longfat import kernel as kernels
+from longfat import resources
+from longfat.errors import LongfatError, SurroundingsError
+from longfat.kernel import Kernel, Manifest, recipe
+from longfat.kernel.installed import PACKAGE, distribution
+from tools.wheel import Member, write_wheel
+
+_TOP = Path(__file__).parents[1]
+# What of the patches' folder is of no series.
+_ALWAYS = ("patches/README.md", "patches/COPYING")
+# Versions in the C library that are named otherwise, and the release they came with.
+_NAMED = {"GLIBC_ABI_DT_RELR": 36}
+
+
+def kernel_wheel(kernel: Kernel, *, folder: Path) -> Path:
+    """Pack a built kernel and what it was made of.
+
+    The wheel's version ends with the kernel's digest: two kernels of one release that
+    were built by different recipes or compilers are different packages to pip.
+
+    Args:
+        kernel: one of today's recipe.
+        folder: where to.
+
+    Raises:
+        SurroundingsError: the kernel is of another recipe, or cannot be packed so
+            that it would run elsewhere.
+        OSError: a file cannot be read or written.
+    """
+    about = kernels.manifest_of(kernel)
+    if not kernels.fits(kernel):
+        raise SurroundingsError(f"kernel {kernel.release} is of another recipe than today's")
+    text = _text(about)
+    source = f"{PACKAGE}/source-{kernel.series}"
+    members = {
+        f"{PACKAGE}/{kernel.digest}/{path.name}": Member.of(path)
+        for path in sorted(kernel.folder.iterdir())
+    }
+    members |= {
+        f"{source}/kernel/{name}": Member.of(path) for name, path in _recipe(kernel.series).items()
+    }
+    members[f"{source}/README.md"] = Member(content=text.encode())
+    return write_wheel(
+        folder,
+        name=distribution(kernel.series),
+        version=_wheel_version(kernel),
+        tag=f"py3-none-manylinux_2_{glibc_minor(kernel.folder)}_x86_64",
+        about={
+            "Summary": f"Linux {kernel.release} for longfat, built",
+            "License-Expression": "GPL-2.0-only AND Apache-2.0",
+        },
+        text=text,
+        members=members,
+        licences={
+            "COPYING": Member.of(resources.folder("kernel") / "patches/COPYING"),
+            "LICENSE": Member.of(_TOP / "LICENSE"),
+        },
+    )
+
+
+def glibc_minor(folder: Path) -> int:
+    """Return NN of the oldest GNU C library, 2.NN, that has all that a folder's binaries use.
+
+    Raises:
+        SurroundingsError: one of them needs another library, or readelf does not answer.
+    """
+    binaries = [path for path in folder.iterdir() if path.stat().st_mode & 0o100]
+    command = ["readelf", "--wide", "--dynamic", "--version-info", *map(str, binaries)]
+    try:
+        said = subprocess.run(
+            command, capture_output=True, text=True, check=True, env={**os.environ, "LC_ALL": "C"}
+        ).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise SurroundingsError(
+            f"readelf does not tell what the kernel needs: {error}",
+            mend="sudo apt-get install binutils",
+        ) from error
+    libraries = set(re.findall(r"\(NEEDED\)\s+Shared library: \[(.*)\]", said))
+    if strange := libraries - {"libc.so.6", "ld-linux-x86-64.so.2"}:
+        raise SurroundingsError(f"the kernel in {folder} needs {', '.join(sorted(strange))}")
+    needed = set(re.findall(r"Name: (\S+)\s+Flags:", said))
+    minors = [_NAMED.get(name) or _minor(name) for name in needed]
+    return max(minors)
+
+
+def _minor(name: str) -> int:
+    if match := re.fullmatch(r"GLIBC_2\.(\d+)(?:\.\d+)?", name):
+        return int(match[1])
+    raise SurroundingsError(f"the kernel needs {name}, and which C library has it is not known")
+
+
+def _wheel_version(kernel: Kernel) -> str:
+    """Return the release and the digest as a Python version: `6.1.192+k0123456789ab`."""
+    match = re.match(r"[\d.]*\d", kernel.release)
+    assert match is not None  # a release begins with its numbers
+    rest = re.findall("[a-z0-9]+", kernel.release[match.end() :].lower())
+    return f"{match[0]}+{'.'.join([*rest, f'k{kernel.digest[:12]}'])}"
+
+
+def _recipe(series: str) -> dict[str, Path]:
+    """Return the files of a kernel's recipe by their names in the recipe's folder."""
+    folder = resources.folder("kernel")
+    ours = recipe.load(series)
+    files = (ours.answers, *ours.patches, *ours.shims, ours.launcher)
+    return {path.relative_to(folder).as_posix(): path for path in files} | {
+        name: folder / name for name in _ALWAYS
+    }
+
+
+def _text(about: Manifest) -> str:
+    """Return what the GPL asks for: where the source is, and how to make the binary of it."""
+    patches = "\n".join(
+        f"- kernel/{name}" for name in _recipe(about.series) if name.endswith(".patch")
+    )
+    return f"""\
+# Linux {about.release} for longfat
+
+`{PACKAGE}/{about.digest}` holds a User-Mode Linux kernel, which longfat {longfat.__version__}
+boots. `linux` is under the GPL, version 2 (COPYING). The launcher `confine` and the
+libraries `*.so` are longfat's own, under the Apache licence, version 2.0 (LICENSE).
+
+## Source
+
+All that `linux` was built of:
+
+- the source `{about.source_name}` of Linux {about.release}, with the SHA-256
+  `{about.source_digest}`: {_origin(about)};
+- the patches in `{PACKAGE}/source-{about.series}`, in this order:
+
+{patches}
+
+- the answers in `kernel/answers.config` there; `config` beside `linux` is the whole
+  configuration that came of them.
+
+The sources of the launcher and the libraries are in `kernel/launcher` and `kernel/shims` there.
+
+Who passes this wheel on passes on a program under the GPL, and has to give that source
+as well, from the same place.
+
+## To build it again
+
+    longfat kernel build {about.series} --source {about.source_name} --sha256 {about.source_digest}
+
+By these, it gives the same bytes:
+
+- {about.tools[0]}
+- {about.tools[1]}
+- the recipe of longfat with the digest `{about.recipe_digest}`
+"""
+
+
+def _origin(about: Manifest) -> str:
+    """Return where a source of this name is to be had."""
+    name = about.source_name
+    if match := re.fullmatch(r"(linux-source-[\d.]+)\.tar\.\w+", name):
+        return (
+            f"the file of that name in the package `{match[1]}` of Debian or Ubuntu, in the"
+            f" version of it that begins with {about.release}; Debian's snapshot archive keeps"
+            " all versions"
+        )
+    if re.fullmatch(r"linux-[\d.]+(-rc\d+)?\.tar\.\w+", name):
+        return "the file of that name at kernel.org"
+    return "a tree of whoever made this wheel, who has to give it to you"
+
+
+def _longfat_wheel(folder: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    done = subprocess.run(command, cwd=_TOP, check=False, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SurroundingsError(f"longfat's own wheel cannot be built:\n{done.stderr}")
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Make the wheels.
+
+    Args:
+        arguments: the folder, and the series to pack; all, and longfat itself, if none.
+    """
+    folder = Path(arguments[0]).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("longfat*.whl"):
+        old.unlink()
+    chosen = arguments[1:]
+    if not chosen:
+        _longfat_wheel(folder)
+        chosen = [found.series for found in kernels.kernels() if kernels.fits(found)]
+    for series in dict.fromkeys(chosen):
+        kernel_wheel(kernels.find(series), folder=folder)
+    for made in sorted(folder.glob("longfat*.whl")):
+        print(f"{made.stat().st_size / 1e6:6.1f} MB  {made.name}")
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except LongfatError as error:
+        mend = getattr(error, "mend", "")
+        sys.exit(f"error: {error.message}" + (f"\nmend: {mend}" if mend else ""))
