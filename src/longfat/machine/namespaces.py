@@ -33,8 +33,11 @@ _OWN_FOLDERS = (MEMORY_FOLDER, SMALL_FOLDER)
 _SMALL_BYTES = 1 << 20
 
 # A user namespace of its own even for root: without one, a guest that root
-# started would have root's rights on the files that it sees.
+# started would have root's rights on the files that it sees. Whoever we are is called
+# root in it: the guest's root gives files to root (tcpdump does), and the host lets a
+# user who is called otherwise give files to nobody.
 _ISOLATION = (
+    *("--uid", "0", "--gid", "0"),
     *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"),
     *("--unshare-cgroup-try", "--cap-drop", "ALL", "--die-with-parent", "--new-session"),
 )
