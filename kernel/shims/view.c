@@ -12,6 +12,9 @@
  * The kernel's file of memory is asked for as a file without a name, in TMPDIR. It is
  * there already, under the descriptor LONGFAT_MEMORY, and cannot grow: see `confine`.
  *
+ * Whose files they are, is told as in a user namespace of one user: whoever runs us is
+ * root, and all others are nobody.
+ *
  * The filter refuses changes of a file's owner and mode, and its truncation by path. What
  * programs need of these is done here in other ways: a file that is opened for writing is
  * truncated, and to set what is set already is no change.
@@ -35,6 +38,8 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
+
+#define NOBODY 65534
 
 struct part {
 	const char *place, *path;
@@ -145,8 +150,6 @@ static const char *real(const char *path, int which)
 	}
 
 ONE_PATH(int, -1, access, (const char *path, int mode), mode)
-ONE_PATH(int, -1, stat64, (const char *path, struct stat64 *about), about)
-ONE_PATH(int, -1, lstat64, (const char *path, struct stat64 *about), about)
 ONE_PATH(DIR *, NULL, opendir, (const char *path))
 ONE_PATH(ssize_t, -1, readlink, (const char *path, char *to, size_t size), to, size)
 ONE_PATH(int, -1, mkdir, (const char *path, mode_t mode), mode)
@@ -157,6 +160,44 @@ ONE_PATH(int, -1, utimes, (const char *path, const struct timeval times[2]), tim
 ONE_PATH(FILE *, NULL, fopen64, (const char *path, const char *mode), mode)
 TWO_PATHS(link)
 TWO_PATHS(rename)
+
+static uid_t seen_user(uid_t user)
+{
+	return !count ? user : user == getuid() ? 0 : NOBODY;
+}
+
+static gid_t seen_group(gid_t group)
+{
+	return !count ? group : group == getgid() ? 0 : NOBODY;
+}
+
+static int seen(int result, struct stat64 *about)
+{
+	if (!result) {
+		about->st_uid = seen_user(about->st_uid);
+		about->st_gid = seen_group(about->st_gid);
+	}
+	return result;
+}
+
+int stat64(const char *path, struct stat64 *about)
+{
+	const char *host_path = real(path, 0);
+
+	return host_path ? seen(NEXT(stat64)(host_path, about), about) : -1;
+}
+
+int lstat64(const char *path, struct stat64 *about)
+{
+	const char *host_path = real(path, 0);
+
+	return host_path ? seen(NEXT(lstat64)(host_path, about), about) : -1;
+}
+
+int fstat64(int file, struct stat64 *about)
+{
+	return seen(NEXT(fstat64)(file, about), about);
+}
 
 /* Return 0 for an owner who is that already. */
 static int keep_owner(const struct stat64 *about, uid_t user, gid_t group)
@@ -249,8 +290,13 @@ int statx(int folder, const char *restrict path, int flags, unsigned int mask,
 	  struct statx *restrict about)
 {
 	const char *host_path = real(path, 0);
+	int result = host_path ? NEXT(statx)(folder, host_path, flags, mask, about) : -1;
 
-	return host_path ? NEXT(statx)(folder, host_path, flags, mask, about) : -1;
+	if (!result) {
+		about->stx_uid = seen_user(about->stx_uid);
+		about->stx_gid = seen_group(about->stx_gid);
+	}
+	return result;
 }
 
 int open64(const char *path, int flags, ...)

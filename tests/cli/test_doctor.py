@@ -38,6 +38,12 @@ def test_what_is_missing_is_told_with_its_mend(tmp_path: Path) -> None:
     assert "longfat kernel build 6.1" in words
 
 
+def test_it_ends_well_where_nothing_is_found_but_a_kernel(tmp_path: Path) -> None:
+    done = longfat("doctor", cwd=tmp_path, PATH=str(tmp_path))
+    assert "Traceback" not in done.stderr
+    assert "boots and ends in" in done.stdout
+
+
 def test_it_needs_no_colour_and_no_terminal(tmp_path: Path) -> None:
     done = longfat("doctor", cwd=tmp_path, TERM=os.environ.get("TERM", "dumb"))
     assert "\x1b" not in done.stdout

@@ -142,7 +142,10 @@ def _program_digest(path: Path) -> str:
 
     iperf3 and ip, say, are little more than a call into a library.
     """
-    done = subprocess.run(["ldd", path], capture_output=True, text=True, check=False)
+    ldd = shutil.which("ldd", path=GUEST_PATH)
+    if ldd is None:
+        raise SurroundingsError("ldd is not installed", mend="sudo apt-get install libc-bin")
+    done = subprocess.run([ldd, path], capture_output=True, text=True, check=False)
     files = {path, *(Path(found) for found in _LIBRARY.findall(done.stdout))}
     return hashlib.sha256(
         "\n".join(f"{one.name} {_file_digest(one)}" for one in sorted(files)).encode()
