@@ -14,9 +14,10 @@
  *   --landlock yes        fail where the host has no Landlock; without it, go on
  *   --filter HEX          a BPF program for seccomp(2): struct sock_filter, in hex
  *
- * The program has no capabilities, also root's. It is the last program before the kernel. Each step is checked, and if one
- * fails the program is not started: status 126, and the reason on standard error.
- * It is in C because a start of Python costs a third of a short run.
+ * The program has no capabilities, also root's. confine is the last program before the
+ * kernel. Each step is checked, and if one fails the program is not started: status 126,
+ * and the reason on standard error. It is in C because a start of Python costs a third of
+ * a short run.
  *
  * Sources: landlock(7), seccomp(2), setrlimit(2).
  */

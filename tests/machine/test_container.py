@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from longfat.case import Case
+from longfat.errors import SurroundingsError
+from longfat.kernel import Kernel
 from longfat.machine import current_sandbox
 from longfat.machine.sandbox import VARIABLE
+from longfat.runner import run_case
+from longfat.traffic import Ping
 
 _SOURCE = Path(__file__).with_name("container.c")
 _LONGFAT = Path(sys.executable).with_name("longfat")
@@ -72,6 +80,22 @@ def test_results_are_those_of_any_host(container: Path, longfat: Inside, tmp_pat
     assert found["here"]["digest"] == found["there"]["digest"]
     assert found["here"]["sandbox"] == current_sandbox().name
     assert found["there"]["sandbox"] == "landlock"
+
+
+def test_a_cache_with_spaces_and_colons_in_its_name_changes_nothing(
+    kernel: Kernel, make_case: Callable[..., Case], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shim that is not found would not be preloaded, and results be random."""
+    case = make_case(Ping(name="rtt", source="h1", target="h2", count=2))
+    here = run_case(case, name="here", out=tmp_path)
+    odd = tmp_path / "a folder: odd"
+    shutil.copytree(kernel.folder, odd)
+    monkeypatch.setenv(VARIABLE, "landlock")
+    there = run_case(case, name="there", out=odd / "out", kernel=replace(kernel, folder=odd))
+    assert there.digest == here.digest
+    monkeypatch.setattr(tempfile, "tempdir", str(odd))
+    with pytest.raises(SurroundingsError, match="must have no spaces and colons"):
+        run_case(case, name="nowhere", out=tmp_path)
 
 
 def test_doctor_names_the_sandbox(container: Path, longfat: Inside) -> None:

@@ -19,7 +19,7 @@ Source: landlock(7).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -63,28 +63,57 @@ class Landlocked:
 
         Raises:
             OSError: that folder cannot be made.
+            SurroundingsError: a folder has a name that cannot be handed over.
         """
         kernel = contents.kernel
         with scratch_folder() as scratch:
+            root = scratch / "root"
+            # By a link, since a folder's name may have in it what parts names in LD_PRELOAD.
+            kernel_link = scratch / "kernel"
+            kernel_link.symlink_to(kernel.folder.resolve())
             entries = [*view(), Empty(MEMORY_FOLDER), Empty(SMALL_FOLDER), Empty(HANDOVER)]
             folders = {"kernel": kernel.folder, **contents.shown, **contents.writable}
             entries += [Shown(f"{HANDOVER}/{name}", path) for name, path in folders.items()]
             entries += [Empty(place) for place in contents.places if not is_visible(Path(place))]
             for entry in entries:
-                entry.put_into(scratch)
+                entry.put_into(root)
             shown = {one.place: one.path.resolve() for one in entries if one.path is not None}
             writable = [path.resolve() for path in contents.writable.values()]
-            small = scratch / SMALL_FOLDER[1:]
+            small = root / SMALL_FOLDER[1:]
+            _check_names([*shown.values()], preloaded=kernel_link)
             command = contents.confined(
                 *("--landlock", "yes", "--memory", f"{contents.memory_bytes + MEMORY_SLACK_BYTES}"),
-                *(word for path in [scratch, *shown.values()] for word in ("--read", str(path))),
+                *(word for path in [root, *shown.values()] for word in ("--read", str(path))),
                 *("--execute", str(kernel.folder.resolve()), "--execute", LOADER),
                 *(word for path in [small, *writable] for word in ("--write", str(path))),
-                kernel_folder=str(kernel.folder.resolve()),
+                kernel_folder=str(kernel_link),
                 shims=(*kernel.shims, "view"),
                 sees_host=True,
                 LONGFAT_VIEW="\n".join(
-                    f"{place}\t{path}" for place, path in [*shown.items(), ("/", scratch)]
+                    f"{place}\t{path}" for place, path in [*shown.items(), ("/", root)]
                 ),
             )
             yield Sandboxed(command=command, folders=(small,))
+
+
+def _check_names(paths: Sequence[Path], *, preloaded: Path) -> None:
+    """Check that folders can be named in LONGFAT_VIEW and LD_PRELOAD.
+
+    A library that is not found is not preloaded, and the kernel would start without it.
+
+    Raises:
+        SurroundingsError: one cannot.
+    """
+    if set(str(preloaded)) & set(" :\t\n"):
+        raise SurroundingsError(
+            f"{str(preloaded.parent)!r}: a folder for temporary files must have no spaces and"
+            " colons in its name",
+            mend="TMPDIR=/tmp longfat ...",
+        )
+    for path in paths:
+        if set(str(path)) & set("\t\n"):
+            raise SurroundingsError(
+                f"{str(path)!r}: a folder that a machine sees must have no tabs and line breaks"
+                " in its name where there are no namespaces",
+                mend="give it another name",
+            )
