@@ -19,8 +19,8 @@ _GONE_WITHIN_S = 20.0
 KINDS = ("process", "partial", "tmp", "shm", "cache", "digest")
 """What there can be of leftovers, in the table's order."""
 
-# There by design: a cache's lock, a result's note, and what a test that fails leaves.
-_HIDDEN_BY_DESIGN = (".lock", ".remembered.json", ".longfat")
+# There by design: a lock, a note of a result and of a report, what a failing test leaves.
+_HIDDEN_BY_DESIGN = (".lock", ".remembered.json", ".report.json", ".longfat")
 
 
 @dataclass(frozen=True, slots=True)
