@@ -18,6 +18,7 @@ from longfat.machine import Machine, reserve_cpu
 from longfat.machine.process import find_program
 from longfat.network import ROOT, Host, Link, Network, Switch
 from longfat.traffic import Flow
+from tests.kernels import KERNELS
 
 POWER_OFF = "python3 -I -S -c 'import ctypes; ctypes.CDLL(None).reboot(0x4321FEDC)'"
 
@@ -48,7 +49,7 @@ def memory_root(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mo
     return root
 
 
-@pytest.fixture(params=["6.1", "6.12"])
+@pytest.fixture(params=KERNELS)
 def each_kernel(request: pytest.FixtureRequest) -> Kernel:
     return kernels.find(request.param)
 

@@ -20,7 +20,7 @@ kernels=6.1
 if [ "$purpose" = test ]; then
     programs="$programs strace:strace gpg:gpg gpg-agent:gpg-agent ethtool:ethtool mn:mininet
  ovs-vswitchd:openvswitch-switch ovs-testcontroller:openvswitch-testcontroller brctl:bridge-utils chromium:chromium"
-    kernels='6.1 6.12'
+    kernels=$(cat kernel/tested)
 fi
 
 as_root() {

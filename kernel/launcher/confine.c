@@ -6,8 +6,8 @@
  *
  *   --limit NAME=NUMBER   a resource limit, soft and hard: as, data, fsize, ...
  *   --set NAME=VALUE      a variable of the program's environment, which has no others
- *   --memory NUMBER       a file in memory of that many bytes, which cannot grow; its
- *                         descriptor is the variable LONGFAT_MEMORY
+ *   --file NAME=NUMBER    a file in memory of that many bytes, which cannot grow and may
+ *                         be executed; its descriptor is the variable NAME
  *   --read PATH           files and folders that may be read
  *   --execute PATH        those that may also be executed
  *   --write PATH          those that may be read and written
@@ -188,20 +188,26 @@ static void set_variable(char *text)
 	environment[count] = text;
 }
 
-static void make_memory(const char *text)
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x10
+#endif
+
+static void make_file(const char *text)
 {
-	static char variable[64];
-	char *end;
-	long long size = strtoll(text, &end, 10);
+	const char *value = strchr(text, '=');
+	char *end, *variable;
+	long long size = value ? strtoll(value + 1, &end, 10) : 0;
 	int file;
 
-	if (*end || size <= 0)
+	if (size <= 0 || *end)
 		fail_usage(text);
-	file = memfd_create("memory", MFD_ALLOW_SEALING);
+	file = memfd_create("file", MFD_ALLOW_SEALING | MFD_EXEC);
+	if (file < 0 && errno == EINVAL) /* before 6.3 they all may be executed */
+		file = memfd_create("file", MFD_ALLOW_SEALING);
 	if (file < 0 || ftruncate(file, size) ||
-	    fcntl(file, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL))
-		fail("memory", text);
-	snprintf(variable, sizeof(variable), "LONGFAT_MEMORY=%d", file);
+	    fcntl(file, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) ||
+	    asprintf(&variable, "%.*s=%d", (int)(value - text), text, file) < 0)
+		fail("file", text);
 	set_variable(variable);
 }
 
@@ -261,8 +267,8 @@ int main(int argc, char **argv)
 			set_limit(value);
 		} else if (!strcmp(option, "--set")) {
 			set_variable(value);
-		} else if (!strcmp(option, "--memory")) {
-			make_memory(value);
+		} else if (!strcmp(option, "--file")) {
+			make_file(value);
 		} else if (!strcmp(option, "--filter")) {
 			filter = value;
 		} else if (!strcmp(option, "--landlock")) {

@@ -10,7 +10,7 @@
  * sandbox. It is no protection: that is Landlock's and the filter's.
  *
  * The kernel's file of memory is asked for as a file without a name, in TMPDIR. It is
- * there already, under the descriptor LONGFAT_MEMORY, and cannot grow: see `confine`.
+ * there already, under the descriptor LONGFAT_MEMORY_FILE, and cannot grow: see `confine`.
  *
  * Whose files they are, is told as in a user namespace of one user: whoever runs us is
  * root, and all others are nobody.
@@ -68,7 +68,7 @@ static int by_length(const void *a, const void *b)
 
 __attribute__((constructor)) static void read_view(void)
 {
-	const char *text = getenv("LONGFAT_VIEW"), *number = getenv("LONGFAT_MEMORY");
+	const char *text = getenv("LONGFAT_VIEW"), *number = getenv("LONGFAT_MEMORY_FILE");
 	char *rest, *line;
 
 	if (!text)

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from longfat.live import Network
+from tests.kernels import KERNELS
 from tests.live.conftest import host, two_hosts
 
 Pause = Callable[[], None]
@@ -98,7 +99,7 @@ def no_pause() -> None:
     """Go on at once."""
 
 
-@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_the_same_calls_give_the_same_bytes(kernel: str) -> None:
     def run(pause: Pause = no_pause, *, seed: int = 1, pace: float | None = None) -> dict[str, Any]:
         with Network(kernel=kernel, seed=seed, memory="512MB", pace=pace) as net:

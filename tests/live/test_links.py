@@ -15,6 +15,7 @@ from longfat.live import LiveHost, Network
 from longfat.live.reshaping import change_lines
 from longfat.network import Shape, shape_lines
 from longfat.network.shape import shape_qdiscs
+from tests.kernels import KERNELS
 from tests.live.conftest import host, two_hosts
 
 MakeNetwork = Callable[..., Network]
@@ -28,7 +29,7 @@ def rate_bps(sender: LiveHost, target: str) -> float:
     return sender.iperf3(target, time=3)["receiver_bps"]
 
 
-@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_each_direction_has_its_own_properties(kernel: str, make_network: MakeNetwork) -> None:
     net = two_hosts(
         make_network(kernel=kernel),
@@ -67,7 +68,7 @@ def test_an_mtu_holds_for_both_ends(make_network: MakeNetwork) -> None:
     assert host(net, "h1").run("ping -c 1 -W 1 -M do -s 1473 h2").returncode == 1
 
 
-@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_a_link_is_cut_and_mended(kernel: str, make_network: MakeNetwork) -> None:
     net = two_hosts(make_network(kernel=kernel), delay="5ms")
     h1, link = host(net, "h1"), net.links[1]
@@ -166,7 +167,7 @@ def test_single_packets_are_duplicated_corrupted_and_reordered(make_network: Mak
 RED = "red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 probability 1"
 
 
-@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_a_queueing_discipline_decides_who_waits(kernel: str, make_network: MakeNetwork) -> None:
     net = two_hosts(make_network(kernel=kernel), rate="20mbit", delay="10ms", queue="400KB")
     h1, link = host(net, "h1"), net.links[1]
@@ -233,7 +234,7 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_a_change_ends_where_a_new_link_begins(kernel: str, make_network: MakeNetwork) -> None:
     net = two_hosts(make_network(kernel=kernel))
 

@@ -11,6 +11,7 @@ import longfat
 from longfat.errors import InputError, MachineError
 from longfat.live import CommandFailed, Network
 from longfat.study import read_study
+from tests.kernels import KERNELS
 from tests.live.conftest import host, two_hosts
 
 MakeNetwork = Callable[..., Network]
@@ -62,7 +63,7 @@ def test_hosts_call_each_other_by_name_and_see_only_their_own(net: Network) -> N
         h1.sysctl("net.ipv4.ip_forward", "a lot")
 
 
-@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_routers_pass_packets_on(kernel: str, make_network: MakeNetwork) -> None:
     net = make_network(kernel=kernel)
     h1 = net.host("h1", "10.1.0.2/24", gateway="10.1.0.1")

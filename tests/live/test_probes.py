@@ -16,6 +16,7 @@ from longfat.errors import InputError, MachineError
 from longfat.live import Network, RefusedError
 from longfat.probe.queue import COLUMNS as QUEUE_COLUMNS
 from longfat.probe.queue import the_queue
+from tests.kernels import KERNELS
 from tests.live.conftest import host, two_hosts
 
 MakeNetwork = Callable[..., Network]
@@ -23,7 +24,7 @@ SHAPED = {"rate": "50mbit", "delay": "10ms", "queue": "100KB"}
 LOSSY = {**SHAPED, "loss": "0.5%"}
 
 
-@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize(
     "properties", [SHAPED, LOSSY, {**LOSSY, "delay": None}], ids=["full", "lossy", "no delay"]
 )
@@ -88,7 +89,7 @@ def test_what_is_at_this_moment_is_seen(net: Network) -> None:
     assert series.rate.num_rows == 1
 
 
-@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_all_that_was_counted_lies_between_the_first_sample_and_the_last(
     kernel: str, make_network: MakeNetwork
 ) -> None:

@@ -189,7 +189,7 @@ static int by_dots(void)
 static int list_root_home(void) { return lists("/root"); }
 static int list_run(void) { return lists("/run"); }
 static int list_var_log(void) { return lists("/var/log") || lists("/var/lib"); }
-static int list_proc(void) { return lists("/proc"); }
+static int list_proc(void) { return lists("/proc/1") || lists("/proc/self"); }
 static int list_sys(void) { return lists("/sys"); }
 static int read_shadow(void) { return reads("/etc/shadow"); }
 static int read_hostname(void) { return reads("/etc/hostname"); }

@@ -56,6 +56,7 @@ def test_results_are_those_of_any_host(
     assert there.digest == here.digest
 
 
+@pytest.mark.parametrize("each_kernel", ["6.1", "6.12"], indirect=True)
 def test_the_host_is_one_that_the_kernel_alone_cannot_run_on(
     on_a_wide_host: Kernel, tmp_path: Path, make_case: Callable[..., Case]
 ) -> None:

@@ -13,8 +13,8 @@ from longfat.network import Host, Link, Network, Route, Shape, Switch
 from longfat.network.qdisc import QDISCS
 from longfat.runner import run_case
 from longfat.traffic import Flow, Iperf3, Ping
+from tests.kernels import KERNELS
 
-KERNELS = ("6.1", "6.12")
 PLAIN = Shape()
 
 

@@ -19,6 +19,7 @@ from longfat.report.curves import RunCurves
 from longfat.runner import run_case
 from longfat.runs import Run, load_run
 from longfat.traffic import Iperf3, Ping
+from tests.kernels import KERNELS
 
 MakeCase = Callable[..., Case]
 SHAPED = (
@@ -39,7 +40,7 @@ def run(case: Case, name: str, out: Path) -> Run:
     return run_case(case, name=name, out=out)
 
 
-@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize(
     ("root", "flow"),
     [(SHAPED, BULK), (LOSSY, EIGHT), (LOSSY, PACED)],
@@ -59,7 +60,7 @@ def test_looking_changes_nothing(
     assert told <= probed.metrics["tcp.retransmits"] == pytest.approx(told, rel=0.05)
 
 
-@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_sockets_that_end_meanwhile_change_nothing(
     kernel: str, make_case: MakeCase, tmp_path: Path
 ) -> None:
@@ -79,7 +80,7 @@ def test_sockets_that_end_meanwhile_change_nothing(
     assert sum(row["state"] == "close" for row in rows) == 2 * 8 * len(flows)
 
 
-@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("hosts", [4, 12])
 def test_looking_changes_nothing_in_a_larger_network(
     hosts: int, kernel: str, tmp_path: Path
@@ -142,7 +143,7 @@ ALL_AT_ONCE = (
 )
 
 
-@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_counters_count_from_the_traffics_start_to_its_end(
     kernel: str, make_case: MakeCase, tmp_path: Path
 ) -> None:

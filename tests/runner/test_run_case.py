@@ -19,6 +19,7 @@ from longfat.runner import Progress, run_case, run_cases
 from longfat.runner import tools as runner_tools
 from longfat.study import Planned
 from longfat.traffic import Iperf3, Ping
+from tests.kernels import KERNELS
 
 MakeCase = Callable[..., Case]
 LOSSY = (
@@ -83,7 +84,7 @@ def test_the_same_case_gives_the_same_bytes(tmp_path: Path, make_case: MakeCase)
     assert run("b", dataclasses.replace(case, seed=2)) != first
 
 
-@pytest.mark.parametrize("version", ["6.1", "6.12"])
+@pytest.mark.parametrize("version", KERNELS)
 def test_the_number_of_jobs_decides_nothing(
     tmp_path: Path, make_case: MakeCase, version: str
 ) -> None:

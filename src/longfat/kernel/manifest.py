@@ -55,7 +55,7 @@ class Kernel:
 
         `entropy` needs `LONGFAT_SEED`.
         """
-        return ("entropy", "heap", "xstate")
+        return ("entropy", "heap", "xstate", *(("stub",) if self.runs_guest_by_seccomp else ()))
 
     @property
     def launcher(self) -> Path:

@@ -34,8 +34,10 @@ MEMORY_FOLDER = "/dev/shm"
 SMALL_FOLDER = "/tmp"
 """Where the kernel notes its process: a file system of a few names."""
 
-MEMORY_SLACK_BYTES = 64 << 20
-"""What a kernel's file of memory has beside the machine's memory, at most."""
+_MEMORY_SLACK_BYTES = 64 << 20
+
+_STUB_FILE_BYTES = 1 << 20
+"""More than the stub of any kernel, and the pages that it shares: kernel/shims/stub.c."""
 
 LOADER = "/lib64/ld-linux-x86-64.so.2"
 """What the kernel's process executes beside the kernel."""
@@ -67,6 +69,11 @@ class Contents:
     places: Sequence[str]
     quota: Quota
 
+    @property
+    def file_bytes(self) -> int:
+        """The largest that the kernel's file of memory gets, in bytes."""
+        return self.memory_bytes + _MEMORY_SLACK_BYTES
+
     def confined(
         self, *words: str, kernel_folder: str, shims: Sequence[str], sees_host: bool, **more: str
     ) -> list[str]:
@@ -81,16 +88,22 @@ class Contents:
         """
         libraries = ":".join(f"{kernel_folder}/{name}.so" for name in shims)
         limits = {"core": 0, "memlock": 0, "msgqueue": 0}
-        limits |= self.quota.process_limits(self.memory_bytes + MEMORY_SLACK_BYTES)
+        limits |= self.quota.process_limits(self.file_bytes)
         environment = {**self.environment, "LD_PRELOAD": libraries, **more}
         return [
             f"{kernel_folder}/{self.kernel.launcher.name}",
             *_options("--limit", limits),
             *_options("--set", environment),
+            *_options("--file", self._stub_file),
             *words,
             *("--filter", _filter(self.kernel.runs_guest_by_seccomp, sees_host)),
             *("--", f"{kernel_folder}/{self.kernel.binary.name}", *self.arguments),
         ]
+
+    @property
+    def _stub_file(self) -> dict[str, int]:
+        by_seccomp = self.kernel.runs_guest_by_seccomp
+        return {"LONGFAT_STUB_FILE": _STUB_FILE_BYTES} if by_seccomp else {}
 
 
 def _options(option: str, values: Mapping[str, object]) -> list[str]:

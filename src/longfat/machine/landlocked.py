@@ -29,7 +29,6 @@ from longfat.machine.confinement import (
     HANDOVER,
     LOADER,
     MEMORY_FOLDER,
-    MEMORY_SLACK_BYTES,
     SMALL_FOLDER,
     Contents,
     Sandboxed,
@@ -82,7 +81,7 @@ class Landlocked:
             small = root / SMALL_FOLDER[1:]
             _check_names([*shown.values()], preloaded=kernel_link)
             command = contents.confined(
-                *("--landlock", "yes", "--memory", f"{contents.memory_bytes + MEMORY_SLACK_BYTES}"),
+                *("--landlock", "yes", "--file", f"LONGFAT_MEMORY_FILE={contents.file_bytes}"),
                 *(word for path in [root, *shown.values()] for word in ("--read", str(path))),
                 *("--execute", str(kernel.folder.resolve()), "--execute", LOADER),
                 *(word for path in [small, *writable] for word in ("--write", str(path))),

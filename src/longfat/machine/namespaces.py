@@ -22,7 +22,6 @@ from longfat.machine.confinement import (
     KERNEL_PLACE,
     LOADER,
     MEMORY_FOLDER,
-    MEMORY_SLACK_BYTES,
     SMALL_FOLDER,
     Contents,
     Sandboxed,
@@ -79,7 +78,7 @@ class Namespaces:
             argv += ["--bind", str(path), f"{HANDOVER}/{name}"]
         for place in contents.places:
             argv += [] if is_visible(Path(place)) else ["--dir", place]
-        argv += [*_sized(contents.memory_bytes + MEMORY_SLACK_BYTES), "--tmpfs", MEMORY_FOLDER]
+        argv += [*_sized(contents.file_bytes), "--tmpfs", MEMORY_FOLDER]
         writable = [*_OWN_FOLDERS, *(f"{HANDOVER}/{name}" for name in contents.writable)]
         command = [
             *(*argv, "--remount-ro", "/", "--chdir", "/", "--"),

@@ -127,7 +127,15 @@ _PLAIN = {
 }
 
 # What a kernel that runs its guest under seccomp needs besides: 6.16 and later.
-_OF_SECCOMP_MODE = {"socketpair": 53, "sendmsg": 46, "recvmsg": 47, "seccomp": 317}
+_OF_SECCOMP_MODE = {
+    "sendmsg": 46,
+    "recvmsg": 47,
+    "seccomp": 317,
+    "socketpair": 53,
+    "close_range": 436,
+    "execveat": 322,
+    "signalfd4": 289,
+}
 
 
 @dataclass(frozen=True, slots=True)

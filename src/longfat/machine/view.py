@@ -4,8 +4,9 @@ A machine's guest, and whoever takes its kernel process over, finds the host's
 `/usr` (with `/bin`, `/sbin` and `/lib*`), what the Python interpreter that runs
 longfat needs, and the files of `/etc` that say nothing of this host or its
 users. `/home`, `/root`, `/run`, `/var`, `/proc` and the like are empty
-folders. Accounts, host names and name services are the same on every host: ours,
-in the folder `etc` beside this module. What a user wants besides is named.
+folders. Accounts, host names, name services and what the processor can do are the
+same on every host: ours, in the folder `root` beside this module. What a user wants
+besides is named.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-_ETC = Path(__file__).resolve().parent / "etc"
+_OURS = Path(__file__).resolve().parent / "root"
 
 # Folders of programs at the root: links to those in /usr on most distributions.
 _PROGRAMS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
@@ -166,7 +167,8 @@ def view() -> list[Entry]:
     found.append(Linked("/etc/localtime", "/usr/share/zoneinfo/Etc/UTC"))
     shown = (Path("/etc", name) for name in _SHOWN_OF_ETC)
     found += [Shown(str(path), path) for path in shown if path.exists()]
-    found += [Shown(f"/etc/{path.name}", path) for path in sorted(_ETC.iterdir())]
+    ours = sorted(path for path in _OURS.rglob("*") if path.is_file())
+    found += [Shown(f"/{path.relative_to(_OURS)}", path) for path in ours]
     found += [Shown(str(path), path) for path in _of_the_interpreter()]
     return found
 

@@ -48,7 +48,7 @@ _DECIDING = (
         "case.py",
         "guest/**/*.py",
         "machine/*.py",
-        "machine/etc/*",
+        "machine/root/*/*",
         "network/*.py",
         "probe/*.py",
         "traffic/*.py",
