@@ -7,6 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from longfat.advice.arithmetic import (
+    SEND_BUFFER_BYTES,
+    machine_buffer_bytes,
+    receive_buffer_bytes,
+)
 from longfat.advice.rows import SEND_BUFFER_SHARE
 from longfat.advice.tuning_lines import DEFAULT_BUFFERS
 from longfat.case import Case, Command
@@ -23,12 +28,9 @@ PLENTY = 50_000_000
 ADD = "tc qdisc add dev s1-eth1"
 
 
-@pytest.mark.parametrize(
-    ("memory_bytes", "receive_bytes", "send_bytes"),
-    [(512 << 20, 4_000_000, 4_000_000), (2 << 30, 6_291_456, 4_194_304)],
-)
+@pytest.mark.parametrize("memory_bytes", [512 << 20, 2 << 30])
 def test_the_largest_buffers_depend_on_memory(
-    boot: Boot, each_kernel: Kernel, memory_bytes: int, receive_bytes: int, send_bytes: int
+    boot: Boot, each_kernel: Kernel, memory_bytes: int
 ) -> None:
     said = boot(
         each_kernel,
@@ -38,9 +40,10 @@ def test_the_largest_buffers_depend_on_memory(
     rmem, wmem = ([int(number) for number in line.split()] for line in said.splitlines())
     assert tuple(rmem[:2]) == DEFAULT_BUFFERS["rmem"]
     assert tuple(wmem[:2]) == DEFAULT_BUFFERS["wmem"]
-    # Below a gigabyte or so it is a share of the memory.
-    assert rmem[2] == pytest.approx(receive_bytes, rel=0.02)
-    assert wmem[2] == pytest.approx(send_bytes, rel=0.02)
+    most = machine_buffer_bytes(memory_bytes)
+    own = receive_buffer_bytes(each_kernel.release)
+    assert rmem[2] == pytest.approx(min(own, most), rel=0.005)
+    assert wmem[2] == pytest.approx(min(SEND_BUFFER_BYTES, most), rel=0.005)
 
 
 def test_options_of_tcp_are_on_and_cubic_is_the_default(boot: Boot, each_kernel: Kernel) -> None:

@@ -210,6 +210,21 @@ def receive_buffer_bytes(kernel: str) -> int:
     return (32 if recent else 6) * MB
 
 
+def machine_buffer_bytes(memory_bytes: int) -> int:
+    """Return the largest buffer of either kind that a machine of ours gives for its memory.
+
+    Linux gives a 128th of the memory that is free at boot, at most `receive_buffer_bytes`
+    and `SEND_BUFFER_BYTES`. Of a machine's memory a 64th and 12 MB are not free then:
+    measured, see tests/belief.
+
+    Source: tcp_init, net/ipv4/tcp.c.
+
+    Args:
+        memory_bytes: the machine's memory.
+    """
+    return (memory_bytes - memory_bytes // 64 - 12 * MB) // 128
+
+
 def _limit(name: str, buffer_bytes: int, rate_bps: int, rtt_s: float) -> WindowLimit:
     window = bdp.window_bytes(buffer_bytes)
     window_bps = bdp.throughput_bps(window, rtt_s)

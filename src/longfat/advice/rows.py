@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from longfat.advice import inferred
-from longfat.advice.arithmetic import SEND_BUFFER_BYTES, receive_buffer_bytes
+from longfat.advice.arithmetic import (
+    SEND_BUFFER_BYTES,
+    machine_buffer_bytes,
+    receive_buffer_bytes,
+)
 from longfat.advice.limits import MODEL_BASED
 from longfat.advice.spans import together
 from longfat.path import NotUnderstoodError, sender_and_receiver, sysctl
@@ -16,8 +20,6 @@ if TYPE_CHECKING:
     from longfat.advice.link import LinkUse
     from longfat.runs import Run
     from longfat.traffic import Bulk
-
-_ENOUGH_MEMORY_BYTES = 1024**3
 
 SEND_BUFFER_SHARE = 0.76
 """The share of a send buffer that is data, with segmentation offload; tests/belief pins it."""
@@ -62,11 +64,10 @@ def _known(run: Run, flow: Bulk, congestion: str) -> inferred.Known:
     sender, receiver = sender_and_receiver(flow)
     receive: tuple[int, ...] | None = None
     send: tuple[int, ...] | None = None
-    own_receive = own_send = scale = None
-    # With less memory the kernel's own largest sizes are a share of it.
-    if run.case.memory_bytes >= _ENOUGH_MEMORY_BYTES:
-        own_receive = (0, 0, receive_buffer_bytes(run.kernel["release"]))
-        own_send = (0, 0, SEND_BUFFER_BYTES)
+    scale: tuple[int, ...] | None = None
+    most = machine_buffer_bytes(run.case.memory_bytes)
+    own_receive = (0, 0, min(receive_buffer_bytes(run.kernel["release"]), most))
+    own_send = (0, 0, min(SEND_BUFFER_BYTES, most))
     # A socket that asks for a size of its own does not grow to the sysctl's; the kernel doubles it.
     if flow.window_bytes is not None:
         receive = send = (0, 0, 2 * flow.window_bytes)
