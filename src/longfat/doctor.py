@@ -22,6 +22,7 @@ from longfat.errors import InputError, LongfatError, SurroundingsError
 from longfat.extras import EXTRAS, MissingExtraError, need
 from longfat.guard import scratch_folder
 from longfat.kernel import toolchain
+from longfat.kernel.version import USUAL
 from longfat.machine import current_sandbox, landlock_version
 from longfat.machine.sandbox import SANDBOXES, Sandbox
 from longfat.network import Network
@@ -32,7 +33,6 @@ _PTRACE_TRACEME = 0
 # What Landlock handles, and since which version: landlock(7).
 _LANDLOCK_SINCE = {"truncation": 3, "TCP": 4, "abstract sockets and signals": 6}
 _OPTIONAL = ("ethtool", "ss", "tcpdump")
-_WANTED_KERNEL = "6.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ def _kernels() -> list[Finding]:
     built = kernel.kernels()
     findings = [_boots(found) for found in built if kernel.fits(found)]
     if not findings:
-        mend = f"longfat kernel build {_WANTED_KERNEL}"
+        mend = f"longfat kernel build {USUAL}"
         findings = [Finding("kernel", False, "none is built from today's recipe", mend)]
     return findings + [
         Finding(

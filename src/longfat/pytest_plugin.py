@@ -52,7 +52,6 @@ class _Wanted:
 class _Held:
     """A test's network while it lives, and what it did."""
 
-    kernel: str
     seed: int
     processes: list[tuple[str, Process]] = field(default_factory=list)
     captured: list[LiveLink] = field(default_factory=list)
@@ -120,15 +119,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def network(request: pytest.FixtureRequest) -> Iterator[Network]:
     """Give a test a live network without nodes; see `longfat.Network`."""
     from longfat.errors import SurroundingsError  # noqa: PLC0415  see above
+    from longfat.kernel.version import NEWEST  # noqa: PLC0415
     from longfat.live import Network  # noqa: PLC0415
-    from longfat.live.session import DEFAULT_KERNEL  # noqa: PLC0415
 
     wanted = _wanted(request)
-    held = _Held(kernel=wanted.kernel or DEFAULT_KERNEL, seed=wanted.seed)
+    held = _Held(seed=wanted.seed)
     given: dict[str, Any] = {} if wanted.memory is None else {"memory": wanted.memory}
     try:
         live = Network(
-            kernel=held.kernel,
+            kernel=wanted.kernel or NEWEST,
             seed=held.seed,
             pace=wanted.pace,
             on_command=lambda node, process: held.processes.append((node, process)),
@@ -210,10 +209,10 @@ def _keep(item: pytest.Item, network: Network, held: _Held) -> str:
             file.write(json.dumps({"node": node, **_told(process)}) + "\n")
     (folder / "console.log").write_text(network.session.console(), encoding="utf-8")
     lost = _keep_captures(held, folder)
-    again = ["pytest", item.nodeid, "--longfat-kernel", held.kernel]
+    release = network.session.kernel.release
+    again = ["pytest", item.nodeid, "--longfat-kernel", release]
     lines = [
-        f"network: Linux {held.kernel}, seed {held.seed}, "
-        f"at {network.clock.now:.6f} s of virtual time",
+        f"network: Linux {release}, seed {held.seed}, at {network.clock.now:.6f} s of virtual time",
         f"kept in: {folder}",
         *lost,
         f"reproduce: {shlex.join([*again, '--longfat-seed', str(held.seed)])}",

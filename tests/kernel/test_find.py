@@ -17,6 +17,7 @@ def test_the_newest_release_is_found(plant: Plant) -> None:
     assert find("6.1").release == "6.1.10"
     assert find("6.1.9").release == "6.1.9"
     assert find("6.12").release == "6.12.99"
+    assert find("newest").release == "6.12.99"
 
 
 def test_of_one_release_the_one_built_last_is_found(plant: Plant) -> None:
@@ -29,7 +30,7 @@ def test_of_one_release_the_one_built_last_is_found(plant: Plant) -> None:
 def test_a_kernel_of_an_older_recipe_is_passed_over(plant: Plant) -> None:
     ready = plant("6.1.9", digest="a" * 64)
     older = plant("6.1.10", digest="b" * 64, old=True)
-    assert find("6.1") == ready
+    assert find("6.1") == find("newest") == ready
     assert fits(ready)
     assert not fits(older)
 
@@ -49,12 +50,14 @@ def test_the_built_ones_are_named(plant: Plant) -> None:
 
 
 @pytest.mark.usefixtures("empty_cache")
-def test_nothing_is_built() -> None:
-    with pytest.raises(SurroundingsError, match="built: none"):
-        find("6.1")
+@pytest.mark.parametrize("version", ["6.1", "newest"])
+def test_nothing_is_built(version: str) -> None:
+    with pytest.raises(SurroundingsError, match="no kernel is built") as caught:
+        find(version)
+    assert caught.value.mend == "longfat kernel build 6.1"
 
 
-@pytest.mark.parametrize("version", ["", "newest", "6", "../.."])
+@pytest.mark.parametrize("version", ["", "new", "6", "../.."])
 def test_what_is_no_version_is_refused(version: str) -> None:
     with pytest.raises(InputError):
         find(version)

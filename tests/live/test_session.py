@@ -8,17 +8,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from longfat import kernel as kernels
 from longfat.errors import MachineError
 from longfat.live.session import RefusedError, Session
 from longfat.machine import Pace
 from longfat.machine.clock import VirtualClock
 from longfat.machine.process import find_program
+from tests.kernels import KERNELS
 
 S = 10**9
 
 
-@pytest.fixture(params=["6.1", "6.12"])
+@pytest.fixture(params=KERNELS)
 def each_session(request: pytest.FixtureRequest) -> Iterator[Session]:
     with Session(kernel=request.param) as session:
         yield session
@@ -39,11 +39,9 @@ def run(session: Session, line: str) -> str:
 
 
 def test_no_time_passes_while_the_host_decides(each_session: Session) -> None:
-    kernel_pid = find_program(
-        each_session._machine._guarded.pid, kernels.find(each_session.kernel).binary
-    )
+    kernel_pid = find_program(each_session._machine._guarded.pid, each_session.kernel.binary)
     assert kernel_pid is not None
-    clock = VirtualClock(kernel_pid=kernel_pid, binary=kernels.find(each_session.kernel).binary)
+    clock = VirtualClock(kernel_pid=kernel_pid, binary=each_session.kernel.binary)
     try:
         # Something that would go on, if it could.
         task = each_session.start(["sh", "-c", "while sleep 0.01; do echo; done"])

@@ -14,8 +14,7 @@ from longfat.advice.arithmetic_lines import sections
 from longfat.advice.sums import text
 from longfat.cli.console import stdout
 from longfat.errors import InputError
-from longfat.kernel.version import check_version
-from longfat.study.expand import DEFAULT_KERNEL
+from longfat.kernel.version import USUAL, check_version
 from longfat.units import parse_fraction, parse_rate_bps, parse_time_s
 
 
@@ -43,9 +42,7 @@ class _PathCommand(click.Command):
 )
 @click.option("--flows", type=int, help="Long flows through the router: its buffer / sqrt(N).")
 @click.option("--loss", metavar="PERCENT", help="Loss, such as 0.01%: what Reno reaches with it.")
-@click.option(
-    "--kernel", default=DEFAULT_KERNEL, show_default=True, help="Linux version of the hosts."
-)
+@click.option("--kernel", default=USUAL, show_default=True, help="Linux version of the hosts.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def bdp(
     *,

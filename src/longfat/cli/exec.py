@@ -11,11 +11,12 @@ from pathlib import Path
 import click
 
 from longfat.errors import InputError
+from longfat.kernel.version import NEWEST
 from longfat.live.execution import Order, execute
 from longfat.live.execution.interrupts import Interrupted
 from longfat.live.folders import check_places, folder_inside, hidden_words, read_bind
 from longfat.live.quantities import seconds, size_bytes
-from longfat.live.session import DEFAULT_KERNEL, RefusedError
+from longfat.live.session import RefusedError
 from longfat.machine.pace import LEAST_FACTOR, MOST_FACTOR
 from longfat.machine.watchdog import STALL_CPU_S
 from longfat.study.expand import LARGEST_SEED
@@ -25,7 +26,7 @@ _BROKEN_PIPE = 128 + signal.SIGPIPE
 
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.argument("command", nargs=-1, required=True, metavar="[--] COMMAND [ARGUMENT]...")
-@click.option("--kernel", metavar="VERSION", default=DEFAULT_KERNEL, show_default=True)
+@click.option("--kernel", metavar="VERSION", default=NEWEST, show_default=True)
 @click.option(
     "--seed",
     type=click.IntRange(min=0, max=LARGEST_SEED),

@@ -66,7 +66,8 @@ def shell(
     with open_live(plan, node=node) as live:
 
         def welcome(name: str) -> None:
-            _say(f"ready after {time.monotonic() - started_s:.1f} s; help tells what can be typed")
+            took = f"ready after {time.monotonic() - started_s:.1f} s"
+            _say(f"{took}, Linux {live.session.kernel.release}; help tells what can be typed")
             _say(f"for another terminal: longfat attach {name}")
 
         try:
@@ -84,7 +85,7 @@ def _summary(plan: Plan) -> str:
         (len(model.links), "link", "links"),
     )
     parts = ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counts)
-    return f"{plan.name}: {parts}, Linux {plan.kernel}, seed {plan.seed}"
+    return f"{plan.name}: {parts}, seed {plan.seed}"
 
 
 def _say(words: str) -> None:

@@ -17,11 +17,10 @@ from longfat.cli.console import stderr, stdout
 from longfat.cli.progress import CaseProgress
 from longfat.errors import ExitCode
 from longfat.guard import scratch_folder
-from longfat.kernel.version import check_version
+from longfat.kernel.version import USUAL, check_version
 from longfat.memory import Memory
 from longfat.runner import Batch, run_cases
 from longfat.study import Planned
-from longfat.study.expand import DEFAULT_KERNEL
 from longfat.units import parse_fraction, parse_rate_bps, parse_time_s
 
 if TYPE_CHECKING:
@@ -48,9 +47,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Long flows that share the bottleneck.",
 )
-@click.option(
-    "--kernel", default=DEFAULT_KERNEL, show_default=True, help="Linux version of the hosts."
-)
+@click.option("--kernel", default=USUAL, show_default=True, help="Linux version of the hosts.")
 @click.option("--check", is_flag=True, help="Run default against tuned in machines, and show both.")
 @click.option(
     "--out",

@@ -9,7 +9,7 @@ from longfat.errors import InputError, SurroundingsError
 from longfat.kernel import cache, recipe
 from longfat.kernel.installed import wheel_of
 from longfat.kernel.manifest import Kernel, Manifest
-from longfat.kernel.version import check_version, matches, series, sort_key
+from longfat.kernel.version import NEWEST, USUAL, check_version, matches, sort_key
 
 _DIGEST = re.compile("[0-9a-f]{6,64}")
 _Entry = tuple[Path, Manifest]
@@ -21,17 +21,17 @@ def find(version: str) -> Kernel:
     Of several, it is the newest release, and of that the one built or installed last.
 
     Args:
-        version: such as `6.1` or `6.1.158`.
+        version: such as `6.1` or `6.1.158`, or `newest`.
 
     Raises:
         InputError: `version` is not a kernel version.
         SurroundingsError: no such kernel is built, or only from another
             recipe; the message names those that are. Or it is damaged.
     """
-    wanted = recipe.load(series(check_version(version))).digest
     built = list(cache.manifests())
-    candidates = [entry for entry in built if matches(entry[1].release, version)]
-    fitting = [entry for entry in candidates if entry[1].recipe_digest == wanted]
+    candidates = built if version == NEWEST else _of_version(version, built)
+    wanted = {each: recipe.load(each).digest for each in {one.series for _, one in candidates}}
+    fitting = [(path, one) for path, one in candidates if one.recipe_digest == wanted[one.series]]
     if fitting:
         folder, found = max(
             fitting, key=lambda entry: (sort_key(entry[1].release), entry[0].stat().st_mtime_ns)
@@ -48,8 +48,13 @@ def find(version: str) -> Kernel:
         return kernel
     raise SurroundingsError(
         _explanation(version, candidates=candidates, built=built),
-        mend=f"longfat kernel build {version}",
+        mend=f"longfat kernel build {USUAL if version == NEWEST else version}",
     )
+
+
+def _of_version(version: str, built: list[_Entry]) -> list[_Entry]:
+    check_version(version)
+    return [entry for entry in built if matches(entry[1].release, version)]
 
 
 def fits(kernel: Kernel) -> bool:
@@ -86,5 +91,7 @@ def _explanation(version: str, *, candidates: list[_Entry], built: list[_Entry])
             f"kernel {release} was built from other answers, patches or shims than today's, "
             "and must be built again"
         )
+    if not built:
+        return "no kernel is built"
     releases = sorted({found.release for _, found in built}, key=sort_key)
-    return f"kernel {version} is not built; built: {', '.join(releases) or 'none'}"
+    return f"kernel {version} is not built; built: {', '.join(releases)}"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from longfat.errors import SurroundingsError
 from longfat.kernel.commands import Log
-from longfat.kernel.version import nearest
+from longfat.kernel.version import USUAL, nearest
 
 # How many lines of the form `  CC      net/ipv4/tcp.o` a build prints, measured.
 _EXPECTED_LINES = {"6.1": 1357, "6.12": 1445, "7.2": 1474}
@@ -27,7 +27,7 @@ def command(*arguments: str) -> list[str]:
 
 def expected_lines(series: str) -> int:
     """Return how many lines `compile_kernel` will probably count."""
-    return _EXPECTED_LINES[nearest(series, list(_EXPECTED_LINES)) or "6.1"]
+    return _EXPECTED_LINES[nearest(series, list(_EXPECTED_LINES)) or USUAL]
 
 
 def version(tree: Path, *, log: Log, source: str) -> str:

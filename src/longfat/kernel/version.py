@@ -11,6 +11,12 @@ import re
 
 from longfat.errors import InputError
 
+NEWEST = "newest"
+"""In place of a version: the newest kernel that is built or installed. It is the default."""
+
+USUAL = "6.1"
+"""The version that the labs name. Where no kernel is built, it is the one to build."""
+
 _VERSION = re.compile(r"\d+\.\d+(\.\d+)*(-[0-9A-Za-z.+~_-]+)?")
 
 

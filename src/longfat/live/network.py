@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 from longfat.case import DEFAULT_MEMORY_BYTES, Case, Command, File
 from longfat.errors import InputError, LongfatError
+from longfat.kernel.version import NEWEST
 from longfat.live.building import build
 from longfat.live.clock import Clock
 from longfat.live.flows import Started
@@ -37,7 +38,7 @@ from longfat.live.process import CommandFailed, Completed, Process, TimedOut
 from longfat.live.quantities import seconds, size_bytes
 from longfat.live.record import Record, as_line
 from longfat.live.reshaping import reshape
-from longfat.live.session import DEFAULT_KERNEL, LIVE_ENVIRONMENT, Session
+from longfat.live.session import LIVE_ENVIRONMENT, Session
 from longfat.network import ROOT, Host, Link, Route, Shape, Switch, hosts_file
 from longfat.network import Network as Model
 from longfat.network.check import problems
@@ -94,7 +95,7 @@ class Network:
         self,
         *,
         seed: int = 1,
-        kernel: str = DEFAULT_KERNEL,
+        kernel: str = NEWEST,
         memory: Size = DEFAULT_MEMORY_BYTES,
         pace: float | None = None,
         folders: Mapping[str, str | Path] = MappingProxyType({}),
@@ -139,7 +140,7 @@ class Network:
         *,
         files: Sequence[File] = (),
         setup: Sequence[Command] = (),
-        kernel: str = DEFAULT_KERNEL,
+        kernel: str = NEWEST,
         seed: int = 1,
         memory_bytes: int = DEFAULT_MEMORY_BYTES,
         on_wait: Callable[[], None] = lambda: None,
@@ -553,7 +554,7 @@ class Network:
             opened.network,
             files=opened.files,
             setup=opened.setup,
-            kernel=kernel or opened.kernel or DEFAULT_KERNEL,
+            kernel=kernel or opened.kernel or NEWEST,
             seed=next((one for one in (seed, opened.seed) if one is not None), 1),
             memory_bytes=opened_bytes if memory is None else size_bytes(memory),
         )

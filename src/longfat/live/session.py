@@ -18,6 +18,7 @@ from longfat import kernel as kernels
 from longfat.case import DEFAULT_MEMORY_BYTES
 from longfat.errors import InputError, MachineError
 from longfat.guard import scratch_folder
+from longfat.kernel.version import NEWEST
 from longfat.machine import HANDOVER, Line, Machine, reserve_cpu
 from longfat.machine.watchdog import STALL_CPU_S
 from longfat.network import ROOT
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from longfat.machine import Frame, Pace
     from longfat.machine.line import Message
 
-DEFAULT_KERNEL = "6.1"
 
 LIVE_ENVIRONMENT = {**ENVIRONMENT, "HOME": "/root", "USER": "root", "LOGNAME": "root"}
 """The environment of a command that is given none."""
@@ -88,7 +88,7 @@ class Session:
     """A live machine; use it as a context manager, or `close` it.
 
     Args:
-        kernel: the kernel's version.
+        kernel: the kernel's version, or `newest`.
         seed: decides all of the kernel's randomness, 0 to 2**63 - 1.
         memory_bytes: the machine's memory.
         folders: folders of the host's that it sees beside what every machine sees.
@@ -99,7 +99,7 @@ class Session:
             it boots; what it raises ends the waiting, and leaves the machine as it is.
 
     Attributes:
-        kernel: the kernel's version.
+        kernel: the kernel that was found.
         now_ns: the virtual time since boot at the last answer of the guest, in nanoseconds.
         folder: a folder that host and guest share; it ends with the session.
         why: why the last `go` has ended.
@@ -112,7 +112,7 @@ class Session:
     def __init__(
         self,
         *,
-        kernel: str = DEFAULT_KERNEL,
+        kernel: str = NEWEST,
         seed: int = 1,
         memory_bytes: int = DEFAULT_MEMORY_BYTES,
         folders: Sequence[SharedFolder] = (),
@@ -120,8 +120,7 @@ class Session:
         stall_cpu_s: float = STALL_CPU_S,
         on_wait: Callable[[], None] = lambda: None,
     ) -> None:
-        binary = kernels.find(kernel)
-        self.kernel = kernel
+        self.kernel = kernels.find(kernel)
         self.now_ns = 0
         self._tasks: dict[int, Task] = {}
         self._last = 0
@@ -152,7 +151,7 @@ class Session:
             stack.callback(self._line.close)
             self._machine = stack.enter_context(
                 Machine(
-                    binary,
+                    self.kernel,
                     init_program(),
                     run=self.folder,
                     shown={

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from longfat.case import Case
 from longfat.errors import InputError
-from longfat.study.expand import DEFAULT_KERNEL
+from longfat.kernel.version import NEWEST
 from longfat.study.miniedit import miniedit_text
 from longfat.study.mininet import mininet_text
 from longfat.study.node import listed
@@ -62,9 +62,7 @@ def convert_text(
     opened = open_network(source, case=case, beside=beside)
     title, planned, traffic = _told(source, case, opened, beside)
     if suffix in _STUDY_SUFFIXES:
-        whole = Case(
-            kernel=DEFAULT_KERNEL, network=opened.network, files=opened.files, setup=opened.setup
-        )
+        whole = Case(kernel=NEWEST, network=opened.network, files=opened.files, setup=opened.setup)
         if planned is not None:
             whole = planned.case
         elif source.suffix not in {MINIEDIT_SUFFIX, SCRIPT_SUFFIX}:

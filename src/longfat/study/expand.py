@@ -26,6 +26,7 @@ from typing import Any
 
 from longfat.case import DEFAULT_MEMORY_BYTES, Case, Command
 from longfat.errors import InputError, Place
+from longfat.kernel.version import NEWEST
 from longfat.network import Network
 from longfat.study.files import ReadBeside, WrittenFile, check_files, read_file
 from longfat.study.flows import Draft, check_flows, draft_flow, merge_flow, read_flow
@@ -34,7 +35,6 @@ from longfat.study.network import check_host, read_network
 from longfat.study.node import Node
 from longfat.study.probes import Written, check_probes, read_probe
 
-DEFAULT_KERNEL = "6.1"
 LARGEST_SEED = 2**63 - 1
 MOST_SEEDS = 1000
 LEAST_MEMORY_BYTES = 128 * 1024**2
@@ -61,7 +61,7 @@ class Line:
 class Settings:
     """The fields that the cases have in common, read but for what needs the whole case."""
 
-    kernel: str = DEFAULT_KERNEL
+    kernel: str = NEWEST
     seed: int = 1
     seeds: int = 1
     memory_bytes: int = DEFAULT_MEMORY_BYTES
@@ -135,8 +135,8 @@ def _drop(what: str, common: dict[str, Any], name: str, node: Node) -> None:
 def _kernel(node: Node) -> str:
     # The text is what counts, so an unquoted 6.10 is not the number 6.1.
     text = node.line('a kernel version (such as "6.1")')
-    if not _KERNEL.fullmatch(text):
-        raise node.expected('a kernel version (such as "6.1" or "6.12.3")')
+    if text != NEWEST and not _KERNEL.fullmatch(text):
+        raise node.expected(f'a kernel version (such as "6.1" or "6.12.3") or {NEWEST}')
     return text
 
 

@@ -17,12 +17,12 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarStri
 
 from longfat.case import DEFAULT_MEMORY_BYTES
 from longfat.errors import InputError
+from longfat.kernel.version import NEWEST
 from longfat.network import Shape
 from longfat.probe import Capture, Probe
 from longfat.probe.capture import DEFAULT_SNAP_BYTES
 from longfat.probe.probe import Sampled
 from longfat.study.document import LARGEST_FILE_BYTES
-from longfat.study.expand import DEFAULT_KERNEL
 from longfat.study.probes import DEFAULT_EVERY_S
 from longfat.study.quantities import fraction_text, rate_text, size_text, time_text
 from longfat.traffic import Bulk, Flow, Iperf3, Ping
@@ -55,7 +55,7 @@ def study_text(
         InputError: a study cannot hold it: a set-up line of several lines, or large files.
     """
     document = CommentedMap({"title": title})
-    if case.kernel != DEFAULT_KERNEL:
+    if case.kernel != NEWEST:
         document["kernel"] = case.kernel
     if case.seed != 1:
         document["seed"] = case.seed

@@ -82,7 +82,7 @@ class Screen:
         name = Text.assemble((f"{watched.study} / {watched.name}", "bold"), no_wrap=True)
         if watched.title != watched.name:
             name.append(f"  {watched.title}")
-        about = Text(f"Linux {case.kernel}, seed {case.seed}", style="dim")
+        about = Text(f"kernel {case.kernel}, seed {case.seed}", style="dim")
         yield _spread(name, about, width)
         clock = Text(no_wrap=True)
         if watched.virtual_s < 0:

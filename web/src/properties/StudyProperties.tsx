@@ -19,7 +19,7 @@ export function StudyProperties({ document, drawing }: { document: StudyDocument
   const set = (field: StudyField, typed: string) => change(document.id, (text) => setStudyField(text, field, typed || null), { joins: true });
   const words = (field: string) => problems.find((one) => one.field === field)?.message ?? null;
   const series = kernels.map(({ series: name, release }) => ({ value: name, label: `${name} (${release})` }));
-  const usual = { value: "", label: `${document.lastGood?.kernel ?? "6.1"}, as usual` };
+  const usual = { value: "", label: `${document.lastGood?.kernel ?? "newest"}, as usual` };
   return (
     <>
       <header className="panel-title">

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from longfat.case import DEFAULT_MEMORY_BYTES
-from longfat.live.session import DEFAULT_KERNEL, LIVE_ENVIRONMENT
+from longfat.kernel.version import NEWEST
+from longfat.live.session import LIVE_ENVIRONMENT
 from longfat.machine.watchdog import STALL_CPU_S
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Order:
     """
 
     argv: tuple[str, ...]
-    kernel: str = DEFAULT_KERNEL
+    kernel: str = NEWEST
     seed: int = 1
     memory_bytes: int = DEFAULT_MEMORY_BYTES
     folder: str = "/"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from longfat.case import DEFAULT_MEMORY_BYTES
 from longfat.errors import InputError
+from longfat.kernel.version import NEWEST
 from longfat.labs import find_study
 from longfat.live.network import Network
-from longfat.live.session import DEFAULT_KERNEL
 from longfat.network import ROOT, Host, Link, Shape, Switch
 from longfat.network import Network as Model
 from longfat.study import STUDY_FILE
@@ -76,7 +76,7 @@ def plan_session(
     return Plan(
         name=name,
         opened=opened,
-        kernel=kernel or opened.kernel or DEFAULT_KERNEL,
+        kernel=kernel or opened.kernel or NEWEST,
         seed=seed if seed is not None else (1 if opened.seed is None else opened.seed),
     )
 

@@ -20,6 +20,7 @@ from longfat.checked import parse_json
 from longfat.errors import InputError, LongfatError, SurroundingsError
 from longfat.guard import scratch_folder
 from longfat.kernel.parcel import fingerprint
+from longfat.kernel.version import NEWEST
 from longfat.machine import current_sandbox
 from longfat.network import Network
 from longfat.runner.cluster.storage import Storage
@@ -55,7 +56,7 @@ def software() -> dict[str, str]:
 
 def _own_digest() -> str:
     """Return the digest of longfat's own code on the disk; empty if the host lacks a tool."""
-    bare = Case(kernel="6.1", network=Network(hosts=(), switches=(), links=()))
+    bare = Case(kernel=NEWEST, network=Network(hosts=(), switches=(), links=()))
     try:
         return Toolbox().of(bare)["longfat"].digest
     except SurroundingsError:
