@@ -311,7 +311,8 @@ def _is_main(scenario: Scenario, process: Process) -> bool:
 def _start_next(scenario: Scenario, folder: Path) -> None:
     """Start longfat once more, in the same folder and with the same caches."""
     (folder / "study.yaml").write_text(RUN.files["study.yaml"])
-    command = (LONGFAT, "kernel", "list") if scenario.own_cache else RUN.command
+    run = (*RUN.command, "--out", scenario.out)
+    command = (LONGFAT, "kernel", "list") if scenario.own_cache else run
     subprocess.run(
         command,
         cwd=folder,

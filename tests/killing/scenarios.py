@@ -78,6 +78,7 @@ class Scenario:
         files: what has to be in the folder, by name.
         terminal: it needs a terminal.
         own_cache: it needs a cache of its own, which is empty.
+        out: where it puts its runs.
         drive: told each line of its output.
     """
 
@@ -89,6 +90,7 @@ class Scenario:
     files: dict[str, str] = field(default_factory=dict)
     terminal: bool = False
     own_cache: bool = False
+    out: str = "out"
     drive: Callable[[str], None] = lambda _line: None
 
 
@@ -178,6 +180,7 @@ SCENARIOS = (
         lasts_s=3.0,
         ends=False,
         files={"static/index.html": "<!doctype html><title>studio</title>"},
+        out="out/runs/mine",
         drive=_post_job,
     ),
     Scenario(
