@@ -32,7 +32,8 @@ test:
 	@tools/setup.sh test
 	@$(LONGFAT) kernel build $$(cat .venv/kernels) >/dev/null
 	@$(MAKE) --no-print-directory $(PAGE) check
-	.venv/bin/pytest -n auto --dist loadgroup
+	@# Each of some thousand processes would else compile longfat again.
+	env -u PYTHONDONTWRITEBYTECODE .venv/bin/pytest -n auto --dist loadgroup
 
 check:
 	.venv/bin/ruff check .

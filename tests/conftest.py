@@ -56,7 +56,7 @@ def each_kernel(request: pytest.FixtureRequest) -> Kernel:
 
 @pytest.fixture
 def kernel() -> Kernel:
-    return kernels.find("6.1")
+    return kernels.find("7.2")
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def idle_machine(kernel: Kernel, run_folder: Path) -> Iterator[tuple[int, int]]:
 def make_case() -> Callable[..., Case]:
     """Make a case of two hosts and a switch."""
 
-    def make(*flows: Flow, root: tuple[str, ...] = (), seed: int = 1, kernel: str = "6.1") -> Case:
+    def make(*flows: Flow, root: tuple[str, ...] = (), seed: int = 1, kernel: str = "7.2") -> Case:
         network = Network(
             hosts=(Host(name="h1", address="10.0.0.1/8"), Host(name="h2", address="10.0.0.2/8")),
             switches=(Switch(name="s1"),),
@@ -164,8 +164,8 @@ def processes_running(binary: Path) -> list[int]:
 
 @pytest.fixture
 def own_kernels(tmp_path: Path) -> Path:
-    """A cache with a copy of kernel 6.1: its processes can be told from other tests'."""
-    found = kernels.find("6.1")
+    """A cache with a copy of kernel 7.2: its processes can be told from other tests'."""
+    found = kernels.find("7.2")
     folder = tmp_path / "cache" / "kernels" / found.digest
     folder.mkdir(parents=True)
     for path in found.folder.iterdir():

@@ -22,6 +22,7 @@ from longfat.errors import InputError, LongfatError, SurroundingsError
 from longfat.extras import EXTRAS, MissingExtraError, need
 from longfat.guard import scratch_folder
 from longfat.kernel import toolchain
+from longfat.kernel.locate import local_series
 from longfat.kernel.version import USUAL
 from longfat.machine import current_sandbox, landlock_version
 from longfat.machine.sandbox import SANDBOXES, Sandbox
@@ -193,7 +194,7 @@ def _compilers() -> Finding:
 
 def _sources() -> Finding:
     """Say which kernel sources are on this host; others can be had, unless there is no network."""
-    found = kernel.local_series()
+    found = local_series()
     return Finding(
         "kernel sources",
         True if found else None,

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from longfat.errors import InputError, SurroundingsError
-from longfat.kernel import Kernel, Progress, Step, build, cache, find, manifest, manifest_of, recipe
+from longfat.kernel import Kernel, Progress, Step, cache, find, manifest, manifest_of, recipe
+from longfat.kernel.build import build
 
 # A kernel in five lines. It notes each compilation in a file next to its source.
 _MAKEFILE = """\

@@ -20,7 +20,7 @@ _SOURCE = locate.here("6.1")
 _BUILD = """
 import sys
 from pathlib import Path
-from longfat.kernel import build
+from longfat.kernel.build import build
 def tell(report):
     print(report.step, report.done, flush=True)
 build("6.1", source=Path(sys.argv[1]), jobs=2, progress=tell)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from longfat.kernel import Kernel, find, fits, local_series, manifest_of
+from longfat.kernel import Kernel, find, fits, manifest_of
+from longfat.kernel.locate import local_series
 from tests.kernels import KERNELS
 
 # Prints what depends on the seed, and powers the machine off.

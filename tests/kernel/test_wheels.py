@@ -23,7 +23,6 @@ from longfat.cli.kernel import kernel as command
 from longfat.errors import SurroundingsError
 from longfat.kernel import (
     Kernel,
-    build,
     cache,
     find,
     fits,
@@ -33,6 +32,7 @@ from longfat.kernel import (
     recipe,
     wheel_of,
 )
+from longfat.kernel.build import build
 from longfat.kernel.manifest import Manifest
 
 _TOP = Path(__file__).parents[2]

@@ -23,7 +23,7 @@ from longfat.live.session import RefusedError, Session, Task
 from tests.conftest import processes_running
 
 S = 10**9
-KERNEL = "6.12"
+KERNEL = "7.2"
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from longfat.live.execution.open_vswitch import check_open_vswitch
 from longfat.live.folders import folder_inside, hidden_words, read_bind, share_folder
 
 LONGFAT = str(Path(sys.executable).parent / "longfat")
-EXEC = (LONGFAT, "exec", "--kernel", "6.12", "--memory", "512MB")
+EXEC = (LONGFAT, "exec", "--kernel", "7.2", "--memory", "512MB")
 READY_WITHIN_S = 30
 
 

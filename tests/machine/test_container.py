@@ -26,7 +26,7 @@ _SOURCE = Path(__file__).with_name("container.c")
 _LONGFAT = Path(sys.executable).with_name("longfat")
 _STUDY = """\
 title: two hosts
-kernel: "6.1"
+kernel: "7.2"
 memory: 512MB
 seed: 3
 network:

@@ -99,7 +99,7 @@ from longfat import kernel as kernels
 from longfat.machine import Machine, Pace, reserve_cpu
 folder = Path(sys.argv[1])
 with reserve_cpu() as cpu, Machine(
-    kernels.find("6.1"), ["/usr/bin/tail", "-f", "/dev/null"], run=folder, shown={}, cpu=cpu,
+    kernels.find("7.2"), ["/usr/bin/tail", "-f", "/dev/null"], run=folder, shown={}, cpu=cpu,
     seed=1, memory_bytes=256 << 20,
 ) as machine:
     machine.wait(limit_s=1e9, pace=Pace(factor=1e-3))
@@ -119,7 +119,7 @@ def held(
 ) -> Iterator[tuple[subprocess.Popen[bytes], Kernel]]:
     """A process of ours whose machine is stopped."""
     monkeypatch.setenv("LONGFAT_CACHE", str(own_kernels))
-    kernel = kernels.find("6.1")
+    kernel = kernels.find("7.2")
     child = subprocess.Popen([sys.executable, "-c", CHILD, str(run_folder)], cwd=tmp_path)
     try:
         wait_until(lambda: (pid := find_program(child.pid, kernel.binary)) and state(pid) == "T")

@@ -17,6 +17,7 @@ from longfat import kernel as kernels
 from longfat.cli.console import stderr, stdout
 from longfat.errors import InputError
 from longfat.kernel import Kernel, Progress, Step
+from longfat.kernel.build import build as build_kernel
 
 _SAYING = {
     Step.WAIT: "another process is at it",
@@ -87,7 +88,7 @@ def build(
     for version in versions:
         with _bar() as report:
             built.append(
-                kernels.build(
+                build_kernel(
                     version,
                     source=source,
                     sha256=sha256.lower(),

@@ -30,6 +30,7 @@ from longfat.whole import write_whole
 if TYPE_CHECKING:
     from longfat.cli.parts import Part
     from longfat.compare import Compared
+    from longfat.report import ReportFiles
     from longfat.runner import Outcome, Workplace
     from longfat.verdict import Verdict
 
@@ -78,6 +79,7 @@ _PEM = click.Path(path_type=Path, dir_okay=False)
     is_flag=True,
     help="Run what is remembered, too, and fail if it gives other bytes than then.",
 )
+@click.option("--no-report", is_flag=True, help="Print the tables, and draw nothing.")
 @click.option("--no-memory", is_flag=True, help="Neither recall results nor remember them.")
 @click.option(
     "--keep-going", is_flag=True, help="After a failure go on; all are listed at the end."
@@ -117,6 +119,7 @@ def run(
     jobs: int | None,
     out: Path | None,
     fresh: bool,
+    no_report: bool,
     no_memory: bool,
     keep_going: bool,
     cluster: str | None,
@@ -158,7 +161,7 @@ def run(
         if as_json:
             click.echo(json.dumps(_document(parts, verdicts, outcome), indent=2))
         else:
-            _show(parts, verdicts)
+            _show(parts, verdicts, draws=not no_report)
     tell_failures(outcome.failures, parts, console=stderr())
     good = all(verdict.good for verdict in verdicts)
     if code := outcome.exit_code or (0 if good else ExitCode.CLAIM_FAILED):
@@ -258,15 +261,14 @@ def _document(parts: Sequence[Part], verdicts: Sequence[Verdict], outcome: Outco
     return documents if len(documents) != 1 else documents[0]
 
 
-def _show(parts: Sequence[Part], verdicts: Sequence[Verdict]) -> None:
+def _show(parts: Sequence[Part], verdicts: Sequence[Verdict], *, draws: bool) -> None:
     there = [pair for pair in zip(parts, verdicts, strict=True) if pair[1].runs]
     for index, (part, verdict) in enumerate(there):
-        with stderr().status("drawing plots and report"):
-            files = write_report(verdict, part.batch.out)
+        files = _report(verdict, part.batch.out) if draws else None
         if len(parts) > 1:
             _heading(label_of(part, parts).removesuffix("/").replace("/", ", "), first=index == 0)
         print_verdict(verdict, console=stdout(), files=files)
-        for note in files.notes:
+        for note in files.notes if files else ():
             _tell(note)
     for group in _by_study(parts, verdicts):
         if (compared := _compared(group)) is not None:
@@ -275,6 +277,11 @@ def _show(parts: Sequence[Part], verdicts: Sequence[Verdict]) -> None:
             name = next(iter(group.values())).study.name
             _heading(f"{name}: {' and '.join(group)} compared", first=False)
             print_compared(compared, console=stdout())
+
+
+def _report(verdict: Verdict, folder: Path) -> ReportFiles:
+    with stderr().status("drawing plots and report"):
+        return write_report(verdict, folder)
 
 
 def _by_study(parts: Sequence[Part], verdicts: Sequence[Verdict]) -> list[dict[str, Verdict]]:

@@ -10,15 +10,15 @@ of the compiler is its name, and the same input gives the same binary.
     apt, apt_sources, kernel_org  the places that it is downloaded from
     downloads                     what was downloaded
     cache, installed, _find       what is built, and where
-    _build, output                the near side of a build: lock, guard, messages
+    build, output                 the near side of a build: lock, guard, messages
     job, worker                   the far side: unpack, patch, configure, make
+
+What only builds need (`build`, `locate`) is not loaded with the package: it reads the web.
 """
 
-from longfat.kernel._build import build
 from longfat.kernel._find import find, fits, named
 from longfat.kernel.cache import kernels, manifest_of, remove
 from longfat.kernel.installed import wheel_of
-from longfat.kernel.locate import local_series
 from longfat.kernel.manifest import Kernel, Manifest
 from longfat.kernel.progress import Progress, Step
 
@@ -27,11 +27,9 @@ __all__ = [
     "Manifest",
     "Progress",
     "Step",
-    "build",
     "find",
     "fits",
     "kernels",
-    "local_series",
     "manifest_of",
     "named",
     "remove",

@@ -20,7 +20,7 @@ from longfat.studio.live.room import Room
 
 STUDY = """\
 title: A small network
-kernel: "6.12"
+kernel: "7.2"
 memory: 512MB
 network:
   hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}

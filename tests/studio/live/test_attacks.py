@@ -402,16 +402,15 @@ def test_a_machine_that_dies_is_told_and_another_can_be_made(
     make_page: MakePage, rooms: Rooms, own_kernels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LONGFAT_CACHE", str(own_kernels))
-    text = STUDY.replace("6.12", "6.1")
-    page = make_page(text)
+    page = make_page()
     page.do("run")
-    for pid in processes_running(kernels.find("6.1").binary):
+    for pid in processes_running(kernels.find("7.2").binary):
         with contextlib.suppress(ProcessLookupError):  # those of the guest go with their kernel
             os.kill(pid, signal.SIGKILL)
     page.wait(lambda: page.is_over)
     assert "the machine ended" in (page.last("ended") or {})["words"]
     assert rooms.infos() == []
-    assert lives(make_page(text))
+    assert lives(make_page())
 
 
 def test_who_comes_too_late_is_not_kept_waiting(

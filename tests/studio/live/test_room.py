@@ -289,7 +289,7 @@ def test_a_command_that_spins_ends_the_session_with_its_name(
 
 def test_a_network_that_cannot_be_is_told(rooms: Rooms) -> None:
     with pytest.raises(InputError, match=r"small:2:9: kernel: "):
-        rooms.create(name="small", text=STUDY.replace("6.12", "six"), case=None)
+        rooms.create(name="small", text=STUDY.replace("7.2", "six"), case=None)
     text = STUDY + "setup: [{root: tc qdisc add dev nowhere root netem}]\n"
     with pytest.raises(InputError, match=r"`tc qdisc add dev nowhere root netem` .*nowhere"):
         rooms.create(name="small", text=text, case=None)
