@@ -23,6 +23,7 @@ import re
 import resource
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +33,7 @@ from longfat.traffic import Iperf3, Transfer
 from longfat.traffic.bulk import Bulk
 from longfat.traffic.flow import Process
 
-_STUDY = Path(__file__).with_name("speed.yaml")
+STUDY = Path(__file__).with_name("speed.yaml")
 _TOTAL = re.compile(r"^100\.00\s+\S+\s+(?:\S+\s+)?(\d+)\s.*total$", re.MULTILINE)
 
 
@@ -48,6 +49,7 @@ class Speed:
     wall_s: float
     cpu_s: float
     context_switches: int
+    receiver_bps: float
     guest_system_calls: int | None = None
 
     @property
@@ -99,7 +101,14 @@ def moved_by(kind: type[Bulk], planned: Planned) -> Planned:
     return dataclasses.replace(planned, case=case)
 
 
+def cpu_s() -> float:
+    """Return the CPU seconds of this process and of all that it has waited for."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
 def measure(name: str, planned: Planned) -> Speed:
+    before_s = cpu_s()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as out:
         run = run_case(planned.case, name=name, out=Path(out))
@@ -111,8 +120,9 @@ def measure(name: str, planned: Planned) -> Speed:
         kernel=run.kernel["release"],
         traffic_s=planned.case.flows[0].duration_s(),
         wall_s=run.wall_s,
-        cpu_s=after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+        cpu_s=cpu_s() - before_s,
         context_switches=after.ru_nvcsw - before.ru_nvcsw,
+        receiver_bps=run.metrics[f"{planned.case.flows[0].name}.receiver_bps"],
     )
 
 
@@ -134,7 +144,7 @@ def main() -> None:
     parser.add_argument("--no-calls", action="store_true", help="do not count system calls")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    study = read_study(_STUDY)
+    study = read_study(STUDY)
     speeds = []
     if not options.json:
         print("   tool     kernel    virt/wall virt/CPU guest calls/s host switches/s")
