@@ -21,7 +21,7 @@ Where the host's kernel has no netem or RED, the native run goes without, and th
 says so. longfat still runs the whole workload, or the reduced one with `--alike`.
 
 Exit status: 0, also where nothing can be compared, which is then told on stderr;
-1 if a run failed.
+1 if a run failed, 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ def run_native(planned: Planned, *, cpu: int) -> Run:
     return Run(
         traffic_s=flow.duration_s(),
         cpu_s=cpu_s,
-        most_cpu_s=cpu_s + core.interrupts_s,
+        most_cpu_s=max(cpu_s, min(cpu_s + core.interrupts_s, core.busy_s)),
         busy_s=core.busy_s,
         wall_s=core.wall_s,
         receiver_bps=report["end"]["sum_received"]["bits_per_second"],
@@ -354,6 +354,8 @@ def main() -> None:
         sys.exit(f"{error}\n{error.mend or ''}".rstrip())
     except LongfatError as error:
         sys.exit(str(error))
+    except KeyboardInterrupt:
+        sys.exit(130)
     finally:
         if results:
             _print(results, missing, as_json=options.json)
