@@ -322,10 +322,10 @@ def _newest() -> list[str]:
 
 
 def _warm_up(planned: Planned, kernels: list[str]) -> None:
-    """Run for a moment, so that no run pays for what is loaded once."""
+    """Run for a second, so that no run pays for what is loaded once."""
     (flow,) = planned.case.flows
     assert isinstance(flow, Iperf3)
-    flows = (dataclasses.replace(flow, time_s=0.1),)
+    flows = (dataclasses.replace(flow, time_s=1.0),)
     for version in kernels:
         case = dataclasses.replace(planned.case, kernel=version, flows=flows)
         measure("warm-up", dataclasses.replace(planned, case=case))
