@@ -19,7 +19,7 @@ between. The JSON has the whole busy time of the CPU, too, other work included.
 
 Native Linux runs in real time. Where other work leaves it too little of the CPU, it does
 not reach the workload's rate and so seems to need less for a second of traffic. Look
-at Mbit/s, and at the ratio for the same number of bits; `nice -n -10` as root helps.
+at Mbit/s, and at the ratio for the same number of bits.
 
 Where the host's kernel has no netem or RED, the native run goes without, and the output
 says so. longfat still runs the whole workload, or the reduced one with `--alike`.
@@ -342,7 +342,7 @@ def _print(results: list[Result], missing: set[str], *, as_json: bool) -> None:
         return
     for kind in sorted(missing):
         print(f"The host's kernel has no {kind}: the native runs go without.")
-    Console(width=100).print(table(results))
+    Console(width=140).print(table(results))
 
 
 def main() -> None:
