@@ -18,13 +18,11 @@ import argparse
 import dataclasses
 import json
 import os
-import resource
 import shlex
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -32,6 +30,10 @@ from typing import Protocol
 from rich.console import Console
 from rich.table import Table
 
+# Run as a script, Python looks for modules beside it.
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from benchmarks.speed import cpu_s
 from longfat import kernel
 from longfat.errors import LongfatError, MachineError, SurroundingsError
 from longfat.path import bottleneck, egress_interfaces, idle_rtt, sysctl, typed_lines
@@ -105,13 +107,13 @@ class Longfat:
             case = dataclasses.replace(
                 case, probes=(queue, Tcp(name="tcp", of=("bulk",), every_s=0.1))
             )
-        before_s = _cpu_s()
+        before_s = cpu_s()
         with tempfile.TemporaryDirectory() as out:
             run = run_case(case, name=name, out=Path(out))
             packets = the_queue(run.series("queue"))["sent_packets"].to_pylist() if watch else []
         timed = Timed(
             virtual_s=_flow(planned).duration_s(),
-            cpu_s=_cpu_s() - before_s,
+            cpu_s=cpu_s() - before_s,
             peak_bytes=run.peak_bytes,
         )
         if not watch:
@@ -207,11 +209,6 @@ class Result:
     def speed(self) -> float:
         """Return the median of virtual seconds per CPU second."""
         return statistics.median(run.virtual_s / run.cpu_s for run in self.runs)
-
-
-def _cpu_s() -> float:
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 def _flow(planned: Planned) -> Iperf3:
