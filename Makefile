@@ -4,7 +4,7 @@
 
 LONGFAT := .venv/bin/longfat
 
-.PHONY: lab studio web test check bench screenshots dist lock clean
+.PHONY: lab studio web test check bench screenshots dist matrix lock clean
 
 lab:
 	@tools/setup.sh lab
@@ -49,6 +49,11 @@ bench:
 dist: web
 	@$(LONGFAT) kernel build $$(cat .venv/kernels) >/dev/null
 	@.venv/bin/python -m tools.dist dist
+
+# What the README promises, tried on fresh Debian machines (docs/platforms.md). Needs root
+# and debootstrap. MATRIX='--release trixie --what lab' tries a part of it.
+matrix: dist
+	.venv/bin/python -m tools.matrix $(MATRIX)
 
 # The pictures of the studio in docs/images.
 screenshots:
