@@ -44,7 +44,6 @@ from tools.roots import (
     ORDINARY,
     RELEASES,
     Cache,
-    Ended,
     Heard,
     HostError,
     Root,
@@ -265,7 +264,7 @@ class Trial:
         user: str = "",
         heard: Heard | None = None,
         counts: bool = False,
-    ) -> Ended:
+    ) -> None:
         """Run a script as the cell's user.
 
         Raises:
@@ -294,7 +293,6 @@ class Trial:
             raise CellFailedError(f"{what}: not done in {self.plan.most_s:.0f} s")
         if ended.status != 0:
             raise CellFailedError(f"{what}: exit status {ended.status}: {self._last[:200]}")
-        return ended
 
     def _hear_run(self, seconds: float, line: str) -> None:
         if self.cell.first_table_s is None and re.match(r"metric\s.*\bmeasured\b", line):
@@ -303,7 +301,7 @@ class Trial:
             self.cell.claims = found
 
     def _hear_tests(self, _seconds: float, line: str) -> None:
-        if found := tests_in(line):
+        if found := counts_in(line):
             self.cell.tests = found
 
     def _note_facts(self, place: str, python: str) -> None:
@@ -331,7 +329,7 @@ def claims_in(line: str) -> tuple[int, int] | None:
     return (int(found[1]), int(found[2])) if found else None
 
 
-def tests_in(line: str) -> dict[str, int]:
+def counts_in(line: str) -> dict[str, int]:
     """Return what pytest counted, if a line is its last one; else nothing."""
     found = re.fullmatch(r"=+ (.+) in [\d.]+s(?: \([\d:]+\))? =+", line.strip())
     if not found:

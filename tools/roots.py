@@ -14,6 +14,7 @@ from __future__ import annotations
 import codecs
 import fcntl
 import os
+import platform
 import re
 import resource
 import selectors
@@ -87,16 +88,7 @@ def sources_of(release: str) -> tuple[Source, ...]:
     Raises:
         HostError: the host has no archive of Debian.
     """
-    about = dict(
-        line.split("=", 1)
-        for line in Path("/etc/os-release").read_text().splitlines()
-        if "=" in line
-    )
-    own = about.get("VERSION_CODENAME", "").strip('"')
-    if about.get("ID", "").strip('"') != "debian" or not own:
-        raise HostError(
-            "the mirror of Debian is looked up in the host's apt: the host is no Debian"
-        )
+    own = host_release()
     form = "$(SITE)\t$(RELEASE)\t$(COMPONENT)"
     told = _answer("apt-get", "indextargets", "--format", form, "Created-By: Packages")
     rows = (line.split("\t") for line in told.splitlines())
@@ -106,6 +98,18 @@ def sources_of(release: str) -> tuple[Source, ...]:
     if not main:
         raise HostError(f"the host's apt has no archive of {own}")
     return (main[0], *(one for one in found if one != main[0]))
+
+
+def host_release() -> str:
+    """Return the name of the host's release of Debian.
+
+    Raises:
+        HostError: it has another distribution.
+    """
+    about = platform.freedesktop_os_release()
+    if about["ID"] != "debian" or not (name := about.get("VERSION_CODENAME")):
+        raise HostError("Debian's mirror is looked up in the host's apt, and the host is no Debian")
+    return name
 
 
 def _answer(*command: str) -> str:

@@ -1,0 +1,219 @@
+"""What `tools.matrix` and `tools.roots` make of words, and that nothing outlives them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tools import matrix, roots
+from tools.matrix import Cell, Name, claims_in, counts_in, keep_result, read_results, run_in, table
+from tools.roots import ORDINARY, Cache, HostError, Root, Source, Watch, passed_on, preparation, run
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces as root")
+
+
+def test_claims_are_counted() -> None:
+    assert claims_in("Claims  15 of 15 hold") == (15, 15)
+    assert claims_in("Claims  9 of 15 hold; 6 fail") == (9, 15)
+    assert claims_in("holds  no ping is lost") is None
+
+
+@pytest.mark.parametrize(
+    ("line", "counts"),
+    [
+        (
+            "===== 1 failed, 2030 passed, 4 skipped in 1204.11s (0:20:04) =====",
+            {"failed": 1, "passed": 2030, "skipped": 4},
+        ),
+        ("== 3 passed in 0.51s ==", {"passed": 3}),
+        ("==== test session starts ====", {}),
+        ("==== short test summary info ====", {}),
+    ],
+)
+def test_last_line_of_pytest_is_read(line: str, counts: dict[str, int]) -> None:
+    assert counts_in(line) == counts
+
+
+def test_facts_of_a_run_come_from_its_manifest() -> None:
+    folder = Path(__file__).parent / "data/runs/lab08/default-seed1"
+    digest, files, metrics, release = run_in(json.loads((folder / "manifest.json").read_text()))
+    assert len(digest) == 64
+    assert set(files) == {"raw/bulk.client.json", "raw/bulk.server.json", "raw/ping.txt"}
+    assert metrics["bulk.receiver_bps"] > 3e9
+    assert release == "6.1.192"
+
+
+def test_archives_of_another_release() -> None:
+    def of_trixie(suite: str) -> str | None:
+        source = Source(site="http://mirror.test/debian", suite=suite, component="main")
+        found = source.of("trixie", instead_of="bookworm")
+        return found.suite if found else None
+
+    assert of_trixie("bookworm") == "trixie"
+    assert of_trixie("bookworm-security") == "trixie-security"
+    assert of_trixie("bookworm-backports") is None
+    assert of_trixie("stable") is None
+
+
+def test_sources_are_the_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer(*_command: str) -> str:
+        return (
+            "http://other.test/x\tnodistro\tmain\n"
+            "http://mirror.test/security\tbookworm-security\tmain\n"
+            "http://mirror.test/debian\tbookworm\tmain\n"
+        )
+
+    monkeypatch.setattr(roots, "_answer", answer)
+    monkeypatch.setattr(roots, "host_release", lambda: "bookworm")
+    first, second = roots.sources_of("trixie")
+    assert str(first).endswith(" http://mirror.test/debian trixie main")
+    assert str(second).endswith(" http://mirror.test/security trixie-security main")
+    monkeypatch.setattr(roots, "host_release", lambda: "forky")
+    with pytest.raises(HostError, match="no archive of forky"):
+        roots.sources_of("trixie")
+
+
+def test_variables_with_paths_that_a_root_lacks_stay_outside() -> None:
+    host = {
+        "HTTPS_PROXY": "http://proxy.test:3128",
+        "PIP_INDEX_URL": "https://index.test/simple",
+        "PIP_FIND_LINKS": "/opt/wheels",
+        "SSL_CERT_FILE": "/etc/ssl/certs/ca-certificates.crt",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "PATH": "/usr/bin",
+    }
+    assert set(passed_on(host)) == {"HTTPS_PROXY", "PIP_INDEX_URL", "SSL_CERT_FILE"}
+
+
+def test_ordinary_user_has_sudo_only_where_asked() -> None:
+    assert "sudoers" not in preparation(ORDINARY, ["python3"], sudo=False)
+    assert f"{ORDINARY} ALL=(ALL) NOPASSWD: ALL" in preparation(ORDINARY, ["git"], sudo=True)
+
+
+def test_command_begins_with_a_clean_environment(tmp_path: Path) -> None:
+    cache = Cache(folder=tmp_path, release="trixie")
+    root = Root(cache=cache, user=ORDINARY, log=tmp_path / "log")
+    command = root.command("make lab", user=ORDINARY)
+    assert command[1:5] == [str(tmp_path), "bases/trixie", "scratch/trixie", "packages/trixie"]
+    assert command[command.index("env") + 1] == "-i"
+    assert f"HOME=/home/{ORDINARY}" in command
+    assert "PATH=/usr/local/bin:/usr/bin:/bin" in command
+    assert command[-1].endswith("\nmake lab")
+
+
+def test_results_of_several_calls_make_one_table(tmp_path: Path) -> None:
+    wheels = Cell(
+        wall_s=62, first_table_s=37.61, steps={"pip install": (23.4, 20.0)}, claims=(15, 15)
+    )
+    keep_result(tmp_path, Name("trixie", "user", "wheels"), wheels)
+    keep_result(tmp_path, Name("bookworm", "root", "lab"), Cell(failed="make lab: a|b"))
+    keep_result(tmp_path, Name("bookworm", "root", "lab"), Cell(shared_kernels=True))
+    found = read_results(tmp_path)
+    assert found[Name("trixie", "user", "wheels")] == wheels
+    _, _, first, second = table(found).splitlines()
+    assert first.startswith("| lab | bookworm | root | passed, kernels of another cell | ")
+    assert second.startswith(
+        "| wheels | trixie | ordinary | passed | 62 | 0 | 37.6, after 23 of pip |"
+    )
+    assert "15 of 15 hold" in second
+
+
+def test_a_bar_in_a_message_does_not_split_a_row() -> None:
+    row = table({Name("trixie", "root", "lab"): Cell(failed="a | b")}).splitlines()[-1]
+    assert "failed: a \\| b" in row
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--release", "sarge"], ["--what", "lab,all"], ["--what", "wheels"]]
+)
+def test_wrong_use_ends_with_2(arguments: list[str], tmp_path: Path) -> None:
+    with pytest.raises(SystemExit) as ended:
+        matrix.main([*arguments, "--wheels", str(tmp_path), "--results", str(tmp_path)])
+    assert ended.value.code == 2
+
+
+def test_one_process_at_a_time_has_a_release(tmp_path: Path) -> None:
+    cache = Cache(folder=tmp_path, release="trixie")
+    with cache.reserved(), pytest.raises(HostError, match="another process"), cache.reserved():
+        pass
+
+
+def test_leftovers_of_a_kill_are_removed(tmp_path: Path) -> None:
+    cache = Cache(folder=tmp_path, release="trixie")
+    (cache.scratch / "upper").mkdir(parents=True)
+    cache.base.with_suffix(".part").mkdir(parents=True)
+    with cache.reserved():
+        assert not cache.scratch.exists()
+        assert not cache.base.with_suffix(".part").exists()
+
+
+@as_root
+def test_output_and_status_of_a_command(tmp_path: Path) -> None:
+    heard: list[str] = []
+    watch = Watch(most_s=30, waiting=lambda _: None, heard=lambda _, line: heard.append(line))
+    script = "printf 'a\\rb\\nc'; exit 4"
+    ended = run(["sh", "-c", script], log=tmp_path / "log", watch=watch)
+    assert (ended.status, heard) == (4, ["a", "b", "c"])
+    assert (tmp_path / "log").read_bytes() == b"a\rb\nc"
+
+
+@as_root
+def test_cpu_time_of_orphans_counts(tmp_path: Path) -> None:
+    watch = Watch(most_s=60, waiting=lambda _: None)
+    busy = "(setsid python3 -c 'import time\nwhile time.process_time() < 1: pass' &); sleep 20"
+    ended = run(["sh", "-c", f"{busy}; :"], log=tmp_path / "log", watch=watch)
+    assert ended.cpu_s > 0.9
+
+
+@as_root
+def test_nothing_outlives_a_command_that_takes_too_long(tmp_path: Path) -> None:
+    watch = Watch(most_s=2, waiting=lambda _: None)
+    mark = f"{os.getpid()}.75"
+    script = f"setsid sleep {mark} & sleep {mark}"
+    assert run(["sh", "-c", script], log=tmp_path / "log", watch=watch).status is None
+    assert not _running(mark)
+
+
+@as_root
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_nothing_outlives_us(number: int, tmp_path: Path) -> None:
+    mark = f"{os.getpid()}.5{number}"
+    program = f"""
+from pathlib import Path
+from tools.roots import Watch, run
+watch = Watch(most_s=60, waiting=lambda _: None)
+command = ["sh", "-c", "setsid sleep {mark} & sleep {mark}"]
+run(command, log=Path({str(tmp_path / "log")!r}), watch=watch)
+"""
+    top = Path(__file__).parents[1]
+    process = subprocess.Popen([sys.executable, "-c", program], cwd=top)
+    _await(lambda: len(_running(mark)) == 2)
+    process.send_signal(number)
+    process.wait()
+    _await(lambda: not _running(mark))
+
+
+def _running(mark: str) -> list[int]:
+    """Return the `sleep` processes that have the mark for an argument."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[:2] == [b"sleep", mark.encode()]:
+            found.append(int(folder.name))
+    return found
+
+
+def _await(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.05)
