@@ -42,11 +42,10 @@ def test_last_line_of_pytest_is_read(line: str, counts: dict[str, int]) -> None:
 
 def test_facts_of_a_run_come_from_its_manifest() -> None:
     folder = Path(__file__).parent / "data/runs/lab08/default-seed1"
-    digest, files, metrics, release = run_in(json.loads((folder / "manifest.json").read_text()))
+    digest, files, metrics = run_in(json.loads((folder / "manifest.json").read_text()))
     assert len(digest) == 64
     assert set(files) == {"raw/bulk.client.json", "raw/bulk.server.json", "raw/ping.txt"}
     assert metrics["bulk.receiver_bps"] > 3e9
-    assert release == "6.1.192"
 
 
 def test_archives_of_another_release() -> None:

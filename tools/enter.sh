@@ -19,7 +19,9 @@ mount --bind "$apt" "$root/var/cache/apt/archives"
 mount -t proc proc "$root/proc"
 mount --rbind /sys "$root/sys"
 mount --rbind /dev "$root/dev"
-mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm" # the host's would keep what is left there
+# The host's would keep what is left there, and show the terminals of the host.
+mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
+mount -t devpts -o newinstance,ptmxmode=0666,mode=0620,gid=5 devpts "$root/dev/pts"
 cd "$root"
 pivot_root . .
 umount -l .

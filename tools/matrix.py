@@ -118,6 +118,7 @@ class Cell:
         claims: how many claims hold, and of how many.
         tests: how many tests ended how, as pytest counts them.
         versions: of python, iperf3, libc, the guest's and the host's kernel.
+        sandbox: what kept Lab 8's machine apart from the root, as its manifest says.
         digest: the digest of Lab 8's case `default`.
         files: SHA-256 of what the tools of that case printed, by file.
         metrics: what that case measured.
@@ -136,6 +137,7 @@ class Cell:
     claims: tuple[int, int] | None = None
     tests: dict[str, int] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    sandbox: str = ""
     digest: str = ""
     files: dict[str, str] = field(default_factory=dict)
     metrics: dict[str, float] = field(default_factory=dict)
@@ -317,10 +319,10 @@ class Trial:
         run_folder = self.root.on_host(f"{self.root.home}/{place}/runs/lab08/{_CASE}-seed1")
         manifest = run_folder / "manifest.json"
         if manifest.exists():
-            self.cell.digest, self.cell.files, self.cell.metrics, release = run_in(
-                json.loads(manifest.read_text())
-            )
-            self.cell.versions["kernel"] = release
+            told = json.loads(manifest.read_text())
+            self.cell.digest, self.cell.files, self.cell.metrics = run_in(told)
+            self.cell.versions["kernel"] = told["kernel"]["release"]
+            self.cell.sandbox = told["sandbox"]
 
 
 def claims_in(line: str) -> tuple[int, int] | None:
@@ -337,12 +339,11 @@ def counts_in(line: str) -> dict[str, int]:
     return {word: int(count) for count, word in re.findall(r"(\d+) ([a-z]+)", found[1])}
 
 
-def run_in(manifest: dict[str, Any]) -> tuple[str, dict[str, str], dict[str, float], str]:
-    """Return a run's digest, its raw files' checksums, its metrics and its kernel's release."""
-    raw = {
-        name: one["sha256"] for name, one in manifest["files"].items() if name.startswith("raw/")
-    }
-    return manifest["digest"], raw, manifest["metrics"], manifest["kernel"]["release"]
+def run_in(manifest: dict[str, Any]) -> tuple[str, dict[str, str], dict[str, float]]:
+    """Return a run's digest, its raw files' checksums and its metrics."""
+    files = manifest["files"].items()
+    raw = {name: one["sha256"] for name, one in files if name.startswith("raw/")}
+    return manifest["digest"], raw, manifest["metrics"]
 
 
 def say(text: str) -> None:
