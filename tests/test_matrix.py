@@ -123,6 +123,16 @@ def test_results_of_several_calls_make_one_table(tmp_path: Path) -> None:
     assert "15 of 15 hold" in second
 
 
+def test_results_of_another_version_are_read(tmp_path: Path) -> None:
+    keep_result(tmp_path, Name("trixie", "root", "lab"), Cell(wall_s=3))
+    path = tmp_path / "results.json"
+    kept = json.loads(path.read_text())
+    kept["cells"][0]["of_tomorrow"] = 1
+    del kept["cells"][0]["sandbox"]
+    path.write_text(json.dumps(kept))
+    assert read_results(tmp_path) == {Name("trixie", "root", "lab"): Cell(wall_s=3)}
+
+
 def test_a_bar_in_a_message_does_not_split_a_row() -> None:
     row = table({Name("trixie", "root", "lab"): Cell(failed="a | b")}).splitlines()[-1]
     assert "failed: a \\| b" in row

@@ -371,12 +371,15 @@ def read_results(folder: Path) -> dict[Name, Cell]:
     kept = json.loads(path.read_text())
     if kept.get("format") != _FORMAT:
         raise HostError(f"{path} is of another format; remove it")
+    known = {one.name for one in dataclasses.fields(Cell)}
     found = {}
-    for one in kept["cells"]:
-        name = Name(one.pop("release"), one.pop("user"), one.pop("what"))
-        one["claims"] = tuple(one["claims"]) if one["claims"] else None
-        one["steps"] = {step: tuple(took) for step, took in one["steps"].items()}
-        found[name] = Cell(**one)
+    for row in kept["cells"]:
+        name = Name(row["release"], row["user"], row["what"])
+        # A call that began before this one may have been of another version.
+        cell = Cell(**{key: value for key, value in row.items() if key in known})
+        cell.claims = (cell.claims[0], cell.claims[1]) if cell.claims else None
+        cell.steps = {step: (took[0], took[1]) for step, took in cell.steps.items()}
+        found[name] = cell
     return found
 
 
@@ -537,6 +540,7 @@ def main(arguments: Sequence[str]) -> int:
         share_kernels=chosen.share_kernels,
         most_s=chosen.timeout,
     )
+    read_results(plan.results)  # what cannot be read is better known before the work than after
     names = [Name(*one) for one in itertools.product(chosen.release, chosen.user, chosen.what)]
     failed = False
     for name in names:
