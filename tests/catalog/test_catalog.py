@@ -43,7 +43,7 @@ RUNS = st.lists(
             "parameters": st.dictionaries(NAMES, SETTINGS, max_size=4),
         }
     ),
-    max_size=5,
+    max_size=10,
 )
 
 
@@ -53,7 +53,8 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-@settings(max_examples=20, deadline=None)
+# Each question is a process of its own, and so few questions are asked, of many runs.
+@settings(max_examples=10, deadline=None)
 @given(RUNS)
 def test_what_goes_in_comes_out(runs: list[dict[str, Any]]) -> None:
     with tempfile.TemporaryDirectory() as root:
