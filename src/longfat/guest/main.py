@@ -28,9 +28,10 @@ def main() -> None:
         # /tmp, where this package is shown, becomes the guest's own.
         serves = bool(orders.get("serve"))
         room = importlib.import_module(f"longfat.guest.{'agent' if serves else 'job'}")
-        if orders.get("files"):
-            # To look for a module takes virtual time, and a case without files needs none.
-            importlib.import_module("longfat.guest.files")
+        # To look for a module takes virtual time, so only what the case needs.
+        needed = ["longfat.guest.files"] if orders.get("files") else []
+        for module in [*needed, *orders.get("modules", ())]:
+            importlib.import_module(module)
         mounts.mount_all()
         shared.allow_congestion_controls()
         shared.open_limits()

@@ -10,7 +10,9 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 import time
+import traceback
 from typing import Any
 
 from longfat.guest import system
@@ -26,6 +28,59 @@ _PRIORITY = 10
 _SOFTIRQS_PRIORITY = 60  # higher than the sampler's
 
 
+class _Forked:
+    """A program of ours, begun by a fork: Python's start is much of a short transfer.
+
+    Args:
+        words: its module, which is loaded, and its arguments.
+        stdout: where its output goes.
+        stderr: where its errors go.
+    """
+
+    def __init__(self, words: list[str], *, stdout: int, stderr: int) -> None:
+        self.returncode: int | None = None
+        sys.stdout.flush()
+        self._pid = os.fork()
+        if self._pid:
+            return
+        status = 1
+        try:
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(stdout, 1)
+            os.dup2(stderr, 2)
+            sys.modules[words[0]].main(words[1:])
+            sys.stdout.flush()
+            status = 0
+        except SystemExit as error:
+            os.write(2, f"{error.code}\n".encode(errors="replace"))
+        except BaseException:
+            traceback.print_exc()
+        os._exit(status)
+
+    def poll(self) -> int | None:
+        """Return its exit status, or the signal that ended it as a negative number; None yet."""
+        return self._wait(os.WNOHANG)
+
+    def wait(self) -> int | None:
+        """Wait for its end."""
+        return self._wait(0)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        if self.returncode is None:
+            os.kill(self._pid, signal.SIGTERM)
+
+    def _wait(self, options: int) -> int | None:
+        if self.returncode is None:
+            pid, status = os.waitpid(self._pid, options)
+            if pid:
+                self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+
+_Started = subprocess.Popen[bytes] | _Forked
+
+
 class _Flow:
     """A flow of the job, and how far it is."""
 
@@ -38,7 +93,7 @@ class _Flow:
         self.servers = [process for process in spec["processes"] if process["listens"]]
         (self.client_spec,) = (p for p in spec["processes"] if not p["listens"])
         self.variable = f"flow_{number}"
-        self.client: subprocess.Popen[bytes] | None = None
+        self.client: _Started | None = None
         self.began_s = 0.0
         self.ends_s = 0.0
         self.done_s: float | None = None
@@ -72,7 +127,7 @@ class Player:
         self._script = script
         self._raw = raw
         self._start_s = start_s
-        self._servers: list[tuple[_Flow, subprocess.Popen[bytes], str]] = []
+        self._servers: list[tuple[_Flow, _Started, str]] = []
 
     def play(self) -> dict[str, list[float]]:
         """Start every flow at its time and wait until all have ended.
@@ -169,7 +224,7 @@ class Player:
                 server.terminate()
                 server.wait()
 
-    def _start(self, spec: dict[str, Any], *, variable: str = "") -> "subprocess.Popen[bytes]":
+    def _start(self, spec: dict[str, Any], *, variable: str = "") -> _Started:
         line = at_node(spec["host"], shlex.join(spec["typed"]))
         out = f"raw/{spec['output']}"
         lines = [f"{line} > {out} 2> {out}.err &"]
@@ -182,6 +237,8 @@ class Player:
             open(f"{path}.err", "wb") as stderr,
             self._nodes.inside(spec["host"]),
         ):
+            if spec["forks"]:
+                return _Forked(spec["forks"], stdout=stdout.fileno(), stderr=stderr.fileno())
             return subprocess.Popen(
                 spec["argv"],
                 env={**os.environ, **spec["environment"]},

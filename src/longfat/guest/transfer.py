@@ -40,9 +40,8 @@ sys.path.insert(0, os.path.abspath(f"{__file__}/../../.."))
 from longfat.guest import transfer_ends, transfer_streams
 
 
-def main() -> None:
-    """Do what the command line says."""
-    words = sys.argv[1:]
+def main(words: list[str]) -> None:
+    """Do what the command line says; `words` are those after the program's name."""
     try:
         print(transfer_streams.as_json(transfer_streams.transfer(transfer_ends.Options(words))))
     except (OSError, ValueError, transfer_ends.TransferError) as error:
@@ -51,4 +50,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

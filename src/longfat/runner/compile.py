@@ -8,11 +8,12 @@ traffic; all that is known of them is said here.
     files       [{path, executable, text or base64}]
     setup       [{node, line}]
     flows       [{name, after, start_s, limit_s, good_statuses,
-                  processes: [{host, argv, typed, output, listens, environment}]}]
+                  processes: [{host, argv, typed, forks, output, listens, environment}]}]
     probes      [{kind, output, every_ns, nodes: {node: [interface]}}]; a capture has
                 {kind, name, output, node, argv}
     hosts_file  the text of /etc/hosts
     environment the environment of every command
+    modules     what of `longfat.guest` the flows need
 """
 
 from __future__ import annotations
@@ -67,6 +68,9 @@ def compile_job(case: Case) -> dict[str, Any]:
         "probes": [probe.order(network=case.network, flows=case.flows) for probe in case.probes],
         "hosts_file": hosts_file(case.network),
         "environment": ENVIRONMENT,
+        "modules": sorted(
+            {module for flow in flows for one in flow["processes"] for module in one["forks"][:1]}
+        ),
     }
 
 
@@ -110,6 +114,7 @@ def _flow(flow: Flow, processes: tuple[Process, ...], *, seed: int) -> dict[str,
                 "host": process.host,
                 "argv": list(process.argv),
                 "typed": list(process.typed),
+                "forks": list(process.forks),
                 "output": process.output,
                 "listens": process.listens,
                 "environment": (

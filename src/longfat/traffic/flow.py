@@ -32,6 +32,8 @@ class Process:
         listens: it is a server, started before the client and ended with it.
         shown: what a person types on a real machine in place of `argv`, where that
             names what only a machine of ours has; empty, if it is the same.
+        forks: of a program of ours, its module in `longfat.guest` and its arguments: a machine's
+            first process, which has Python loaded, starts it by a fork of itself; else empty.
         shim: a library of `kernel/shims` to preload into it, by the name of its
             source file; empty for none. It may change speed, never figures.
     """
@@ -41,6 +43,7 @@ class Process:
     output: str
     listens: bool = False
     shown: tuple[str, ...] = ()
+    forks: tuple[str, ...] = ()
     shim: str = ""
 
     @property

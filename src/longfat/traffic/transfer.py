@@ -28,8 +28,11 @@ from longfat.theory.fairness import jain_index
 from longfat.traffic.bulk import DEFAULT_TIME_S, FAIRNESS, TCP_METRICS, Bulk, Interval, Rows
 from longfat.traffic.flow import Process
 
+MODULE = "longfat.guest.transfer"
+"""What does it in a machine."""
+
 PROGRAM = "/run/longfat/guest/longfat/guest/transfer.py"
-"""Where a machine has `longfat.guest.transfer`."""
+"""Where a machine has that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +51,13 @@ class Transfer(Bulk):
         # The interpreter that the machine's own first process runs in.
         python = str(Path(sys._base_executable).resolve())  # type: ignore[attr-defined]
         ours = (python, "-I", "-S", "-B", PROGRAM)
-        typed = ("python3", "-m", "longfat.guest.transfer")
+        typed = ("python3", "-m", MODULE)
         return (
             Process(
                 host=self.target,
                 argv=(*ours, *server),
                 shown=(*typed, *server),
+                forks=(MODULE, *server),
                 output=self._server_file,
                 listens=True,
             ),
@@ -61,6 +65,7 @@ class Transfer(Bulk):
                 host=self.source,
                 argv=(*ours, *client),
                 shown=(*typed, *client),
+                forks=(MODULE, *client),
                 output=self._client_file,
             ),
         )
