@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import longfat
 from longfat import __version__
 from longfat.errors import SurroundingsError
+from longfat.machine.confinement import LOADER
 from longfat.probe import Capture
 from longfat.runner.init import init_program
 from longfat.runs import Tool
@@ -131,8 +132,13 @@ class Toolbox:
 
 def _version(path: Path) -> str:
     """Return what a program says of itself in its first line."""
-    argument = _VERSION_ARGUMENTS.get(path.name, "--version")
-    done = subprocess.run([path, argument], capture_output=True, text=True, check=False)
+    command = [str(path), _VERSION_ARGUMENTS.get(path.name, "--version")]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except PermissionError:
+        # A file with capabilities, such as ping, in a container that lacks them: started by
+        # the loader, it asks for none.
+        done = subprocess.run([LOADER, *command], capture_output=True, text=True, check=False)
     lines = (done.stdout or done.stderr).splitlines()
     return lines[0].strip() if lines else "unknown"
 
