@@ -38,7 +38,7 @@ def test_a_study_without_cases_has_one(tmp_path: Path) -> None:
     assert list(cases) == ["default"]
     assert cases["default"].title == "x"
     case = cases["default"].case
-    assert (case.kernel, case.seed, case.memory_bytes) == ("6.1", 1, 2 * 1024**3)
+    assert (case.kernel, case.seed, case.memory_bytes) == ("newest", 1, 2 * 1024**3)
     assert case.setup == () == case.flows
 
 
@@ -140,7 +140,7 @@ SAME = [
         "flows: {a: {rate: 1000 Mbit/s, time: 1.5min, iperf3: h1 -> h2}}",
     ),
     ("flows: {a: {iperf3: h1 -> h2}}", "flows: {a: {iperf3: h1 -> h2, time: 10, start: 0ms}}"),
-    ("memory: 2GB\nseed: 1", "seed: 1\nkernel: 6.1\nmemory: 2048m"),
+    ("memory: 2GB\nseed: 1", "seed: 1\nkernel: newest\nmemory: 2048m"),
     ("setup: [{[h1, h2]: ls}]", "setup: [{h1: ls}, {h2: [ls]}]"),
     ("seed: 3", "cases: {default: {seed: 3, title: y}}"),
     (

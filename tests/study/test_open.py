@@ -42,7 +42,7 @@ def test_what_the_cases_have_in_common(study: Path) -> None:
 def test_a_case(study: Path) -> None:
     opened = open_network(study / "study.yaml", case="a")
     assert [command.line for command in opened.setup] == ["common", "own"]
-    assert (opened.kernel, opened.seed, opened.memory_bytes) == ("6.1", 7, 512 << 20)
+    assert (opened.kernel, opened.seed, opened.memory_bytes) == ("newest", 7, 512 << 20)
     assert len(open_network(study, case="b").network.hosts) == 3
     with pytest.raises(InputError, match=r"there is no case 'c' \(there are: a, b\)"):
         open_network(study, case="c")

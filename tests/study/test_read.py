@@ -73,7 +73,7 @@ SETTINGS = [
     (
         "kernel: '6'",
         "9:9: kernel",
-        'here stands \'6\', where a kernel version (such as "6.1" or "6.12.3") is needed',
+        'here stands \'6\', where a kernel version (such as "6.1" or "6.12.3") or newest is needed',
     ),
     ("seed: -1", "9:7: seed", "-1 is outside of what is allowed: 0 to 9223372036854775807"),
     ("seed: 1.5", "9:7: seed", "here stands '1.5', where a whole number is needed"),
