@@ -175,8 +175,10 @@ def test_output_and_status_of_a_command(tmp_path: Path) -> None:
 @as_root
 def test_cpu_time_of_orphans_counts(tmp_path: Path) -> None:
     watch = Watch(most_s=60, waiting=lambda _: None)
-    busy = "(setsid python3 -c 'import time\nwhile time.process_time() < 1: pass' &); sleep 20"
-    ended = run(["sh", "-c", f"{busy}; :"], log=tmp_path / "log", watch=watch)
+    done = tmp_path / "done"
+    busy = "python3 -c 'import time\nwhile time.process_time() < 1: pass'"
+    script = f'(setsid sh -c "{busy}; touch {done}" &); while ! test -e {done}; do sleep 0.1; done'
+    ended = run(["sh", "-c", script], log=tmp_path / "log", watch=watch)
     assert ended.cpu_s > 0.9
 
 

@@ -62,6 +62,11 @@ def _install(wheel: Path, target: Path) -> None:
     )
 
 
+@pytest.fixture
+def kernel() -> Kernel:
+    return find("6.1")
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return _pack(tmp_path_factory.mktemp("dist"))

@@ -139,7 +139,7 @@ def test_what_a_line_says_is_what_was_asked_for(
 def test_a_case_without_the_later_properties_keeps_its_digest() -> None:
     link = Link(a="h1", b="s1", a_to_b=Shape(rate_bps=10**6, loss=0.1))
     case = Case(
-        kernel="7.2",
+        kernel="6.1",
         network=Network(
             hosts=(Host(name="h1", address="10.0.0.1/8"),),
             switches=(Switch(name="s1"),),

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,10 +21,17 @@ PLOTS = {"plots/ping.pdf", "plots/ping.png", "plots/traffic.pdf", "plots/traffic
 PAGES = {"report.html", "report.pdf"}
 
 
+@pytest.fixture(scope="module")
+def rendered(lab08: Verdict, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("rendered")
+    write_report(lab08, folder)
+    return folder
+
+
 @pytest.fixture
-def folder(lab08: Verdict, tmp_path: Path) -> Path:
-    write_report(lab08, tmp_path)
-    return tmp_path
+def folder(rendered: Path, tmp_path: Path) -> Path:
+    """A report as it was left; to render one takes seconds."""
+    return Path(shutil.copytree(rendered, tmp_path / "report"))
 
 
 def made_anew(folder: Path, change: Callable[[], Any], *, verdict: Verdict) -> set[str]:

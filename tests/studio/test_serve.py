@@ -105,14 +105,19 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
+def _bound(own: socket.socket, port: int) -> bool:
+    try:
+        own.bind(("127.0.0.1", port))
+    except OSError:
+        return False
+    return True
+
+
 def test_the_usual_port_and_then_a_free_one(start_studio: Start) -> None:
     with socket.socket() as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            taken.bind(("127.0.0.1", FIRST_PORT))
-            taken.listen()
-        except OSError:
-            pass  # somebody else has it, which does as well
+        until(lambda: _bound(taken, FIRST_PORT))  # another test's studio may have it
+        taken.listen()
         studio = start_studio()
         assert studio.url != f"http://127.0.0.1:{FIRST_PORT}"
         assert studio.http.get("/").status_code == 200
