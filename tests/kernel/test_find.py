@@ -35,10 +35,11 @@ def test_a_kernel_of_an_older_recipe_is_passed_over(plant: Plant) -> None:
     assert not fits(older)
 
 
-def test_an_older_recipe_is_said_to_be_the_reason(plant: Plant) -> None:
+@pytest.mark.parametrize("version", ["6.1", "newest"])
+def test_an_older_recipe_is_said_to_be_the_reason(plant: Plant, version: str) -> None:
     plant("6.1.10", digest="b" * 64, old=True)
     with pytest.raises(SurroundingsError, match=r"6\.1\.10 was built from other answers") as caught:
-        find("6.1")
+        find(version)
     assert caught.value.mend == "longfat kernel build 6.1"
 
 

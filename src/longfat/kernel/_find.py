@@ -46,9 +46,11 @@ def find(version: str) -> Kernel:
                 else f"longfat kernel build {version}",
             )
         return kernel
+    if version == NEWEST:
+        version = max((one.series for _, one in built), key=sort_key, default=USUAL)
     raise SurroundingsError(
         _explanation(version, candidates=candidates, built=built),
-        mend=f"longfat kernel build {USUAL if version == NEWEST else version}",
+        mend=f"longfat kernel build {version}",
     )
 
 
