@@ -98,10 +98,14 @@ def window_share(
         ("6.1", "rmem", True, 0.50),
         ("6.12", "rmem", False, 0.765),
         ("6.12", "rmem", True, 0.625),
+        ("7.2", "rmem", False, 0.78),
+        ("7.2", "rmem", True, 0.635),
         ("6.1", "wmem", False, SEND_BUFFER_SHARE),
         ("6.1", "wmem", True, 0.50),
         ("6.12", "wmem", False, SEND_BUFFER_SHARE),
         ("6.12", "wmem", True, 0.50),
+        ("7.2", "wmem", False, SEND_BUFFER_SHARE),
+        ("7.2", "wmem", True, 0.50),
     ],
 )
 def test_how_much_of_a_buffer_is_data(
