@@ -159,6 +159,8 @@ def test_nothing_runs_on_when_it_ends(
     environment, binary = own_cache(tmp_path, "a")
     hosts.worker("a", environment=environment)
     hosts.wait_for(1)
+    # Tests that run in the background are begun with Ctrl-C ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         stop = threading.Event()
         hearer.on_progress = lambda _: stop.set()
@@ -182,6 +184,7 @@ def test_nothing_runs_on_when_it_ends(
         eventually(lambda: not processes_running(binary), what="machines end with the scheduler")
         assert (hearer.done_runs, hearer.failures) == ({}, {})
     finally:
+        signal.signal(signal.SIGINT, before)
         hosts.close()
 
 
