@@ -203,7 +203,7 @@ from tests.runner.cluster.conftest import Hearer
 hosts = (Host(name="a", address="10.0.0.1/8"), Host(name="b", address="10.0.0.2/8"))
 network = Network(hosts=hosts, switches=(), links=(Link(a="a", b="b"),))
 flow = Iperf3(name="bulk", source="a", target="b", time_s=500.0)
-case = Case(kernel="7.2", network=network, flows=(flow,), memory_bytes=256 << 20)
+case = Case(kernel="6.1", network=network, flows=(flow,), memory_bytes=256 << 20)
 work = Work(
     piece=Piece(batch=0, name="long", seed=1),
     case=case, out=Path({str(folder / "runs")!r}), cost=expected_cost(case),
