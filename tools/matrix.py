@@ -319,10 +319,10 @@ class Trial:
         run_folder = self.root.on_host(f"{self.root.home}/{place}/runs/lab08/{_CASE}-seed1")
         manifest = run_folder / "manifest.json"
         if manifest.exists():
-            told = json.loads(manifest.read_text())
-            self.cell.digest, self.cell.files, self.cell.metrics = run_in(told)
-            self.cell.versions["kernel"] = told["kernel"]["release"]
-            self.cell.sandbox = told["sandbox"]
+            found = json.loads(manifest.read_text())
+            self.cell.digest, self.cell.files, self.cell.metrics = run_in(found)
+            self.cell.versions["kernel"] = found["kernel"]["release"]
+            self.cell.sandbox = found["sandbox"]
 
 
 def claims_in(line: str) -> tuple[int, int] | None:
@@ -469,18 +469,18 @@ def _commit() -> str:
 
 
 def _verdict(name: Name, cell: Cell) -> str:
-    told = [f"failed: {cell.failed}" if cell.failed else "passed"]
-    told.append(f"{cell.wall_s:.0f} s, {cell.cpu_s:.0f} s of CPU")
+    parts = [f"failed: {cell.failed}" if cell.failed else "passed"]
+    parts.append(f"{cell.wall_s:.0f} s, {cell.cpu_s:.0f} s of CPU")
     if cell.first_table_s is not None:
         within = "within" if cell.first_table_s <= _FIRST_TABLE_S else "not within"
         if name.what == "wheels":
-            told.append(
+            parts.append(
                 f"first table after {cell.first_table_s:.1f} s, {within} {_FIRST_TABLE_S} s"
             )
     if cell.claims:
-        told.append(f"{cell.claims[0]} of {cell.claims[1]} claims hold")
-    told += [f"{count} {word}" for word, count in cell.tests.items()]
-    return f"{name}: {'; '.join(told)}"
+        parts.append(f"{cell.claims[0]} of {cell.claims[1]} claims hold")
+    parts += [f"{count} {word}" for word, count in cell.tests.items()]
+    return f"{name}: {'; '.join(parts)}"
 
 
 def _some(allowed: Sequence[str]) -> Callable[[str], list[str]]:

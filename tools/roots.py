@@ -90,8 +90,8 @@ def sources_of(release: str) -> tuple[Source, ...]:
     """
     own = host_release()
     form = "$(SITE)\t$(RELEASE)\t$(COMPONENT)"
-    told = _answer("apt-get", "indextargets", "--format", form, "Created-By: Packages")
-    rows = (line.split("\t") for line in told.splitlines())
+    answer = _answer("apt-get", "indextargets", "--format", form, "Created-By: Packages")
+    rows = (line.split("\t") for line in answer.splitlines())
     listed = (Source(site=site, suite=suite, component=part) for site, suite, part in rows)
     found = {one: None for source in listed if (one := source.of(release, instead_of=own))}
     main = [one for one in found if one.suite == release and one.component == "main"]
@@ -181,7 +181,7 @@ def run(command: Sequence[str], *, log: Path, watch: Watch) -> Ended:
     Args:
         command: the command.
         log: what its output is appended to.
-        watch: how long it may take, and who is told.
+        watch: how long it may take, and who is informed.
     """
     inside = ["unshare", "--mount", "--pid", "--uts", "--fork", "--kill-child=KILL"]
     began = time.monotonic()
@@ -234,14 +234,14 @@ def _listen(stream: int, log: BinaryIO, *, began: float, watch: Watch) -> bool:
     """Return whether the stream ended in time."""
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     line = ""
-    told = began
+    reported = began
     with selectors.DefaultSelector() as selector:
         selector.register(stream, selectors.EVENT_READ)
         while (now := time.monotonic()) < began + watch.most_s:
-            if now >= told + watch.every_s:
-                told = now
+            if now >= reported + watch.every_s:
+                reported = now
                 watch.waiting(now - began)
-            if not selector.select(min(told + watch.every_s, began + watch.most_s) - now):
+            if not selector.select(min(reported + watch.every_s, began + watch.most_s) - now):
                 continue
             piece = os.read(stream, _PIECE_BYTES)
             log.write(piece)
@@ -413,8 +413,8 @@ class Root:
                 _copy(found, self.host / "home" / name)
         with (target / "hosts").open("a") as hosts:
             hosts.write("\n127.0.0.1 localhost longfat-matrix\n")
-        told = _answer("apt-config", "dump", "--no-empty").splitlines()
-        options = [line for line in told if _APT_OPTIONS.match(line)]
+        lines = _answer("apt-config", "dump", "--no-empty").splitlines()
+        options = [line for line in lines if _APT_OPTIONS.match(line)]
         (target / "apt/apt.conf.d/99host").write_text("\n".join(options) + "\n")
         lines = [str(source) for source in sources_of(self.cache.release)]
         (target / "apt/sources.list").write_text("\n".join(lines) + "\n")

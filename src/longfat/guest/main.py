@@ -29,8 +29,7 @@ def main() -> None:
         serves = bool(orders.get("serve"))
         room = importlib.import_module(f"longfat.guest.{'agent' if serves else 'job'}")
         # To look for a module takes virtual time, so only what the case needs.
-        needed = ["longfat.guest.files"] if orders.get("files") else []
-        for module in [*needed, *orders.get("modules", ())]:
+        for module in orders.get("modules", ()):
             importlib.import_module(module)
         mounts.mount_all()
         shared.allow_congestion_controls()

@@ -13,7 +13,7 @@ traffic; all that is known of them is said here.
                 {kind, name, output, node, argv}
     hosts_file  the text of /etc/hosts
     environment the environment of every command
-    modules     what of `longfat.guest` the flows need
+    modules     what of `longfat.guest` the case needs besides
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ def compile_job(case: Case) -> dict[str, Any]:
         "environment": ENVIRONMENT,
         "modules": sorted(
             {module for flow in flows for one in flow["processes"] for module in one["forks"][:1]}
+            | ({"longfat.guest.files"} if case.files else set())
         ),
     }
 
