@@ -50,12 +50,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.namespaces import Core
 from benchmarks.speed import STUDY, measure, moved_by
-from longfat import kernel
-from longfat.case import Case, Command
+from longfat.engine import kernel
 from longfat.errors import LongfatError, MachineError, SurroundingsError
-from longfat.network import ROOT, build_batches
+from longfat.model.case import Case, Command
+from longfat.model.network import ROOT, build_batches
+from longfat.model.traffic import Iperf3, Transfer
 from longfat.study import Planned, read_study
-from longfat.traffic import Iperf3, Transfer
 
 _INSIDE = Path(__file__).with_name("namespaces.py")
 _QDISC = re.compile(

@@ -16,10 +16,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from longfat import resources
-from longfat.case import Case
-from longfat.probe import Queue, Tcp
-from longfat.runner import run_case
+from longfat.common import resources
+from longfat.execution import run_case
+from longfat.model.case import Case
+from longfat.model.probes import Queue, Tcp
 from longfat.study import read_study
 
 

@@ -27,11 +27,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from longfat.runner import run_case
+from longfat.execution import run_case
+from longfat.model.traffic import Iperf3, Transfer
+from longfat.model.traffic.bulk import Bulk
+from longfat.model.traffic.flow import Process
 from longfat.study import Planned, read_study
-from longfat.traffic import Iperf3, Transfer
-from longfat.traffic.bulk import Bulk
-from longfat.traffic.flow import Process
 
 STUDY = Path(__file__).with_name("speed.yaml")
 _TOTAL = re.compile(r"^100\.00\s+\S+\s+(?:\S+\s+)?(\d+)\s.*total$", re.MULTILINE)

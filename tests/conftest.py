@@ -11,13 +11,13 @@ from types import MappingProxyType
 
 import pytest
 
-from longfat import kernel as kernels
-from longfat.case import Case, Command
-from longfat.kernel import Kernel
-from longfat.machine import Machine, reserve_cpu
-from longfat.machine.process import find_program
-from longfat.network import ROOT, Host, Link, Network, Switch
-from longfat.traffic import Flow
+from longfat.engine import kernel as kernels
+from longfat.engine.kernel import Kernel
+from longfat.engine.machine import Machine, reserve_cpu
+from longfat.engine.machine.process import find_program
+from longfat.model.case import Case, Command
+from longfat.model.network import ROOT, Host, Link, Network, Switch
+from longfat.model.traffic import Flow
 from tests.kernels import KERNELS
 
 POWER_OFF = "python3 -I -S -c 'import ctypes; ctypes.CDLL(None).reboot(0x4321FEDC)'"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from tests.paths import REPOSITORY
 
-KERNELS = (Path(__file__).parents[1] / "kernel" / "tested").read_text().split()
+KERNELS = (REPOSITORY / "kernel" / "tested").read_text().split()
 """Their series, from old to new."""

@@ -13,9 +13,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from longfat.case import Case
-from longfat.checksum import SEAL, sealed
-from longfat.runs.run import MANIFEST, RUN_FORMAT, raw_digest, sums_of
+from longfat.common.checksum import SEAL, sealed
+from longfat.execution.runs.run import MANIFEST, RUN_FORMAT, raw_digest, sums_of
+from longfat.model.case import Case
 
 
 def fitting(data: dict[str, Any]) -> dict[str, Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+
+from tests.paths import REPOSITORY
 
 # Those that start quickly; 13 kills take about 15 s where nobody else computes.
 _CHEAP = ("run", "run, pool", "exec", "network")
@@ -19,7 +20,7 @@ def test_nothing_is_left_behind(seed: int, count: int) -> None:
     command = [sys.executable, "-m", "tests.killing", "--count", str(count), "--seed", str(seed)]
     done = subprocess.run(
         [*command, *only],
-        cwd=Path(__file__).parents[1],
+        cwd=REPOSITORY,
         capture_output=True,
         text=True,
         check=False,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.paths import REPOSITORY, TESTS
 from tools import matrix, roots
 from tools.matrix import Cell, Name, claims_in, counts_in, keep_result, read_results, run_in, table
 from tools.roots import ORDINARY, Cache, HostError, Root, Source, Watch, passed_on, preparation, run
@@ -41,7 +42,7 @@ def test_last_line_of_pytest_is_read(line: str, counts: dict[str, int]) -> None:
 
 
 def test_facts_of_a_run_come_from_its_manifest() -> None:
-    folder = Path(__file__).parent / "data/runs/lab08/default-seed1"
+    folder = TESTS / "data/runs/lab08/default-seed1"
     digest, files, metrics = run_in(json.loads((folder / "manifest.json").read_text()))
     assert len(digest) == 64
     assert set(files) == {"raw/bulk.client.json", "raw/bulk.server.json", "raw/ping.txt"}
@@ -202,8 +203,7 @@ watch = Watch(most_s=60, waiting=lambda _: None)
 command = ["sh", "-c", "setsid sleep {mark} & sleep {mark}"]
 run(command, log=Path({str(tmp_path / "log")!r}), watch=watch)
 """
-    top = Path(__file__).parents[1]
-    process = subprocess.Popen([sys.executable, "-c", program], cwd=top)
+    process = subprocess.Popen([sys.executable, "-c", program], cwd=REPOSITORY)
     _await(lambda: len(_running(mark)) == 2)
     process.send_signal(number)
     process.wait()

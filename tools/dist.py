@@ -2,7 +2,7 @@
 
 `make dist` calls this when the studio's page and the kernels are built. Of each
 series whose kernel fits today's recipe there is one wheel, with the kernel that
-machines would boot (`longfat.kernel.find`).
+machines would boot (`longfat.engine.kernel.find`).
 
 Run as `python -m tools.dist FOLDER [SERIES...]` from the top of the repository;
 with series named, those kernels alone are packed. Wheels of longfat that are in
@@ -19,11 +19,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import longfat
-from longfat import kernel as kernels
-from longfat import resources
+from longfat.common import resources
+from longfat.engine import kernel as kernels
+from longfat.engine.kernel import Kernel, Manifest, recipe
+from longfat.engine.kernel.installed import PACKAGE, distribution
 from longfat.errors import LongfatError, SurroundingsError
-from longfat.kernel import Kernel, Manifest, recipe
-from longfat.kernel.installed import PACKAGE, distribution
 from tools.wheel import Member, write_wheel
 
 _TOP = Path(__file__).parents[1]

@@ -34,15 +34,15 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.speed import cpu_s
-from longfat import kernel
+from longfat.engine import kernel
 from longfat.errors import LongfatError, MachineError, SurroundingsError
-from longfat.path import bottleneck, egress_interfaces, idle_rtt, sysctl, typed_lines
-from longfat.probe import Queue, Tcp
-from longfat.probe.queue import the_queue
-from longfat.runner import run_case
+from longfat.execution import run_case
+from longfat.model.flow_path import bottleneck, egress_interfaces, idle_rtt, sysctl, typed_lines
+from longfat.model.probes import Queue, Tcp
+from longfat.model.probes.queue import the_queue
+from longfat.model.traffic import Iperf3
+from longfat.model.units import parse_size_bytes
 from longfat.study import Planned, read_study
-from longfat.traffic import Iperf3
-from longfat.units import parse_size_bytes
 
 _HERE = Path(__file__).parent
 _STUDIES = (_HERE.parent / "speed.yaml", _HERE / "short.yaml")

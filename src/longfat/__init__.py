@@ -12,8 +12,8 @@ __version__ = "0.1.0"
 
 
 if TYPE_CHECKING:
+    from longfat.analysis.study_runs import StudyRuns, open_study
     from longfat.live import CommandFailed, Completed, Network, Process, TimedOut
-    from longfat.studies import StudyRuns, open_study
 
 _LIVE = ("CommandFailed", "Completed", "Network", "Process", "TimedOut")
 _STUDIES = ("StudyRuns", "open_study")
@@ -34,5 +34,5 @@ def __getattr__(name: str) -> object:
     if name in _LIVE:
         return getattr(import_module("longfat.live"), name)
     if name in _STUDIES:
-        return getattr(import_module("longfat.studies"), name)
+        return getattr(import_module("longfat.analysis.study_runs"), name)
     raise AttributeError(f"module 'longfat' has no attribute {name!r}")

@@ -118,8 +118,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture
 def network(request: pytest.FixtureRequest) -> Iterator[Network]:
     """Give a test a live network without nodes; see `longfat.Network`."""
+    from longfat.engine.kernel.version import NEWEST  # noqa: PLC0415
     from longfat.errors import SurroundingsError  # noqa: PLC0415  see above
-    from longfat.kernel.version import NEWEST  # noqa: PLC0415
     from longfat.live import Network  # noqa: PLC0415
 
     wanted = _wanted(request)

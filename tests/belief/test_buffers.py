@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from longfat.advice.arithmetic import (
+from longfat.analysis.advice.arithmetic import (
     SEND_BUFFER_BYTES,
     machine_buffer_bytes,
     receive_buffer_bytes,
 )
-from longfat.advice.rows import SEND_BUFFER_SHARE
-from longfat.advice.tuning_lines import DEFAULT_BUFFERS
-from longfat.case import Case, Command
-from longfat.kernel import Kernel
-from longfat.network import ROOT, Host, Link, Network, Switch
-from longfat.runner import run_case
-from longfat.traffic import Iperf3
+from longfat.analysis.advice.rows import SEND_BUFFER_SHARE
+from longfat.analysis.advice.tuning_lines import DEFAULT_BUFFERS
+from longfat.engine.kernel import Kernel
+from longfat.execution import run_case
+from longfat.model.case import Case, Command
+from longfat.model.network import ROOT, Host, Link, Network, Switch
+from longfat.model.traffic import Iperf3
 
 Boot = Callable[..., str]
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from longfat.case import Case, Command
-from longfat.kernel import Kernel
-from longfat.network import ROOT, Host, Link, Network, Switch
-from longfat.probe import Queue
-from longfat.runner import run_case
-from longfat.traffic import Transfer
+from longfat.engine.kernel import Kernel
+from longfat.execution import run_case
+from longfat.model.case import Case, Command
+from longfat.model.network import ROOT, Host, Link, Network, Switch
+from longfat.model.probes import Queue
+from longfat.model.traffic import Transfer
 
 Boot = Callable[..., str]
 

@@ -6,8 +6,8 @@ import re
 import struct
 from collections.abc import Callable
 
-from longfat import kernel as kernels
-from longfat.kernel import Kernel
+from longfat.engine import kernel as kernels
+from longfat.engine.kernel import Kernel
 
 Boot = Callable[..., str]
 

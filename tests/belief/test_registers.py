@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from longfat.kernel import Kernel
+from longfat.engine.kernel import Kernel
 
 
 def test_registers_outlive_calls_signals_faults_and_forks(

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from longfat.case import Case, Command
-from longfat.kernel import Kernel
-from longfat.network import ROOT
-from longfat.runner import run_case
-from longfat.runs import Run
-from longfat.traffic import Iperf3, Ping
-from longfat.traffic.flow import Process
+from longfat.engine.kernel import Kernel
+from longfat.execution import run_case
+from longfat.execution.runs import Run
+from longfat.model.case import Case, Command
+from longfat.model.network import ROOT
+from longfat.model.traffic import Iperf3, Ping
+from longfat.model.traffic.flow import Process
 
 Boot = Callable[..., str]
 MakeCase = Callable[..., Case]

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from longfat.case import Case, Command
-from longfat.network import Host, Link, Network, Switch
-from longfat.probe import Capture
-from longfat.runner import run_case
-from longfat.runs import Run
-from longfat.traffic import Iperf3, Transfer
-from longfat.traffic.bulk import Bulk
+from longfat.execution import run_case
+from longfat.execution.runs import Run
+from longfat.model.case import Case, Command
+from longfat.model.network import Host, Link, Network, Switch
+from longfat.model.probes import Capture
+from longfat.model.traffic import Iperf3, Transfer
+from longfat.model.traffic.bulk import Bulk
 
 # The workloads of benchmarks/speed.yaml, shorter; in the first seconds losses decide much.
 TIMES_S = {"A": 6.0, "B": 10.0, "C": 10.0}

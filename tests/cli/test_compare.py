@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_run import LONGFAT
+from tests.paths import TESTS
 
 # The runs below are made once.
 pytestmark = pytest.mark.xdist_group("compare")
 
-SEEDED = Path(__file__).parents[1] / "data" / "runs" / "seeded"
+SEEDED = TESTS / "data" / "runs" / "seeded"
 
 STUDY = """\
 title: A lossy link

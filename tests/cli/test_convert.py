@@ -8,8 +8,9 @@ import pytest
 
 from longfat.study import read_study
 from tests.cli.test_run import longfat
+from tests.paths import REPOSITORY, TESTS
 
-DATA = Path(__file__).resolve().parents[1] / "data" / "miniedit"
+DATA = TESTS / "data" / "miniedit"
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def test_a_lab_becomes_a_script(folder: Path) -> None:
 def test_a_case_becomes_a_study_of_its_own(folder: Path) -> None:
     done = longfat("convert", "lab08", "tuned.yaml", "--case", "tuned", cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
-    lab = read_study(Path(__file__).resolve().parents[2] / "labs" / "lab08")
+    lab = read_study(REPOSITORY / "labs" / "lab08")
     assert read_study(folder / "tuned.yaml").cases["default"].case == lab.cases["tuned"].case
 
 

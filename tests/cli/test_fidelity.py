@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_run import longfat
+from tests.paths import TESTS
 
-SEEDED = Path(__file__).parents[1] / "data" / "runs" / "seeded"
+SEEDED = TESTS / "data" / "runs" / "seeded"
 STUDY = str(SEEDED / "study.yaml")
 
 

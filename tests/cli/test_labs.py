@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from longfat import resources
 from longfat.cli.show import fold_answers, unfold_answers
+from longfat.common import resources
 from tests.cli.test_run import LONGFAT, STUDY, longfat
 
 TEXT = """\

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from longfat.runner.cost import wall_on
+from longfat.execution.cost import wall_on
 from tests.cli.test_run import STUDY, longfat
 
 GRID = """\

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.paths import TESTS
+
 LONGFAT = str(Path(sys.executable).parent / "longfat")
-IPERF3 = Path(__file__).parents[1] / "data" / "iperf3"
+IPERF3 = TESTS / "data" / "iperf3"
 
 STUDY = """\
 title: Two cases

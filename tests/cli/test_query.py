@@ -18,12 +18,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import longfat as package
-from longfat.catalog import Catalog
+from longfat.analysis.query import Catalog
+from longfat.analysis.study_runs import LeftOutWarning
 from longfat.errors import InputError
-from longfat.studies import LeftOutWarning
 from tests.cli.test_run import LONGFAT, longfat
+from tests.paths import TESTS
 
-SEEDED = Path(__file__).parents[1] / "data" / "runs" / "seeded"
+SEEDED = TESTS / "data" / "runs" / "seeded"
 
 GRID = """\
 title: A tiny grid

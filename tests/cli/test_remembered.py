@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from longfat.memory import Memory
-from longfat.memory.entry import NOTE
+from longfat.execution.cache import Memory
+from longfat.execution.cache.entry import NOTE
 from tests.cli.test_run import LONGFAT, longfat
-from tests.memory.test_store import on_small_disk
+from tests.execution.cache.test_store import on_small_disk
 from tests.resealed import reseal
 
 GRID = """\

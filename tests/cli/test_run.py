@@ -20,9 +20,10 @@ from typing import Any
 import pytest
 
 from longfat import __version__
-from longfat import kernel as kernels
-from longfat.machine.sandbox import SANDBOXES, VARIABLE
+from longfat.engine import kernel as kernels
+from longfat.engine.sandbox.sandbox import SANDBOXES, VARIABLE
 from tests.conftest import processes_running
+from tests.paths import REPOSITORY
 
 LONGFAT = str(Path(sys.executable).parent / "longfat")
 
@@ -378,9 +379,9 @@ def test_an_ordinary_user_can_run_it(study: Path) -> None:
         found = kernels.find("7.2")
         shutil.copytree(found.folder, home / "cache" / "kernels" / found.digest)
         shutil.copytree(Path(sys.prefix), home / "venv", symlinks=True, copy_function=_link)
-        shutil.copytree(Path(kernels.__file__).parents[2], home / "src")
+        shutil.copytree(REPOSITORY / "src", home / "src")
         for data in ("kernel", "labs"):
-            shutil.copytree(Path(kernels.__file__).parents[3] / data, home / data)
+            shutil.copytree(REPOSITORY / data, home / data)
         shutil.copy(study, home / "small.yaml")
         subprocess.run(["chmod", "-R", "a+rX", name], check=True)
         home.chmod(0o777)

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from longfat.case import Case
-from longfat.kernel import Kernel
-from longfat.memory import Memory
-from longfat.runs import Run
+from longfat.engine.kernel import Kernel
+from longfat.execution.cache import Memory
+from longfat.execution.runs import Run
+from longfat.model.case import Case
 from tests.cli.test_run import longfat
-from tests.runs.test_runs import keep
+from tests.execution.runs.test_runs import keep
 
 MakeCase = Callable[..., Case]
 

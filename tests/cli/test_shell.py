@@ -20,11 +20,12 @@ from pathlib import Path
 
 import pytest
 
-from longfat import kernel as kernels
+from longfat.engine import kernel as kernels
 from tests.conftest import processes_running
+from tests.paths import TESTS
 
 LONGFAT = str(Path(sys.executable).parent / "longfat")
-MINIEDIT = Path(__file__).parent.parent / "data/miniedit/dumbbell.mn"
+MINIEDIT = TESTS / "data/miniedit/dumbbell.mn"
 
 STUDY = """\
 title: A small study

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from longfat import kernel as kernels
+from longfat.engine import kernel as kernels
 from tests.conftest import processes_running
 
 LONGFAT = str(Path(sys.executable).parent / "longfat")

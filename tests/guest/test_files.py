@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from longfat.case import File
 from longfat.guest.files import typed
+from longfat.model.case import File
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from longfat.case import Case, Command
+from longfat.engine.kernel import Kernel
 from longfat.errors import InputError
-from longfat.kernel import Kernel
+from longfat.execution import run_case
 from longfat.live import Network
-from longfat.runner import run_case
-from longfat.traffic import Ping
+from longfat.model.case import Case, Command
+from longfat.model.traffic import Ping
 
 LONGFAT = str(Path(sys.executable).parent / "longfat")
 

@@ -8,13 +8,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from longfat.kernel import cache
+from longfat.engine.kernel import cache
+from tests.paths import REPOSITORY
 
 WORK = Path("/tmp/work")
 """Where the isolated process finds the one folder on a disk that it can write to."""
 
 _MARK = "LONGFAT_KILLING_IS_ISOLATED"
-_ROOT = Path(__file__).parents[2]
 _HIDDEN = (Path("/tmp"), Path("/dev/shm"))
 _UNWANTED = ("TMPDIR", "XDG_RUNTIME_DIR", "LONGFAT_MEMORY")
 
@@ -39,7 +39,7 @@ def run_isolated(arguments: list[str]) -> int:
         ]
         for path in _needed():
             argv += ["--ro-bind", str(path), str(path)]
-        argv += ["--bind", work, str(WORK), "--chdir", str(_ROOT), "--"]
+        argv += ["--bind", work, str(WORK), "--chdir", str(REPOSITORY), "--"]
         environment = {name: text for name, text in os.environ.items() if name not in _UNWANTED}
         more = {
             _MARK: "1",
@@ -67,7 +67,7 @@ def strangers() -> list[Path]:
 
 def _needed() -> list[Path]:
     """Return the folders below hidden ones that an isolated process needs."""
-    wanted = {_ROOT, Path(sys.prefix), Path(sys.base_prefix), cache.root()}
+    wanted = {REPOSITORY, Path(sys.prefix), Path(sys.base_prefix), cache.root()}
     wanted |= {Path(entry) for entry in sys.path if entry}
     found = [path for path in wanted if any(path.is_relative_to(one) for one in _HIDDEN)]
     # One that lies in another comes after it.

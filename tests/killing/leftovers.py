@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longfat.errors import InputError
-from longfat.memory import Memory
-from longfat.runs import load_run
-from longfat.runs.run import damage
+from longfat.execution.cache import Memory
+from longfat.execution.runs import load_run
+from longfat.execution.runs.run import damage
 from tests.killing.isolation import strangers
 from tests.killing.processes import Process, living
 

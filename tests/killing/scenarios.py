@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from longfat.kernel import locate
+from longfat.engine.kernel import locate
 
 LONGFAT = str(Path(sys.executable).with_name("longfat"))
 """The command."""

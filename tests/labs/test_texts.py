@@ -17,12 +17,12 @@ import click
 import pytest
 from markdown_it import MarkdownIt
 
-from longfat.case import Case
 from longfat.cli.main import commands
-from longfat.labs import Lab, all_labs, find_lab
-from longfat.network import ROOT, Network
-from longfat.probe import Capture
+from longfat.model.case import Case
+from longfat.model.network import ROOT, Network
+from longfat.model.probes import Capture
 from longfat.study import Study, read_study
+from longfat.study.labs import Lab, all_labs, find_lab
 
 pytestmark = pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from longfat import kernel as kernels
+from longfat.engine import kernel as kernels
 from longfat.errors import MachineError
 from longfat.live import Network, TimedOut
 from longfat.live.session import RefusedError, Session, Task

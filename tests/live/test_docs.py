@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs/python.md"
+from tests.paths import REPOSITORY
+
+PAGE = REPOSITORY / "docs/python.md"
 
 
 def test_every_example_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,9 +15,9 @@ import pytest
 from longfat import CommandFailed
 from longfat.errors import InputError
 from longfat.live import LiveHost, Network
-from longfat.live.reshaping import change_lines
-from longfat.network import Shape, shape_lines
-from longfat.network.shape import shape_qdiscs
+from longfat.live.link_changes import change_lines
+from longfat.model.network import Shape, shape_lines
+from longfat.model.network.shape import shape_qdiscs
 from tests.kernels import KERNELS
 from tests.live.conftest import host, two_hosts
 

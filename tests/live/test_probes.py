@@ -14,8 +14,8 @@ import pytest
 
 from longfat.errors import InputError, MachineError
 from longfat.live import Network, RefusedError
-from longfat.probe.queue import COLUMNS as QUEUE_COLUMNS
-from longfat.probe.queue import the_queue
+from longfat.model.probes.queue import COLUMNS as QUEUE_COLUMNS
+from longfat.model.probes.queue import the_queue
 from tests.kernels import KERNELS
 from tests.live.conftest import host, two_hosts
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import time
 
+from longfat.engine.machine.process import descendants
 from longfat.live import Network
-from longfat.machine.process import descendants
 from tests.live.conftest import host
 
 HOSTS = 1000  # Linux gives a bridge 1023 ports

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from longfat.engine.machine import Pace
+from longfat.engine.machine.clock import VirtualClock
+from longfat.engine.machine.process import find_program
 from longfat.errors import MachineError
 from longfat.live.session import RefusedError, Session
-from longfat.machine import Pace
-from longfat.machine.clock import VirtualClock
-from longfat.machine.process import find_program
 from tests.kernels import KERNELS
 
 S = 10**9

@@ -12,13 +12,13 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from longfat.checksum import SUMS, folder_damage
+from longfat.common.checksum import SUMS, folder_damage
+from longfat.engine.kernel import manifest as kernel_manifest
 from longfat.errors import MachineError
-from longfat.kernel import manifest as kernel_manifest
-from longfat.memory import Memory
-from longfat.memory.entry import NOTE
-from longfat.runs import Run, load_run
-from longfat.runs.run import MANIFEST
+from longfat.execution.cache import Memory
+from longfat.execution.cache.entry import NOTE
+from longfat.execution.runs import Run, load_run
+from longfat.execution.runs.run import MANIFEST
 from tests.mutations.kind import LAB, WrongError, write
 from tests.mutations.mutators import flip_bytes
 from tests.mutations.single import kernel, known_runs

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from longfat.case import Case, Command
-from longfat.network import ROOT, Host, Link, Network, Switch
-from longfat.probe import Capture, Queue, Rate, Tcp
-from longfat.traffic import Iperf3, Ping, Transfer
+from longfat.model.case import Case, Command
+from longfat.model.network import ROOT, Host, Link, Network, Switch
+from longfat.model.probes import Capture, Queue, Rate, Tcp
+from longfat.model.traffic import Iperf3, Ping, Transfer
+from tests.paths import REPOSITORY, TESTS
 
-TESTS = Path(__file__).resolve().parents[1]
 DATA = TESTS / "data"
 LAB = DATA / "runs" / "lab08"
 RUN = DATA / "runs" / "seeded" / "lossy-seed1"
@@ -74,4 +74,4 @@ def write(folder: Path, name: str, content: bytes) -> Path:
 
 
 def files(*names: str) -> Callable[[], list[bytes]]:
-    return lambda: [path.read_bytes() for name in names for path in sorted(TESTS.parent.glob(name))]
+    return lambda: [path.read_bytes() for name in names for path in sorted(REPOSITORY.glob(name))]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from longfat.kernel import manifest as kernel_manifest
-from longfat.runs.run import MANIFEST
+from longfat.engine.kernel import manifest as kernel_manifest
+from longfat.execution.runs.run import MANIFEST
 from tests.mutations.folders import (
     change_file,
     check_kernel,

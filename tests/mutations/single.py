@@ -13,28 +13,28 @@ from typing import Any
 
 import pyarrow as pa
 
-from longfat.catalog import Catalog
-from longfat.checked import parse_json
-from longfat.checksum import write_sums
+from longfat.analysis.query import Catalog
+from longfat.analysis.verdict import judge
+from longfat.common.checksum import write_sums
+from longfat.common.decoding import parse_json
+from longfat.engine.kernel import manifest as kernel_manifest
+from longfat.engine.machine.host_channel import Frame
 from longfat.errors import LongfatError, MachineError
-from longfat.kernel import manifest as kernel_manifest
-from longfat.live.building import Done
-from longfat.live.shell.wire import WireError, fields_of, size_of
-from longfat.machine.line import Frame
-from longfat.memory.entry import NOTE, entry_of, read_entry
-from longfat.runner.cluster import packing
-from longfat.runner.guest_outcome import OUTCOME, read_outcome
-from longfat.runs import Run, load_run
-from longfat.runs.run import MANIFEST, read_manifest
-from longfat.runs.series import parse_series
-from longfat.runs.staging import decode_probes, measure_flows
-from longfat.studio.live.orders import read_order
+from longfat.execution.cache.entry import NOTE, entry_of, read_entry
+from longfat.execution.cluster import packing
+from longfat.execution.guest_outcome import OUTCOME, read_outcome
+from longfat.execution.runs import Run, load_run
+from longfat.execution.runs.run import MANIFEST, read_manifest
+from longfat.execution.runs.series import parse_series
+from longfat.execution.runs.staging import decode_probes, measure_flows
+from longfat.live.build import Done
+from longfat.live.shell.protocol import WireError, fields_of, size_of
+from longfat.model.traffic import Iperf3, Ping, Transfer
+from longfat.model.traffic.iperf3_any import read_any_report
+from longfat.studio.live.messages import read_order
 from longfat.study import read_study
-from longfat.study.miniedit import read_miniedit
-from longfat.study.mininet_read import read_mininet
-from longfat.traffic import Iperf3, Ping, Transfer
-from longfat.traffic.iperf3_any import read_any_report
-from longfat.verdict import judge
+from longfat.study.formats.miniedit import read_miniedit
+from longfat.study.formats.mininet import read_mininet
 from tests.mutations.kind import (
     CASE,
     DATA,

@@ -14,7 +14,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from longfat.studio.app import make_app
-from longfat.studio.gate import Keys, our_hosts
+from longfat.studio.auth import Keys, our_hosts
 
 PORT = 8765
 HOST = f"127.0.0.1:{PORT}"

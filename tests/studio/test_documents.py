@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from longfat.labs import all_labs
+from longfat.study.labs import all_labs
+from tests.paths import TESTS
 from tests.studio.conftest import STUDY
 
-DRAWINGS = sorted((Path(__file__).parents[1] / "data" / "miniedit").glob("*.mn"))
+DRAWINGS = sorted((TESTS / "data" / "miniedit").glob("*.mn"))
 
 
 def checked(client: TestClient, text: str) -> Any:

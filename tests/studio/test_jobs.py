@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from longfat import kernel as kernels
-from longfat.runner import run_cases
+from longfat.engine import kernel as kernels
+from longfat.execution import run_cases
 from longfat.study import read_study
 from tests.conftest import processes_running
 from tests.studio.conftest import SOCKET, STUDY

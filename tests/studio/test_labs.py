@@ -7,9 +7,9 @@ import re
 import pytest
 from starlette.testclient import TestClient
 
-from longfat.labs import Lab, all_labs
-from longfat.report.text import page_text
+from longfat.output.report.text import page_text
 from longfat.study import read_study
+from longfat.study.labs import Lab, all_labs
 
 
 @pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)

@@ -21,8 +21,8 @@ from click.testing import CliRunner
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from longfat import kernel as kernels
 from longfat.cli.studio import studio as studio_command
+from longfat.engine import kernel as kernels
 from longfat.errors import InputError, SurroundingsError
 from longfat.studio.address import FIRST_PORT, Address
 from longfat.studio.serve import serve

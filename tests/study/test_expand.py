@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from longfat.case import Case, Command
-from longfat.metric import Unit
+from longfat.model.case import Case, Command
+from longfat.model.metric import Unit
+from longfat.model.traffic import Iperf3, Ping
 from longfat.study import DEFAULT_CASE, Planned, known_metrics, read_study
-from longfat.traffic import Iperf3, Ping
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.paths import REPOSITORY
 
 NETWORK = """\
 network:
@@ -185,8 +184,8 @@ def blocks(text: str) -> list[str]:
 
 @pytest.mark.parametrize("file", ["labs/lab08/study.yaml", "tests/study/data/everything.yaml"])
 def test_the_order_of_fields_makes_no_difference(file: str, tmp_path: Path) -> None:
-    text = (ROOT / file).read_text(encoding="utf-8")
-    digests = {name: p.case.digest for name, p in read_study(ROOT / file).cases.items()}
+    text = (REPOSITORY / file).read_text(encoding="utf-8")
+    digests = {name: p.case.digest for name, p in read_study(REPOSITORY / file).cases.items()}
     parts = blocks(text)
     # An alias must follow its anchor.
     for seed in range(10):
@@ -199,7 +198,7 @@ def test_the_order_of_fields_makes_no_difference(file: str, tmp_path: Path) -> N
 
 
 def test_lab_8() -> None:
-    study = read_study(ROOT / "labs/lab08")
+    study = read_study(REPOSITORY / "labs/lab08")
     assert study.name == "lab08"
     assert list(study.cases) == ["unshaped", "default", "tuned"]
     assert study.cases["unshaped"].case.setup == ()
@@ -232,7 +231,7 @@ flows:
 
 
 def test_the_reference_shows_what_can_be_read(tmp_path: Path) -> None:
-    text = (ROOT / "docs/study-format.md").read_text(encoding="utf-8")
+    text = (REPOSITORY / "docs/study-format.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     # The figures are those of several studies.
     whole, network, files, probes, flows, layout, coupled, _figures, claims, over_cases = blocks

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from longfat.case import Case, File
 from longfat.errors import InputError
-from longfat.network import Host, Link, Network
+from longfat.model.case import Case, File
+from longfat.model.network import Host, Link, Network
+from longfat.model.traffic import Ping
 from longfat.study import Study, read_study
-from longfat.study.convert import convert_text
-from longfat.study.open import open_network
+from longfat.study.formats.convert import convert_text
+from longfat.study.formats.open import open_network
 from longfat.study.read import parse_study
-from longfat.traffic import Ping
 
 HEAD = """\
 title: x

@@ -12,19 +12,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from longfat.errors import InputError
-from longfat.metric import Metric, Unit
+from longfat.model.metric import Metric, Unit
 from longfat.study import read_study
-from longfat.study.casebuilder import parse_claim
+from longfat.study.claims.compiler import parse_claim
+from longfat.study.claims.formula import FormulaError
+from longfat.study.claims.rows import Rows
+from longfat.study.claims.terms import UndefinedError
 from longfat.study.document import Mark, Scalar
-from longfat.study.formula import FormulaError
 from longfat.study.node import Node
-from longfat.study.rows import Rows
-from longfat.study.terms import UndefinedError
+from tests.paths import REPOSITORY
 
-ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = [
-    ROOT / "labs/lab08/study.yaml",
-    ROOT / "tests/study/data/everything.yaml",
+    REPOSITORY / "labs/lab08/study.yaml",
+    REPOSITORY / "tests/study/data/everything.yaml",
 ]
 
 FRAGMENTS = [

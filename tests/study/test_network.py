@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from longfat.network import Host, Link, Route, Shape
+from longfat.model.network import Host, Link, Route, Shape
 from tests.study.messages import error, read
 
 NETWORK = [

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from longfat.case import Case
 from longfat.errors import InputError
-from longfat.probe import Capture, Probe, Queue, Rate, Tcp
+from longfat.model.case import Case
+from longfat.model.probes import Capture, Probe, Queue, Rate, Tcp
 from longfat.study import read_study
 
 STUDY = """\

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from longfat.model.traffic import Transfer
 from longfat.study import read_study
-from longfat.study.write import study_text
-from longfat.traffic import Transfer
+from longfat.study.formats.write import study_text
 from tests.study.messages import BASE, error, read
 
 

@@ -14,7 +14,7 @@ from longfat.errors import InputError
 from longfat.live.shell import attach as attach_terminal
 from longfat.live.shell import session_names, tell
 from longfat.live.shell.terminal import end_orderly
-from longfat.network import ROOT
+from longfat.model.network import ROOT
 from longfat.study.node import listed, nearest
 
 

@@ -9,13 +9,13 @@ import re
 import click
 from rich.text import Text
 
-from longfat.advice.arithmetic import compute
-from longfat.advice.arithmetic_lines import sections
-from longfat.advice.sums import text
+from longfat.analysis.advice.arithmetic import compute
+from longfat.analysis.advice.arithmetic_lines import sections
+from longfat.analysis.advice.sums import text
 from longfat.cli.console import stdout
+from longfat.engine.kernel.version import USUAL, check_version
 from longfat.errors import InputError
-from longfat.kernel.version import USUAL, check_version
-from longfat.units import parse_fraction, parse_rate_bps, parse_time_s
+from longfat.model.units import parse_fraction, parse_rate_bps, parse_time_s
 
 
 class _PathCommand(click.Command):

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 import click
 from rich.text import Text
 
+from longfat.analysis.compare import compare_sides, print_compared, print_moments
+from longfat.analysis.compare.find import Wish, find_side
+from longfat.analysis.compare.moments import series_moments
 from longfat.cli.console import stderr, stdout
-from longfat.compare import compare_sides, print_compared, print_moments
-from longfat.compare.find import Wish, find_side
-from longfat.compare.moments import series_moments
 from longfat.errors import ExitCode, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from longfat.compare import Compared, Side
-    from longfat.compare.moments import Moment
+    from longfat.analysis.compare import Compared, Side
+    from longfat.analysis.compare.moments import Moment
 
 _SEEDS = re.compile(r"([0-9]+)(?:-([0-9]+))?")
 

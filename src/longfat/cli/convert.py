@@ -8,8 +8,8 @@ import click
 
 from longfat.cli.console import stderr
 from longfat.errors import InputError
-from longfat.labs import find_study
-from longfat.study.convert import convert_text
+from longfat.study.formats.convert import convert_text
+from longfat.study.labs import find_study
 
 
 @click.command()

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from longfat.advice import screen
-from longfat.advice.diagnosis import diagnose as diagnose_run
+from longfat.analysis.advice import screen
+from longfat.analysis.advice.diagnosis import diagnose as diagnose_run
 from longfat.cli.console import stdout
-from longfat.runs import load_run
+from longfat.execution.runs import load_run
 
 if TYPE_CHECKING:
     from rich.console import Console

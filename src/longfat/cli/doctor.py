@@ -9,8 +9,8 @@ import click
 from rich.text import Text
 
 from longfat.cli.console import stdout
-from longfat.doctor import examine
 from longfat.errors import ExitCode
+from longfat.execution.doctor import examine
 
 _MARKS = {True: ("ok", "green"), False: ("lacks", "red"), None: ("note", "yellow")}
 

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import click
 
+from longfat.engine.kernel.version import NEWEST
+from longfat.engine.machine.pace import LEAST_FACTOR, MOST_FACTOR
+from longfat.engine.machine.watchdog import STALL_CPU_S
 from longfat.errors import InputError
-from longfat.kernel.version import NEWEST
-from longfat.live.execution import Order, execute
-from longfat.live.execution.interrupts import Interrupted
+from longfat.live.exec import Order, execute
+from longfat.live.exec.interrupts import Interrupted
 from longfat.live.folders import check_places, folder_inside, hidden_words, read_bind
 from longfat.live.quantities import seconds, size_bytes
 from longfat.live.session import RefusedError
-from longfat.machine.pace import LEAST_FACTOR, MOST_FACTOR
-from longfat.machine.watchdog import STALL_CPU_S
 from longfat.study.expand import LARGEST_SEED
 
 _BROKEN_PIPE = 128 + signal.SIGPIPE

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from longfat.cli.words import told_count
+from longfat.cli.number_words import told_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
-    from longfat.cli.parts import Part
-    from longfat.runner import Failure
+    from longfat.cli.selection import Part
+    from longfat.execution import Failure
 
 
 def tell_failures(failures: Sequence[Failure], parts: Sequence[Part], *, console: Console) -> None:

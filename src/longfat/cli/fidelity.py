@@ -9,10 +9,10 @@ import click
 
 from longfat.cli.console import stdout
 from longfat.errors import ExitCode, InputError
-from longfat.labs import find_lab, find_study
-from longfat.report.fidelity import StudyFidelity, fidelity_complaints, study_fidelity
-from longfat.report.fidelity_page import fidelity_markdown
+from longfat.output.report.fidelity import StudyFidelity, fidelity_complaints, study_fidelity
+from longfat.output.report.fidelity_page import fidelity_markdown
 from longfat.study import Study, read_study
+from longfat.study.labs import find_lab, find_study
 
 
 @click.command()

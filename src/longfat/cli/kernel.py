@@ -13,11 +13,11 @@ from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bars
 from rich.table import Table
 
-from longfat import kernel as kernels
 from longfat.cli.console import stderr, stdout
+from longfat.engine import kernel as kernels
+from longfat.engine.kernel import Kernel, Progress, Step
+from longfat.engine.kernel.build import build as build_kernel
 from longfat.errors import InputError
-from longfat.kernel import Kernel, Progress, Step
-from longfat.kernel.build import build as build_kernel
 
 _SAYING = {
     Step.WAIT: "another process is at it",

@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from longfat.cli.console import stdout
-from longfat.labs import Lab, all_labs
-from longfat.runner.compile import expected_virtual_s
+from longfat.execution.compile import expected_virtual_s
 from longfat.study import Study, read_study
+from longfat.study.labs import Lab, all_labs
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,20 +13,20 @@ from rich.text import Text
 
 from longfat.cli.choose import check_names, choose_cases
 from longfat.cli.console import stdout
+from longfat.cli.number_words import told_count, told_time
 from longfat.cli.tables import plain_table, print_table
-from longfat.cli.words import told_count, told_time
 from longfat.errors import SurroundingsError
-from longfat.labs import find_study
-from longfat.memory import Memory
-from longfat.metric import Unit
-from longfat.runner.cost import Cost
-from longfat.runner.cost import wall_on as wall_of
-from longfat.runner.experience import Experience
-from longfat.runner.many import Batch, Keys, experience_of
-from longfat.runner.tools import Toolbox
+from longfat.execution.batch_runner import Batch, Keys, experience_of
+from longfat.execution.cache import Memory
+from longfat.execution.cost import Cost
+from longfat.execution.cost import wall_on as wall_of
+from longfat.execution.cost_model import Experience
+from longfat.execution.tools import Toolbox
+from longfat.model.metric import Unit
+from longfat.model.units import format_quantity
 from longfat.study import read_study
 from longfat.study.expand import MOST_SEEDS
-from longfat.units import format_quantity
+from longfat.study.labs import find_study
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

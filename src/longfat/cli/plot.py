@@ -9,9 +9,9 @@ import click
 
 from longfat.cli.console import stderr
 from longfat.errors import InputError
-from longfat.plot import FORMS
-from longfat.report.plots import PlotFiles, Wish, plot_reports, plot_runs
-from longfat.units import parse_time_s
+from longfat.model.units import parse_time_s
+from longfat.output.plot import FORMS
+from longfat.output.report.plots import PlotFiles, Wish, plot_reports, plot_runs
 
 
 @click.command()

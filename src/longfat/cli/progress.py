@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from longfat.cli.words import told_time
-from longfat.runner import Audience
-from longfat.runner.compile import expected_virtual_s
+from longfat.cli.number_words import told_time
+from longfat.execution import Audience
+from longfat.execution.compile import expected_virtual_s
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from longfat.errors import LongfatError
-    from longfat.runner import Batch, Piece, Work
-    from longfat.runner import Progress as CaseState
-    from longfat.runs import Run
+    from longfat.execution import Batch, Piece, Work
+    from longfat.execution import Progress as CaseState
+    from longfat.execution.runs import Run
 
 _LEAST_WALL_S = 0.5  # before that, a speed says nothing
 _SPARE_LINES = 3  # for the prompt, what stands before, and the whole

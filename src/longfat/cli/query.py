@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from longfat.extras import need
+from longfat.common.extras import need
 
 
 @click.command()
@@ -60,7 +60,7 @@ def query(
     """
     need("sql")
     # The catalog is made of Arrow's types.
-    from longfat.cli.ask import Wish, ask  # noqa: PLC0415
+    from longfat.cli.query_run import Wish, ask  # noqa: PLC0415
 
     wish = Wish(
         folders=folders,

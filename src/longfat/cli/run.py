@@ -10,29 +10,29 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
+from longfat.analysis.verdict import judge
 from longfat.cli.choose import check_names
 from longfat.cli.console import stderr, stdout
 from longfat.cli.failures import failures_json, tell_failures
-from longfat.cli.parts import label_of, make_parts
 from longfat.cli.progress import CaseProgress
+from longfat.cli.selection import label_of, make_parts
+from longfat.common.atomic import write_whole
+from longfat.common.extras import need
 from longfat.errors import ExitCode
-from longfat.extras import need
-from longfat.labs import find_study
-from longfat.memory import Memory
-from longfat.report import print_verdict, write_report
-from longfat.runner import run_batches
-from longfat.runs.space import write_error
+from longfat.execution import run_batches
+from longfat.execution.cache import Memory
+from longfat.execution.runs.space import write_error
+from longfat.output.report import print_verdict, write_report
 from longfat.study import read_study
 from longfat.study.expand import LARGEST_SEED, MOST_SEEDS
-from longfat.verdict import judge
-from longfat.whole import write_whole
+from longfat.study.labs import find_study
 
 if TYPE_CHECKING:
-    from longfat.cli.parts import Part
-    from longfat.compare import Compared
-    from longfat.report import ReportFiles
-    from longfat.runner import Outcome, Workplace
-    from longfat.verdict import Verdict
+    from longfat.analysis.compare import Compared
+    from longfat.analysis.verdict import Verdict
+    from longfat.cli.selection import Part
+    from longfat.execution import Outcome, Workplace
+    from longfat.output.report import ReportFiles
 
 VERDICT = "verdict.json"
 """The file beside the runs of a study that keeps what they amount to."""
@@ -204,7 +204,7 @@ def _cluster(
         return None
     need("cluster")
     # Dask takes a while to load.
-    from longfat.runner.cluster import Certificates, Cluster  # noqa: PLC0415
+    from longfat.execution.cluster import Certificates, Cluster  # noqa: PLC0415
 
     return Cluster(
         scheduler=scheduler,
@@ -272,7 +272,7 @@ def _show(parts: Sequence[Part], verdicts: Sequence[Verdict], *, draws: bool) ->
             _tell(note)
     for group in _by_study(parts, verdicts):
         if (compared := _compared(group)) is not None:
-            from longfat.compare import print_compared  # noqa: PLC0415  see _compared
+            from longfat.analysis.compare import print_compared  # noqa: PLC0415  see _compared
 
             name = next(iter(group.values())).study.name
             _heading(f"{name}: {' and '.join(group)} compared", first=False)
@@ -298,7 +298,7 @@ def _compared(group: dict[str, Verdict]) -> Compared | None:
     if len(there) < 2:
         return None
     # It loads numpy, and most commands are of one kernel.
-    from longfat.compare import compare_verdicts  # noqa: PLC0415
+    from longfat.analysis.compare import compare_verdicts  # noqa: PLC0415
 
     return compare_verdicts(there)
 

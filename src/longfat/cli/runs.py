@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
-from longfat import kernel as kernels_here
 from longfat.cli.console import stderr, stdout
+from longfat.cli.number_words import told_age, told_count
 from longfat.cli.tables import plain_table, print_table
-from longfat.cli.words import told_age, told_count
+from longfat.engine import kernel as kernels_here
 from longfat.errors import ExitCode, InputError
-from longfat.memory import Collected, Entry, Memory, Rule, collect
-from longfat.metric import Unit
-from longfat.runs import load_run
-from longfat.runs.run import damage
-from longfat.units import format_quantity, parse_size_bytes, parse_time_s
+from longfat.execution.cache import Collected, Entry, Memory, Rule, collect
+from longfat.execution.runs import load_run
+from longfat.execution.runs.run import damage
+from longfat.model.metric import Unit
+from longfat.model.units import format_quantity, parse_size_bytes, parse_time_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rich.table import Table
 
-    from longfat.runs import Run
+    from longfat.execution.runs import Run
 
 _SHOWN = 12
 _LEAST_PREFIX = 4

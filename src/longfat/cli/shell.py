@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from longfat.engine.machine.pace import LEAST_FACTOR, MOST_FACTOR
 from longfat.live.shell import hold, open_live, plan_session, run_script
 from longfat.live.shell.terminal import end_orderly
-from longfat.machine.pace import LEAST_FACTOR, MOST_FACTOR
-from longfat.network import ROOT
+from longfat.model.network import ROOT
 from longfat.study.expand import LARGEST_SEED
 
 if TYPE_CHECKING:

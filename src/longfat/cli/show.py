@@ -15,8 +15,8 @@ from rich.markdown import Markdown
 
 from longfat.cli.console import stdout
 from longfat.errors import InputError
-from longfat.labs import Lab, find_lab
 from longfat.study import STUDY_FILE
+from longfat.study.labs import Lab, find_lab
 from longfat.study.text import NETWORK_LINE, read_text
 
 # Longer lines are hard to read.

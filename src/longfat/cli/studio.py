@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
+from longfat.common.extras import need
 from longfat.errors import InputError
-from longfat.extras import need
-from longfat.labs import all_labs, find_study
 from longfat.studio.address import FIRST_PORT, Address
 from longfat.studio.formats import SUFFIXES
 from longfat.study import STUDY_FILE
+from longfat.study.labs import all_labs, find_study
 from longfat.study.node import listed
 
 

@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from longfat.advice.check import Checked, check_cases, judge_check
-from longfat.advice.need import CONGESTIONS
-from longfat.advice.screen import show
-from longfat.advice.tuning import tune as tune_path
-from longfat.advice.tuning_screen import draw_check, draw_tuning
+from longfat.analysis.advice.check import Checked, check_cases, judge_check
+from longfat.analysis.advice.need import CONGESTIONS
+from longfat.analysis.advice.screen import show
+from longfat.analysis.advice.tuning import tune as tune_path
+from longfat.analysis.advice.tuning_screen import draw_check, draw_tuning
 from longfat.cli.console import stderr, stdout
 from longfat.cli.progress import CaseProgress
+from longfat.common.guard import scratch_folder
+from longfat.engine.kernel.version import USUAL, check_version
 from longfat.errors import ExitCode
-from longfat.guard import scratch_folder
-from longfat.kernel.version import USUAL, check_version
-from longfat.memory import Memory
-from longfat.runner import Batch, run_cases
+from longfat.execution import Batch, run_cases
+from longfat.execution.cache import Memory
+from longfat.model.units import parse_fraction, parse_rate_bps, parse_time_s
 from longfat.study import Planned
-from longfat.units import parse_fraction, parse_rate_bps, parse_time_s
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from longfat.advice.tuning import Tuning
+    from longfat.analysis.advice.tuning import Tuning
 
 
 @click.command()

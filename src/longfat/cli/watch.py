@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
+from longfat.analysis.verdict import judge
 from longfat.cli.choose import choose_cases
 from longfat.cli.console import stderr, stdout
+from longfat.engine.machine.pace import LEAST_FACTOR, MOST_FACTOR
 from longfat.errors import InputError
-from longfat.labs import find_study
-from longfat.machine.pace import LEAST_FACTOR, MOST_FACTOR
+from longfat.model.units import parse_time_s
+from longfat.output.watch import Order, watch_in_lines, watch_on_screen
+from longfat.output.watch.ending import case_lines
+from longfat.output.watch.lines import row_text
 from longfat.study import read_study
 from longfat.study.expand import LARGEST_SEED
+from longfat.study.labs import find_study
 from longfat.study.node import listed, nearest
-from longfat.units import parse_time_s
-from longfat.verdict import judge
-from longfat.watch import Order, watch_in_lines, watch_on_screen
-from longfat.watch.ending import case_lines
-from longfat.watch.lines import row_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rich.console import Console
 
-    from longfat.runs import Run
+    from longfat.execution.runs import Run
 
 
 class _Window(click.ParamType[float]):

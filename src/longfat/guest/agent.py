@@ -52,7 +52,7 @@ from longfat.guest.batches import connect as connect_interfaces
 from longfat.guest.batches import run_batches
 from longfat.guest.command import Command, CommandRefused
 from longfat.guest.files import put_files
-from longfat.guest.line import Line
+from longfat.guest.host_channel import Line
 from longfat.guest.netlink import ROUTE
 from longfat.guest.nodes import Nodes
 from longfat.guest.sample import Samples

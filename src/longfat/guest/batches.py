@@ -30,7 +30,7 @@ def run_batches(
     """Run batches one after the other, as far as they go well.
 
     Args:
-        batches: each has program, node and lines; see `longfat.network.build.Batch`.
+        batches: each has program, node and lines; see `longfat.model.network.build.Batch`.
         nodes: where they can run.
         rest: called now and then; it is to let the kernel's own threads run. One of them
             gives each CPU its memory, which is used up after some hundred hosts.

@@ -1,6 +1,6 @@
 """A job, step by step: put files in place, build the network, set it up, play the traffic.
 
-The job is JSON that the host compiled (`longfat.runner.compile` says what is
+The job is JSON that the host compiled (`longfat.execution.compile` says what is
 in it). The outcome is JSON too: what failed, if anything did, and the virtual time
 since boot at the end.
 """

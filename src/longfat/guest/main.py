@@ -15,7 +15,6 @@ from typing import Any
 
 # This file stands at ROOT/longfat/guest/main.py, and nothing else of longfat does.
 sys.path.insert(0, os.path.abspath(f"{__file__}/../../.."))
-
 from longfat.guest import mounts, shared, system
 
 

@@ -2,7 +2,7 @@
 
 Starting a program is what building costs: 10 ms for each host, where the lines
 themselves take a third of one each. The lines here are those that every host of every
-network needs, and only in the form in which `longfat.network.build` writes them; all
+network needs, and only in the form in which `longfat.model.network.build` writes them; all
 others, and all that a person typed, are run by `ip` itself.
 
 Source of the requests: rtnetlink(7), include/uapi/linux/{rtnetlink,if_link,if_addr}.h,

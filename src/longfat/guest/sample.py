@@ -16,7 +16,7 @@ the last at the end, and between them one at each multiple of the interval. What
 socket counted between its last sample and its end the kernel sends when it destroys
 the socket, and it stands with the next sample.
 
-The format of the files is documented in `longfat.probe.samples`, which reads them.
+The format of the files is documented in `longfat.model.probes.samples`, which reads them.
 """
 
 import json
@@ -57,7 +57,7 @@ class Sampler:
     """The sampler, started.
 
     Args:
-        orders: what to sample; `longfat.probe` says what is in each.
+        orders: what to sample; `longfat.model.probes` says what is in each.
         nodes: all nodes of the network, whether they are sampled or not.
         folder: the folder for the files.
         start_s: when the first sample is taken, in seconds of virtual time since boot.
@@ -103,7 +103,7 @@ class Samples:
     """The samples of some probes, and the clock that says when to take them.
 
     Args:
-        orders: what to sample; `longfat.probe` says what is in each. At least one.
+        orders: what to sample; `longfat.model.probes` says what is in each. At least one.
         folder: the folder for the files.
         sockets: what to ask by.
         start_ns: when the first sample is taken, in nanoseconds of virtual time since

@@ -15,7 +15,7 @@ _MOST_NEIGHBOURS = 1 << 20
 # a frame that a bridge of a thousand ports floods is a thousand packets.
 _MOST_BACKLOG = 1_000_000
 # Closed TCP sockets that still have something to send. The kernel derives it from the size
-# of its socket table, which is small here (`longfat.kernel.manifest`).
+# of its socket table, which is small here (`longfat.engine.kernel.manifest`).
 _MOST_ORPHANS = 1 << 18
 _MOST_WATCHERS = 1 << 16
 

@@ -36,7 +36,6 @@ import sys
 
 # As for `main`: nothing else of longfat is there in a machine.
 sys.path.insert(0, os.path.abspath(f"{__file__}/../../.."))
-
 from longfat.guest import transfer_ends, transfer_streams
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from longfat.engine.machine import Pace
+from longfat.engine.machine.pace import LEAST_FACTOR, MOST_FACTOR
 from longfat.errors import InputError
-from longfat.machine import Pace
-from longfat.machine.pace import LEAST_FACTOR, MOST_FACTOR
 
 if TYPE_CHECKING:
     from longfat.live.session import Session

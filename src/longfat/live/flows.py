@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from longfat.live.process import Process
     from longfat.live.session import Session, Task
-    from longfat.traffic import Flow
-    from longfat.traffic.flow import Process as Planned
+    from longfat.model.traffic import Flow
+    from longfat.model.traffic.flow import Process as Planned
 
 # A server writes its report after its client has ended.
 _SERVER_GRACE_S = 5.0

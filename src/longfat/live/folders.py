@@ -1,6 +1,6 @@
 """Folders of the host that a live machine is to see, beside what every machine sees.
 
-A machine sees programs and their data (`longfat.machine.view`) and no file of a
+A machine sees programs and their data (`longfat.engine.sandbox.view`) and no file of a
 person's. What is wanted besides is named: a folder, and where it is to be seen.
 It is read-only unless said otherwise.
 """
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from longfat.engine.machine import is_visible
 from longfat.errors import InputError
-from longfat.machine import is_visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from longfat.errors import InputError
 from longfat.live.quantities import bits_per_second, seconds, share, size_bytes
-from longfat.network import Shape
-from longfat.network.qdisc import qdisc_problem
+from longfat.model.network import Shape
+from longfat.model.network.qdisc import qdisc_problem
 
 if TYPE_CHECKING:
     from longfat.live.network import Network
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Properties(TypedDict, total=False):
-    """What one direction of a link does to packets; see `longfat.network.Shape`."""
+    """What one direction of a link does to packets; see `longfat.model.network.Shape`."""
 
     rate: Rate | None
     delay: Duration | None

@@ -24,31 +24,31 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from longfat.case import DEFAULT_MEMORY_BYTES, Case, Command, File
+from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError, LongfatError
-from longfat.kernel.version import NEWEST
-from longfat.live.building import build
+from longfat.execution.compile import SHIMS
+from longfat.live.build import build
 from longfat.live.clock import Clock
 from longfat.live.flows import Started
 from longfat.live.folders import share_folders
+from longfat.live.link_changes import reshape
 from longfat.live.links import LiveLink, Properties, shaped
 from longfat.live.nodes import LiveHost, LiveSwitch, Node
 from longfat.live.probes import Series
 from longfat.live.process import CommandFailed, Completed, Process, TimedOut
 from longfat.live.quantities import seconds, size_bytes
 from longfat.live.record import Record, as_line
-from longfat.live.reshaping import reshape
 from longfat.live.session import LIVE_ENVIRONMENT, Session
-from longfat.network import ROOT, Host, Link, Route, Shape, Switch, hosts_file
-from longfat.network import Network as Model
-from longfat.network.check import problems
-from longfat.probe.capture import DEFAULT_SNAP_BYTES
-from longfat.runner.compile import SHIMS
+from longfat.model.case import DEFAULT_MEMORY_BYTES, Case, Command, File
+from longfat.model.network import ROOT, Host, Link, Route, Shape, Switch, hosts_file
+from longfat.model.network import Network as Model
+from longfat.model.network.check import problems
+from longfat.model.probes.capture import DEFAULT_SNAP_BYTES
+from longfat.model.traffic.bulk import DEFAULT_PORT
 from longfat.study.addresses import host_address, route_target, router_address
+from longfat.study.formats.open import open_network
+from longfat.study.formats.write import study_text
 from longfat.study.network import name_problem
-from longfat.study.open import open_network
-from longfat.study.write import study_text
-from longfat.traffic.bulk import DEFAULT_PORT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
     from longfat.live.probes import Hosts, Interfaces
     from longfat.live.quantities import Duration, Rate, Share, Size
-    from longfat.traffic import Flow
+    from longfat.model.traffic import Flow
 
 _ADDRESSES = ipaddress.ip_network("10.0.0.0/8")
 

@@ -10,9 +10,9 @@ from longfat.live.process import CommandFailed, Completed, Process, TimedOut
 from longfat.live.quantities import bits_per_second, seconds
 from longfat.live.record import as_line
 from longfat.live.session import LIVE_ENVIRONMENT
-from longfat.network import ROOT
-from longfat.traffic.iperf3 import Iperf3
-from longfat.traffic.ping import Ping
+from longfat.model.network import ROOT
+from longfat.model.traffic.iperf3 import Iperf3
+from longfat.model.traffic.ping import Ping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -5,7 +5,7 @@
     series.queue            # an Arrow table, as that of a study's probe
 
 What the kernel is asked and how its replies are decoded is the study probes'
-(`longfat.probe`); here it is said for how long, and of what. The first sample is
+(`longfat.model.probes`); here it is said for how long, and of what. The first sample is
 taken at the probe's start and the last at its end. `time_s` is virtual time since
 boot, as that of the clock and of every command, so that tables and outputs can
 be laid side by side.
@@ -22,20 +22,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from longfat.common.extras import need
+from longfat.engine.machine.machine import START_OF_TIME_S
 from longfat.errors import InputError, MachineError
-from longfat.extras import need
 from longfat.live.quantities import seconds, size_bytes
 from longfat.live.record import as_line
-from longfat.machine.machine import START_OF_TIME_S
-from longfat.network import ROOT
-from longfat.probe import Capture, Queue, Rate, Tcp
-from longfat.probe import capture as packets
-from longfat.probe import queue as queues
-from longfat.probe import rate as rates
-from longfat.probe import tcp as sockets
-from longfat.probe.capture import DEFAULT_SNAP_BYTES
-from longfat.probe.columns import Column, make_table
-from longfat.probe.samples import UNREADABLE, Message, parse_samples
+from longfat.model.network import ROOT
+from longfat.model.probes import Capture, Queue, Rate, Tcp
+from longfat.model.probes import capture as packets
+from longfat.model.probes import queue as queues
+from longfat.model.probes import rate as rates
+from longfat.model.probes import tcp as sockets
+from longfat.model.probes.capture import DEFAULT_SNAP_BYTES
+from longfat.model.probes.columns import Column, make_table
+from longfat.model.probes.samples import UNREADABLE, Message, parse_samples
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from longfat.errors import InputError
-from longfat.units import parse_fraction, parse_rate_bps, parse_size_bytes, parse_time_s
+from longfat.model.units import parse_fraction, parse_rate_bps, parse_size_bytes, parse_time_s
 
 Duration = float | str
 """Seconds, or a text such as "20ms"."""

@@ -14,25 +14,25 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from longfat import kernel as kernels
-from longfat.case import DEFAULT_MEMORY_BYTES
+from longfat.common.guard import scratch_folder
+from longfat.engine import kernel as kernels
+from longfat.engine.kernel.version import NEWEST
+from longfat.engine.machine import HANDOVER, Line, Machine, reserve_cpu
+from longfat.engine.machine.watchdog import STALL_CPU_S
 from longfat.errors import InputError, MachineError
-from longfat.guard import scratch_folder
-from longfat.kernel.version import NEWEST
-from longfat.machine import HANDOVER, Line, Machine, reserve_cpu
-from longfat.machine.watchdog import STALL_CPU_S
-from longfat.network import ROOT
-from longfat.runner.compile import ENVIRONMENT
-from longfat.runner.init import GUEST_PLACE, guest_folder, init_program
+from longfat.execution.compile import ENVIRONMENT
+from longfat.execution.init import GUEST_PLACE, guest_folder, init_program
+from longfat.model.case import DEFAULT_MEMORY_BYTES
+from longfat.model.network import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import TracebackType
 
-    from longfat.case import File
+    from longfat.engine.machine import Frame, Pace
+    from longfat.engine.machine.host_channel import Message
     from longfat.live.folders import SharedFolder
-    from longfat.machine import Frame, Pace
-    from longfat.machine.line import Message
+    from longfat.model.case import File
 
 
 LIVE_ENVIRONMENT = {**ENVIRONMENT, "HOME": "/root", "USER": "root", "LOGNAME": "root"}
@@ -94,7 +94,7 @@ class Session:
         folders: folders of the host's that it sees beside what every machine sees.
         host_boundary: end a packet's charge to its socket at its host's interface, as between
             separate computers; if False, where Linux ends it between namespaces.
-        stall_cpu_s: see `longfat.machine.watchdog.STALL_CPU_S`.
+        stall_cpu_s: see `longfat.engine.machine.watchdog.STALL_CPU_S`.
         on_wait: called a few times a second whenever the machine is waited for, also while
             it boots; what it raises ends the waiting, and leaves the machine as it is.
 

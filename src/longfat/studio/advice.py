@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from longfat.advice.diagnosis import Diagnosis
+    from longfat.analysis.advice.diagnosis import Diagnosis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

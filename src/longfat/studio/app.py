@@ -16,15 +16,15 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from longfat import __version__
-from longfat import kernel as kernels
+from longfat.engine import kernel as kernels
 from longfat.errors import LongfatError
-from longfat.studio.answers import bug, http_error, longfat_error
+from longfat.studio.auth import Gate, Keys
 from longfat.studio.documents import document_routes
-from longfat.studio.gate import Gate, Keys
+from longfat.studio.error_responses import bug, http_error, longfat_error
 from longfat.studio.jobs import Jobs, job_routes
 from longfat.studio.labs import LabBook, lab_routes
-from longfat.studio.live.rooms import Rooms
 from longfat.studio.live.routes import live_routes
+from longfat.studio.live.sessions import Rooms
 from longfat.studio.runs import run_routes
 from longfat.studio.workspace import Workspace
 

@@ -12,23 +12,23 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
-from longfat.metric import Unit
-from longfat.network import shape_lines
-from longfat.network.build import DEFAULT_MTU_BYTES
-from longfat.runner.compile import expected_virtual_s, server_ports
-from longfat.studio.answers import problem_of
+from longfat.execution.compile import expected_virtual_s, server_ports
+from longfat.model.metric import Unit
+from longfat.model.network import shape_lines
+from longfat.model.network.build import DEFAULT_MTU_BYTES
+from longfat.model.traffic import Bulk, Ping
+from longfat.model.traffic.bulk import DEFAULT_TIME_S
+from longfat.model.units import format_quantity
+from longfat.studio.error_responses import problem_of
 from longfat.study.files import ReadBeside, reads_nothing
 from longfat.study.read import parse_study
-from longfat.traffic import Bulk, Ping
-from longfat.traffic.bulk import DEFAULT_TIME_S
-from longfat.units import format_quantity
 
 if TYPE_CHECKING:
-    from longfat.case import Case
-    from longfat.network import Network
-    from longfat.probe import Probe
+    from longfat.model.case import Case
+    from longfat.model.network import Network
+    from longfat.model.probes import Probe
+    from longfat.model.traffic import Flow
     from longfat.study import Planned, Study
-    from longfat.traffic import Flow
 
 
 def check(text: str, *, name: str, beside: ReadBeside = reads_nothing) -> dict[str, Any]:

@@ -12,15 +12,15 @@ from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
 from longfat.errors import InputError
-from longfat.labs import find_lab
-from longfat.studio.asked import asked_name, read_json
-from longfat.studio.beside import asked_beside
+from longfat.studio.attachments import asked_beside
 from longfat.studio.checked import check
 from longfat.studio.formats import STUDY_SUFFIXES, from_study, suffix_of, to_study
+from longfat.studio.http_error import Refusal
 from longfat.studio.listing import list_files
-from longfat.studio.places import RUNS
-from longfat.studio.refusal import Refusal
+from longfat.studio.requests import asked_name, read_json
+from longfat.studio.urls import RUNS
 from longfat.study.document import LARGEST_FILE_BYTES
+from longfat.study.labs import find_lab
 from longfat.study.text import read_text
 
 if TYPE_CHECKING:

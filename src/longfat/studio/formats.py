@@ -1,6 +1,6 @@
 """From a study's text to MiniEdit's and Mininet's files, and from theirs to a study's.
 
-`longfat.study.convert` reads files. What a browser sends is a text, so it is put
+`longfat.study.formats.convert` reads files. What a browser sends is a text, so it is put
 into a file of a folder that nobody else sees; messages speak of its name only.
 """
 
@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longfat.common.guard import scratch_folder
 from longfat.errors import InputError
-from longfat.guard import scratch_folder
-from longfat.study.convert import convert_text
+from longfat.study.formats.convert import convert_text
 
 if TYPE_CHECKING:
-    from longfat.study.convert import Converted
+    from longfat.study.formats.convert import Converted
 
 STUDY_SUFFIXES = (".yaml", ".yml")
 SUFFIXES = (*STUDY_SUFFIXES, ".mn", ".py")

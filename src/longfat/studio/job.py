@@ -7,23 +7,23 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from longfat.analysis.verdict import judge
 from longfat.errors import InputError, LongfatError, MachineError
-from longfat.memory import Memory
-from longfat.report import write_report
-from longfat.runner import Audience, Batch, run_batches
-from longfat.runner.compile import expected_virtual_s
-from longfat.studio.answers import problem_of
-from longfat.studio.places import report_url
+from longfat.execution import Audience, Batch, run_batches
+from longfat.execution.cache import Memory
+from longfat.execution.compile import expected_virtual_s
+from longfat.output.report import write_report
+from longfat.studio.error_responses import problem_of
 from longfat.studio.tables import claims_json, measured_json, published_json
-from longfat.verdict import judge
+from longfat.studio.urls import report_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from longfat.runner import Piece, Progress
-    from longfat.runs import Run
+    from longfat.analysis.verdict import Verdict
+    from longfat.execution import Piece, Progress
+    from longfat.execution.runs import Run
     from longfat.studio.plan import Plan
-    from longfat.verdict import Verdict
 
 _LOG = logging.getLogger(__name__)
 

@@ -17,10 +17,10 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocketDisconnect
 
 from longfat.errors import InputError
-from longfat.studio.asked import read_json
+from longfat.studio.http_error import Refusal
 from longfat.studio.job import Job
 from longfat.studio.plan import Wish, make_plan
-from longfat.studio.refusal import Refusal
+from longfat.studio.requests import read_json
 from longfat.study.expand import MOST_SEEDS
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
-from longfat.labs import all_labs, find_lab
-from longfat.network import ROOT
-from longfat.report.text import page_text, place_network
+from longfat.model.network import ROOT
+from longfat.output.report.text import page_text, place_network
 from longfat.study import read_study
+from longfat.study.labs import all_labs, find_lab
 
 if TYPE_CHECKING:
     from starlette.requests import Request

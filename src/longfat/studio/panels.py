@@ -8,17 +8,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from longfat.metric import Unit
-from longfat.plot.thin import thin_line
-from longfat.report.curves import METRICS
-from longfat.report.groups import group_runs
-from longfat.report.series import Series
+from longfat.model.metric import Unit
+from longfat.output.plot.thin import thin_line
+from longfat.output.report.curves import METRICS
+from longfat.output.report.groups import group_runs
+from longfat.output.report.series import Series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from longfat.plot import Floats, Line, Panel
-    from longfat.runs import Run
+    from longfat.execution.runs import Run
+    from longfat.output.plot import Floats, Line, Panel
 
 # Thinning keeps at most five points a column: 2000 in all.
 _COLUMNS = 400

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longfat import kernel as kernels
+from longfat.engine import kernel as kernels
 from longfat.errors import InputError, LongfatError
-from longfat.labs import find_lab
-from longfat.studio.beside import document_beside
+from longfat.studio.attachments import document_beside
 from longfat.studio.formats import SUFFIXES
-from longfat.studio.kept import load_kept
-from longfat.studio.places import RUNS
+from longfat.studio.saved_runs import load_kept
+from longfat.studio.urls import RUNS
 from longfat.study.expand import LARGEST_SEED
+from longfat.study.labs import find_lab
 from longfat.study.node import listed, nearest
 from longfat.study.read import STUDY_FILE, parse_study
 from longfat.study.text import TEXT_FILES, find_text, read_text
@@ -28,7 +28,7 @@ from longfat.study.text import TEXT_FILES, find_text, read_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from longfat.runs import Run
+    from longfat.execution.runs import Run
     from longfat.studio.workspace import Workspace
     from longfat.study import Planned, Study
 

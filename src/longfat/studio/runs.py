@@ -10,14 +10,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from longfat.advice.diagnosis import diagnose
+from longfat.analysis.advice.diagnosis import diagnose
 from longfat.errors import InputError
-from longfat.report.files import PAGE, PAPER
+from longfat.output.report.files import PAGE, PAPER
 from longfat.studio.advice import advice_of
-from longfat.studio.asked import asked_name, asked_names
-from longfat.studio.kept import KeptRuns, load_kept
+from longfat.studio.http_error import Refusal
 from longfat.studio.panels import panels_of
-from longfat.studio.refusal import Refusal
+from longfat.studio.requests import asked_name, asked_names
+from longfat.studio.saved_runs import KeptRuns, load_kept
 from longfat.studio.share import shared_page
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from longfat.runs import Run
+    from longfat.execution.runs import Run
     from longfat.studio.workspace import Workspace
 
 REPORT_POLICY = "; ".join(

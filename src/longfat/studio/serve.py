@@ -24,7 +24,7 @@ import uvicorn
 from longfat.errors import InputError, SurroundingsError
 from longfat.studio.address import FIRST_PORT, Address
 from longfat.studio.app import STATIC, make_app
-from longfat.studio.gate import Keys, our_hosts
+from longfat.studio.auth import Keys, our_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -12,19 +12,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longfat.analysis.verdict import judge
 from longfat.errors import InputError
-from longfat.report import report_page
+from longfat.output.report import report_page
 from longfat.study import STUDY_FILE, Planned, Study
 from longfat.study.document import LARGEST_FILE_BYTES
 from longfat.study.read import parse_study
 from longfat.study.text import TEXT_FILES
-from longfat.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from longfat.case import Case
-    from longfat.runs import Run
+    from longfat.execution.runs import Run
+    from longfat.model.case import Case
     from longfat.studio.workspace import Workspace
 
 

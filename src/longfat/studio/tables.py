@@ -1,6 +1,6 @@
 """What a study's runs amount to, as the page's tables show it.
 
-The numbers become text in `longfat.report.values`, as for the terminal and the
+The numbers become text in `longfat.output.report.values`, as for the terminal and the
 report, so that the three cannot differ.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from longfat.report.values import (
+from longfat.output.report.values import (
     claim_rows,
     comparison_columns,
     comparison_groups,
@@ -16,7 +16,7 @@ from longfat.report.values import (
 )
 
 if TYPE_CHECKING:
-    from longfat.verdict import Verdict
+    from longfat.analysis.verdict import Verdict
 
 
 def claims_json(verdict: Verdict) -> list[dict[str, Any]]:

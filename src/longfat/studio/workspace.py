@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
-from longfat.runs.run import MANIFEST
-from longfat.studio.refusal import Refusal
+from longfat.execution.runs.run import MANIFEST
+from longfat.studio.http_error import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

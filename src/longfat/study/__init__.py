@@ -8,7 +8,9 @@ in them) and `gridcases`, which puts both together.
 takes a network from any of them, and `convert` makes one of another.
 """
 
-from longfat.study.claims import Claim
+from longfat.study.claims.claims import Claim
+from longfat.study.formats.open import Opened, open_network
+from longfat.study.formats.write import study_text
 from longfat.study.metrics import find_metric, known_metrics
 from longfat.study.model import (
     Figure,
@@ -18,9 +20,7 @@ from longfat.study.model import (
     Published,
     Study,
 )
-from longfat.study.open import Opened, open_network
 from longfat.study.read import DEFAULT_CASE, STUDY_FILE, read_study
-from longfat.study.write import study_text
 
 __all__ = [
     "DEFAULT_CASE",

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
-from longfat.network import Route
+from longfat.model.network import Route
 
 if TYPE_CHECKING:
     from longfat.study.node import Node

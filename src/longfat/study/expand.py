@@ -24,10 +24,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from longfat.case import DEFAULT_MEMORY_BYTES, Case, Command
+from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError, Place
-from longfat.kernel.version import NEWEST
-from longfat.network import Network
+from longfat.model.case import DEFAULT_MEMORY_BYTES, Case, Command
+from longfat.model.network import Network
 from longfat.study.files import ReadBeside, WrittenFile, check_files, read_file
 from longfat.study.flows import Draft, check_flows, draft_flow, merge_flow, read_flow
 from longfat.study.model import Planned

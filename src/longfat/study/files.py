@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from longfat.case import File
 from longfat.errors import InputError
+from longfat.model.case import File
 from longfat.study.document import Scalar
 
 if TYPE_CHECKING:

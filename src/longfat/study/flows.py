@@ -18,14 +18,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from longfat.errors import InputError
-from longfat.network import Network
+from longfat.model.network import Network
+from longfat.model.traffic import Flow, Iperf3, Ping, Transfer
+from longfat.model.traffic.bulk import DEFAULT_TIME_S
+from longfat.model.units import LARGEST_INTEGER
 from longfat.study.network import check_host
 from longfat.study.node import Node, listed, nearest
 from longfat.study.options import IPERF3, PING, Options
-from longfat.study.reach import check_reach
-from longfat.traffic import Flow, Iperf3, Ping, Transfer
-from longfat.traffic.bulk import DEFAULT_TIME_S
-from longfat.units import LARGEST_INTEGER
+from longfat.study.reachability import check_reach
 
 _COMMON = ("start", "start_spread", "after")
 _FIELDS = {

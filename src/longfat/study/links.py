@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from longfat.network import Link, Shape
-from longfat.network.qdisc import qdisc_problem
+from longfat.model.network import Link, Shape
+from longfat.model.network.qdisc import qdisc_problem
 from longfat.study.addresses import read_address
 from longfat.study.node import listed, nearest
 

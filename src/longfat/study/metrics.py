@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from longfat.case import Case
-from longfat.metric import Metric
-from longfat.probe import Probe
-from longfat.traffic import Flow
+from longfat.model.case import Case
+from longfat.model.metric import Metric
+from longfat.model.probes import Probe
+from longfat.model.traffic import Flow
 
 
 def known_metrics(case: Case) -> dict[str, Metric]:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from longfat.case import Case
 from longfat.errors import Place
-from longfat.metric import Unit
-from longfat.setting import Setting
-from longfat.study.claims import Claim
-from longfat.study.figurespec import FigureSpec
+from longfat.model.case import Case
+from longfat.model.metric import Unit
+from longfat.model.parameter import Setting
+from longfat.study.claims.claims import Claim
+from longfat.study.figures.spec import FigureSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """The `network` field: hosts, switches and links.
 
 What a value must look like is checked here and in `links` and `addresses`; what
-must hold of the whole is checked by `longfat.network.check`, and each problem is
+must hold of the whole is checked by `longfat.model.network.check`, and each problem is
 given the place of the field that it speaks of.
 """
 
@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 from longfat.errors import InputError
-from longfat.network import ROOT, Host, Network, Problem, Switch, problems
-from longfat.network.check import LONGEST_INTERFACE
+from longfat.model.network import ROOT, Host, Network, Problem, Switch, problems
+from longfat.model.network.check import LONGEST_INTERFACE
 from longfat.study.addresses import read_address, read_routes
 from longfat.study.links import read_link
 from longfat.study.node import Node, listed, nearest

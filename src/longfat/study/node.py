@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from longfat.errors import InputError, Place
-from longfat.metric import Unit
+from longfat.model.metric import Unit
+from longfat.model.units import parse_fraction, parse_quantity, parse_rate_bps, parse_size_bytes
+from longfat.model.units import parse_time_s as parse_time
 from longfat.study.document import Mapping, Mark, Raw, Scalar, Sequence, label
-from longfat.units import parse_fraction, parse_quantity, parse_rate_bps, parse_size_bytes
-from longfat.units import parse_time_s as parse_time
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from longfat.errors import InputError
-from longfat.metric import Metric
+from longfat.model.metric import Metric
 from longfat.study.metrics import find_metric
 from longfat.study.model import Figure, Published
 from longfat.study.node import Key, Node, listed, nearest

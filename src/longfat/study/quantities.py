@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from longfat.network.shape import percent_word, rate_word
-from longfat.units import parse_time_s
+from longfat.model.network.shape import percent_word, rate_word
+from longfat.model.units import parse_time_s
 
 _TIMES = (("s", 0), ("ms", 3), ("us", 6), ("ns", 9))
 _SIZES = (("TB", 4), ("GB", 3), ("MB", 2), ("KB", 1))

@@ -13,19 +13,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from longfat.errors import InputError
-from longfat.study.claims import read_claim
+from longfat.study.claims.claims import read_claim
+from longfat.study.claims.rows import Rows
 from longfat.study.document import find_document, parse_document, read_content, read_document
 from longfat.study.expand import CASE_FIELDS, SETTINGS, Settings, plan_case, read_settings
-from longfat.study.figures import read_figures
+from longfat.study.figures.read import read_figures
 from longfat.study.files import ReadBeside, reads_beside, reads_nothing
-from longfat.study.grid import GRID_FIELDS
-from longfat.study.gridcases import check_no_grid, read_grid
+from longfat.study.grid.cases import check_no_grid, read_grid
+from longfat.study.grid.grid import GRID_FIELDS
 from longfat.study.layout import read_layout
 from longfat.study.metrics import known_metrics
 from longfat.study.model import Planned, Study
 from longfat.study.node import Node
 from longfat.study.published import OWN_FIELDS, read_published
-from longfat.study.rows import Rows
 from longfat.study.text import find_text, read_text
 
 STUDY_FILE = "study.yaml"

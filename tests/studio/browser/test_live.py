@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import shutil
-from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
+from tests.paths import TESTS
 from tests.studio.browser.acts import (
     dock,
     fill,
@@ -22,7 +22,7 @@ from tests.studio.browser.acts import (
 )
 from tests.studio.browser.conftest import Studio
 
-DATA = Path(__file__).parents[2] / "data"
+DATA = TESTS / "data"
 
 STUDY = """\
 title: A bottleneck

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from longfat.studio.live import Rooms
-from longfat.studio.live.hub import Listener
-from longfat.studio.live.orders import Order
-from longfat.studio.live.room import Room
+from longfat.studio.live.broadcast import Listener
+from longfat.studio.live.messages import Order
+from longfat.studio.live.session import Room
 
 STUDY = """\
 title: A small network

@@ -15,19 +15,19 @@ from typing import Any
 
 import pytest
 
-from longfat import kernel as kernels
+from longfat.engine import kernel as kernels
 from longfat.errors import InputError, LongfatError
 from longfat.studio.live import Rooms
-from longfat.studio.live import hub as hubs
-from longfat.studio.live import looking as lookings
-from longfat.studio.live import rooms as all_rooms
+from longfat.studio.live import broadcast as hubs
+from longfat.studio.live import probe_reader as lookings
 from longfat.studio.live import series as all_series
-from longfat.studio.live.hub import Listener
-from longfat.studio.live.orders import read_order
+from longfat.studio.live import sessions as all_rooms
+from longfat.studio.live.broadcast import Listener
+from longfat.studio.live.messages import read_order
 from longfat.studio.live.terminals import MOST_SHOWN_BYTES
 from tests.conftest import processes_running
 from tests.studio.live.conftest import STUDY, MakePage, Page
-from tests.studio.live.test_room import Screen, flow
+from tests.studio.live.test_session import Screen, flow
 
 
 def lives(page: Page) -> bool:

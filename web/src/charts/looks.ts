@@ -1,7 +1,7 @@
 /**
  * Which colour and dash a flow or an interface has, the same in all charts and tables.
  *
- * The colours are those of longfat's reports (`longfat.plot.style`): told apart
+ * The colours are those of longfat's reports (`longfat.output.plot.style`): told apart
  * by people with any colour vision, and by their lightness in print. They stand
  * in charts.css, for light and dark. When they are used up, dashes begin.
  */

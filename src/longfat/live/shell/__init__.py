@@ -18,10 +18,10 @@ host. Time stands still while all of these wait at their prompts.
 """
 
 from longfat.live.shell.attach import attach, tell
-from longfat.live.shell.hold import hold
-from longfat.live.shell.meeting import session_names
 from longfat.live.shell.opening import Plan, open_live, plan_session
+from longfat.live.shell.registry import session_names
 from longfat.live.shell.script import run_script
+from longfat.live.shell.server import hold
 
 __all__ = [
     "Plan",

@@ -8,9 +8,7 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError, MachineError, SurroundingsError
-from longfat.live.shell.meeting import connect
-from longfat.live.shell.terminal import Terminal, signals_told
-from longfat.live.shell.wire import (
+from longfat.live.shell.protocol import (
     ANSWER,
     END,
     HELLO,
@@ -22,6 +20,8 @@ from longfat.live.shell.wire import (
     WireError,
     fields_of,
 )
+from longfat.live.shell.registry import connect
+from longfat.live.shell.terminal import Terminal, signals_told
 
 if TYPE_CHECKING:
     from collections.abc import Callable

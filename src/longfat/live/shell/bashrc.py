@@ -6,15 +6,15 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longfat.engine.machine.machine import START_OF_TIME_S
+from longfat.execution.compile import SHIMS
 from longfat.live.session import LIVE_ENVIRONMENT
-from longfat.machine.machine import START_OF_TIME_S
-from longfat.network.words import link_words
-from longfat.runner.compile import SHIMS
+from longfat.model.network.commands import link_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from longfat.network import Network
+    from longfat.model.network import Network
 
 PLACE = "/run/shell.bash"
 """Where it stands in the guest."""

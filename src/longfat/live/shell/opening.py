@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from longfat.case import DEFAULT_MEMORY_BYTES
+from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError
-from longfat.kernel.version import NEWEST
-from longfat.labs import find_study
 from longfat.live.network import Network
-from longfat.network import ROOT, Host, Link, Shape, Switch
-from longfat.network import Network as Model
+from longfat.model.case import DEFAULT_MEMORY_BYTES
+from longfat.model.network import ROOT, Host, Link, Shape, Switch
+from longfat.model.network import Network as Model
 from longfat.study import STUDY_FILE
+from longfat.study.formats.open import Opened, open_network
+from longfat.study.labs import find_study
 from longfat.study.node import listed, nearest
-from longfat.study.open import Opened, open_network
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from longfat.live.session import RefusedError
 from longfat.live.shell.bashrc import PLACE, bashrc, environment
-from longfat.network import ROOT
+from longfat.model.network import ROOT
 
 if TYPE_CHECKING:
     from longfat.live import Network

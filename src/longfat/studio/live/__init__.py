@@ -6,6 +6,6 @@ everybody who looks what has happened. `rooms` keeps them, `routes` leads
 WebSockets to them; what is said there is listed in the page's `api/types.ts`.
 """
 
-from longfat.studio.live.rooms import Rooms
+from longfat.studio.live.sessions import Rooms
 
 __all__ = ["Rooms"]

@@ -6,17 +6,17 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longfat import kernel as kernels
-from longfat.advice.diagnosis import diagnose
+from longfat.analysis.advice.diagnosis import diagnose
+from longfat.engine import kernel as kernels
 from longfat.errors import LongfatError
-from longfat.runs import FlowTime, Run
-from longfat.runs.run import RAW, sums_of
+from longfat.execution.runs import FlowTime, Run
+from longfat.execution.runs.run import RAW, sums_of
+from longfat.model.traffic import Bulk
 from longfat.studio.advice import Advice, advice_of
-from longfat.traffic import Bulk
 
 if TYPE_CHECKING:
-    from longfat.case import Case
     from longfat.live.flows import Measured
+    from longfat.model.case import Case
 
 
 def advise(measured: Measured, case: Case, *, folder: Path) -> Advice | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from longfat.studio.live.playing import Recording
+from longfat.studio.live.flow_run import Recording
 
 if TYPE_CHECKING:
-    from longfat.case import Case
     from longfat.live import Network
-    from longfat.studio.live.hub import Listeners
-    from longfat.studio.live.looking import Looking
+    from longfat.model.case import Case
+    from longfat.studio.live.broadcast import Listeners
+    from longfat.studio.live.probe_reader import Looking
 
 _MOST_RECORDINGS = 20
 

@@ -15,19 +15,19 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from longfat.errors import InputError
-from longfat.studio.asked import read_json
-from longfat.studio.beside import asked_beside
-from longfat.studio.live.hub import Listener
-from longfat.studio.live.orders import MOST_ROWS, read_order
-from longfat.studio.refusal import Refusal
+from longfat.studio.attachments import asked_beside
+from longfat.studio.http_error import Refusal
+from longfat.studio.live.broadcast import Listener
+from longfat.studio.live.messages import MOST_ROWS, read_order
+from longfat.studio.requests import read_json
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from starlette.requests import Request
 
-    from longfat.studio.live.room import Room
-    from longfat.studio.live.rooms import Rooms
+    from longfat.studio.live.session import Room
+    from longfat.studio.live.sessions import Rooms
     from longfat.studio.workspace import Workspace
 
 GONE = 4404

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
 from longfat.live.shell.bashrc import PLACE, bashrc, environment
-from longfat.live.shell.hold import SHELL
-from longfat.network import ROOT
+from longfat.live.shell.server import SHELL
+from longfat.model.network import ROOT
 
 if TYPE_CHECKING:
     from longfat.live import Network
     from longfat.live.session import Task
-    from longfat.studio.live.hub import Listener
+    from longfat.studio.live.broadcast import Listener
 
 MOST_SHOWN_BYTES = 1 << 18
 """So much of what a terminal has shown is kept for who comes later."""

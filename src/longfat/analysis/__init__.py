@@ -1,0 +1,1 @@
+"""What runs amount to: verdicts, advice, comparisons, queries."""

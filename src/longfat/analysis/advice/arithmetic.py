@@ -1,0 +1,265 @@
+"""The arithmetic of a long, fat path, as a person does it on paper.
+
+`compute` puts the formulas of `longfat.theory` together for one path;
+`arithmetic_lines` writes it down. Nothing is looked up on the host.
+
+Sources, beside those of the formulas:
+
+* Linux, Documentation/networking/ip-sysctl.rst, `tcp_rmem` and `tcp_wmem`: the
+  largest automatic buffers are 6 MB (32 MB since 6.16) and 4 MB on hosts with
+  enough memory.
+* tcp(7): what the kernel keeps beside the data counts towards both buffers.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from longfat.errors import InputError
+from longfat.model.metric import Unit
+from longfat.model.units import format_quantity
+from longfat.theory import bdp, buffers, loss
+
+MB = 1024**2
+HEADER_BYTES = 40
+"""IPv4 and TCP headers without options."""
+
+SEND_BUFFER_BYTES = 4 * MB
+LAB_BUFFER_BYTES = 16 * MB
+
+_FIRST_WITH_32_MB = (6, 16)
+
+# Beyond these a path is a slip of the pen.
+_LARGEST_RATE_BPS = 10**14
+_LONGEST_RTT_S = 3600
+_LARGEST_BDP_BITS = 10**13
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowLimit:
+    """What a buffer lets through.
+
+    Attributes:
+        name: the buffer, such as `tcp_rmem 6 MB`.
+        buffer_bytes: its size.
+        window_bytes: the window that it holds: half of it.
+        window_bps: what that window lets through if the rate allows it.
+        throughput_bps: the same, at most the rate.
+        rate_fraction: the throughput as a fraction of the rate.
+    """
+
+    name: str
+    buffer_bytes: int
+    window_bytes: int
+    window_bps: float
+    throughput_bps: float
+    rate_fraction: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arithmetic:
+    """The numbers of one path; a number is None where its option was not given.
+
+    Attributes:
+        rate_bps: the rate of the bottleneck.
+        rtt_s: the round-trip time of the idle path.
+        mss_bytes: the payload of a segment.
+        kernel: the Linux version.
+        half_rule: this kernel offers a fixed half of a receive buffer as window.
+        bdp_bits: rate x RTT.
+        bdp_bytes: the same in bytes.
+        packet_bytes: a segment with its headers.
+        packets_in_flight: the packets that fill the path.
+        mb_time_s: how long 1 MB takes to leave.
+        mb_rtt_fraction: the same as a fraction of the RTT.
+        unscaled_bps: what the bare window field of 16 bits lets through.
+        window_bytes: one BDP, or the largest window of TCP if that is less.
+        window_shift: the least shift with which that window can be told.
+        connections: the least number of connections whose windows fill the path.
+        buffer_bytes: the socket buffers for that window: twice the window.
+        limits: what the buffers of a stock Linux, and of the labs, let through.
+        router_buffer_bytes: C x RTT.
+        flows: the number of flows through the router.
+        router_buffer_flows_bytes: C x RTT / sqrt(flows).
+        loss_fraction: the fraction of packets that are lost.
+        mathis_bps: what one stream of Reno reaches at that loss.
+        mathis_streams: the streams of Reno that fill the path at that loss.
+        mathis_loss_fraction: the loss up to which one stream of Reno fills the path.
+    """
+
+    rate_bps: int
+    rtt_s: float
+    mss_bytes: int
+    kernel: str
+    half_rule: bool
+    bdp_bits: float
+    bdp_bytes: float
+    packet_bytes: int
+    packets_in_flight: float
+    mb_time_s: float
+    mb_rtt_fraction: float
+    unscaled_bps: float
+    window_bytes: float
+    window_shift: int
+    connections: int
+    buffer_bytes: int
+    limits: tuple[WindowLimit, ...]
+    router_buffer_bytes: float
+    flows: int | None = None
+    router_buffer_flows_bytes: float | None = None
+    loss_fraction: float | None = None
+    mathis_bps: float | None = None
+    mathis_streams: int | None = None
+    mathis_loss_fraction: float | None = None
+
+
+def compute(
+    *,
+    rate_bps: int,
+    rtt_s: float,
+    kernel: str,
+    mss_bytes: int = 1460,
+    flows: int | None = None,
+    loss_fraction: float | None = None,
+) -> Arithmetic:
+    """Do the arithmetic of a path.
+
+    Args:
+        rate_bps: the rate of the bottleneck, in bit/s.
+        rtt_s: the round-trip time of the idle path, in seconds.
+        kernel: the Linux version of the hosts, such as `6.1`.
+        mss_bytes: the payload of a segment, in bytes.
+        flows: the number of long flows through the router.
+        loss_fraction: the fraction of packets that are lost.
+
+    Returns:
+        Every number.
+
+    Raises:
+        InputError: a number is not one of a path.
+    """
+    _check(rate_bps, rtt_s, mss_bytes, flows, loss_fraction)
+    try:
+        half_rule = bdp.has_half_rule(kernel)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    bdp_bytes = bdp.bdp_bytes(rate_bps, rtt_s)
+    packet_bytes = mss_bytes + HEADER_BYTES
+    window_bytes = min(bdp_bytes, float(bdp.LARGEST_WINDOW_BYTES))
+    mb_time_s = bdp.transmission_time_s(MB, rate_bps)
+    stream_bps = streams = bearable = None
+    if loss_fraction is not None:
+        stream_bps = loss.mathis_bps(mss_bytes=mss_bytes, rtt_s=rtt_s, loss=loss_fraction)
+        streams = math.ceil(rate_bps / stream_bps)
+        bearable = loss.mathis_loss(rate_bps=rate_bps, mss_bytes=mss_bytes, rtt_s=rtt_s)
+    receive = receive_buffer_bytes(kernel)
+    return Arithmetic(
+        rate_bps=rate_bps,
+        rtt_s=rtt_s,
+        mss_bytes=mss_bytes,
+        kernel=kernel,
+        half_rule=half_rule,
+        bdp_bits=bdp.bdp_bits(rate_bps, rtt_s),
+        bdp_bytes=bdp_bytes,
+        packet_bytes=packet_bytes,
+        packets_in_flight=bdp.packets_in_flight(
+            rate_bps=rate_bps, rtt_s=rtt_s, packet_bytes=packet_bytes
+        ),
+        mb_time_s=mb_time_s,
+        mb_rtt_fraction=mb_time_s / rtt_s,
+        unscaled_bps=bdp.throughput_bps(bdp.LARGEST_FIELD, rtt_s),
+        window_bytes=window_bytes,
+        window_shift=bdp.shift_needed(window_bytes),
+        connections=math.ceil(bdp_bytes / window_bytes),
+        buffer_bytes=math.ceil(bdp.buffer_needed_bytes(window_bytes)),
+        limits=tuple(
+            _limit(name, size_bytes, rate_bps, rtt_s)
+            for name, size_bytes in (
+                (f"tcp_rmem {receive // MB} MB", receive),
+                (f"tcp_wmem {SEND_BUFFER_BYTES // MB} MB", SEND_BUFFER_BYTES),
+                (f"with {LAB_BUFFER_BYTES // MB} MB", LAB_BUFFER_BYTES),
+            )
+        ),
+        router_buffer_bytes=buffers.router_buffer_bytes(rate_bps=rate_bps, rtt_s=rtt_s),
+        flows=flows,
+        router_buffer_flows_bytes=(
+            None
+            if flows is None
+            else buffers.router_buffer_bytes(rate_bps=rate_bps, rtt_s=rtt_s, flows=flows)
+        ),
+        loss_fraction=loss_fraction,
+        mathis_bps=stream_bps,
+        mathis_streams=streams,
+        mathis_loss_fraction=bearable,
+    )
+
+
+def receive_buffer_bytes(kernel: str) -> int:
+    """Return the largest receive buffer that a stock Linux gives by itself, in bytes.
+
+    Source: ip-sysctl.rst, `tcp_rmem`; the commit "tcp: increase tcp_rmem[2] to
+    32 MB" of 6.16. Hosts with little memory give less.
+
+    Args:
+        kernel: the version, such as `6.1`.
+    """
+    found = re.match(r"(\d+)\.(\d+)", kernel)
+    recent = found is not None and (int(found[1]), int(found[2])) >= _FIRST_WITH_32_MB
+    return (32 if recent else 6) * MB
+
+
+def machine_buffer_bytes(memory_bytes: int) -> int:
+    """Return the largest buffer of either kind that a machine of ours gives for its memory.
+
+    Linux gives a 128th of the memory that is free at boot, at most `receive_buffer_bytes`
+    and `SEND_BUFFER_BYTES`. Of a machine's memory a 64th and 12 MB are not free then:
+    measured, see tests/belief.
+
+    Source: tcp_init, net/ipv4/tcp.c.
+
+    Args:
+        memory_bytes: the machine's memory.
+    """
+    return (memory_bytes - memory_bytes // 64 - 12 * MB) // 128
+
+
+def _limit(name: str, buffer_bytes: int, rate_bps: int, rtt_s: float) -> WindowLimit:
+    window = bdp.window_bytes(buffer_bytes)
+    window_bps = bdp.throughput_bps(window, rtt_s)
+    throughput_bps = min(window_bps, float(rate_bps))
+    return WindowLimit(
+        name=name,
+        buffer_bytes=buffer_bytes,
+        window_bytes=window,
+        window_bps=window_bps,
+        throughput_bps=throughput_bps,
+        rate_fraction=throughput_bps / rate_bps,
+    )
+
+
+def _check(
+    rate_bps: int, rtt_s: float, mss_bytes: int, flows: int | None, loss_fraction: float | None
+) -> None:
+    for name, value, most, unit, example in (
+        ("the rate", rate_bps, _LARGEST_RATE_BPS, Unit.BPS, "10gbit"),
+        ("the RTT", rtt_s, _LONGEST_RTT_S, Unit.SECONDS, "50ms"),
+    ):
+        if not value > 0:
+            raise InputError(f"{name} must be more than 0; write one such as {example}")
+        if value > most:
+            largest = format_quantity(most, unit)
+            raise InputError(f"{name} is beyond any path: at most {largest}, such as {example}")
+    bits = bdp.bdp_bits(rate_bps, rtt_s)
+    if not 1 <= bits <= _LARGEST_BDP_BITS:
+        raise InputError(
+            f"rate x RTT is {bits:.3g} bits; a path holds 1 bit or more, and at most 1e13 bits"
+        )
+    if not 1 <= mss_bytes <= bdp.LARGEST_FIELD - HEADER_BYTES:
+        most = bdp.LARGEST_FIELD - HEADER_BYTES
+        raise InputError(f"a segment holds 1 to {most:,} bytes, not {mss_bytes:,}; mostly 1460")
+    if flows is not None and flows < 1:
+        raise InputError(f"there must be 1 flow or more, not {flows}")
+    if loss_fraction is not None and not 0 < loss_fraction < 1:
+        raise InputError("the loss must be more than 0% and less than 100%, such as 0.01%")

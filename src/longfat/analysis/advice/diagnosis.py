@@ -1,0 +1,223 @@
+"""What held a flow back: the verdict, its evidence, and the change that would help.
+
+`diagnose` is the way in. It puts together what `subject` finds out, what
+`limits` or `inferred` make of it, and what `remedy` says of that.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from longfat.analysis.advice.facts import Fact, facts, udp_facts
+from longfat.analysis.advice.limits import Limit
+from longfat.analysis.advice.recommendation import Remedy, remedy
+from longfat.analysis.advice.spans import Span, spans
+from longfat.analysis.advice.subject import examine
+from longfat.common.extras import lazy
+from longfat.errors import InputError, MachineError
+from longfat.model.metric import Unit
+from longfat.model.traffic import Bulk
+from longfat.model.units import format_quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
+    from longfat.analysis.advice.subject import Subject
+    from longfat.execution.runs import Run
+    from longfat.model.flow_path import Bottleneck
+else:
+    pa = lazy("pyarrow")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """What held a flow back.
+
+    Attributes:
+        flow: the flow's name.
+        title: who sends to whom, and how.
+        certain: it is read from the kernel's own clocks, and not inferred.
+        limit: what held it back most of the time; None where nothing can (UDP).
+        duration_s: how long data flowed, in seconds.
+        seconds: seconds by limit; they sum to the duration.
+        spans: what ruled from when to when; times count from the first data.
+        verdict: the same in one sentence.
+        facts: the evidence.
+        remedy: what would help.
+        notes: what to know, and what to add to the study.
+    """
+
+    flow: str
+    title: str
+    certain: bool
+    limit: Limit | None
+    duration_s: float
+    seconds: Mapping[Limit, float]
+    spans: tuple[Span, ...]
+    verdict: str
+    facts: tuple[Fact, ...]
+    remedy: Remedy
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the diagnosis as plain data, numbers in base units."""
+        return {
+            "flow": self.flow,
+            "title": self.title,
+            "certain": self.certain,
+            "limit": self.limit,
+            "duration_s": self.duration_s,
+            "seconds": {str(limit): seconds for limit, seconds in self.seconds.items()},
+            "spans": [dataclasses.asdict(span) for span in self.spans],
+            "verdict": self.verdict,
+            "evidence": {fact.key: fact.value for fact in self.facts},
+            "help": self.remedy.words,
+            "lines": [dataclasses.asdict(line) for line in self.remedy.lines],
+            "notes": list(self.notes),
+        }
+
+
+def diagnose(run: Run, flow: str | None = None) -> tuple[Diagnosis, ...]:
+    """Tell what held the flows of a run back.
+
+    Args:
+        run: the run.
+        flow: the flow's name; None for all of bulk traffic.
+
+    Raises:
+        InputError: there is no such flow, it is none that sends data, or a
+            file of the run is missing or broken.
+    """
+    found = [each for each in run.case.flows if isinstance(each, Bulk)]
+    names = ", ".join(each.name for each in found)
+    if flow is not None:
+        others = {each.name for each in run.case.flows}
+        if flow in others and flow not in {each.name for each in found}:
+            raise InputError(
+                f"{run.folder}: the flow {flow!r} sends no data that something could hold back; "
+                + (f"flows that do: {names}" if names else "no flow of this run does")
+            )
+        found = [each for each in found if each.name == flow]
+        if not found:
+            known = ", ".join(each.name for each in run.case.flows) or "none"
+            raise InputError(f"{run.folder}: no flow {flow!r} in this run; its flows: {known}")
+    if not found:
+        raise InputError(f"{run.folder}: no flow of this run sends data, so nothing held one back")
+    return tuple(_diagnose(run, each) for each in found)
+
+
+def _diagnose(run: Run, flow: Bulk) -> Diagnosis:
+    try:
+        return _udp(run, flow) if flow.udp else _tcp(run, flow)
+    except MachineError as error:
+        raise InputError(f"{run.folder}: flow {flow.name!r}: {error}") from None
+    except (KeyError, pa.ArrowException) as error:
+        raise InputError(
+            f"{run.folder}: its series are not as this longfat writes them ({error}): run it again"
+        ) from None
+
+
+def _tcp(run: Run, flow: Bulk) -> Diagnosis:
+    subject = examine(run, flow)
+    if not subject.slices:
+        raise InputError(f"{run.folder}: no data of the flow {flow.name!r} was seen")
+    seconds = subject.seconds
+    limit = next(iter(seconds))
+    origin_s = subject.slices[0].start_s
+    streams = f"{flow.parallel} streams" if flow.parallel > 1 else "1 stream"
+    return Diagnosis(
+        flow=flow.name,
+        title=f"{subject.sender} -> {subject.receiver}, {streams}, {subject.congestion}",
+        certain=subject.measured,
+        limit=limit,
+        duration_s=subject.duration_s,
+        seconds=seconds,
+        spans=tuple(
+            dataclasses.replace(span, start_s=span.start_s - origin_s, end_s=span.end_s - origin_s)
+            for span in spans(subject.slices)
+        ),
+        verdict=_verdict(subject, limit),
+        facts=facts(subject),
+        remedy=remedy(subject, limit),
+        notes=_notes(subject),
+    )
+
+
+_SENTENCES = {
+    Limit.BOTTLENECK: "The bottleneck was {probably}full {time}.",
+    Limit.RECEIVE_WINDOW: "The receive window of {receiver} {probably}held {flow} back {time}: "
+    "the receiver let no more be in flight.",
+    Limit.SEND_BUFFER: "The send buffer of {sender} {probably}held {flow} back {time}: it had no "
+    "room for more data in flight.",
+    Limit.LOSS: "The congestion window after losses {probably}held {flow} back {time}: "
+    "{congestion} cut it, and the path was not full again.",
+    Limit.START_UP: "{flow} was {probably}still starting {time}: its window was growing.",
+    Limit.MODEL: "{congestion} itself {probably}held {flow} back {time}: it sent no faster than "
+    "its model of the path allowed.",
+    Limit.APPLICATION: "The application {probably}held {flow} back {time}: it had nothing to send.",
+    Limit.UNKNOWN: "What held {flow} back {time} cannot be told from what was recorded.",
+}
+
+
+def _verdict(subject: Subject, limit: Limit) -> str:
+    share = subject.seconds[limit] / subject.duration_s
+    time = "all the time" if share > 0.995 else f"{share * 100:.0f} % of the time"
+    if limit is Limit.BOTTLENECK and subject.slowest is not None:
+        return _full(subject, subject.slowest, time)
+    return _SENTENCES[limit].format(
+        flow=subject.flow.name,
+        sender=subject.sender,
+        receiver=subject.receiver,
+        congestion=subject.congestion,
+        time=time,
+        probably="" if subject.measured else "probably ",
+    )
+
+
+def _full(subject: Subject, slowest: Bottleneck, time: str) -> str:
+    name = subject.flow.name
+    full = f"{slowest.interface} with {format_quantity(slowest.rate_bps, Unit.BPS)}, was full"
+    if not subject.rivals:
+        return f"{name} filled the path: the bottleneck, {full} {time}."
+    got = format_quantity(subject.metric("receiver_bps") or 0.0, Unit.BPS)
+    others = f"{subject.rivals} other stream{'' if subject.rivals == 1 else 's'}"
+    return f"The bottleneck, {full} {time}; {name} had {got} of it beside {others}."
+
+
+def _notes(subject: Subject) -> tuple[str, ...]:
+    notes = []
+    if subject.unknown_path:
+        notes.append(f"Whether the link was full cannot be told: {subject.unknown_path}.")
+    wanted = []
+    if not subject.measured:
+        notes.append(
+            "No tcp probe looked at this flow: all this is inferred from "
+            f"{subject.flow.tool}'s rows, and less certain than the kernel's own clocks."
+        )
+        wanted.append(f"tcp: {{of: {subject.flow.name}, every: 100ms}}")
+    if subject.slowest is not None and subject.queue is None:
+        wanted.append(f"queue: {{of: {subject.slowest.interface}, every: 100ms}}")
+    if wanted:
+        notes.append(f"To know more, add to the study:  probes: {{{', '.join(wanted)}}}")
+    return tuple(notes)
+
+
+def _udp(run: Run, flow: Bulk) -> Diagnosis:
+    found = udp_facts(run, flow)
+    return Diagnosis(
+        flow=flow.name,
+        title=f"{flow.source} -> {flow.target}, UDP",
+        certain=True,
+        limit=None,
+        duration_s=0.0,
+        seconds={},
+        spans=(),
+        verdict=f"{flow.name} is UDP, which has no window that could be diagnosed: "
+        f"{found.sentence}",
+        facts=found.facts,
+        remedy=Remedy(words=found.help),
+    )

@@ -1,0 +1,167 @@
+"""The numbers behind a diagnosis, for people and for programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.analysis.advice.evidence import find_bottleneck
+from longfat.common.extras import lazy
+from longfat.model.metric import Unit
+from longfat.model.units import format_quantity
+
+if TYPE_CHECKING:
+    from longfat.analysis.advice.subject import Subject
+    from longfat.execution.runs import Run
+    from longfat.model.traffic import Bulk
+
+pc = lazy("pyarrow.compute")
+
+# Ethernet, IPv4 and UDP headers around a datagram of iperf3's usual size.
+_UDP_HEADERS_BYTES = 42
+_UDP_PAYLOAD_BYTES = 1448
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A number that bears on the verdict.
+
+    Attributes:
+        key: its name for programs, which ends in its unit.
+        label: its name for people.
+        value: the number, in the base unit.
+        text: the number for people.
+    """
+
+    key: str
+    label: str
+    value: float
+    text: str
+
+
+class _Facts(list[Fact]):
+    """A list that takes numbers which may not be there."""
+
+    def put(
+        self, key: str, label: str, value: float | None, unit: Unit, *, beside: str = ""
+    ) -> None:
+        if value is not None:
+            # Whole bytes, as sysctl and tc take them: powers of 1000 and 1024 would differ.
+            number = f"{value:,.0f} B" if unit is Unit.BYTES else format_quantity(value, unit)
+            text = number + (f"  ({beside})" if beside else "")
+            self.append(Fact(key=key, label=label, value=float(value), text=text))
+
+
+def facts(subject: Subject) -> tuple[Fact, ...]:
+    """Return the evidence about a TCP flow."""
+    found = _Facts()
+    _path_facts(found, subject)
+    table, slowest = subject.table, subject.slowest
+    if table is not None:
+        window = pc.max(table["send_window_bytes"]).as_py()
+        in_flight = subject.mean_over_time("in_flight_bytes")
+        at = f" of {subject.receiver}"
+        found.put("peak_send_window_bytes", f"largest window{at}", window, Unit.BYTES)
+        found.put("mean_in_flight_bytes", "in flight, mean", in_flight, Unit.BYTES)
+        cwnd = subject.mean_over_time("cwnd_bytes")
+        found.put("mean_cwnd_bytes", "cwnd, mean", cwnd, Unit.BYTES)
+        for key, label in (
+            ("rwnd_limited", "kernel: receive window"),
+            ("sndbuf_limited", "kernel: send buffer"),
+        ):
+            if (clock := subject.clock(key)) is not None:
+                seconds, busy_s = clock
+                beside = f"{seconds:.2f} of {busy_s:.2f} s busy"
+                found.put(f"{key}_fraction", label, seconds / busy_s, Unit.FRACTION, beside=beside)
+    else:
+        found.put("max_cwnd_bytes", "largest cwnd", subject.metric("max_cwnd_bytes"), Unit.BYTES)
+        own, rtt_s = subject.metric("receiver_bps"), subject.metric("mean_rtt_s") or subject.rtt_s
+        if own is not None and rtt_s:
+            beside = "throughput x RTT"
+            in_flight = own * rtt_s / 8 / subject.flow.parallel
+            found.put("mean_in_flight_bytes", "in flight", in_flight, Unit.BYTES, beside=beside)
+    found.put("retransmits", "retransmissions", subject.metric("retransmits"), Unit.COUNT)
+    if slowest is not None and slowest.loss:
+        found.put("path_loss", "random loss on the path", slowest.loss, Unit.FRACTION)
+    if subject.queue is not None and slowest is not None:
+        limit = slowest.queue.limit_bytes if slowest.queue else None
+        holds = f"it holds {limit:,}" if limit is not None else ""
+        mean, peak = subject.queue.mean_bytes, subject.queue.peak_bytes
+        found.put("queue_mean_bytes", "router's queue, mean", mean, Unit.BYTES)
+        found.put("queue_peak_bytes", "router's queue, largest", peak, Unit.BYTES, beside=holds)
+        found.put("queue_drops", "packets that it dropped", subject.queue.drops, Unit.COUNT)
+    return tuple(found)
+
+
+def _path_facts(found: _Facts, subject: Subject) -> None:
+    slowest = subject.slowest
+    found.put("receiver_bps", "throughput", subject.metric("receiver_bps"), Unit.BPS)
+    if slowest is not None:
+        found.put("rate_bps", f"rate of {slowest.interface}", slowest.rate_bps, Unit.BPS)
+        if subject.link_use is not None and subject.link_full is not None:
+            beside = f"full {subject.link_full * 100:.0f} % of the time"
+            found.put("link_use", "of that in use", subject.link_use, Unit.FRACTION, beside=beside)
+    found.put("idle_rtt_s", "RTT, idle path", subject.rtt_s, Unit.SECONDS)
+    found.put("mean_rtt_s", "RTT of the flow, mean", subject.metric("mean_rtt_s"), Unit.SECONDS)
+    found.put("bdp_bytes", "BDP = rate x RTT", subject.bdp_bytes, Unit.BYTES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UdpFacts:
+    """What can be said of a UDP flow.
+
+    Attributes:
+        facts: the numbers.
+        sentence: what they say.
+        help: what would help.
+    """
+
+    facts: tuple[Fact, ...]
+    sentence: str
+    help: str
+
+
+def udp_facts(run: Run, flow: Bulk) -> UdpFacts:
+    """Return a UDP flow's rate against its loss."""
+    found = _Facts()
+    metrics = {
+        name: run.metrics.get(f"{flow.name}.{name}")
+        for name in ("sender_bps", "receiver_bps", "loss", "jitter_s")
+    }
+    sent, got, loss = metrics["sender_bps"], metrics["receiver_bps"], metrics["loss"]
+    found.put("sender_bps", "sent", sent, Unit.BPS)
+    found.put("receiver_bps", "received", got, Unit.BPS)
+    found.put("loss", "lost", loss, Unit.FRACTION)
+    found.put("jitter_s", "jitter", metrics["jitter_s"], Unit.SECONDS)
+    slowest, _ = find_bottleneck(run, flow)
+    if slowest is None or sent is None or loss is None:
+        return UdpFacts(
+            facts=tuple(found),
+            sentence="it sends at the rate that it was given.",
+            help="Set the rate of the flow (rate) to what the path carries.",
+        )
+    found.put("rate_bps", f"rate of {slowest.interface}", slowest.rate_bps, Unit.BPS)
+    share = _UDP_PAYLOAD_BYTES / (_UDP_PAYLOAD_BYTES + _UDP_HEADERS_BYTES)
+    room_bps = slowest.rate_bps * share
+    rate = format_quantity(slowest.rate_bps, Unit.BPS)
+    if sent > room_bps:
+        must = 1 - room_bps / sent
+        return UdpFacts(
+            facts=tuple(found),
+            sentence=f"it sent more than {slowest.interface} carries ({rate} with headers), so at "
+            f"least {format_quantity(must, Unit.FRACTION)} must be lost.",
+            help="Send less: a rate of at most "
+            f"{format_quantity(room_bps / flow.parallel, Unit.BPS)} a stream.",
+        )
+    if loss > 0:
+        return UdpFacts(
+            facts=tuple(found),
+            sentence=f"it sent less than {slowest.interface} carries ({rate}), and lost "
+            f"{format_quantity(loss, Unit.FRACTION)} all the same.",
+            help="Look for random loss on the path, and for other flows that fill the queue.",
+        )
+    return UdpFacts(
+        facts=tuple(found),
+        sentence=f"it sent less than {slowest.interface} carries ({rate}), and all of it arrived.",
+        help="Nothing: all that was sent arrived.",
+    )

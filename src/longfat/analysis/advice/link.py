@@ -1,0 +1,200 @@
+"""Whether the bottleneck link was full, and of whose bytes.
+
+What the link carried comes from a queue probe at its interface or, without
+one, from what all flows of bulk traffic across it received.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.analysis.advice.limits import Link
+from longfat.common.extras import lazy
+from longfat.model.flow_path import egress_interfaces, sender_and_receiver
+from longfat.model.probes import Queue
+from longfat.model.traffic import Bulk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from longfat.analysis.advice.limits import Slice
+    from longfat.execution.runs import Run
+    from longfat.model.flow_path import Bottleneck
+
+pc = lazy("pyarrow.compute")
+
+FULL = 0.95
+"""A link that carries this share of its rate is full: bursts and dips are within a sample."""
+
+ALONE = 0.9
+"""A flow that has this share of what the link carries is alone on it."""
+
+HEADERS_BYTES = 66
+"""Ethernet, IPv4, and TCP with timestamps, around each segment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A count that only grows, known at some times and between them drawn straight.
+
+    Attributes:
+        times_s: the times, ascending.
+        counts: the count at each.
+    """
+
+    times_s: tuple[float, ...]
+    counts: tuple[float, ...]
+
+    def at(self, time_s: float) -> float:
+        """Return the count at a time; before the first and after the last it stands still."""
+        index = bisect_left(self.times_s, time_s)
+        if index == 0:
+            return self.counts[0] if self.counts else 0.0
+        if index == len(self.times_s):
+            return self.counts[-1]
+        before_s, after_s = self.times_s[index - 1], self.times_s[index]
+        share = (time_s - before_s) / (after_s - before_s)
+        return self.counts[index - 1] + share * (self.counts[index] - self.counts[index - 1])
+
+    def between(self, start_s: float, end_s: float) -> float:
+        """Return by how much it grew."""
+        return self.at(end_s) - self.at(start_s)
+
+
+def queue_table(run: Run, interface: str) -> pa.Table | None:
+    """Return what a queue probe saw of an interface's queue; None where none looked.
+
+    The queue is the first discipline from the root down that is no netem,
+    whose backlog is what is on the line.
+
+    Raises:
+        InputError: the probe's file is missing or broken.
+    """
+    for probe in run.case.probes:
+        if isinstance(probe, Queue) and interface in probe.of:
+            table = run.series(probe.name)
+            kinds = table["qdisc"].cast("string")
+            here = pc.equal(table["interface"].cast("string"), interface)
+            shapers = table.filter(pc.and_(here, pc.not_equal(kinds, "netem")))
+            if shapers.num_rows:
+                first = shapers["handle"].cast("string")[0]
+                return shapers.filter(pc.equal(shapers["handle"].cast("string"), first))
+    return None
+
+
+def received_curve(run: Run, flow: Bulk) -> Curve:
+    """Return the payload bytes of a flow over time, from the rows of its receiving end.
+
+    The sending end's rows count what went into the socket's buffer.
+
+    Raises:
+        MachineError: its report cannot be read.
+        InputError: it tells of an error.
+    """
+    began_s = run.flow_times[flow.name].start_s
+    # Streams have rows of their own: each changes the slope at its two edges.
+    slopes: dict[float, float] = {}
+    for row in (row for stream in flow.received_rows(run.checked_raw) for row in stream):
+        slopes[began_s + row.start_s] = slopes.get(began_s + row.start_s, 0.0) + row.bps / 8
+        slopes[began_s + row.end_s] = slopes.get(began_s + row.end_s, 0.0) - row.bps / 8
+    times: list[float] = []
+    counts: list[float] = []
+    count = slope = 0.0
+    for time_s in sorted(slopes):
+        count += slope * (time_s - times[-1]) if times else 0.0
+        slope += slopes[time_s]
+        times.append(time_s)
+        counts.append(count)
+    return Curve(tuple(times), tuple(counts))
+
+
+class LinkUse:
+    """What the bottleneck link of a flow carried, and how much of it was the flow's own.
+
+    Args:
+        run: the run.
+        flow: the flow.
+        slowest: the bottleneck of its path; None if it is not known.
+
+    Raises:
+        InputError, MachineError: a file of the run is missing or broken.
+    """
+
+    def __init__(self, run: Run, flow: Bulk, slowest: Bottleneck | None) -> None:
+        self._rate_bps = slowest.rate_bps if slowest else 0.0
+        self.rivals = 0
+        self._own = received_curve(run, flow)
+        self._others: list[Curve] = []
+        self._carried: Curve | None = None
+        if slowest is None:
+            return
+        others = [
+            other
+            for other in run.case.flows
+            if isinstance(other, Bulk)
+            and other.name != flow.name
+            and _meet(run, flow, other)
+            and _crosses(run, other, slowest.interface)
+        ]
+        self.rivals = sum(other.parallel for other in others)
+        self._others = [received_curve(run, other) for other in others]
+        table = queue_table(run, slowest.interface)
+        if table is not None and table.num_rows > 1:
+            self._carried = Curve(
+                tuple(table["time_s"].to_pylist()), tuple(table["sent_bytes"].to_pylist())
+            )
+
+    def between(self, start_s: float, end_s: float, *, mss_bytes: float) -> Link:
+        """Tell what the link did in a stretch of time.
+
+        Args:
+            start_s: its start, in seconds after the traffic's start.
+            end_s: its end.
+            mss_bytes: the payload of a segment, from which the headers' share follows.
+        """
+        if not self._rate_bps or end_s <= start_s:
+            return Link.UNKNOWN
+        use = self.share(start_s, end_s, mss_bytes=mss_bytes)
+        if use < FULL:
+            return Link.NOT_FULL
+        own = self._own.between(start_s, end_s)
+        others = sum(curve.between(start_s, end_s) for curve in self._others)
+        return Link.FULL_ALONE if own >= ALONE * (own + others) else Link.FULL_SHARED
+
+    def full_share(self, slices: Sequence[Slice], *, mss_bytes: float) -> float:
+        """Return the share of the slices' time in which the link was full."""
+        full_s = length_s = 0.0
+        for one in slices:
+            length_s += one.end_s - one.start_s
+            state = self.between(one.start_s, one.end_s, mss_bytes=mss_bytes)
+            if state in {Link.FULL_ALONE, Link.FULL_SHARED}:
+                full_s += one.end_s - one.start_s
+        return full_s / length_s if length_s else 0.0
+
+    def share(self, start_s: float, end_s: float, *, mss_bytes: float) -> float:
+        """Return the share of its rate that the link carried, headers included."""
+        if self._carried is not None:
+            wire = self._carried.between(start_s, end_s)
+        else:
+            payload = sum(c.between(start_s, end_s) for c in (self._own, *self._others))
+            wire = payload * (1 + HEADERS_BYTES / mss_bytes)
+        return wire * 8 / (end_s - start_s) / self._rate_bps if self._rate_bps else 0.0
+
+
+def _meet(run: Run, flow: Bulk, other: Bulk) -> bool:
+    """Tell whether two flows ran at the same time."""
+    one, two = run.flow_times.get(flow.name), run.flow_times.get(other.name)
+    return (
+        one is not None
+        and two is not None
+        and (one.start_s < two.end_s and two.start_s < one.end_s)
+    )
+
+
+def _crosses(run: Run, flow: Bulk, interface: str) -> bool:
+    way = egress_interfaces(run.case.network, *sender_and_receiver(flow)) or []
+    return interface in (device for _, device in way)

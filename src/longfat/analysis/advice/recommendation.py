@@ -1,0 +1,270 @@
+"""What would help a flow: the change as lines to paste, each with its arithmetic."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.analysis.advice.limits import MODEL_BASED, Limit
+from longfat.model.metric import Unit
+from longfat.model.units import format_quantity
+from longfat.theory import bdp, buffers
+
+if TYPE_CHECKING:
+    from longfat.analysis.advice.subject import Subject
+
+STUDY = "study"
+"""The node of a line that belongs into the study file, under the flow."""
+
+_DEFAULTS = {"tcp_rmem": (4096, 131072), "tcp_wmem": (4096, 16384)}
+
+# iperf3 has at most 128 streams; and more of them than this help nobody.
+_MOST_STREAMS = 128
+
+_MOSTLY = 0.5
+
+# A queue that adds this share of the idle RTT, and this time, is worth a word.
+_STANDING = 0.5
+_STANDING_S = 0.005
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A line to paste.
+
+    Attributes:
+        node: the host to type it at, `longfat.model.network.ROOT`, or `STUDY`.
+        text: the line.
+        why: its arithmetic, in one line.
+    """
+
+    node: str
+    text: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remedy:
+    """What would help.
+
+    Attributes:
+        words: in a sentence or two.
+        lines: the lines to paste; of alternatives, all.
+    """
+
+    words: str
+    lines: tuple[Line, ...] = ()
+
+
+def remedy(subject: Subject, limit: Limit) -> Remedy:
+    """Return what would help a flow that a limit holds back.
+
+    Args:
+        subject: the flow.
+        limit: what held it back most of the time.
+    """
+    match limit:
+        case Limit.BOTTLENECK:
+            return _bottleneck(subject)
+        case Limit.RECEIVE_WINDOW | Limit.SEND_BUFFER:
+            return _buffers(subject, limit)
+        case Limit.LOSS:
+            return _loss(subject)
+        case Limit.START_UP:
+            return Remedy(
+                words="Nothing to set: its window was still growing when it ended. Measure for "
+                "longer, or leave out the start (omit)."
+            )
+        case Limit.MODEL:
+            return _model(subject)
+        case Limit.APPLICATION:
+            return _application(subject)
+        case Limit.UNKNOWN:
+            return Remedy(words="That cannot be said from what was recorded.")
+
+
+def _bottleneck(subject: Subject) -> Remedy:
+    words = "Nothing: the link is full."
+    own, slowest = subject.metric("receiver_bps"), subject.slowest
+    if own is None or slowest is None:
+        return Remedy(words=words)
+    fair_bps = slowest.rate_bps * subject.flow.parallel / (subject.flow.parallel + subject.rivals)
+    if subject.rivals and own < fair_bps / 2 and subject.metric("retransmits"):
+        lines = () if subject.congestion == "bbr" else (_bbr(subject),)
+        return Remedy(
+            words="Nothing makes the link carry more. This flow has less than half of a fair "
+            f"share of it ({format_quantity(fair_bps, Unit.BPS)}), since each loss cuts its "
+            "window: another congestion control or more streams would take more from the others.",
+            lines=lines,
+        )
+    clocks = [subject.clock(name) for name in ("rwnd_limited", "sndbuf_limited")]
+    if sum(clock[0] / clock[1] for clock in clocks if clock) > _MOSTLY:
+        words += (
+            " Window or buffer were filled as well, beyond what the path holds: larger ones would "
+            "only make the queue longer."
+        )
+    delay_s = _queue_delay_s(subject)
+    managed = slowest.queue is not None and slowest.queue.kind not in {"tbf", "bfifo", "pfifo"}
+    if (
+        not managed
+        and delay_s is not None
+        and subject.rtt_s
+        and delay_s > _STANDING * subject.rtt_s
+    ):
+        words += (
+            f" Its queue adds {format_quantity(delay_s, Unit.SECONDS)} to the path's "
+            f"{format_quantity(subject.rtt_s, Unit.SECONDS)}: a shorter buffer, RED or fq_codel "
+            "would cut the delay and leave the throughput."
+        )
+    return Remedy(words=words)
+
+
+def _queue_delay_s(subject: Subject) -> float | None:
+    if subject.queue is not None and subject.slowest is not None:
+        return buffers.queueing_delay_s(
+            queue_bytes=subject.queue.mean_bytes, rate_bps=subject.slowest.rate_bps
+        )
+    mean_s = subject.metric("mean_rtt_s")
+    return None if mean_s is None or subject.rtt_s is None else max(0.0, mean_s - subject.rtt_s)
+
+
+def _buffers(subject: Subject, limit: Limit) -> Remedy:
+    if subject.flow.window_bytes is not None:
+        return Remedy(
+            words="The flow asks for a socket buffer of its own (window), and so switches off the "
+            "kernel's tuning: leave it out, or make it as large as the path needs."
+        )
+    need = needed_buffer_bytes(subject)
+    receive = ("tcp_rmem", subject.receiver, "receive window")
+    send = ("tcp_wmem", subject.sender, "send buffer")
+    first, other = (receive, send) if limit is Limit.RECEIVE_WINDOW else (send, receive)
+    if need is None:
+        return Remedy(
+            words=f"A larger {first[0]} at {first[1]}. How large cannot be said: "
+            f"{subject.unknown_path or 'the round-trip time is not known'}."
+        )
+    size, why = need
+    lines = []
+    for name, host, _ in (first, other):
+        numbers = subject.buffer(host, name)
+        if numbers is not None and numbers[2] >= size:
+            continue
+        low, middle = numbers[:2] if numbers is not None else _DEFAULTS[name]
+        text = f"sysctl -w net.ipv4.{name}='{low} {middle} {size}'"
+        lines.append(Line(node=host, text=text, why=why))
+    if not lines:
+        return Remedy(
+            words=f"The {first[0]} of {first[1]} may grow to what the path needs ({size:,} bytes), "
+            "and the kernel's tuning was still on its way there: measure for longer."
+        )
+    if len(lines) == 2:
+        words = "Larger buffers at both ends: with only one of them, the other would limit next."
+    else:
+        words = f"A larger {first[2] if lines[0].node == first[1] else other[2]}."
+    return Remedy(words=words, lines=tuple(lines))
+
+
+def needed_buffer_bytes(subject: Subject) -> tuple[int, str] | None:
+    """Return the buffer with which one stream of a flow fills its share of the path, and why."""
+    whole = subject.bdp_bytes
+    if whole is None or subject.slowest is None or subject.rtt_s is None:
+        return None
+    streams = subject.flow.parallel
+    size = math.ceil(bdp.buffer_needed_bytes(whole / streams))
+    rate = format_quantity(subject.slowest.rate_bps, Unit.BPS)
+    rtt = format_quantity(subject.rtt_s, Unit.SECONDS)
+    each = f" / {streams} streams" if streams > 1 else ""
+    return size, f"2 x BDP{each} = 2 x {rate} x {rtt} / 8{each} = {size:,} bytes"
+
+
+def _loss(subject: Subject) -> Remedy:
+    lines: list[Line] = []
+    words = []
+    slowest = subject.slowest
+    if slowest is not None and slowest.loss > 0:
+        words.append(
+            f"The path loses {format_quantity(slowest.loss, Unit.FRACTION)} at random, and each "
+            f"loss cuts the window of {subject.congestion}: mend the loss, or"
+        )
+    elif (larger := _larger_queue(subject)) is not None:
+        words.append("The router's queue overflows before the path is full: give it more, or")
+        lines.append(larger)
+    else:
+        words.append(f"Each loss cuts the window of {subject.congestion}, which grows back slowly:")
+    own = subject.metric("receiver_bps")
+    if slowest is not None and own:
+        per_stream_bps = own / subject.flow.parallel
+        streams = min(_MOST_STREAMS, math.ceil(slowest.rate_bps / per_stream_bps))
+        rate = format_quantity(slowest.rate_bps, Unit.BPS)
+        got = format_quantity(per_stream_bps, Unit.BPS)
+        lines.append(
+            Line(
+                node=STUDY,
+                text=f"parallel: {streams}",
+                why=f"{rate} / {got} a stream = {slowest.rate_bps / per_stream_bps:.1f}",
+            )
+        )
+        words.append("take more streams, or a congestion control that does not go by losses.")
+    else:
+        words.append("a congestion control that does not go by losses helps.")
+    if subject.congestion not in MODEL_BASED:
+        lines.append(_bbr(subject))
+    return Remedy(words=" ".join(words), lines=tuple(lines))
+
+
+def _bbr(subject: Subject) -> Line:
+    why = "it sends at the rate that arrives, and takes no loss for a sign of a full queue"
+    if subject.flow.congestion is not None:
+        # What the flow asks for counts more than the host's setting.
+        return Line(node=STUDY, text="congestion: bbr", why=why)
+    text = "sysctl -w net.ipv4.tcp_congestion_control=bbr"
+    return Line(node=subject.sender, text=text, why=why)
+
+
+def _larger_queue(subject: Subject) -> Line | None:
+    """Return the line that gives the bottleneck's queue C x RTT / sqrt(N), if it has less."""
+    slowest, rtt_s = subject.slowest, subject.rtt_s
+    if slowest is None or slowest.queue is None or slowest.queue.limit_bytes is None:
+        return None
+    if not rtt_s or slowest.queue.kind not in {"tbf", "bfifo"}:
+        return None
+    streams = subject.flow.parallel + subject.rivals
+    wanted = math.ceil(
+        buffers.router_buffer_bytes(rate_bps=slowest.rate_bps, rtt_s=rtt_s, flows=streams)
+    )
+    if slowest.queue.limit_bytes >= wanted:
+        return None
+    # A few flows fall together, as the theory's bound says: they need the whole of it.
+    whole = math.ceil(buffers.router_buffer_bytes(rate_bps=slowest.rate_bps, rtt_s=rtt_s))
+    line = re.sub(r"(?<=\blimit )\S+", str(whole), slowest.queue.line)
+    rate = format_quantity(slowest.rate_bps, Unit.BPS)
+    rtt = format_quantity(rtt_s, Unit.SECONDS)
+    return Line(
+        node=slowest.node,
+        text=re.sub(r"\bqdisc (add|replace)\b", "qdisc change", line),
+        why=f"C x RTT = {rate} x {rtt} / 8 = {whole:,} bytes; it holds "
+        f"{slowest.queue.limit_bytes:,}",
+    )
+
+
+def _model(subject: Subject) -> Remedy:
+    larger = _larger_queue(subject)
+    words = (
+        f"{subject.congestion} sends at the rate that its model of the path allows, and that was "
+        "less than the link has."
+    )
+    if larger is None:
+        return Remedy(words=f"{words} There is no setting for that.")
+    return Remedy(words=f"{words} More room in the router lets it measure more.", lines=(larger,))
+
+
+def _application(subject: Subject) -> Remedy:
+    if subject.flow.rate_bps is not None:
+        rate = format_quantity(subject.flow.rate_bps, Unit.BPS)
+        return Remedy(
+            words=f"Nothing in the network: the flow keeps itself to {rate} a stream (rate). "
+            "Leave that out to let it send as fast as it can."
+        )
+    return Remedy(words="Nothing in the network: the program had nothing to send.")

@@ -1,0 +1,94 @@
+"""What the differences of many cases amount to: a line for each metric that moved.
+
+Where a whole grid moved alike, a line for each case says less than one for all.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.analysis.compare.differences import Difference, Standing
+
+if TYPE_CHECKING:
+    from longfat.model.metric import Unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """The differences of one metric that stand alike.
+
+    Attributes:
+        title: what tables call the metric.
+        unit: its base unit.
+        standing: how they stand.
+        moved: the differences, the largest first.
+        cases: how many cases have the metric.
+    """
+
+    title: str
+    unit: Unit
+    standing: Standing
+    moved: tuple[Difference, ...]
+    cases: int
+
+    @property
+    def up(self) -> int:
+        """Return in how many cases B has more."""
+        return sum(one.up for one in self.moved)
+
+    @property
+    def down(self) -> int:
+        """Return in how many cases B has less."""
+        return len(self.moved) - self.up
+
+    @property
+    def relative(self) -> float | None:
+        """Return the median of the changes as parts of A's medians; None where one has none."""
+        parts = [one.relative for one in self.moved]
+        known = [part for part in parts if part is not None]
+        return statistics.median(known) if len(known) == len(parts) else None
+
+    @property
+    def change(self) -> float:
+        """Return the median of the changes, in the base unit."""
+        return statistics.median(one.change or 0.0 for one in self.moved)
+
+    @property
+    def size(self) -> float:
+        """Return how large it is among others: the median size times the share of cases moved."""
+        return statistics.median(one.size for one in self.moved) * len(self.moved) / self.cases
+
+
+def tallies(differences: Sequence[Difference], standings: Iterable[Standing]) -> list[Tally]:
+    """Count the differences by metric.
+
+    Args:
+        differences: those of all cases.
+        standings: the standings to tell of, in the order in which they are told.
+
+    Returns:
+        Of each standing in turn the metrics, the largest change first.
+    """
+    cases = Counter(one.metric for one in differences)
+    groups: dict[tuple[Standing, str], list[Difference]] = {}
+    for one in differences:
+        groups.setdefault((one.standing, one.metric), []).append(one)
+    found = []
+    for standing in standings:
+        of_standing = [
+            Tally(
+                title=moved[0].title,
+                unit=moved[0].unit,
+                standing=standing,
+                moved=tuple(sorted(moved, key=lambda one: -one.size)),
+                cases=cases[metric],
+            )
+            for (stands, metric), moved in groups.items()
+            if stands is standing
+        ]
+        found += sorted(of_standing, key=lambda one: -one.size)
+    return found

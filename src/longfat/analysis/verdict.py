@@ -1,0 +1,264 @@
+"""What a study's runs amount to: its claims judged, its published figures compared.
+
+This is the value that every output is made from: the terminal's tables, the
+JSON, the plots and the report. A case that was run with several seeds has
+several runs; what is judged and compared is then the median over them, and the
+spread stands beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from longfat.errors import InputError
+from longfat.model.spread import Spread, spread_of
+from longfat.study.claims.aggregates import NotRunError
+from longfat.study.claims.rows import Table
+from longfat.study.claims.tally import Tally
+
+if TYPE_CHECKING:
+    from longfat.execution.runs import Run
+    from longfat.study import Claim, Figure, Study
+
+
+@dataclass(frozen=True, slots=True)
+class SeedCount:
+    """In how many of the seeds something holds."""
+
+    holding: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedClaim:
+    """A claim, judged.
+
+    Attributes:
+        claim: the claim.
+        holds: whether it holds for the medians of its cases; None if that
+            depends on a case that was not run.
+        seeds: in how many of the seeds it holds, the k-th run of each case
+            taken together; None if its cases have different numbers of runs,
+            or one has a single run.
+        tallies: what it says over many cases: in how many that holds, and where not.
+    """
+
+    claim: Claim
+    holds: bool | None
+    seeds: SeedCount | None = None
+    tallies: tuple[Tally, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A published figure beside ours.
+
+    Attributes:
+        figure: the published figure.
+        spread: our numbers in the same unit; None if its case did not run or
+            has no such metric.
+    """
+
+    figure: Figure
+    spread: Spread | None
+
+    @property
+    def measured(self) -> float | None:
+        """Return our number: the median over the seeds; None if there is none."""
+        return None if self.spread is None else self.spread.median
+
+    @property
+    def ratio(self) -> float | None:
+        """Return measured / published; None where there is no such number."""
+        if self.measured is None or self.figure.value == 0:
+            return None
+        return self.measured / self.figure.value
+
+    @property
+    def inside_band(self) -> bool | None:
+        """Tell whether the published figure lies in our 5-95 % band; None for a single run."""
+        if self.spread is None or self.spread.count < 2:
+            return None
+        return self.spread.holds(self.figure.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A study with its runs.
+
+    Attributes:
+        study: the study.
+        runs: the runs by the cases' names, one for each seed, in the seeds'
+            order; cases that were not run are absent.
+        spreads: what the runs measured, by case and metric (`FLOW.METRIC`, in
+            base units); a metric is absent where no run has it.
+        claims: every claim of the study, judged.
+        published: every published figure of the study, compared.
+    """
+
+    study: Study
+    runs: Mapping[str, tuple[Run, ...]]
+    spreads: Mapping[str, Mapping[str, Spread]]
+    claims: tuple[JudgedClaim, ...]
+    published: tuple[Comparison, ...]
+
+    @property
+    def good(self) -> bool:
+        """Tell whether no claim failed."""
+        return all(judged.holds is not False for judged in self.claims)
+
+    @property
+    def many_seeds(self) -> bool:
+        """Tell whether a case was run with several seeds."""
+        return any(len(runs) > 1 for runs in self.runs.values())
+
+    @property
+    def first_runs(self) -> dict[str, Run]:
+        """Return the run of each case with its first seed."""
+        return {name: runs[0] for name, runs in self.runs.items()}
+
+    def medians(self, case: str) -> dict[str, float]:
+        """Return the medians of a case by metric; of a case with one run, what it measured."""
+        return {metric: spread.median for metric, spread in self.spreads[case].items()}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object that `longfat run --json` prints for a study."""
+        return {
+            "study": self.study.name,
+            "cases": {
+                name: {
+                    "metrics": self.medians(name),
+                    "spread": {
+                        metric: {"low": spread.low, "high": spread.high, "count": spread.count}
+                        for metric, spread in self.spreads[name].items()
+                    },
+                    "runs": [_run_to_json(run) for run in runs],
+                }
+                for name, runs in self.runs.items()
+            },
+            "claims": [_claim_to_json(judged) for judged in self.claims],
+            "published": [_comparison_to_json(comparison) for comparison in self.published],
+        }
+
+
+def _run_to_json(run: Run) -> dict[str, Any]:
+    return {
+        "seed": run.seed,
+        "digest": run.digest,
+        "run_dir": str(run.folder),
+        "virtual_s": run.virtual_s,
+        "wall_s": run.wall_s,
+        "metrics": run.metrics,
+    }
+
+
+def _claim_to_json(judged: JudgedClaim) -> dict[str, Any]:
+    seeds = judged.seeds
+    return {
+        "text": judged.claim.text,
+        "expression": judged.claim.expression,
+        "holds": judged.holds,
+        "seeds": None if seeds is None else {"holding": seeds.holding, "count": seeds.count},
+        "over_cases": [tally.to_json() for tally in judged.tallies],
+    }
+
+
+def _comparison_to_json(comparison: Comparison) -> dict[str, Any]:
+    spread = comparison.spread
+    return {
+        "case": comparison.figure.case,
+        "metric": comparison.figure.metric,
+        "published": comparison.figure.value,
+        "measured": comparison.measured,
+        "low": None if spread is None else spread.low,
+        "high": None if spread is None else spread.high,
+        "count": 0 if spread is None else spread.count,
+        "ratio": comparison.ratio,
+        "inside_band": comparison.inside_band,
+    }
+
+
+def judge(study: Study, runs: Mapping[str, Sequence[Run]]) -> Verdict:
+    """Judge the claims of a study and compare its published figures.
+
+    Args:
+        study: the study.
+        runs: the runs of some or all of its cases, by name, in the seeds' order.
+    """
+    there = {name: tuple(of_case) for name, of_case in runs.items() if of_case}
+    spreads = {name: _spreads(of_case) for name, of_case in there.items()}
+    figures = study.published.figures if study.published else ()
+    return Verdict(
+        study=study,
+        runs=there,
+        spreads=spreads,
+        claims=_judged_claims(study, there, spreads),
+        published=tuple(
+            Comparison(figure, spreads.get(figure.case, {}).get(figure.metric))
+            for figure in figures
+        ),
+    )
+
+
+def _spreads(runs: Sequence[Run]) -> dict[str, Spread]:
+    # A run may lack a number that others have: where no reply came back, say.
+    metrics = dict.fromkeys(metric for run in runs for metric in run.metrics)
+    return {
+        metric: spread_of(run.metrics[metric] for run in runs if metric in run.metrics)
+        for metric in metrics
+    }
+
+
+def _judged_claims(
+    study: Study,
+    runs: Mapping[str, tuple[Run, ...]],
+    spreads: Mapping[str, Mapping[str, Spread]],
+) -> tuple[JudgedClaim, ...]:
+    if not study.claims:
+        return ()
+    medians = {
+        case: {metric: spread.median for metric, spread in of_case.items()}
+        for case, of_case in spreads.items()
+    }
+    table = Table(medians, tuple(study.cases))
+    by_seed = [
+        Table(
+            {name: of_case[k].metrics for name, of_case in runs.items() if k < len(of_case)},
+            tuple(study.cases),
+        )
+        for k in range(max((len(of_case) for of_case in runs.values()), default=0))
+    ]
+    return tuple(
+        JudgedClaim(
+            claim,
+            _holds(claim, table),
+            _seed_count(claim, runs, by_seed),
+            tuple(one.tally(table) for one in claim.over),
+        )
+        for claim in study.claims
+    )
+
+
+def _seed_count(
+    claim: Claim, runs: Mapping[str, tuple[Run, ...]], by_seed: Sequence[Table]
+) -> SeedCount | None:
+    counts = {len(runs.get(case, ())) for case in claim.cases}
+    if len(counts) != 1 or counts <= {0, 1}:
+        return None
+    (count,) = counts
+    return SeedCount(sum(_holds(claim, table) is True for table in by_seed[:count]), count)
+
+
+def _holds(claim: Claim, metrics: Mapping[str, Mapping[str, float]]) -> bool | None:
+    if not claim.named <= metrics.keys():
+        return None
+    try:
+        return claim.holds(metrics)
+    except NotRunError:
+        return None
+    except InputError:
+        # The case ran and has no such number (no reply came back, say): what
+        # the claim says of that number is not so.
+        return False

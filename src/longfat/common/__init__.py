@@ -1,0 +1,1 @@
+"""Parts that know nothing of networks: guarded processes, whole files, checksums, decoding."""

@@ -1,0 +1,176 @@
+"""The guard process: runs one command, and ends it when the lifeline closes.
+
+Started by `Guarded` as a script in an isolated interpreter, so it imports the
+standard library only. Its standard input is the lifeline. It tells what
+happens in lines on a status pipe:
+
+    started PID       the command runs
+    failed MESSAGE    the command could not be started
+    ended STATUS      the command ended; 128 + N after signal N
+
+After `ended` it stays until the lifeline closes: the scratch folder must be
+removed if our parent dies before it has moved the folder to its place.
+
+It is two processes, either of which may be killed: the second runs the command,
+and the first waits for the end of the second. Whichever is left kills and
+removes. The status pipe closes when both are gone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ctypes
+import fcntl
+import os
+import select
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from longfat.common.guard.remover import remove_tree
+else:
+    # Isolated, it does not find what lies beside it.
+    sys.path.append(os.path.dirname(__file__))
+    from remover import remove_tree
+
+_PR_SET_CHILD_SUBREAPER = 36
+_LIFELINE = 0
+
+
+def main() -> None:
+    """Run the command named by the arguments until it or the lifeline ends."""
+    options = _arguments()
+    # Orphans of the command come to us and not to init, so none is missed.
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    # A kind signal must clean up as the end of the lifeline does.
+    signal.signal(signal.SIGTERM, _end)
+    if options.cpu is not None:
+        os.sched_setaffinity(0, {options.cpu})
+    try:
+        first_lives, its_end = os.pipe()
+        if (second := os.fork()) != 0:
+            for descriptor in (first_lives, *options.inherited):
+                os.close(descriptor)
+            _wait_readable(_LIFELINE, os.pidfd_open(second))
+        else:
+            os.close(its_end)
+            # What belongs to the first is not the second's: it has its own orphans.
+            ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+            inherited = _renumbered(options.inherited, first=options.first_inherited)
+            _run(
+                options.command,
+                ends=(_LIFELINE, first_lives),
+                status_fd=options.status_fd,
+                inherited=inherited,
+            )
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        _kill_descendants()
+        if options.scratch is not None:
+            remove_tree(options.scratch)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cpu", type=int)
+    parser.add_argument("--inherited", type=int, action="append", default=[])
+    parser.add_argument("--first-inherited", type=int, default=0)
+    parser.add_argument("--scratch")
+    parser.add_argument("--status-fd", type=int, required=True)
+    parser.add_argument("command", nargs="+")
+    return parser.parse_args()
+
+
+def _end(signum: int, frame: object) -> None:
+    del frame
+    sys.exit(128 + signum)
+
+
+def _renumbered(descriptors: list[int], *, first: int) -> list[int]:
+    """Give descriptors other numbers, one after the other, and return these."""
+    numbers = range(first, first + len(descriptors))
+    # Out of the way first: one of them may have a number that another one is to get.
+    aside = [fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, numbers.stop) for one in descriptors]
+    for descriptor in descriptors:
+        os.close(descriptor)
+    for descriptor, number in zip(aside, numbers, strict=True):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    return list(numbers)
+
+
+def _run(
+    command: list[str], *, ends: tuple[int, ...], status_fd: int, inherited: list[int]
+) -> None:
+    """Run a command until it ends, and then wait; one of `ends` ends both."""
+    try:
+        child = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, pass_fds=inherited, process_group=0
+        )
+    except OSError as error:
+        _tell(status_fd, f"failed {error}")
+        _wait_readable(*ends)
+        return
+    for descriptor in inherited:
+        os.close(descriptor)  # so that whoever has the other end learns of the command's end
+    _tell(status_fd, f"started {child.pid}")
+    pidfd = os.pidfd_open(child.pid)
+    if set(ends) & set(_wait_readable(*ends, pidfd)):
+        return
+    status = child.wait()
+    # What the command left behind may still write into the scratch folder.
+    _kill_descendants()
+    _tell(status_fd, f"ended {status if status >= 0 else 128 - status}")
+    _wait_readable(*ends)
+
+
+def _tell(status_fd: int, line: str) -> None:
+    with contextlib.suppress(OSError):  # nobody listens any more
+        os.write(status_fd, f"{line}\n".encode())
+
+
+def _wait_readable(*fds: int) -> list[int]:
+    poller = select.poll()
+    for fd in fds:
+        poller.register(fd, select.POLLIN)
+    return [fd for fd, _ in poller.poll()]
+
+
+def _kill_descendants() -> None:
+    """Kill all that descends from us, and wait until it is gone.
+
+    Whoever forks and ends all the time cannot be caught one by one; a process group is
+    killed at once. What may run hostile code cannot leave its group.
+    """
+    groups: set[int] = set()
+    while True:
+        for pid in _children():
+            with contextlib.suppress(ProcessLookupError):
+                groups.add(os.getpgid(pid))
+                os.kill(pid, signal.SIGKILL)
+        for group in groups - {os.getpgrp()}:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(group, signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def _children() -> list[int]:
+    me = os.getpid()
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as stat:
+                # The name in parentheses may hold spaces; the parent is second after it.
+                if int(stat.read().rpartition(b")")[2].split()[1]) == me:
+                    found.append(int(name))
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+"""Where the project's own data files are: kernel answers, patches, shims, labs.
+
+In a checkout they stand at the top of the repository; an installed wheel
+carries them inside the package, under `_data`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from longfat.errors import SurroundingsError
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def folder(name: str) -> Path:
+    """Return the folder of data files called `name`.
+
+    Args:
+        name: `kernel` or `labs`.
+
+    Raises:
+        SurroundingsError: the installation is incomplete.
+    """
+    for candidate in (_PACKAGE / "_data" / name, _PACKAGE.parent.parent / name):
+        if candidate.is_dir():
+            return candidate
+    raise SurroundingsError(f"longfat's folder {name!r} is missing: the installation is incomplete")

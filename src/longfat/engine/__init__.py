@@ -1,0 +1,1 @@
+"""A virtual computer that knows no networks: kernels, sandboxes, machines."""

@@ -1,0 +1,37 @@
+"""Kernels: built from source, kept in a cache, found by version.
+
+A kernel is a User-Mode Linux binary. What goes into it is its source and our
+*recipe* (Kconfig answers, patches of arch/um, shims); the digest of these and
+of the compiler is its name, and the same input gives the same binary.
+
+    version, progress, manifest   the values
+    recipe, source, toolchain     what goes in
+    locate                        where the source is: on this host, or to be downloaded
+    apt, apt_sources, kernel_org  the places that it is downloaded from
+    downloads                     what was downloaded
+    cache, installed, _find       what is built, and where
+    build, output                 the near side of a build: lock, guard, messages
+    job, worker                   the far side: unpack, patch, configure, make
+
+What only builds need (`build`, `locate`) is not loaded with the package: it reads the web.
+"""
+
+from longfat.engine.kernel._find import find, fits, named
+from longfat.engine.kernel.cache import kernels, manifest_of, remove
+from longfat.engine.kernel.installed import wheel_of
+from longfat.engine.kernel.manifest import Kernel, Manifest
+from longfat.engine.kernel.progress import Progress, Step
+
+__all__ = [
+    "Kernel",
+    "Manifest",
+    "Progress",
+    "Step",
+    "find",
+    "fits",
+    "kernels",
+    "manifest_of",
+    "named",
+    "remove",
+    "wheel_of",
+]

@@ -1,0 +1,99 @@
+"""Finding a built kernel by its version: quick, and never a surprise."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from longfat.engine.kernel import cache, recipe
+from longfat.engine.kernel.installed import wheel_of
+from longfat.engine.kernel.manifest import Kernel, Manifest
+from longfat.engine.kernel.version import NEWEST, USUAL, check_version, matches, sort_key
+from longfat.errors import InputError, SurroundingsError
+
+_DIGEST = re.compile("[0-9a-f]{6,64}")
+_Entry = tuple[Path, Manifest]
+
+
+def find(version: str) -> Kernel:
+    """Return the built kernel of a version that fits today's recipe.
+
+    Of several, it is the newest release, and of that the one built or installed last.
+
+    Args:
+        version: such as `6.1` or `6.1.158`, or `newest`.
+
+    Raises:
+        InputError: `version` is not a kernel version.
+        SurroundingsError: no such kernel is built, or only from another
+            recipe; the message names those that are. Or it is damaged.
+    """
+    built = list(cache.manifests())
+    candidates = built if version == NEWEST else _of_version(version, built)
+    wanted = {each: recipe.load(each).digest for each in {one.series for _, one in candidates}}
+    fitting = [(path, one) for path, one in candidates if one.recipe_digest == wanted[one.series]]
+    if fitting:
+        folder, found = max(
+            fitting, key=lambda entry: (sort_key(entry[1].release), entry[0].stat().st_mtime_ns)
+        )
+        kernel = found.kernel(folder)
+        if problem := cache.problem_of(found, folder):
+            wheel = wheel_of(kernel)
+            raise SurroundingsError(
+                f"kernel {found.release} is damaged: {problem}",
+                mend=f"pip uninstall {wheel}, and install it again"
+                if wheel
+                else f"longfat kernel build {version}",
+            )
+        return kernel
+    if version == NEWEST:
+        version = max((one.series for _, one in built), key=sort_key, default=USUAL)
+    raise SurroundingsError(
+        _explanation(version, candidates=candidates, built=built),
+        mend=f"longfat kernel build {version}",
+    )
+
+
+def _of_version(version: str, built: list[_Entry]) -> list[_Entry]:
+    check_version(version)
+    return [entry for entry in built if matches(entry[1].release, version)]
+
+
+def fits(kernel: Kernel) -> bool:
+    """Whether a built kernel is of today's recipe, so that `find` may return it."""
+    about = cache.manifest_of(kernel)
+    return about.recipe_digest == recipe.load(kernel.series).digest
+
+
+def named(name: str) -> list[Kernel]:
+    """Return the built kernels that a person means by a version or a digest.
+
+    Args:
+        name: a version, for all kernels of it, or at least six digits of a digest.
+
+    Raises:
+        InputError: it is neither, or no such kernel is built.
+    """
+    built = cache.kernels()
+    if _DIGEST.fullmatch(name):
+        found = [kernel for kernel in built if kernel.digest.startswith(name)]
+    else:
+        check_version(name)
+        found = [kernel for kernel in built if matches(kernel.release, name)]
+    if not found:
+        releases = ", ".join(dict.fromkeys(kernel.release for kernel in built))
+        raise InputError(f"no kernel {name} is built; built: {releases or 'none'}")
+    return found
+
+
+def _explanation(version: str, *, candidates: list[_Entry], built: list[_Entry]) -> str:
+    if candidates:
+        release = max((found.release for _, found in candidates), key=sort_key)
+        return (
+            f"kernel {release} was built from other answers, patches or shims than today's, "
+            "and must be built again"
+        )
+    if not built:
+        return "no kernel is built"
+    releases = sorted({found.release for _, found in built}, key=sort_key)
+    return f"kernel {version} is not built; built: {', '.join(releases)}"

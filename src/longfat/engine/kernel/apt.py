@@ -1,0 +1,273 @@
+"""Kernel sources as the packages of a distribution, downloaded by apt-get without root.
+
+apt-get works in folders of ours, on a list of archives of ours, so that neither
+the host's state nor its list matters or changes. It checks signatures and
+checksums against the host's keys, as it does for the host. Which archives there
+are, `apt_sources` tells. Source: apt-get(8), apt.conf(5).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from longfat.common.guard import Guarded
+from longfat.engine.kernel import downloads
+from longfat.engine.kernel.apt_sources import Entry, groups, host_entries
+from longfat.engine.kernel.output import lines_of
+from longfat.engine.kernel.progress import Report, Step
+from longfat.engine.kernel.source import TARBALL, NotOfferedError, Source
+from longfat.engine.kernel.version import matches, nearest, series, sort_key
+from longfat.errors import SurroundingsError
+
+_PROGRAMS = ("apt-get", "apt-cache", "apt-config", "dpkg-deb")
+_PREFIX = "linux-source-"
+# Not `linux-source-6.12-rt` or the like.
+_PACKAGE = re.compile(rf"{_PREFIX}(\d+\.\d+(?:\.\d+)*)")
+_STATUS = re.compile(rb"dlstatus:\d+:([0-9.]+):")
+# What the host runs at an update is about the host's own lists.
+_HOOKS = tuple(
+    f"APT::Update::{name}" for name in ("Pre-Invoke", "Post-Invoke", "Post-Invoke-Success")
+)
+# What apt-get says after the cause.
+_NO_CAUSE = b"W: Some index files failed to download"
+_TIMEOUT_S = 20
+_PARTS = 10_000
+"""How many parts a download has in reports: apt-get tells percent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Offer:
+    """A package that an archive has.
+
+    Attributes:
+        package: its name.
+        version: its version, such as `6.12.95-1~bpo12+1`.
+        where: the archive and suite.
+    """
+
+    package: str
+    version: str
+    where: str
+
+
+def fetch(version: str, *, report: Report) -> Source:
+    """Download the newest source package of a version.
+
+    Args:
+        version: such as `6.1` or `6.1.158`.
+        report: told how far it is.
+
+    Raises:
+        NotOfferedError: this host has no apt-get, or none of its archives has the version.
+        SurroundingsError: the package is there and cannot be had.
+    """
+    if any(shutil.which(name) is None for name in _PROGRAMS):
+        raise NotOfferedError("this host has no apt-get")
+    entries = host_entries()
+    if not entries:
+        raise NotOfferedError("apt-get's list has no archive of Debian or Ubuntu")
+    seen: list[str] = []
+    asked: list[str] = []
+    with downloads.downloading() as scratch:
+        apt = _Apt(scratch)
+        for release, group in groups(entries):
+            report(Step.SEARCH, words=f"apt-get, packages of {release}")
+            complaint = apt.update(group)
+            if not apt.has_lists():
+                if not asked:  # the host's own release: nor will there be others
+                    raise NotOfferedError(f"apt-get has no list of packages: {complaint}")
+                continue
+            asked.append(release)
+            names = apt.package_names()
+            if offer := apt.newest(version, among=names):
+                return _take(apt, offer, report=report)
+            seen += names
+    near = nearest(version, [name.removeprefix(_PREFIX) for name in seen])
+    raise NotOfferedError(
+        f"apt-get has no package of it in {', '.join(asked)}"
+        + (f" (the nearest is {near})" if near else "")
+    )
+
+
+def _take(apt: _Apt, offer: _Offer, *, report: Report) -> Source:
+    """Return the source in a package, downloaded unless it was before."""
+    if found := downloads.exactly(offer.version):
+        return found
+    origin = f"{offer.package} {offer.version} from {offer.where}"
+
+    def tell(parts: int) -> None:
+        report(Step.DOWNLOAD, parts, _PARTS, words=origin)
+
+    tell(0)
+    package = apt.download(offer, tell=tell)
+    return downloads.keep(_unpacked(package), name=offer.version, origin=f"{origin}, by apt-get")
+
+
+class _Apt:
+    """apt-get and apt-cache in a folder of their own.
+
+    Args:
+        folder: an empty folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._sources = folder / "apt.sources"
+        self._lists = folder / "state" / "lists"
+        status = folder / "status"
+        for made in (self._lists / "partial", folder / "cache" / "archives" / "partial"):
+            made.mkdir(parents=True)
+        status.touch()
+        settings = {
+            "Dir::State": folder / "state",
+            "Dir::State::status": status,
+            "Dir::Cache": folder / "cache",
+            "Dir::Etc::sourcelist": self._sources,
+            "Dir::Etc::sourceparts": "/dev/null",
+            "Dir::Etc::preferences": "/dev/null",
+            "Dir::Etc::preferencesparts": "/dev/null",
+            # For root, apt-get would become a user who cannot look into our folder.
+            "APT::Sandbox::User": "root",
+            "APT::Status-Fd": "1",
+            "Acquire::Retries": "1",
+            "Acquire::http::Timeout": _TIMEOUT_S,
+            "Acquire::https::Timeout": _TIMEOUT_S,
+        }
+        configuration = folder / "apt.conf"
+        configuration.write_text("".join(f"#clear {name};\n" for name in _HOOKS))
+        self._options = ["-c", str(configuration)]
+        self._options += [
+            word for name, value in settings.items() for word in ("-o", f"{name}={value}")
+        ]
+        self._env = {**os.environ, "LC_ALL": "C"}
+
+    def update(self, entries: list[Entry]) -> str:
+        """Get the lists of packages of these entries, and forget others.
+
+        Some may be missing: a release has not all suites of another.
+
+        Returns:
+            What apt-get complained about last; empty if nothing.
+        """
+        text = "\n".join(entry.stanza() for entry in entries)
+        self._sources.write_text(text, encoding="utf-8")
+        # Where a suite is missing, apt-get leaves the lists of earlier updates.
+        shutil.rmtree(self._lists)
+        (self._lists / "partial").mkdir(parents=True)
+        _, complaint = self._run("update", tell=lambda _: None)
+        return complaint
+
+    def has_lists(self) -> bool:
+        """Whether the last update got a list of packages."""
+        return any("_Packages" in path.name for path in self._lists.iterdir())
+
+    def package_names(self) -> list[str]:
+        """Return the names of all packages with a kernel's source."""
+        names = self._ask("pkgnames", _PREFIX).split()
+        return [name for name in names if _PACKAGE.fullmatch(name)]
+
+    def newest(self, version: str, *, among: list[str]) -> _Offer | None:
+        """Return the newest package of a kernel version; None if there is none.
+
+        Args:
+            version: such as `6.1` or `6.1.158`.
+            among: the packages that there are.
+        """
+        # Debian names packages by the series, Ubuntu by the first release: 6.8.0.
+        names = [name for name in among if series(name.removeprefix(_PREFIX)) == series(version)]
+        offers = []
+        for line in self._ask("madison", *names).splitlines() if names else []:
+            fields = [field.strip() for field in line.split("|")]
+            # apt-cache takes a name that is none as a regular expression: compare it.
+            if len(fields) == 3 and fields[0] in names and matches(fields[1], version):
+                where = fields[2].removesuffix(" Packages")
+                offers.append(_Offer(package=fields[0], version=fields[1], where=where))
+        return max(offers, key=lambda offer: sort_key(offer.version), default=None)
+
+    def download(self, offer: _Offer, *, tell: Callable[[int], None]) -> Path:
+        """Download a package.
+
+        Args:
+            offer: what to download.
+            tell: told how many of `_PARTS` are there.
+
+        Raises:
+            SurroundingsError: it cannot be had, or is not what the archive's list says.
+        """
+        before = set(self._folder.glob("*.deb"))
+        status, complaint = self._run("download", f"{offer.package}={offer.version}", tell=tell)
+        new = sorted(set(self._folder.glob("*.deb")) - before)
+        if status != 0 or len(new) != 1:
+            raise SurroundingsError(
+                f"apt-get cannot download {offer.package} {offer.version}:"
+                f" {complaint or f'it ended with status {status}'}"
+            )
+        return new[0]
+
+    def _run(self, *arguments: str, tell: Callable[[int], None]) -> tuple[int, str]:
+        """Run apt-get; return its status and its last complaint."""
+        complaint = ""
+        near, far = os.pipe()
+        with os.fdopen(near, "rb", buffering=0) as pipe:
+            try:
+                guarded = Guarded(
+                    ["apt-get", *self._options, "-q", *arguments],
+                    cwd=self._folder,
+                    env=self._env,
+                    stdout=far,
+                )
+            finally:
+                os.close(far)
+            with guarded:
+                for line in lines_of(pipe.fileno(), guarded):
+                    if match := _STATUS.match(line):
+                        tell(min(_PARTS, round(float(match[1]) / 100 * _PARTS)))
+                    elif line.startswith((b"E: ", b"W: ")) and not line.startswith(_NO_CAUSE):
+                        complaint = line[3:].decode(errors="replace").strip()
+                return guarded.wait() or 0, complaint
+
+    def _ask(self, *arguments: str) -> str:
+        done = subprocess.run(
+            ["apt-cache", *self._options, *arguments],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            env=self._env,
+        )
+        return done.stdout
+
+
+def _unpacked(package: Path) -> Path:
+    """Take the kernel's tarball out of a package, and put it beside it.
+
+    Raises:
+        SurroundingsError: there is none in it, or it cannot be unpacked.
+    """
+    command = ["dpkg-deb", "--fsys-tarfile", str(package)]
+    found = None
+    try:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as dpkg:
+            assert dpkg.stdout is not None
+            with tarfile.open(fileobj=dpkg.stdout, mode="r|") as tar:
+                for member in tar:
+                    name = Path(member.name).name
+                    if found is None and member.isfile() and TARBALL.fullmatch(name):
+                        content = tar.extractfile(member)
+                        assert content is not None
+                        found = package.parent / name
+                        with content, found.open("xb") as file:
+                            shutil.copyfileobj(content, file, 1 << 20)
+    except (OSError, tarfile.TarError) as error:
+        raise SurroundingsError(f"cannot unpack {package.name}: {error}") from error
+    package.unlink()
+    if found is None or dpkg.returncode != 0:
+        raise SurroundingsError(f"{package.name} has no kernel's source in it")
+    return found

@@ -1,0 +1,177 @@
+"""Building a kernel, once, however many ask for it at the same time."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from longfat.common.decoding import parse_json
+from longfat.common.guard import Guarded
+from longfat.engine.kernel import cache, locate, recipe, toolchain
+from longfat.engine.kernel._find import find
+from longfat.engine.kernel.installed import wheel_of
+from longfat.engine.kernel.job import PRODUCT, Job, check_release
+from longfat.engine.kernel.manifest import Kernel
+from longfat.engine.kernel.output import lines_of
+from longfat.engine.kernel.progress import Progress, Report, Step
+from longfat.engine.kernel.source import Source
+from longfat.engine.kernel.version import series
+from longfat.errors import InputError, SurroundingsError
+
+_WORKER = "longfat.engine.kernel.worker"
+# The unpacked and compiled tree at its largest, measured, and some room.
+_SCRATCH_BYTES = 1_000_000_000
+
+
+def build(
+    version: str,
+    *,
+    source: Path | None = None,
+    sha256: str = "",
+    refresh: bool = False,
+    jobs: int | None = None,
+    progress: Callable[[Progress], None],
+) -> Kernel:
+    """Build the kernel of a version, if it is not built already.
+
+    Its source is the first there is of: `source`, an installed package, an earlier
+    download, a package that apt-get can download, a tarball of kernel.org. If it would
+    have to be downloaded and a kernel of this version and today's recipe is built, that
+    one is returned. So is one that pip has installed, wherever the source is: it is there
+    to spare the build, and needs no compiler.
+
+    Killing this process, even by SIGKILL, ends all that it started and leaves
+    no half-built kernel.
+
+    Args:
+        version: such as `6.1` or `6.1.158`.
+        source: the tarball or tree to build; searched for, if None.
+        sha256: the SHA-256, in hex, of `source` or of the tarball of kernel.org to build;
+            any, if empty.
+        refresh: look for a newer source than the one that was downloaded before.
+        jobs: how many compilers run at once; one for each CPU, if None.
+        progress: told how far the build is.
+
+    Raises:
+        InputError: `version` is not a kernel version, or not that of `source`.
+        SurroundingsError: the host lacks a program, the source or space, or
+            the build failed.
+    """
+
+    def report(step: Step, done: int = 0, total: int = 0, *, words: str = "") -> None:
+        progress(Progress(version=version, step=step, done=done, total=total, words=words))
+
+    here = locate.here(version, path=source, sha256=sha256, refresh=refresh)
+    if (
+        not (source or refresh or sha256)
+        and (kernel := _ready(version))
+        and (here is None or wheel_of(kernel))
+    ):
+        return kernel
+    toolchain.check()
+    found = here or locate.download(version, sha256=sha256, refresh=refresh, report=report)
+    ours = recipe.load(series(version))
+    source_digest, tools = found.digest(), toolchain.lines()
+    if source is not None and sha256 not in ("", source_digest):
+        raise InputError(f"{source} has the SHA-256 {source_digest}, and not {sha256}")
+    digest = recipe.build_digest(ours.digest, source_digest=source_digest, tools=tools)
+    binary_key = recipe.build_digest(ours.binary_digest, source_digest=source_digest, tools=tools)
+
+    if kernel := cache.get(digest):
+        return _asked_for(kernel, version=version, source=found)
+    with cache.lock(digest, on_wait=lambda: report(Step.WAIT)):
+        if kernel := cache.get(digest):  # built while we waited
+            return _asked_for(kernel, version=version, source=found)
+        report(Step.SOURCE, words=f"{found.path}, {found.origin}")
+        _check_space(cache.kernels_folder())
+        with cache.building(digest) as scratch:
+            job = Job(
+                version=version,
+                digest=digest,
+                binary_key=binary_key,
+                twin=_twin(binary_key),
+                recipe_digest=ours.digest,
+                source=str(found.path),
+                source_digest=source_digest,
+                tools=tools,
+                scratch=str(scratch),
+                log=str(cache.log_file(digest)),
+                jobs=jobs or len(os.sched_getaffinity(0)),
+            )
+            return _run(job, report=report)
+
+
+def _ready(version: str) -> Kernel | None:
+    """Return a built kernel that machines would boot; None if there is none."""
+    try:
+        return find(version)
+    except SurroundingsError:
+        return None
+
+
+def _asked_for(kernel: Kernel, *, version: str, source: Source) -> Kernel:
+    check_release(kernel.release, version=version, source=source.path)
+    return kernel
+
+
+def _twin(binary_key: str) -> str:
+    """Return the folder of a built kernel with the same binary; "" if there is none."""
+    return next(
+        (str(folder) for folder, found in cache.manifests() if found.binary_key == binary_key), ""
+    )
+
+
+def _check_space(folder: Path) -> None:
+    free = shutil.disk_usage(folder).free
+    if free < _SCRATCH_BYTES:
+        raise SurroundingsError(
+            f"building a kernel needs {_SCRATCH_BYTES / 1e9:.1f} GB in {folder}, "
+            f"and {free / 1e9:.1f} GB are free; LONGFAT_CACHE names another cache folder"
+        )
+
+
+def _run(job: Job, *, report: Report) -> Kernel:
+    """Run the worker under a guard, and put what it made in its place."""
+    scratch = Path(job.scratch)
+    near, far = os.pipe()
+    with os.fdopen(near, "rb", buffering=0) as pipe:
+        try:
+            # -P: a folder called like one of ours, where the user stands, is not ours.
+            command = [sys.executable, "-P", "-m", _WORKER, job.to_json()]
+            guarded = Guarded(command, scratch=scratch, stdout=far)
+        finally:
+            os.close(far)
+        with guarded:
+            for message in _messages(pipe.fileno(), guarded):
+                match message:
+                    case {"progress": {"step": step, "done": done, "total": total}}:
+                        report(Step(step), done, total)
+                    case {"failed": {"kind": kind, "message": text, "mend": mend}}:
+                        raise (
+                            InputError(text)
+                            if kind == "input"
+                            else SurroundingsError(text, mend=mend)
+                        )
+                    case {"done": _}:
+                        return cache.put(scratch / PRODUCT, digest=job.digest)
+    raise AssertionError("the worker's messages ended without an end")
+
+
+def _messages(fd: int, guarded: Guarded) -> Iterator[dict[str, Any]]:
+    """Yield what the worker says, for as long as it lives.
+
+    Raises:
+        SurroundingsError: it ended without saying how it fared.
+    """
+    stray = []
+    for line in lines_of(fd, guarded):
+        if line.startswith(b"{"):
+            yield parse_json(line, where="a message of the build", error=SurroundingsError)
+        else:
+            stray.append(line.decode(errors="replace"))
+    last = "".join(f"\n    {line}" for line in stray[-12:])
+    raise SurroundingsError(f"the build ended with status {guarded.wait()}{last}")

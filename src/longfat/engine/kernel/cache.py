@@ -1,0 +1,206 @@
+"""The built kernels on this host: those of the cache, and those that pip has installed.
+
+    CACHE/kernels/DIGEST/   linux, entropy.so, confine, config, manifest.json, SHA256SUMS
+    CACHE/kernels/.build-DIGEST-RANDOM/     a build at work, see `building`
+    CACHE/kernels/.removal-DIGEST-RANDOM/   a kernel that is being removed
+    CACHE/kernels/.lock     see `lock`
+    CACHE/logs/             logs of builds that failed
+
+A kernel appears there by one rename, whole, and disappears by one. What pip has
+installed (`installed`) is read here as well, and never written.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import platformdirs
+
+from longfat.common.checksum import folder_damage
+from longfat.common.guard import doomed_folder, sweep
+from longfat.engine.kernel import installed, manifest
+from longfat.engine.kernel.manifest import Kernel, Manifest
+from longfat.engine.kernel.version import sort_key
+from longfat.errors import SurroundingsError
+
+_BUILD = ".build-"
+_REMOVAL = ".removal-"
+
+
+def root() -> Path:
+    """Return the cache folder: `LONGFAT_CACHE`, or the user's own."""
+    named = os.environ.get("LONGFAT_CACHE")
+    return Path(named).resolve() if named else platformdirs.user_cache_path("longfat")
+
+
+def kernels_folder() -> Path:
+    """Return the cache's folder of kernels, which holds a folder for each."""
+    return root() / "kernels"
+
+
+def manifests() -> Iterator[tuple[Path, Manifest]]:
+    """Yield the folder and the manifest of each built kernel."""
+    everything = kernels_folder()
+    cached = sorted(everything.iterdir()) if everything.is_dir() else []
+    for folder in (*cached, *installed.folders()):
+        if not folder.name.startswith(".") and (found := manifest.read(folder)):
+            yield folder, found
+
+
+def kernels() -> list[Kernel]:
+    """Return all built kernels, old releases first; what a kill left beside them is removed."""
+    _sweep()
+    found = [manifest.kernel(folder) for folder, manifest in manifests()]
+    return sorted(found, key=lambda kernel: (sort_key(kernel.release), kernel.digest))
+
+
+def manifest_of(kernel: Kernel) -> Manifest:
+    """Return what a kernel was built from.
+
+    Raises:
+        SurroundingsError: it has been removed meanwhile.
+    """
+    if found := manifest.read(kernel.folder):
+        return found
+    raise SurroundingsError(f"kernel {kernel.release} is no longer in {kernel.folder}")
+
+
+def get(digest: str) -> Kernel | None:
+    """Return the kernel of this digest, if it is built and undamaged."""
+    places = (kernels_folder() / digest, *installed.folders())
+    for folder in (place for place in places if place.name == digest):
+        if (found := manifest.read(folder)) and not problem_of(found, folder):
+            return found.kernel(folder)
+    return None
+
+
+def problem_of(found: Manifest, folder: Path) -> str:
+    """Return why a kernel is not to be used: a file that is not what was built; empty if none.
+
+    Args:
+        found: its manifest.
+        folder: its folder.
+    """
+    if found.digest != folder.name:
+        return f"{folder / manifest.FILE}: it is that of another kernel"
+    return folder_damage(folder)
+
+
+def _sweep() -> None:
+    for prefix in (_BUILD, _REMOVAL):
+        sweep(kernels_folder(), prefix=prefix)
+
+
+@contextmanager
+def building(digest: str) -> Iterator[Path]:
+    """Make a folder to build a kernel in; it does not outlive the context, nor us.
+
+    Raises:
+        SurroundingsError: it cannot be made.
+    """
+    _sweep()
+    with ExitStack() as stack:
+        prefix = f"{_BUILD}{digest[:12]}-"
+        try:
+            folder = stack.enter_context(doomed_folder(kernels_folder(), prefix=prefix))
+        except OSError as error:
+            raise SurroundingsError(f"cannot write to the kernel cache: {error}") from error
+        yield folder
+
+
+def log_file(digest: str) -> Path:
+    """Return where the log of a failed build of this kernel is kept."""
+    return root() / "logs" / f"kernel-{digest[:12]}.log"
+
+
+def put(product: Path, *, digest: str) -> Kernel:
+    """Move a finished kernel to its place.
+
+    Args:
+        product: a folder with all the files of a kernel, in the same file system.
+        digest: the digest that names it.
+
+    Raises:
+        SurroundingsError: the folder holds no kernel, or cannot be moved.
+    """
+    folder = kernels_folder() / digest
+    found = manifest.read(product)
+    if found is None:
+        raise SurroundingsError(f"the build left no kernel in {product}")
+    try:
+        # Without a manifest of today's format, or damaged: else we had not built.
+        if folder.exists():
+            _set_aside(folder)
+        product.rename(folder)
+    except OSError as error:
+        raise SurroundingsError(f"cannot put the kernel into {folder}: {error}") from error
+    return found.kernel(folder)
+
+
+def remove(kernel: Kernel) -> None:
+    """Remove a built kernel.
+
+    Args:
+        kernel: one of `kernels()`; it may be gone already.
+
+    Raises:
+        SurroundingsError: it cannot be removed, or pip has installed it.
+    """
+    if wheel := installed.wheel_of(kernel):
+        raise SurroundingsError(
+            f"kernel {kernel.release} in {kernel.folder} was installed by pip",
+            mend=f"pip uninstall {wheel}",
+        )
+    try:
+        with suppress(FileNotFoundError):
+            _set_aside(kernel.folder)
+    except OSError as error:
+        raise SurroundingsError(f"cannot remove {kernel.folder}: {error}") from error
+
+
+def _set_aside(folder: Path) -> None:
+    """Remove a kernel's folder: at once and whole, by a rename, for whoever looks.
+
+    Raises:
+        OSError: it cannot be moved.
+    """
+    with doomed_folder(folder.parent, prefix=f"{_REMOVAL}{folder.name[:12]}-") as grave:
+        folder.rename(grave / "old")
+
+
+@contextmanager
+def lock(digest: str, *, on_wait: Callable[[], None]) -> Iterator[None]:
+    """Hold the right to build a kernel; others wait until it is released.
+
+    All kernels share one lock file, a byte each, so that a killed build leaves
+    no file behind; the kernel releases the lock of a process that has ended.
+
+    Args:
+        digest: the digest that names the kernel.
+        on_wait: called once if someone else holds the lock.
+
+    Raises:
+        SurroundingsError: the cache folder cannot be written.
+    """
+    try:
+        kernels_folder().mkdir(parents=True, exist_ok=True)
+        fd = os.open(kernels_folder() / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise SurroundingsError(f"cannot write to the kernel cache: {error}") from error
+    # struct flock: the type, from where the start counts, start, length, no pid.
+    byte = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, int(digest[:15], 16), 1, 0)
+    try:
+        # OFD locks, unlike older kinds, also keep two threads of one process apart.
+        try:
+            fcntl.fcntl(fd, fcntl.F_OFD_SETLK, byte)
+        except BlockingIOError:
+            on_wait()
+            fcntl.fcntl(fd, fcntl.F_OFD_SETLKW, byte)
+        yield
+    finally:
+        os.close(fd)

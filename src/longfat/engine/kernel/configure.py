@@ -1,0 +1,73 @@
+"""Configuring a kernel: our answers on top of allnoconfig, and what became of them.
+
+Kconfig drops an answer without a word if the question does not exist or its
+dependencies are not met. Both are found here by comparing: a question that no
+Kconfig file asks is *unknown*; one that is asked, and was answered otherwise,
+is *refused*.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from longfat.engine.kernel.recipe import parse_answers
+
+_QUESTION = re.compile(r"^[ \t]*(?:menu)?config[ \t]+(\w+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a kernel made of our answers.
+
+    Attributes:
+        unknown: answers to questions that it does not ask.
+        refused: answers that it knows and did not accept.
+    """
+
+    unknown: tuple[str, ...]
+    refused: tuple[str, ...]
+
+
+def compare(wanted: dict[str, str], config: dict[str, str], questions: set[str]) -> Verdict:
+    """Compare the answers that were given with the configuration that came out.
+
+    Args:
+        wanted: our answers: `CONFIG_NET` -> `y`.
+        config: the resulting configuration, in the same form.
+        questions: the names of all questions that the kernel asks.
+    """
+    unknown: list[str] = []
+    refused: list[str] = []
+    for name, value in wanted.items():
+        if config.get(name, "n") != value:
+            answer = f"{name}={value}"
+            (refused if name in questions else unknown).append(answer)
+    return Verdict(unknown=tuple(unknown), refused=tuple(refused))
+
+
+def verdict(tree: Path, *, answers: Path) -> Verdict:
+    """Say what became of the answers in a configured tree.
+
+    Args:
+        tree: the tree; its `.config` has been written.
+        answers: the file of answers that it was configured with.
+    """
+    return compare(
+        parse_answers(answers.read_text()),
+        parse_answers((tree / ".config").read_text()),
+        questions(tree),
+    )
+
+
+def questions(tree: Path) -> set[str]:
+    """Return the names of all questions that this kernel asks of ARCH=um."""
+    found: set[str] = set()
+    for path in tree.rglob("Kconfig*"):
+        parts = path.relative_to(tree).parts
+        ours = parts[0] != "arch" or parts[1:2] == ("um",) or parts[1:3] == ("x86", "um")
+        if (ours or len(parts) == 2) and path.is_file():
+            names = _QUESTION.findall(path.read_text(errors="replace"))
+            found.update(f"CONFIG_{name}" for name in names)
+    return found

@@ -1,0 +1,143 @@
+"""The kernel sources that were downloaded on this host.
+
+    CACHE/sources/VERSION/              the tarball, `origin`, SHA256SUMS
+    CACHE/sources/.download-RANDOM/     a download at work, see `downloading`
+
+VERSION is a package's version (`6.12.95-1~bpo12+1`) or a release (`6.6.5`). A
+source appears by one rename, whole. A newer one does not replace an older one
+of its series, which a build may be reading: both stay until the user removes one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from longfat.common.checksum import SUMS, write_sums
+from longfat.common.guard import doomed_folder, sweep
+from longfat.engine.kernel import cache
+from longfat.engine.kernel.source import Source
+from longfat.engine.kernel.version import matches, series, sort_key
+from longfat.errors import SurroundingsError
+
+_AT_WORK = ".download-"
+_NAME = re.compile(r"\d+\.\d+[0-9A-Za-z.+~-]*")
+_ORIGIN = "origin"
+
+
+def folder() -> Path:
+    """Return the folder that holds a folder for each downloaded source."""
+    return cache.root() / "sources"
+
+
+def versions() -> list[str]:
+    """Return the versions that were downloaded, old to new."""
+    try:
+        names = [path.name for path in folder().iterdir() if _NAME.fullmatch(path.name)]
+    except OSError:
+        return []
+    return sorted(names, key=sort_key)
+
+
+def find(version: str) -> Source | None:
+    """Return the newest downloaded source of a version; None if there is none.
+
+    Args:
+        version: such as `6.1` or `6.1.158`.
+    """
+    for name in reversed(versions()):
+        if matches(name, version) and (found := _read(name)):
+            return found
+    return None
+
+
+def exactly(name: str) -> Source | None:
+    """Return the downloaded source of this name; None if there is none.
+
+    Args:
+        name: one of `versions()`, or what would be one.
+    """
+    return _read(name) if name in versions() else None
+
+
+def with_digest(sha256: str) -> Source | None:
+    """Return the downloaded source whose tarball has this SHA-256; None if there is none."""
+    everything = (found for name in versions() if (found := _read(name)))
+    return next((found for found in everything if found.sha256 == sha256), None)
+
+
+@contextmanager
+def downloading() -> Iterator[Path]:
+    """Make a folder to download to; it does not outlive the context, nor us.
+
+    Raises:
+        SurroundingsError: it cannot be made.
+    """
+    with ExitStack() as stack:
+        try:
+            folder().mkdir(parents=True, exist_ok=True)
+            sweep(folder(), prefix=_AT_WORK)
+            place = stack.enter_context(doomed_folder(folder(), prefix=_AT_WORK))
+        except OSError as error:
+            raise SurroundingsError(f"cannot write to the cache of sources: {error}") from error
+        yield place
+
+
+@contextmanager
+def alone(version: str, *, on_wait: Callable[[], None]) -> Iterator[None]:
+    """Hold the right to download a source of this version's series; others wait.
+
+    Args:
+        version: such as `6.1` or `6.1.158`.
+        on_wait: called once if someone else holds it.
+
+    Raises:
+        SurroundingsError: the cache folder cannot be written.
+    """
+    name = hashlib.sha256(f"source of {series(version)}".encode()).hexdigest()
+    with cache.lock(name, on_wait=on_wait):
+        yield
+
+
+def keep(tarball: Path, *, name: str, origin: str) -> Source:
+    """Move a finished download to its place.
+
+    Args:
+        tarball: it, in the folder of `downloading`, whole and checked.
+        name: the package's version or the release that it is of.
+        origin: from where it is, for people.
+
+    Raises:
+        SurroundingsError: the name cannot name a folder, or the cache cannot be written.
+    """
+    if not _NAME.fullmatch(name):
+        raise SurroundingsError(f"{name!r} cannot be the version of a kernel's source")
+    try:
+        product = tarball.parent / "product"
+        product.mkdir()
+        tarball.rename(product / tarball.name)
+        (product / _ORIGIN).write_text(f"{origin}\n", encoding="utf-8")
+        write_sums(product)
+        product.rename(folder() / name)
+    except OSError as error:
+        raise SurroundingsError(f"cannot keep the source in {folder() / name}: {error}") from error
+    found = _read(name)
+    assert found is not None, "what was written can be read"
+    return found
+
+
+def _read(name: str) -> Source | None:
+    place = folder() / name
+    try:
+        lines = (place / SUMS).read_text(encoding="utf-8").splitlines()
+        sums = {file: digest for digest, _, file in (line.partition("  ") for line in lines)}
+        (tarball,) = sums.keys() - {_ORIGIN}
+        origin = (place / _ORIGIN).read_text(encoding="utf-8").strip()
+    except (OSError, ValueError):  # not ours, or damaged: as if it were not there
+        return None
+    if not (place / tarball).is_file():
+        return None
+    return Source(place / tarball, origin=origin, sha256=sums[tarball])

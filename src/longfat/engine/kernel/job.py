@@ -1,0 +1,64 @@
+"""The job that a build hands to its worker."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from longfat.common.decoding import decode, parse_json
+from longfat.engine.kernel.version import matches
+from longfat.errors import InputError
+
+PRODUCT = "product"
+"""The folder, in the job's scratch folder, where the finished kernel is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What to build.
+
+    Attributes:
+        version: the version that was asked for.
+        digest: the digest that names the kernel.
+        binary_key: the digest of all that the binary is made of.
+        twin: the folder of a kernel with the same binary, or nothing.
+        recipe_digest: the digest of the recipe that `digest` was made of.
+        source: the tarball or tree.
+        source_digest: its digest.
+        tools: the version lines of compiler and linker.
+        scratch: the folder to build in, to be made; the guard removes it.
+        log: where the log of a failed build goes.
+        jobs: how many compilers run at once.
+    """
+
+    version: str
+    digest: str
+    binary_key: str
+    twin: str
+    recipe_digest: str
+    source: str
+    source_digest: str
+    tools: tuple[str, ...]
+    scratch: str
+    log: str
+    jobs: int
+
+    def to_json(self) -> str:
+        """Return the job as JSON."""
+        return json.dumps(asdict(self))
+
+    @staticmethod
+    def from_json(text: str) -> Job:
+        """Return the job that `to_json` wrote."""
+        return decode(Job, parse_json(text.encode(), where="the job"), where="the job")
+
+
+def check_release(release: str, *, version: str, source: Path) -> None:
+    """Check that the kernel in a source is the one that was asked for.
+
+    Raises:
+        InputError: it is another.
+    """
+    if not matches(release, version):
+        raise InputError(f"the source in {source} is of kernel {release}, not {version}")

@@ -1,0 +1,120 @@
+"""The source of a kernel: a tarball or a tree, and the packages of them on this host."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from longfat.engine.kernel.unpack import pack_command
+from longfat.engine.kernel.version import matches, series, sort_key
+from longfat.errors import SurroundingsError
+
+PACKAGES = Path("/usr/src")
+"""Where a distribution's linux-source packages put their tarballs."""
+
+TARBALL = re.compile(r"linux-source-(\d+\.\d+(?:\.\d+)*)\.tar\.(?:xz|gz|bz2|zst)")
+"""The name of the tarball in such a package."""
+
+
+class NotOfferedError(SurroundingsError):
+    """A place that sources are downloaded from does not have this one; another may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The source of a kernel.
+
+    Attributes:
+        path: a tarball or a folder.
+        origin: from where it is, for people.
+        sha256: the SHA-256 that a tarball must have, in hex; any, if empty.
+    """
+
+    path: Path
+    origin: str = ""
+    sha256: str = ""
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether this is a folder, and not a tarball."""
+        return self.path.is_dir()
+
+    def digest(self) -> str:
+        """Return the digest of what would be built, in hex.
+
+        Raises:
+            SurroundingsError: the source cannot be read, or is not what was downloaded.
+        """
+        try:
+            if not self.is_tree:
+                with self.path.open("rb") as tarball:
+                    digest = hashlib.file_digest(tarball, "sha256").hexdigest()
+                if self.sha256 not in ("", digest):
+                    raise SurroundingsError(
+                        f"{self.path} is damaged: its checksum is not that of the download",
+                        mend=f"rm -r {self.path.parent}",
+                    )
+                return digest
+            with subprocess.Popen(pack_command(self.path), stdout=subprocess.PIPE) as tar:
+                assert tar.stdout is not None
+                hasher = hashlib.sha256()
+                while block := tar.stdout.read(1 << 20):
+                    hasher.update(block)
+        except OSError as error:
+            raise SurroundingsError(f"cannot read the kernel source: {error}") from error
+        if tar.returncode != 0:
+            raise SurroundingsError(f"cannot read all of the kernel source in {self.path}")
+        return hasher.hexdigest()
+
+
+def installed_versions(*, folder: Path = PACKAGES) -> list[str]:
+    """Return the versions whose source package is installed, old to new.
+
+    Args:
+        folder: where the packages put their tarballs.
+    """
+    return sorted(_tarballs(folder), key=sort_key)
+
+
+def installed(version: str, *, folder: Path = PACKAGES) -> Source | None:
+    """Return the source of a version that a package has installed; None if none has.
+
+    Args:
+        version: such as `6.1` or `6.1.158`.
+        folder: where the packages put their tarballs.
+    """
+    # Debian's packages are named by the series, Ubuntu's like the series' first release.
+    for name, path in _tarballs(folder).items():
+        if name == version or series(name) == series(version):
+            held = _package_version(path) if version != series(version) else ""
+            if held and not matches(held, version):
+                continue
+            return Source(path, origin="of an installed package")
+    return None
+
+
+def _tarballs(folder: Path) -> dict[str, Path]:
+    found = {}
+    for path in sorted(folder.glob("linux-source-*.tar.*")):
+        if match := TARBALL.fullmatch(path.name):
+            found[match[1]] = path
+    return found
+
+
+def _package_version(path: Path) -> str:
+    """Return the version of the package that a file is of; empty if that is not known."""
+    if shutil.which("dpkg-query") is None:
+        return ""
+    owner = _answer("dpkg-query", "--search", str(path)).partition(":")[0]
+    return _answer("dpkg-query", "--show", "--showformat=${Version}", owner) if owner else ""
+
+
+def _answer(*command: str) -> str:
+    env = {**os.environ, "LC_ALL": "C"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    return done.stdout if done.returncode == 0 else ""

@@ -1,0 +1,179 @@
+"""The process that builds a kernel: unpack, patch, configure, compile.
+
+`build` runs it under a guard, so that nothing it starts can outlive longfat
+and its scratch folder goes with it. It is given a `Job` as JSON on its command
+line, and tells how it fares on standard output in JSON, an object a line:
+
+    {"progress": {"step": ..., "done": ..., "total": ...}}
+    {"failed": {"kind": "input" | "surroundings", "message": ..., "mend": ...}}
+    {"done": {}}
+
+What it made is then in `product/` in the scratch folder, with its manifest.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from longfat.common.checksum import file_digest, write_sums
+from longfat.engine.kernel import configure, make, manifest, patch, recipe, toolchain, unpack
+from longfat.engine.kernel.commands import Log
+from longfat.engine.kernel.job import PRODUCT, Job, check_release
+from longfat.engine.kernel.progress import Step
+from longfat.engine.kernel.source import Source
+from longfat.engine.kernel.version import series
+from longfat.errors import InputError, LongfatError, SurroundingsError
+
+
+def main() -> None:
+    """Do the job on the command line."""
+    job = Job.from_json(sys.argv[1])
+    try:
+        _build(job)
+    except LongfatError as error:
+        kind = "input" if isinstance(error, InputError) else "surroundings"
+        _say("failed", kind=kind, message=error.message, mend=getattr(error, "mend", ""))
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        message = f"the disk is full: {job.scratch}" if full else f"the build failed: {error}"
+        _say("failed", kind="surroundings", message=message, mend="")
+    else:
+        _say("done")
+
+
+def _say(kind: str, /, **fields: object) -> None:
+    print(json.dumps({kind: fields}), flush=True)
+
+
+def _progress(step: Step, done: int, total: int) -> None:
+    _say("progress", step=step, done=done, total=total)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What there is to tell of a binary that was made."""
+
+    release: str
+    verdict: configure.Verdict
+    lines: int
+
+
+def _build(job: Job) -> None:
+    scratch = Path(job.scratch)
+    product, temporary = scratch / PRODUCT, scratch / "tmp"
+    for folder in (product, temporary):
+        folder.mkdir(parents=True)
+    ours = recipe.load(series(job.version))
+    if ours.digest != job.recipe_digest:
+        raise SurroundingsError("the kernel recipe was changed while the build began; build again")
+    environment = toolchain.environment(temporary=temporary)
+    log = Log(scratch / "build.log", kept_as=Path(job.log), env=environment)
+    # Shims first: they take no time, and may not compile.
+    for shim in ours.shims:
+        make.compile_shim(shim, to=product / f"{shim.stem}.so", log=log)
+    make.compile_program(ours.launcher, to=product / ours.launcher.stem, log=log)
+    twin = manifest.read(Path(job.twin)) if job.twin else None
+    if twin is not None and not _is_undamaged(Path(job.twin) / "linux", twin.binary_sha256):
+        twin = None
+    made = _make(job, ours, log=log) if twin is None else _take(job, twin)
+    about = manifest.Manifest(
+        digest=job.digest,
+        release=made.release,
+        series=series(made.release),
+        binary_sha256=file_digest(product / "linux"),
+        binary_key=job.binary_key,
+        recipe_digest=job.recipe_digest,
+        source_name=Path(job.source).name,
+        source_digest=job.source_digest,
+        tools=job.tools,
+        patches=tuple(path.name for path in ours.patches),
+        shims=tuple(path.name for path in ours.shims),
+        unknown_answers=made.verdict.unknown,
+        refused_answers=made.verdict.refused,
+        lines=made.lines,
+    )
+    manifest.write(about, product)
+    write_sums(product)
+
+
+def _is_undamaged(binary: Path, digest: str) -> bool:
+    try:
+        return file_digest(binary) == digest
+    except OSError:
+        return False
+
+
+def _take(job: Job, twin: manifest.Manifest) -> _Made:
+    """Take the binary of a kernel that differs in its shims alone."""
+    check_release(twin.release, version=job.version, source=Path(job.source))
+    product = Path(job.scratch) / PRODUCT
+    for name in ("linux", "config"):
+        shutil.copy(Path(job.twin) / name, product / name)
+    found = configure.Verdict(unknown=twin.unknown_answers, refused=twin.refused_answers)
+    return _Made(twin.release, found, twin.lines)
+
+
+def _make(job: Job, ours: recipe.Recipe, *, log: Log) -> _Made:
+    """Make the binary from its source."""
+    patch.check(ours.patches)
+    scratch = Path(job.scratch)
+    tree, product = scratch / "linux", scratch / PRODUCT
+    tree.mkdir()
+    _unpack(Source(Path(job.source)), tree, log=log, scratch=scratch)
+    unpacked = make.version(tree, log=log, source=job.source)
+    check_release(unpacked, version=job.version, source=Path(job.source))
+    for path in ours.patches:
+        log.run(patch.patch_command(path), cwd=tree, doing=f"applying {path.name}")
+
+    _progress(Step.CONFIGURE, 0, 0)
+    make.configure(tree, answers=ours.answers, log=log)
+    found = configure.verdict(tree, answers=ours.answers)
+
+    expected = make.expected_lines(series(job.version))
+    _progress(Step.COMPILE, 0, expected)
+    lines = make.compile_kernel(
+        tree,
+        jobs=job.jobs,
+        log=log,
+        report=lambda done: _progress(Step.COMPILE, done, max(done, expected)),
+    )
+    shutil.copy(tree / "linux", product / "linux")
+    shutil.copy(tree / ".config", product / "config")
+    release = (tree / "include/config/kernel.release").read_text().strip()
+    return _Made(release, found, lines)
+
+
+def _unpack(source: Source, tree: Path, *, log: Log, scratch: Path) -> None:
+    """Put the useful part of the source into `tree`."""
+    _progress(Step.UNPACK, 0, 0)
+    tarball = source.path
+    if source.is_tree:
+        tarball = scratch / "linux.tar"
+        with tarball.open("wb") as out:
+            log.run(unpack.pack_command(source.path), cwd=tree, doing="packing the tree", out=out)
+    total = unpack.count_records(tarball)
+
+    def report(line: str) -> None:
+        if records := unpack.records_read(line):
+            _progress(Step.UNPACK, records, max(records, total))
+
+    command = unpack.unpack_command(tarball, into=tree)
+    log.run(command, cwd=tree, doing=f"unpacking {source.path}", on_line=report)
+    missing = [name for name in ("Makefile", "Kconfig", "arch/um") if not (tree / name).exists()]
+    if missing:
+        raise SurroundingsError(
+            f"{source.path} is not a kernel's source: it has no {', '.join(missing)}"
+        )
+    if source.is_tree:
+        tarball.unlink()
+        # Someone may have built in it, for another processor.
+        log.run(make.command("mrproper"), cwd=tree, doing="cleaning the tree")
+
+
+if __name__ == "__main__":
+    main()

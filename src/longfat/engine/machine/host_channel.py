@@ -1,0 +1,284 @@
+"""The host's end of the line to a live machine, and of its clock.
+
+While the guest reads the line, its whole kernel waits in the host's read():
+the machine is *held*, and no virtual time passes until we send something. The
+kernel's end is /dev/host_line (kernel/patches), and `longfat.guest.host_channel` reads
+and writes it. Both ends send frames: how long the payload is, of what kind,
+and which process or order it is about.
+
+    o  host to guest: an order, JSON
+    a  guest to host: its answer, JSON
+    d  data: input of a process, or a file's, either way
+    w  guest to host: a process has room for input, JSON; the answer is data or
+    n  host to guest: there is none yet
+    1  guest to host: what a process wrote to its output, or to its terminal
+    2  what it wrote to its standard error
+    x  it has ended: JSON
+
+The clock has a line of its own. The kernel tells the time there at a moment
+that we have set and waits for the next such moment, which is how a machine is
+held back to a pace; without a pace there is no such moment.
+"""
+
+from __future__ import annotations
+
+import array
+import fcntl
+import json
+import select
+import socket
+import struct
+import termios
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from longfat.common.decoding import decode, parse_json
+from longfat.engine.machine.pace import Pacer
+from longfat.errors import MachineError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from longfat.engine.machine.pace import Pace
+
+_HEAD = struct.Struct("<IcI")
+_TIME = struct.Struct("=Q")
+_NEVER_NS = (1 << 64) - 1
+_CHUNK = 1 << 18
+_LARGEST_PAYLOAD = 1 << 24
+_T = TypeVar("_T")
+_PACED_STEP_WALL_S = 0.01  # between two moments at which a paced machine asks
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Something that came from the guest.
+
+    Attributes:
+        kind: what it is, see above.
+        number: the process or the order that it is about.
+        payload: the bytes.
+    """
+
+    kind: bytes
+    number: int
+    payload: bytes
+
+    def message(self) -> Message:
+        """Return the payload as JSON.
+
+        Raises:
+            MachineError: it is none.
+        """
+        data = parse_json(self.payload, where="a message", error=_broken)
+        if not isinstance(data, dict):
+            raise _broken("no object")
+        return Message(data)
+
+
+class Message:
+    """What a message of the guest's says. The guest's root could have written it."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self._data = data
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._data
+
+    def number(self, name: str) -> int:
+        """Return a whole number.
+
+        Raises:
+            MachineError: there is none of that name.
+        """
+        return self.get(name, int)
+
+    def text(self, name: str) -> str:
+        """Return a text.
+
+        Raises:
+            MachineError: there is none of that name.
+        """
+        return self.get(name, str)
+
+    def get(self, name: str, kind: type[_T]) -> _T:
+        """Return what it says of something.
+
+        Args:
+            name: of what.
+            kind: the type that it must have, as of `longfat.common.decoding.decode`.
+
+        Raises:
+            MachineError: it says nothing of it, or something else.
+        """
+        return decode(kind, self._data.get(name), where=f"a message's {name}", error=_broken)
+
+    def all(self, kind: type[_T], *, besides: Sequence[str] = ()) -> _T:
+        """Return all that it says.
+
+        Args:
+            kind: the dataclass that has its fields.
+            besides: fields that are left out.
+
+        Raises:
+            MachineError: it says something else.
+        """
+        fields = {name: value for name, value in self._data.items() if name not in besides}
+        return decode(kind, fields, where="a message", error=_broken)
+
+
+def _broken(problem: str) -> MachineError:
+    return MachineError(
+        f"the guest's agent sent what is no message; was it tampered with? ({problem})"
+    )
+
+
+class Line:
+    """Our ends of the line and of the clock's; the other ends are for the kernel."""
+
+    def __init__(self) -> None:
+        self._near, self._far = socket.socketpair()
+        self._clock, self._far_clock = socket.socketpair()
+        self._near.setblocking(False)
+        self._inbox = bytearray()
+        self._outbox = bytearray()
+        self._pacer: Pacer | None = None
+        self._step_ns = _NEVER_NS
+        self._asked_ns: int | None = None
+
+    @property
+    def far_descriptors(self) -> tuple[int, int]:
+        """Return the descriptors that the kernel is to inherit."""
+        return self._far.fileno(), self._far_clock.fileno()
+
+    def close_far(self) -> None:
+        """Close the kernel's ends here, once it has them."""
+        self._far.close()
+        self._far_clock.close()
+
+    def close(self) -> None:
+        """Close our ends."""
+        self.close_far()
+        self._near.close()
+        self._clock.close()
+
+    def set_pace(self, pace: Pace | None) -> None:
+        """Say how fast virtual time may pass, from the next time that the guest asks."""
+        self._pacer = None if pace is None else Pacer(pace)
+        step_s = 0.0 if pace is None else pace.factor * _PACED_STEP_WALL_S
+        self._step_ns = _NEVER_NS if pace is None else max(1000, round(step_s * 1e9))
+
+    def send(self, kind: bytes, number: int, payload: bytes) -> None:
+        """Send a frame; what there is no room for now goes when we `wait`."""
+        self._outbox += _HEAD.pack(len(payload), kind, number) + payload
+        self._write()
+
+    def order(self, number: int, do: str, **fields: Any) -> None:
+        """Send an order; its answer will have its number."""
+        self.send(b"o", number, json.dumps({"do": do, **fields}).encode())
+
+    def take(self) -> Frame | None:
+        """Return the next frame that has come; None if there is none.
+
+        Raises:
+            MachineError: it is longer than the guest's agent ever sends.
+        """
+        if len(self._inbox) < _HEAD.size:
+            return None
+        size, kind, number = _HEAD.unpack_from(self._inbox)
+        if size > _LARGEST_PAYLOAD:
+            raise _broken(f"{size} bytes")
+        end = _HEAD.size + size
+        if len(self._inbox) < end:
+            return None
+        payload = bytes(self._inbox[_HEAD.size : end])
+        del self._inbox[:end]
+        return Frame(kind, number, payload)
+
+    def wait(self, timeout_s: float, *, also: Sequence[int] = ()) -> list[int]:
+        """Wait until something comes from the guest, and serve its clock meanwhile.
+
+        Args:
+            timeout_s: the longest to wait, in seconds of wall time.
+            also: other descriptors to wait for.
+
+        Returns:
+            Those of `also` that can be read.
+
+        Raises:
+            EOFError: the machine has ended.
+        """
+        end_s = time.monotonic() + timeout_s
+        while True:
+            left_s = min(end_s - time.monotonic(), self._answer_clock())
+            near, clock = self._near.fileno(), self._clock.fileno()
+            writes = [near] if self._outbox else []
+            readable, writable, _ = select.select(
+                [near, clock, *also], writes, [], max(0.0, left_s)
+            )
+            if writable:
+                self._write()
+            if clock in readable:
+                try:
+                    data = self._clock.recv(_TIME.size, socket.MSG_WAITALL)
+                except OSError:  # it was killed before it had read what we sent
+                    data = b""
+                if len(data) < _TIME.size:
+                    raise EOFError
+                (self._asked_ns,) = _TIME.unpack(data)
+                self._answer_clock()
+            if near in readable:
+                self._read()
+            others = [one for one in also if one in readable]
+            if others or near in readable or time.monotonic() >= end_s:
+                return others
+
+    @property
+    def is_slowed(self) -> bool:
+        """Tell whether the guest waits for its pace, and so cannot be expected to go on."""
+        return self._asked_ns is not None
+
+    @property
+    def is_unread(self) -> bool:
+        """Tell whether the guest has not yet read all that was sent."""
+        unread = array.array("i", [0])
+        fcntl.ioctl(self._near, termios.TIOCOUTQ, unread)
+        return bool(self._outbox or unread[0])
+
+    def _answer_clock(self) -> float:
+        """Answer the guest's question about its clock if it is time; return for how long not."""
+        if self._asked_ns is None:
+            return float("inf")
+        now_ns = self._asked_ns
+        if self._pacer is not None:
+            left_s = self._pacer.hold_s(virtual_s=now_ns / 1e9, wall_s=time.monotonic())
+            if left_s > 0:
+                return left_s
+        self._asked_ns = None
+        next_ns = _NEVER_NS if self._step_ns == _NEVER_NS else now_ns + self._step_ns
+        try:
+            self._clock.sendall(_TIME.pack(next_ns))
+        except OSError:
+            raise EOFError from None
+        return float("inf")
+
+    def _read(self) -> None:
+        try:
+            data = self._near.recv(_CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            raise EOFError
+        self._inbox += data
+
+    def _write(self) -> None:
+        try:
+            while self._outbox:
+                del self._outbox[: self._near.send(self._outbox)]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._outbox.clear()  # the machine has ended, as whoever reads will find

@@ -1,0 +1,335 @@
+"""Boot a kernel, watch it, and end it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from longfat.common.guard import FIRST_INHERITED, Guarded
+from longfat.engine.machine.clock import VirtualClock
+from longfat.engine.machine.pace import Pacer
+from longfat.engine.machine.process import descendants, find_program, peak_bytes
+from longfat.engine.machine.watchdog import STALL_CPU_S, Watchdog
+from longfat.engine.sandbox.confinement import MEMORY_FOLDER, SMALL_FOLDER, Contents
+from longfat.engine.sandbox.quota import QuotaWatch, current_quota
+from longfat.engine.sandbox.sandbox import HOST_ENVIRONMENT, current_sandbox
+from longfat.errors import MachineError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from types import TracebackType
+
+    from longfat.engine.kernel import Kernel
+    from longfat.engine.machine.host_channel import Line
+    from longfat.engine.machine.pace import Pace
+    from longfat.engine.sandbox.quota import Quota
+
+START_OF_TIME_S = 1_700_000_000
+"""The guest's date at boot, in seconds since 1970: fixed, so that no result knows today's."""
+
+_LOOK_EVERY_S = 0.25
+_PACED_LOOK_EVERY_S = 0.002  # in which a machine runs ahead of its pace
+_MOST_HELD_S = 0.1  # between two looks at a machine that is held
+_CONSOLE_TAIL_BYTES = 3000
+# The memory of a kernel that ends is gone somewhat before the process is.
+_ENDS_WITHIN_S = 2.0
+
+
+class Machine:
+    """A booted kernel; use it as a context manager.
+
+    Leaving the context ends the machine with all its processes. The folder
+    `run` is removed with it if our process dies before the context is left;
+    a caller that wants to keep it moves it away inside the context.
+
+    Args:
+        kernel: what to boot.
+        program: PID 1 of the guest and its arguments, without spaces. It must
+            turn the machine off at its end.
+        run: the one folder that the guest can write to; it finds it at
+            `/tmp/longfat/run`. The console is kept in its `console.log`.
+        shown: folders that the guest finds, read-only, under `/tmp/longfat/`.
+        cpu: the CPU to run on, see `reserve_cpu`.
+        seed: decides all of the kernel's randomness, 0 to 2**64 - 1.
+        memory_bytes: the machine's memory.
+        writable: more folders that the guest can write to, by their names under
+            `/tmp/longfat/`.
+        places: folders that the guest's root has besides, to mount something over.
+        line: the line of a live machine, whose guest takes orders from it; None if
+            the guest needs nobody.
+        stall_cpu_s: see `longfat.engine.machine.watchdog.STALL_CPU_S`.
+        quota: what it may take of the host; that of our environment, if None.
+
+    Attributes:
+        sandbox: the name of the sandbox that it runs in.
+
+    Raises:
+        InputError: our environment's quota cannot be read, or is less than the memory; or it
+            names no sandbox that there is.
+        SurroundingsError: the host lacks what a sandbox needs.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        program: Sequence[str],
+        *,
+        run: Path,
+        shown: Mapping[str, Path],
+        cpu: int,
+        seed: int,
+        memory_bytes: int,
+        writable: Mapping[str, Path] | None = None,
+        places: Sequence[str] = (),
+        line: Line | None = None,
+        stall_cpu_s: float = STALL_CPU_S,
+        quota: Quota | None = None,
+    ) -> None:
+        quota = current_quota() if quota is None else quota
+        quota.check_memory(memory_bytes)
+        # Kept open: by its name the guest could put something else there.
+        self._console = (run / "console.log").open("w+b", buffering=0)
+        ends = line.far_descriptors if line is not None else ()
+        contents = Contents(
+            kernel=kernel,
+            arguments=[
+                f"mem={memory_bytes // 1024}K",
+                *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro"),
+                *("time-travel=inf-cpu", f"time-travel-start={START_OF_TIME_S * 10**9}"),
+                *("con=null", "con0=fd:0,fd:1", "ssl=null", "quiet"),
+                *(f"uml_dir={SMALL_FOLDER}/", "umid=machine"),
+                *kernel.boot_arguments,
+                # The kernel stirs this line into its random numbers, so it must not vary.
+                *((f"host_line={FIRST_INHERITED},{FIRST_INHERITED + 1}",) if ends else ()),
+                *(f"init={program[0]}", "--", *program[1:]),
+            ],
+            environment={
+                # To look functions up takes more of a stack than the kernel's processes have.
+                "LD_BIND_NOW": "1",
+                "LONGFAT_SEED": str(seed),
+                "TMPDIR": MEMORY_FOLDER,
+            },
+            memory_bytes=memory_bytes,
+            shown=shown,
+            writable={"run": run, **(writable or {})},
+            places=places,
+            quota=quota,
+        )
+        with contextlib.ExitStack() as stack:
+            sandbox = current_sandbox()
+            self.sandbox = sandbox.name
+            sandboxed = stack.enter_context(sandbox.around(contents))
+            self._started_s = time.monotonic()
+            self._guarded = Guarded(
+                sandboxed.command,
+                scratch=run,
+                cpu=cpu,
+                inherited=ends,
+                cwd=Path("/"),
+                env=HOST_ENVIRONMENT,
+                stdout=self._console,
+            )
+            self._stack = stack.pop_all()
+        if line is not None:
+            line.close_far()
+        watch = QuotaWatch(
+            quota, folders=(run, *sandboxed.folders), own_folders=sandboxed.own_folders
+        )
+        self._pulse = _Pulse(self._guarded, kernel, stall_cpu_s, watch)
+
+    def __enter__(self) -> Machine:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._pulse.close()
+        self._guarded.close()
+        self._console.close()
+        self._stack.close()
+
+    def wait(
+        self,
+        *,
+        limit_s: float,
+        on_progress: Callable[[float], None] = lambda _: None,
+        pace: Pace | None = None,
+    ) -> float:
+        """Wait until the guest has turned the machine off.
+
+        Args:
+            limit_s: the virtual time, in seconds since boot, at which it must be over.
+                The clock is looked at a few times a second: a machine that passes
+                the limit and ends between two looks is not noticed.
+            on_progress: called a few times a second with the virtual time in seconds.
+            pace: how fast virtual time may pass; as fast as it can, if None. It
+                changes no result.
+
+        Returns:
+            The wall time since boot, in seconds.
+
+        Raises:
+            MachineError: the machine did not boot, stalled, passed the limit or crashed.
+        """
+        pacer = Pacer(pace) if pace is not None else None
+        wait_s = 0.01
+        while (status := self._guarded.wait(timeout_s=wait_s)) is None:
+            virtual_s = self._pulse.take()
+            self._pulse.quota.check_wall()
+            if pacer is None:
+                wait_s = min(2 * wait_s, _LOOK_EVERY_S)
+            else:
+                held_s = pacer.hold_s(virtual_s=virtual_s, wall_s=time.monotonic())
+                self._pulse.hold(held_s > 0)
+                wait_s = min(held_s, _MOST_HELD_S) or _PACED_LOOK_EVERY_S
+            if virtual_s > limit_s:
+                raise MachineError(f"it is not over after {limit_s:g} s of virtual time")
+            on_progress(virtual_s)
+        if status != 0:
+            raise MachineError(f"the kernel ended with status {status}{self.console_tail()}")
+        return time.monotonic() - self._started_s
+
+    @property
+    def peak_bytes(self) -> int:
+        """Return the most memory that the machine has held at once, as far as it was looked at."""
+        return self._pulse.peak_bytes
+
+    def check(self, *, slowed: bool = False) -> None:
+        """Check that a live machine which runs is well; to be called a few times a second.
+
+        Args:
+            slowed: it waits for its pace, so its clock may stand still.
+
+        Raises:
+            MachineError: it has ended, or its clock stalls.
+        """
+        if self._guarded.wait(timeout_s=0) is not None:
+            raise MachineError(f"the machine ended{self.console_tail()}")
+        if slowed:
+            self._pulse.start_anew()
+        else:
+            self._pulse.take()
+
+    def virtual_s(self) -> float:
+        """Return the virtual time in seconds since boot, also while it passes; 0 if not known."""
+        return self._pulse.now_s()
+
+    def interrupt(self) -> None:
+        """Let the guest look at its line, though a process of its own computes and computes.
+
+        That process is stopped for a moment, which the kernel takes as a chance to run
+        another one.
+        """
+        self._pulse.interrupt()
+
+    def console_tail(self) -> str:
+        """Return the end of what the console said, ready to be added to a message."""
+        size = os.fstat(self._console.fileno()).st_size
+        start = max(0, size - _CONSOLE_TAIL_BYTES)
+        data = os.pread(self._console.fileno(), _CONSOLE_TAIL_BYTES, start)
+        text = data.decode(errors="replace").strip()
+        return f"; its console:\n{text}" if text else ""
+
+
+class _Pulse:
+    """The clock and the watchdog of a machine whose kernel process appears after a while."""
+
+    def __init__(
+        self, guarded: Guarded, kernel: Kernel, stall_cpu_s: float, quota: QuotaWatch
+    ) -> None:
+        self.quota = quota
+        self._guarded = guarded
+        self._kernel = kernel
+        self._stall_cpu_s = stall_cpu_s
+        self._pid: int | None = None
+        self._process: int | None = None  # a descriptor: its number may be another's by and by
+        self._clock: VirtualClock | None = None
+        self._watchdog: Watchdog | None = None
+        self._looked_s = 0.0
+        self._gone_s: float | None = None
+        self._held = False
+        self.peak_bytes = 0
+
+    def take(self) -> float:
+        """Return the virtual time in seconds, 0 before boot.
+
+        Raises:
+            MachineError: it stands still, or the machine was rebooted.
+        """
+        if self._clock is None or self._watchdog is None:
+            pid = find_program(self._guarded.pid, self._kernel.binary)
+            if pid is None:
+                return 0.0
+            try:
+                if self._process is None:
+                    self._process = os.pidfd_open(pid)
+                self._pid = pid
+                self._clock = VirtualClock(kernel_pid=pid, binary=self._kernel.binary)
+            except OSError:
+                return 0.0  # it has just ended
+            self._watchdog = Watchdog(kernel_pid=pid, stall_cpu_s=self._stall_cpu_s)
+        virtual_s = self._clock.now_s()
+        now_s = time.monotonic()
+        if virtual_s is None:
+            self._gone_s = self._gone_s or now_s
+            if now_s - self._gone_s > _ENDS_WITHIN_S:
+                # The process has replaced its kernel by a new one.
+                raise MachineError("the machine was rebooted from inside, which ends it")
+            return 0.0
+        if self._pid is not None:
+            self.peak_bytes = max(self.peak_bytes, peak_bytes(self._pid))
+        # It looks through all processes of the host, which is not to be done every moment.
+        if not self._held and now_s - self._looked_s >= _LOOK_EVERY_S / 2:
+            self._looked_s = now_s
+            self.quota.check(self._guarded.pid, kernel_pid=self._pid)
+            if stall := self._watchdog.look(virtual_s):
+                raise MachineError(str(stall))
+        return virtual_s
+
+    def now_s(self) -> float:
+        """Return the virtual time in seconds, 0 where it is not known; nothing is checked."""
+        return (self._clock.now_s() if self._clock is not None else None) or 0.0
+
+    def interrupt(self) -> None:
+        """Stop what computes for a moment; see `Machine.interrupt`."""
+        if self._pid is None:
+            return
+        # Whoever runs in the guest is mostly stopped for the kernel that works for it, as
+        # those that sleep are: it takes the signal when it goes on. The kernel's own calls
+        # into a process pass over the signal.
+        for process in descendants(self._pid):
+            with contextlib.suppress(OSError):
+                os.kill(process.pid, signal.SIGALRM)
+
+    def start_anew(self) -> None:
+        """Wait for a tick from now on: it could not have one until now."""
+        if self._watchdog is not None:
+            self._watchdog.start_anew()
+
+    def hold(self, held: bool) -> None:
+        """Stop the machine, or let it go on.
+
+        Only the kernel's process is stopped: it traces the guest's processes, and
+        would take a stop of theirs for the guest's doing.
+        """
+        if held == self._held or self._process is None or self._watchdog is None:
+            return
+        with contextlib.suppress(ProcessLookupError):  # it has just ended
+            signal.pidfd_send_signal(self._process, signal.SIGSTOP if held else signal.SIGCONT)
+        self._held = held
+        if not held:
+            self._watchdog.start_anew()
+
+    def close(self) -> None:
+        """Let go of the clock."""
+        if self._process is not None:
+            os.close(self._process)
+        if self._clock is not None:
+            self._clock.close()

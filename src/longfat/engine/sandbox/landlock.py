@@ -1,0 +1,118 @@
+"""The sandbox without namespaces: Landlock and the system call filter alone.
+
+It needs no privilege and stands where a host allows no namespaces, as containers
+mostly do. The kernel's process stays among the host's processes, and its paths
+lead to the host's files. What it may do there is decided by Landlock, which allows
+reading the view and writing the run's folder, and by the filter, which allows no
+socket, no other process's memory, and no change of a file's owner, mode or times.
+
+What the guest finds is the same as in namespaces, at the same places: the
+kernel's process takes files by `kernel/shims/view.c`, and what the view has beside
+the host's own files stands in a folder that is made for it.
+
+What it holds less well stands in docs/security.md: that a file is there, and how
+large it is, can be seen of every file; and before version 6 of Landlock (Linux
+6.12) the user's other processes can be sent signals.
+
+Source: landlock(7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from longfat.common.guard import scratch_folder
+from longfat.engine.sandbox.confinement import (
+    HANDOVER,
+    LOADER,
+    MEMORY_FOLDER,
+    SMALL_FOLDER,
+    Contents,
+    Sandboxed,
+    landlock_version,
+)
+from longfat.engine.sandbox.view import Empty, Shown, is_visible, view
+from longfat.errors import SurroundingsError
+
+
+class Landlocked:
+    """See `longfat.engine.sandbox.sandbox.Sandbox`."""
+
+    name = "landlock"
+    words = "Landlock and a system call filter, without namespaces"
+
+    def check(self) -> None:
+        """Look whether this host has Landlock.
+
+        Raises:
+            SurroundingsError: it has not.
+        """
+        if landlock_version() == 0:
+            raise SurroundingsError(
+                "this host has no Landlock, or does not allow it",
+                mend="Linux 5.13 or later, booted with lsm=landlock,...; in a container,"
+                " a runtime whose seccomp profile allows landlock_create_ruleset",
+            )
+
+    @contextmanager
+    def around(self, contents: Contents) -> Iterator[Sandboxed]:
+        """Make one, with a folder for what the view has beside the host's files.
+
+        Raises:
+            OSError: that folder cannot be made.
+            SurroundingsError: a folder has a name that cannot be handed over.
+        """
+        kernel = contents.kernel
+        with scratch_folder() as scratch:
+            root = scratch / "root"
+            # By a link, since a folder's name may have in it what parts names in LD_PRELOAD.
+            kernel_link = scratch / "kernel"
+            kernel_link.symlink_to(kernel.folder.resolve())
+            entries = [*view(), Empty(MEMORY_FOLDER), Empty(SMALL_FOLDER), Empty(HANDOVER)]
+            folders = {"kernel": kernel.folder, **contents.shown, **contents.writable}
+            entries += [Shown(f"{HANDOVER}/{name}", path) for name, path in folders.items()]
+            entries += [Empty(place) for place in contents.places if not is_visible(Path(place))]
+            for entry in entries:
+                entry.put_into(root)
+            shown = {one.place: one.path.resolve() for one in entries if one.path is not None}
+            writable = [path.resolve() for path in contents.writable.values()]
+            small = root / SMALL_FOLDER[1:]
+            _check_names([*shown.values()], preloaded=kernel_link)
+            command = contents.confined(
+                *("--landlock", "yes", "--file", f"LONGFAT_MEMORY_FILE={contents.file_bytes}"),
+                *(word for path in [root, *shown.values()] for word in ("--read", str(path))),
+                *("--execute", str(kernel.folder.resolve()), "--execute", LOADER),
+                *(word for path in [small, *writable] for word in ("--write", str(path))),
+                kernel_folder=str(kernel_link),
+                shims=(*kernel.shims, "view"),
+                sees_host=True,
+                LONGFAT_VIEW="\n".join(
+                    f"{place}\t{path}" for place, path in [*shown.items(), ("/", root)]
+                ),
+            )
+            yield Sandboxed(command=command, folders=(small,))
+
+
+def _check_names(paths: Sequence[Path], *, preloaded: Path) -> None:
+    """Check that folders can be named in LONGFAT_VIEW and LD_PRELOAD.
+
+    A library that is not found is not preloaded, and the kernel would start without it.
+
+    Raises:
+        SurroundingsError: one cannot.
+    """
+    if set(str(preloaded)) & set(" :\t\n"):
+        raise SurroundingsError(
+            f"{str(preloaded.parent)!r}: a folder for temporary files must have no spaces and"
+            " colons in its name",
+            mend="TMPDIR=/tmp longfat ...",
+        )
+    for path in paths:
+        if set(str(path)) & set("\t\n"):
+            raise SurroundingsError(
+                f"{str(path)!r}: a folder that a machine sees must have no tabs and line breaks"
+                " in its name where there are no namespaces",
+                mend="give it another name",
+            )

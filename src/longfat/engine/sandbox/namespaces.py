@@ -1,0 +1,119 @@
+"""The sandbox of namespaces, by bubblewrap: a machine sees nothing else of the host.
+
+bubblewrap gives the kernel's process users, mounts, processes, network and IPC of
+its own, no capabilities, and a minimal view of the host's files. It starts
+`confine`, which adds Landlock, the system call filter and resource limits.
+
+Source of the options: bwrap(1).
+"""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from longfat.engine.sandbox.confinement import (
+    HANDOVER,
+    KERNEL_PLACE,
+    LOADER,
+    MEMORY_FOLDER,
+    SMALL_FOLDER,
+    Contents,
+    Sandboxed,
+)
+from longfat.engine.sandbox.view import is_visible, view
+from longfat.errors import SurroundingsError
+
+_OWN_FOLDERS = (MEMORY_FOLDER, SMALL_FOLDER)
+_SMALL_BYTES = 1 << 20
+
+# A user namespace of its own even for root: without one, a guest that root
+# started would have root's rights on the files that it sees. Whoever we are is called
+# root in it: the guest's root gives files to root (tcpdump does), and the host lets a
+# user who is called otherwise give files to nobody.
+_ISOLATION = (
+    *("--uid", "0", "--gid", "0"),
+    *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"),
+    *("--unshare-cgroup-try", "--cap-drop", "ALL", "--die-with-parent", "--new-session"),
+)
+
+
+class Namespaces:
+    """See `longfat.engine.sandbox.sandbox.Sandbox`."""
+
+    name = "namespaces"
+    words = "namespaces, and a minimal view of the host's files"
+
+    def check(self) -> None:
+        """Try it on this host.
+
+        Raises:
+            SurroundingsError: bubblewrap is missing, or the host forbids what it needs.
+        """
+        command = [_bwrap(), *_ISOLATION, *_view(), "--remount-ro", "/", "--", "/bin/true"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise SurroundingsError(
+                f"bubblewrap cannot make a sandbox here: {done.stderr.strip()}",
+                mend="sudo sysctl -w kernel.unprivileged_userns_clone=1"
+                " kernel.apparmor_restrict_unprivileged_userns=0"
+                " (whichever of the two this host has; in a container, allow user namespaces)",
+            )
+
+    @contextmanager
+    def around(self, contents: Contents) -> Iterator[Sandboxed]:
+        """Make one.
+
+        Raises:
+            SurroundingsError: bubblewrap is not installed.
+        """
+        argv = [_bwrap(), *_ISOLATION, *_view(), *_sized(_SMALL_BYTES), "--tmpfs", SMALL_FOLDER]
+        for name, path in {"kernel": contents.kernel.folder, **contents.shown}.items():
+            argv += ["--ro-bind", str(path), f"{HANDOVER}/{name}"]
+        for name, path in contents.writable.items():
+            argv += ["--bind", str(path), f"{HANDOVER}/{name}"]
+        for place in contents.places:
+            argv += [] if is_visible(Path(place)) else ["--dir", place]
+        argv += [*_sized(contents.file_bytes), "--tmpfs", MEMORY_FOLDER]
+        writable = [*_OWN_FOLDERS, *(f"{HANDOVER}/{name}" for name in contents.writable)]
+        command = [
+            *(*argv, "--remount-ro", "/", "--chdir", "/", "--"),
+            *contents.confined(
+                *("--read", "/", "--execute", KERNEL_PLACE, "--execute", LOADER),
+                *(word for place in writable for word in ("--write", place)),
+                kernel_folder=KERNEL_PLACE,
+                shims=contents.kernel.shims,
+                sees_host=False,
+            ),
+        ]
+        yield Sandboxed(command=command, own_folders=_OWN_FOLDERS)
+
+
+def _view() -> list[str]:
+    """Return what of the host's files to show, as options."""
+    return [word for entry in view() for word in entry.bwrap_options()]
+
+
+def _bwrap() -> str:
+    path = shutil.which("bwrap")
+    if path is None:
+        raise SurroundingsError(
+            "bubblewrap is not installed; it protects the host from the guest",
+            mend="sudo apt-get install bubblewrap",
+        )
+    return path
+
+
+def _sized(size_bytes: int) -> list[str]:
+    """Return what limits the next file system in memory; nothing, before bubblewrap 0.7."""
+    return ["--size", str(size_bytes)] if _knows_sizes(_bwrap()) else []
+
+
+@functools.cache
+def _knows_sizes(bwrap: str) -> bool:
+    done = subprocess.run([bwrap, "--help"], capture_output=True, text=True, check=False)
+    return "--size" in done.stdout

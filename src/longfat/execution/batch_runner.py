@@ -1,0 +1,244 @@
+"""Run many cases: recall those that are known, give the rest to a workplace, remember them.
+
+A piece of work is a case with one seed. The pieces of all cases of all studies
+go to the workplace together, so that a long case of one study does not leave
+CPUs idle while the next study waits. Pieces with one key are one result, and run
+once. What is done is remembered at once, so that whatever ends it all, the same
+call goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from longfat.engine import kernel as kernels
+from longfat.errors import LongfatError
+from longfat.execution.collector import Keeper
+from longfat.execution.cost_model import Experience, known_runs, learn, remembered_runs, runs_in
+from longfat.execution.executor import Piece, Work
+from longfat.execution.outcome import Audience, Failure, Outcome
+from longfat.execution.pool import Pool
+from longfat.execution.runs import result_key
+from longfat.execution.tools import Toolbox
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from longfat.execution.cache import Memory
+    from longfat.execution.executor import Workplace
+    from longfat.execution.runs import Run
+    from longfat.model.case import Case
+    from longfat.study import Planned
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """The cases of one study that are to be run.
+
+    Attributes:
+        cases: the cases by name.
+        out: the folder that takes their runs' folders.
+        study: the study's name, for the runs' manifests; empty if they are of none.
+    """
+
+    cases: Mapping[str, Planned]
+    out: Path
+    study: str = ""
+
+
+class Keys:
+    """The names of the results of cases with today's kernels and tools, each looked at once.
+
+    Args:
+        toolbox: the host's tools.
+    """
+
+    def __init__(self, toolbox: Toolbox) -> None:
+        self._toolbox = toolbox
+        self._kernels: dict[str, str | LongfatError] = {}
+
+    def of(self, case: Case) -> str:
+        """Return the key of a case's result: `Run.key`.
+
+        Raises:
+            InputError: the case's kernel is no version of one.
+            SurroundingsError: the kernel is not built, or a tool is missing.
+        """
+        if case.kernel not in self._kernels:
+            try:
+                self._kernels[case.kernel] = kernels.find(case.kernel).digest
+            except LongfatError as error:
+                self._kernels[case.kernel] = error
+        kernel = self._kernels[case.kernel]
+        if isinstance(kernel, LongfatError):
+            raise kernel
+        tools = self._toolbox.of(case)
+        return result_key(case.digest, kernel_digest=kernel, tools=tools)
+
+
+def run_cases(
+    planned: Mapping[str, Planned],
+    *,
+    out: Path,
+    study: str = "",
+    jobs: int | None = None,
+    memory: Memory | None = None,
+    audience: Audience | None = None,
+) -> dict[str, tuple[Run, ...]]:
+    """Run the cases of one study: `run_batches` with one batch, none of which may fail.
+
+    Args:
+        planned: the cases by name.
+        out: the folder that takes the runs' folders.
+        study: the study's name.
+        jobs: as of `run_batches`, like the other arguments.
+        memory: likewise.
+        audience: likewise.
+
+    Returns:
+        The runs by the cases' names, in the cases' order; one for each seed, in
+        the seeds' order.
+
+    Raises:
+        LongfatError: a case failed; the first of them in the cases' order. The
+            others are ended.
+    """
+    batch = Batch(cases=planned, out=out, study=study)
+    outcome = run_batches([batch], jobs=jobs, memory=memory, audience=audience)
+    if outcome.failures:
+        raise outcome.failures[0].error
+    return dict(outcome.runs[0])
+
+
+def run_batches(
+    batches: Sequence[Batch],
+    *,
+    workplace: Workplace | None = None,
+    jobs: int | None = None,
+    memory: Memory | None = None,
+    fresh: bool = False,
+    keep_going: bool = False,
+    stop: threading.Event | None = None,
+    audience: Audience | None = None,
+) -> Outcome:
+    """Run the cases of several studies; the results do not depend on how many run side by side.
+
+    Args:
+        batches: the cases, study by study.
+        workplace: where they are run; the pool of this computer, if None.
+        jobs: how many machines that pool runs at once; as many as CPUs, if None.
+        memory: where results are recalled from and remembered; nowhere, if None.
+        fresh: recall nothing; what is run must then give what is remembered.
+        keep_going: after a failure go on with the others. Else nothing more is begun,
+            and those that run are ended.
+        stop: set by anybody to begin nothing more and to end what runs.
+        audience: who is told meanwhile.
+
+    Returns:
+        What came of it: runs, failures, and how many of each.
+
+    Raises:
+        InputError: a folder for runs cannot be written to.
+        SurroundingsError: neither can the memory, or the workplace cannot work.
+    """
+    stop = stop or threading.Event()
+    audience = audience or Audience()
+    cases = {
+        Piece(batch=index, name=name, seed=case.seed): case
+        for index, batch in enumerate(batches)
+        for name, plan in batch.cases.items()
+        for case in plan.seeded()
+    }
+    keeper = Keeper(batches, memory=memory, audience=audience, stop=None if keep_going else stop)
+    toolbox = Toolbox()
+    keys = Keys(toolbox)
+    first_of: dict[str, Piece] = {}
+    twins: dict[Piece, list[Piece]] = {}
+    for piece, case in cases.items():
+        if stop.is_set():
+            break
+        try:
+            key = keys.of(case)
+        except LongfatError as error:
+            keeper.failed(piece, error)
+            continue
+        if memory is not None and not fresh:
+            keeper.recall(piece, key)
+        if piece not in keeper.runs:
+            first = first_of.setdefault(key, piece)
+            twins.setdefault(first, []).extend([piece] if piece != first else [])
+    if twins and not stop.is_set():
+        keeper.share(twins)
+        works = _works(twins, cases, batches, memory)
+        audience.planned(works)
+        place = workplace or Pool(jobs, toolbox=toolbox)
+        place.carry_out(works, listener=keeper, stop=stop)
+    return _outcome(batches, cases, keeper)
+
+
+def _works(
+    pieces: Mapping[Piece, object],
+    cases: Mapping[Piece, Case],
+    batches: Sequence[Batch],
+    memory: Memory | None,
+) -> list[Work]:
+    experience = [Experience() for _ in batches]
+    if len(pieces) > 1:  # of one, nothing depends on what it costs
+        experience = [
+            experience_of(batch, memory=memory)
+            if any(piece.batch == index for piece in pieces)
+            else Experience()
+            for index, batch in enumerate(batches)
+        ]
+    works = []
+    for piece in pieces:
+        batch, case = batches[piece.batch], cases[piece]
+        plan = batch.cases[piece.name]
+        works.append(
+            Work(
+                piece=piece,
+                case=case,
+                out=batch.out,
+                cost=experience[piece.batch].cost(case),
+                study=batch.study,
+                parameters=plan.parameters,
+                setup_places=plan.setup_places,
+            )
+        )
+    return works
+
+
+def experience_of(batch: Batch, *, memory: Memory | None) -> Experience:
+    """Return what the runs of a study teach: those in its folder, else those remembered."""
+    folders = runs_in(batch.out)
+    if not folders and memory is not None and batch.study:
+        folders = remembered_runs(memory, batch.study)
+    return learn(known_runs(folders))
+
+
+def _outcome(batches: Sequence[Batch], cases: Mapping[Piece, Case], keeper: Keeper) -> Outcome:
+    results: list[dict[str, tuple[Run, ...]]] = [{} for _ in batches]
+    for piece in cases:
+        if piece in keeper.runs:
+            runs = results[piece.batch]
+            runs[piece.name] = (*runs.get(piece.name, ()), keeper.runs[piece])
+    whole = [
+        {name: runs for name, runs in of_batch.items() if len(runs) == batch.cases[name].seeds}
+        for batch, of_batch in zip(batches, results, strict=True)
+    ]
+    failures = [
+        Failure(piece=piece, error=keeper.failures[piece])
+        for piece in cases
+        if piece in keeper.failures
+    ]
+    return Outcome(
+        runs=tuple(whole),
+        failures=tuple(failures),
+        remembered=keeper.recalled,
+        ran=len(keeper.runs) - keeper.recalled,
+        left=len(cases) - len(keeper.runs) - len(failures),
+    )

@@ -1,0 +1,83 @@
+"""Forgetting what is of no more use: old results, those of kernels that are gone, and too many.
+
+Which results those are is decided by when each was last used, so that a study
+that is run every day is not forgotten for one that was run once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable
+
+    from longfat.execution.cache.entry import Entry
+    from longfat.execution.cache.store import Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """What is to be forgotten; each part that is None forgets nothing.
+
+    Attributes:
+        keep_bytes: of what is left, the results used last are kept up to this size, in bytes.
+        used_before_s: results last used before this time go, in seconds since 1970.
+        kernels: results of kernels with other digests than these go.
+    """
+
+    keep_bytes: float | None = None
+    used_before_s: float | None = None
+    kernels: Container[str] | None = None
+
+    def forgets(self, entries: Iterable[Entry]) -> list[Entry]:
+        """Return the entries that are to be forgotten, the one used longest ago first."""
+        gone = []
+        size = 0.0
+        for entry in sorted(entries, key=lambda entry: (-entry.used_s, entry.key)):
+            old = self.used_before_s is not None and entry.used_s < self.used_before_s
+            orphaned = self.kernels is not None and entry.kernel_digest not in self.kernels
+            size += 0 if old or orphaned else entry.disk_bytes
+            if old or orphaned or (self.keep_bytes is not None and size > self.keep_bytes):
+                gone.append(entry)
+        return gone[::-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collected:
+    """What became of forgetting.
+
+    Attributes:
+        results: how many results are forgotten.
+        freed_bytes: what that frees now, in bytes.
+        held_bytes: the size of files that run directories still have.
+    """
+
+    results: int
+    freed_bytes: int
+    held_bytes: int
+
+
+def collect(memory: Memory, entries: Iterable[Entry], *, dry_run: bool = False) -> Collected:
+    """Forget results.
+
+    Args:
+        memory: the memory.
+        entries: what to forget.
+        dry_run: only tell what would become of it.
+
+    Raises:
+        SurroundingsError: one cannot be removed.
+    """
+    results = freed = held = 0
+    for entry in entries:
+        for name in entry.files:
+            with contextlib.suppress(OSError):
+                about = (entry.folder / name).stat()
+                freed += about.st_size if about.st_nlink == 1 else 0
+                held += about.st_size if about.st_nlink > 1 else 0
+        if not dry_run:
+            memory.forget(entry.key)
+        results += 1
+    return Collected(results=results, freed_bytes=freed, held_bytes=held)

@@ -1,0 +1,82 @@
+"""Put the files of a run into another folder: by hard links where that can be, else by copies."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+from longfat.common.checksum import file_damage
+from longfat.execution.runs.hidden import hidden_folder, publish
+from longfat.execution.runs.run import MANIFEST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from longfat.execution.runs import Run
+
+
+def fill(folder: Path, *, source: Path, files: Iterable[str]) -> None:
+    """Put files into an empty folder.
+
+    Args:
+        folder: the folder.
+        source: the folder that has them.
+        files: their paths below it.
+
+    Raises:
+        OSError: one of them is not there, or cannot be written.
+    """
+    for name in files:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        link_or_copy(source / name, path)
+
+
+def link_or_copy(source: Path, path: Path) -> None:
+    """Give a file a second name; a copy of it, where the file system has no such names.
+
+    Raises:
+        OSError: it is not there, or cannot be written.
+    """
+    try:
+        os.link(source, path, follow_symlinks=False)
+    except FileNotFoundError:
+        raise
+    except OSError:  # another file system, somebody else's file, or one with too many names
+        shutil.copy2(source, path, follow_symlinks=False)
+
+
+def place_run(run: Run, *, source: Path) -> None:
+    """Make a run directory of files that lie elsewhere, unless it is there already.
+
+    Args:
+        run: the run, with the folder where it is to lie.
+        source: the folder that has its files, which have been checked.
+
+    Raises:
+        OSError: a file has gone, or the folder cannot be written.
+    """
+    text = run.manifest_text()
+    if _is_there(run, source=source, manifest=text):
+        return
+    run.folder.parent.mkdir(parents=True, exist_ok=True)
+    with hidden_folder(run.folder.parent, name=run.name) as folder:
+        fill(folder, source=source, files=run.files)
+        (folder / MANIFEST).write_text(text, encoding="utf-8")
+        publish(folder, run.folder)
+
+
+def _is_there(run: Run, *, source: Path, manifest: str) -> bool:
+    """Tell whether a run directory is there, the very files of the source or equal ones."""
+    try:
+        if (run.folder / MANIFEST).read_text(encoding="utf-8") != manifest:
+            return False
+        for name, wanted in run.files.items():
+            there = run.folder / name
+            if not there.samefile(source / name) and file_damage(there, wanted):
+                return False
+    except (OSError, ValueError):
+        return False
+    return True

@@ -1,0 +1,172 @@
+"""Run one case: compile, boot, wait, measure, keep.
+
+`run_case` is a pure function of its case, the kernel's binary and the host's
+tools; where the run is kept and how its progress is shown decide nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from longfat.common.extras import need
+from longfat.engine import kernel as kernels
+from longfat.engine.machine import Machine, reserve_cpu
+from longfat.errors import InputError, LongfatError, MachineError
+from longfat.execution.compile import compile_job, expected_virtual_s, limit_virtual_s
+from longfat.execution.guest_outcome import read_outcome
+from longfat.execution.hints import missing_file_hint
+from longfat.execution.init import GUEST_PLACE, guest_folder, init_program
+from longfat.execution.runs import staged_run
+from longfat.execution.runs.space import disk_full, is_full
+from longfat.execution.tools import PACKAGES, Toolbox, missing_tool
+from longfat.model.network import link_of_qdisc
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from longfat.engine.kernel import Kernel
+    from longfat.engine.machine import Pace
+    from longfat.errors import Place
+    from longfat.execution.guest_outcome import FailedCommand
+    from longfat.execution.runs import Run
+    from longfat.model.case import Case
+    from longfat.model.parameter import Setting
+
+_NOT_FOUND = 127
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a case is.
+
+    Attributes:
+        name: the case's name.
+        virtual_s: virtual time since boot, in seconds.
+        expected_s: about how much virtual time it takes in all, in seconds.
+    """
+
+    name: str
+    virtual_s: float
+    expected_s: float
+
+
+def run_case(
+    case: Case,
+    *,
+    name: str,
+    out: Path,
+    study: str = "",
+    parameters: Mapping[str, Setting] = MappingProxyType({}),
+    setup_places: Sequence[Place] = (),
+    toolbox: Toolbox | None = None,
+    kernel: Kernel | None = None,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+    on_start: Callable[[Path], None] = lambda _: None,
+    pace: Pace | None = None,
+) -> Run:
+    """Run a case and keep what it gave.
+
+    Args:
+        case: what to run.
+        name: what to call it in the run's folder and in messages.
+        out: the folder that takes the run's folder.
+        study: the name of its study, for the run's manifest; empty if it is of none.
+        parameters: of a case of a grid, what each parameter is in it, likewise.
+        setup_places: where the set-up lines were written, for messages.
+        toolbox: the host's tools, where they have been looked at already.
+        kernel: the built kernel to run; the one that is found for `case.kernel`, if None.
+        on_progress: called a few times a second.
+        on_start: called once, before the machine boots, with the folder that the
+            guest writes to. Somebody who looks into it while the machine runs must
+            expect links and special files there (see `longfat.output.watch.tail`).
+        pace: how fast virtual time may pass; as fast as it can, if None.
+
+    Returns:
+        The run; its folder appears whole, in place of an earlier one.
+
+    Raises:
+        InputError: a command of the case failed.
+        SurroundingsError: the host lacks a tool, the kernel, or what decodes probes.
+        MachineError: the machine failed.
+    """
+    if case.probes:
+        need("series")
+    kernel = kernel or kernels.find(case.kernel)
+    tools = (toolbox or Toolbox()).of(case)
+    expected_s = expected_virtual_s(case)
+    with staged_run(out, name=name, case=case, study=study, parameters=parameters) as staged:
+        (staged.folder / "job.json").write_text(json.dumps(compile_job(case)), encoding="utf-8")
+        on_start(staged.folder)
+        try:
+            with (
+                reserve_cpu() as cpu,
+                guest_folder() as program,
+                Machine(
+                    kernel,
+                    init_program(),
+                    run=staged.folder,
+                    shown={GUEST_PLACE: program},
+                    cpu=cpu,
+                    seed=case.seed,
+                    memory_bytes=case.memory_bytes,
+                ) as machine,
+            ):
+                try:
+                    wall_s = machine.wait(
+                        limit_s=limit_virtual_s(case),
+                        on_progress=lambda now_s: on_progress(Progress(name, now_s, expected_s)),
+                        pace=pace,
+                    )
+                except MachineError as error:
+                    # To be seen now: the guard takes away what filled the disk. A kernel
+                    # that cannot write its console aborts.
+                    if is_full(staged.folder):
+                        raise disk_full(out) from error
+                    raise
+                staged.check()
+                outcome = read_outcome(staged.folder, case)
+                if outcome is None:
+                    tail = machine.console_tail()
+                    raise MachineError(f"the guest ended without a word{tail}")
+                if outcome.failed is not None:
+                    raise _failure(case, outcome.failed, setup_places=setup_places)
+                return staged.keep(
+                    kernel=kernel,
+                    tools=tools,
+                    played=outcome.played,
+                    wall_s=wall_s,
+                    peak_bytes=machine.peak_bytes,
+                    sandbox=machine.sandbox,
+                )
+        except MachineError as error:
+            raise MachineError(f"case {name!r}: {error}") from error
+        except InputError as error:
+            raise InputError(f"case {name!r}: {error.message}", place=error.place) from error
+
+
+def _failure(case: Case, failed: FailedCommand, *, setup_places: Sequence[Place]) -> LongfatError:
+    """Return the error that a failed command of the guest amounts to."""
+    if failed.step == "files":
+        return InputError(f"files: {failed.path} cannot be in the machine: {failed.words}")
+    line, words, status = failed.line, failed.words, failed.status
+    ending = f"exited with status {status}" if status is not None else "was ended"
+    if failed.step == "flow":
+        (flow,) = (flow for flow in case.flows if flow.name == failed.flow)
+        return InputError(f"flow {flow.name!r}: `{line}` {ending}: {flow.failure(words)}")
+    if failed.step == "probe":
+        return InputError(f"probe {failed.probe!r}: `{line}` {ending}: {words}")
+    if failed.step == "network":
+        if link := link_of_qdisc(case.network, line):
+            return InputError(f"the qdisc of the link {link.a} - {link.b}: `{line}`: {words}")
+        return MachineError(f"the network could not be built: `{line}` {ending}: {words}")
+    index = failed.index or 0
+    program = case.setup[index].line.split(maxsplit=1)[0]
+    if status == _NOT_FOUND and program in PACKAGES:
+        return missing_tool(program)
+    place = setup_places[index] if index < len(setup_places) else None
+    hint = missing_file_hint(case, index, status=status, words=words, place=place)
+    return InputError(f"`{line}` {ending}: {words or 'it said nothing'}{hint}", place=place)

@@ -1,0 +1,104 @@
+"""The connection to a scheduler of Dask distributed, and its loss, in words."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from typing import TYPE_CHECKING
+
+from distributed import Client
+from distributed.comm.core import CommClosedError
+
+from longfat.errors import InputError, SurroundingsError
+from longfat.execution.cluster.differences import version_differences
+from longfat.execution.cluster.tls import explained, security_of
+from longfat.execution.cluster.workers import software
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from longfat.execution.cluster.tls import Certificates
+
+CONNECT_S = 10.0
+_CLOSE_S = 3.0
+
+_LOGGERS = ("distributed.client", "distributed.core", "distributed.comm", "distributed.batched")
+
+
+@contextlib.contextmanager
+def connected(scheduler: str, *, certificates: Certificates) -> Iterator[Client]:
+    """Connect to a scheduler for as long as the context lasts.
+
+    Args:
+        scheduler: its address, such as `tcp://10.0.0.1:8786` or `tls://10.0.0.1:8786`.
+        certificates: for TLS.
+
+    Raises:
+        InputError: that is no address, or the certificates do not go with it.
+        SurroundingsError: there is no scheduler, or it cannot work with us.
+    """
+    security = security_of(certificates, scheduler=scheduler)
+    with _quiet():
+        try:
+            client: Client = Client(
+                scheduler, security=security, timeout=CONNECT_S, set_as_default=False
+            )
+        except (ValueError, TypeError) as error:
+            raise InputError(
+                f"{scheduler!r} is no scheduler's address; write tcp://HOST:8786: {error}"
+            ) from error
+        except (OSError, CommClosedError, RuntimeError) as error:
+            if wrong := explained(error, scheduler=scheduler, security=security):
+                raise wrong from error
+            if isinstance(error, RuntimeError):
+                raise
+            raise SurroundingsError(
+                f"no scheduler answers at {scheduler} (waited {CONNECT_S:g} s)",
+                mend=f"start one by `dask scheduler`, and on each host `dask worker {scheduler}`",
+            ) from error
+        try:
+            _check_scheduler(client, scheduler)
+            yield client
+        finally:
+            with contextlib.suppress(Exception):
+                client.close(timeout=_CLOSE_S)
+
+
+def lost(scheduler: str) -> SurroundingsError:
+    """Return the error that says that the scheduler is gone."""
+    return SurroundingsError(
+        f"the scheduler at {scheduler} is gone; what is done is done",
+        mend=f"start it again (`dask scheduler`, `dask worker {scheduler}`) and run the same line",
+    )
+
+
+def _check_scheduler(client: Client, scheduler: str) -> None:
+    """Check that the scheduler can pass on our tasks: it loads what they are made of."""
+    mend = "start scheduler and workers from an environment like this one's"
+    try:
+        theirs = client.run_on_scheduler(software)
+    except ImportError as error:
+        raise SurroundingsError(
+            f"the scheduler at {scheduler} runs where this longfat is not installed: {error}",
+            mend=mend,
+        ) from error
+    except Exception as error:  # whatever an unlike version of Dask makes of our request
+        raise SurroundingsError(
+            f"the scheduler at {scheduler} does not understand us: {error}", mend=mend
+        ) from error
+    if found := version_differences(theirs, software()):
+        raise SurroundingsError(f"the scheduler at {scheduler}: {', '.join(found)}", mend=mend)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Dask from telling in its own words what we tell in ours."""
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

@@ -1,0 +1,125 @@
+"""What client and workers say to each other."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.errors import LongfatError
+
+if TYPE_CHECKING:
+    from longfat.errors import Place
+    from longfat.model.case import Case
+    from longfat.model.parameter import Setting
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+TOPIC = "longfat"
+"""Where workers tell how far they are. One for all clients: a scheduler keeps the last
+thousand messages of each topic for ever."""
+
+MOST_BYTES_BY_SCHEDULER = 256 << 20
+"""How large a packed run may be that comes back through the scheduler's memory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """One case for a worker.
+
+    Attributes:
+        job: names the client's job, for messages.
+        attempt: names this attempt at the piece, likewise.
+        case: what to run.
+        name: the case's name.
+        study: the name of its study.
+        parameters: of a case of a grid, what each parameter is in it.
+        setup_places: where its set-up lines were written.
+        kernel_digest: the kernel to run.
+        key: what the result's key must be: the hash of case, kernel and tools.
+        storage: where the result goes; back to the client, if None.
+        recall: take the result from storage if it is there.
+        every_s: how often to tell how far it is, at most, in seconds.
+    """
+
+    job: str
+    attempt: str
+    case: Case
+    name: str
+    study: str
+    parameters: dict[str, Setting]
+    setup_places: tuple[Place, ...]
+    kernel_digest: str
+    key: str
+    storage: str | None
+    recall: bool
+    every_s: float
+
+    def packed(self) -> bytes:
+        """Return the order as bytes: the scheduler passes them on and need not know them."""
+        return pickle.dumps(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """The case was run.
+
+    Attributes:
+        digest: the run's digest.
+        block: the packed run; None if it is in storage.
+        recalled: it was in storage before and not run.
+        contradicts: digests of other results in storage with the same key.
+    """
+
+    digest: str
+    block: bytes | None
+    recalled: bool = False
+    contradicts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """The case failed, or the worker lacks something for it (a `SurroundingsError`)."""
+
+    error: LongfatError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Differs:
+    """The worker would give a result of another key, so it has not run the case."""
+
+    difference: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """The worker was told to end before the case was over."""
+
+
+Outcome = Done | Failed | Differs | Ended
+
+
+def is_message(message: object) -> bool:
+    """Tell whether something that came by the topic is a message as a worker of ours sends one."""
+    match message:
+        case {"job": str(), "attempt": str(), **told}:
+            if isinstance(told.get("virtual_s"), int | float):
+                return isinstance(told.get("expected_s"), int | float)
+            return "begun" in told or "left" in told
+    return False
+
+
+def is_sound(outcome: object) -> bool:
+    """Tell whether what came from a worker is an outcome as a worker of ours makes one.
+
+    Its fields become parts of paths and messages.
+    """
+    match outcome:
+        case Done(digest=str(digest), block=None | bytes(), contradicts=tuple(others)):
+            return all(isinstance(one, str) and _DIGEST.fullmatch(one) for one in (digest, *others))
+        case Failed(error=LongfatError(message=str())):
+            return True
+        case Differs(difference=str()) | Ended():
+            return True
+    return False

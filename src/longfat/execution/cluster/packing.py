@@ -1,0 +1,209 @@
+"""A folder as one block of bytes, and back, believing nothing that stands in it.
+
+The block is a gzipped tar that any tool opens. Its first member tells the
+others: names, sizes and digests. What is unpacked must be these files and no
+others, in their order: no links, no devices, no way out of the folder, no byte
+more than was told.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import shutil
+import struct
+import tarfile
+import zlib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from longfat.common.checksum import FILE_NAME
+from longfat.common.decoding import decode, parse_json
+from longfat.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MOST_BYTES = 64 << 30
+"""How much one block may hold when unpacked."""
+
+_CONTENTS = "contents.json"
+_MOST_CONTENTS_BYTES = 64 << 20
+_CHUNK = 1 << 20
+_SHOWN = 40
+# Text of iperf3 and ping shrinks to a tenth at any level; higher ones only take time.
+_LEVEL = 4
+_LONGEST_NAME = 1 << 16
+_KINDS = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.GNUTYPE_LONGNAME)
+_DAMAGE = (
+    *(tarfile.TarError, zlib.error, EOFError, gzip.BadGzipFile),
+    # What tarfile raises of headers that are none.
+    *(ValueError, IndexError, OverflowError, struct.error),
+)
+
+
+class UnpackError(Exception):
+    """A block is not what `pack` writes, or was damaged on its way."""
+
+
+class _Member(tarfile.TarInfo):
+    """A member that is a file, or a file's long name; all else has no use here.
+
+    Headers of other kinds may be as large as their author likes, and are read into memory.
+    """
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Member:
+        """Read the head of a member.
+
+        Raises:
+            UnpackError: it is of another kind.
+        """
+        found = super().frombuf(buf, encoding, errors)
+        if found.type not in _KINDS:
+            raise UnpackError(f"{found.name[:_SHOWN]!r} in it is no file")
+        if found.type == tarfile.GNUTYPE_LONGNAME and found.size > _LONGEST_NAME:
+            raise UnpackError("a file in it has a name that must not be")
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Item:
+    name: str
+    size_bytes: int
+    sha256: str
+    executable: bool
+
+
+def pack(folder: Path, target: IO[bytes]) -> None:
+    """Write all files of a folder into a block; the same files give the same bytes.
+
+    Args:
+        folder: the folder, of files and folders only; an empty folder is left out.
+        target: takes the block.
+
+    Raises:
+        OSError: a file cannot be read, or the block not be written.
+    """
+    items = [_item(folder, path) for path in sorted(folder.rglob("*")) if path.is_file()]
+    with (
+        gzip.GzipFile(
+            filename="", mode="wb", compresslevel=_LEVEL, fileobj=target, mtime=0
+        ) as zipped,
+        tarfile.open(fileobj=zipped, mode="w", format=tarfile.GNU_FORMAT) as tar,
+    ):
+        contents = json.dumps([asdict(item) for item in items]).encode()
+        tar.addfile(_member(_CONTENTS, len(contents)), io.BytesIO(contents))
+        for item in items:
+            with (folder / item.name).open("rb") as file:
+                tar.addfile(_member(item.name, item.size_bytes, item.executable), file)
+
+
+def packed(folder: Path) -> bytes:
+    """Return what `pack` writes, for a folder that is small."""
+    target = io.BytesIO()
+    pack(folder, target)
+    return target.getvalue()
+
+
+def unpack(source: IO[bytes], folder: Path, *, executables: bool = False) -> None:
+    """Fill an empty folder with what a block holds.
+
+    Args:
+        source: the block.
+        folder: the folder; nothing is written anywhere else.
+        executables: some of the files may be programs.
+
+    Raises:
+        UnpackError: the block is no such block, is damaged, or holds what it must not.
+        OSError: the folder cannot be written.
+    """
+    try:
+        with (
+            # Which unpacks no more at once than is asked for; tarfile's own reader does.
+            gzip.GzipFile(fileobj=source, mode="rb") as unzipped,
+            tarfile.open(fileobj=unzipped, mode="r:", tarinfo=_Member) as tar,
+        ):
+            items = _contents(tar)
+            if sum(item.size_bytes for item in items) > shutil.disk_usage(folder).free:
+                raise UnpackError("it holds more than there is room for")
+            for item in items:
+                _take(tar, item, folder, executables=executables)
+            if tar.next() is not None:
+                raise UnpackError("there is more in it than its list says")
+    except _DAMAGE as error:
+        raise UnpackError(f"it is damaged: {error}") from error
+
+
+def _item(folder: Path, path: Path) -> _Item:
+    about = path.lstat()
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return _Item(
+        name=path.relative_to(folder).as_posix(),
+        size_bytes=about.st_size,
+        sha256=digest,
+        executable=bool(about.st_mode & 0o100),
+    )
+
+
+def _member(name: str, size_bytes: int, executable: bool = False) -> tarfile.TarInfo:
+    member = tarfile.TarInfo(name)
+    member.size = size_bytes
+    member.mode = 0o755 if executable else 0o644
+    return member
+
+
+def _contents(tar: tarfile.TarFile) -> Sequence[_Item]:
+    """Read the first member.
+
+    Raises:
+        UnpackError: it does not tell what is to come, or tells of what must not be.
+    """
+    first = tar.next()
+    if first is None or first.name != _CONTENTS or not first.isreg():
+        raise UnpackError("it does not begin with a list of what is in it")
+    if first.size > _MOST_CONTENTS_BYTES:
+        raise UnpackError("its list has too many files")
+    file = tar.extractfile(first)
+    assert file is not None
+    try:
+        where = "its list of contents"
+        items = decode(list[_Item], parse_json(file.read(), where=where), where=where)
+    except InputError as error:
+        raise UnpackError(f"it cannot be read: {error.message}") from error
+    total = sum(item.size_bytes for item in items)
+    sane = all(FILE_NAME.fullmatch(item.name) and item.size_bytes >= 0 for item in items)
+    if not sane or len({item.name for item in items}) != len(items):
+        raise UnpackError("a file in it has a name that must not be")
+    if total > MOST_BYTES:
+        raise UnpackError(f"it holds {total} bytes, which is too much")
+    return items
+
+
+def _take(tar: tarfile.TarFile, item: _Item, folder: Path, *, executables: bool) -> None:
+    member = tar.next()
+    # Its type must be that of a plain file: a link, say, has a name and a size as well.
+    if member is None or member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
+        raise UnpackError(f"{item.name} is missing in it, or no file")
+    if (member.name, member.size) != (item.name, item.size_bytes):
+        raise UnpackError(f"{item.name} is not what its list says")
+    file = tar.extractfile(member)
+    assert file is not None
+    path = folder / item.name
+    digest = hashlib.sha256()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        target = path.open("xb")
+    except (FileExistsError, NotADirectoryError) as error:
+        raise UnpackError(f"{item.name} is below a file of it, or a folder") from error
+    with target:
+        while data := file.read(_CHUNK):
+            digest.update(data)
+            target.write(data)
+    if digest.hexdigest() != item.sha256:
+        raise UnpackError(f"{item.name} was damaged on its way")
+    path.chmod(0o755 if item.executable and executables else 0o644)

@@ -1,0 +1,190 @@
+"""Runs on a worker: one order, in a folder that does not outlive the worker."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import time
+from typing import TYPE_CHECKING, Any
+
+from distributed import get_worker
+
+from longfat.common.guard import scratch_folder
+from longfat.engine.kernel import cache
+from longfat.engine.kernel.parcel import install
+from longfat.errors import LongfatError, SurroundingsError
+from longfat.execution.case_runner import run_case
+from longfat.execution.cluster import packing
+from longfat.execution.cluster.messages import (
+    MOST_BYTES_BY_SCHEDULER,
+    TOPIC,
+    Differs,
+    Done,
+    Ended,
+    Failed,
+    Order,
+    Outcome,
+)
+from longfat.execution.cluster.storage import Storage
+from longfat.execution.cluster.workers import boot_each, toolbox_of
+from longfat.execution.runs import result_key
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from distributed import Worker
+
+    from longfat.engine.kernel import Kernel
+    from longfat.execution.case_runner import Progress
+    from longfat.execution.runs import Run
+
+# In which states of its own a worker is about to go; one that retires gently ends its tasks first.
+_LEAVING = ("stopping", "stopped", "closing", "closed", "failed", "dont_reply")
+# Of a task in these states nobody wants the result any more.
+_UNWANTED = ("cancelled", "resumed", "released", "forgotten")
+
+
+class _Ended(Exception):  # noqa: N818  an order, no error
+    """The client cancelled the task or is gone, or the worker is about to go."""
+
+
+def make_ready(*, job: str, contents: Mapping[str, str], blocks: Mapping[str, bytes]) -> str:
+    """Take the kernels that this worker lacks, and boot each that the job needs.
+
+    Args:
+        job: the client's job.
+        contents: the fingerprints of the kernels that the job needs, by their digests.
+        blocks: packed kernels by their digests.
+
+    Returns:
+        What went wrong; empty if nothing did.
+    """
+    found: list[Kernel] = []
+    try:
+        for digest, content in contents.items():
+
+            def unpack(folder: Path, digest: str = digest) -> None:
+                if digest not in blocks:  # removed since we were asked
+                    raise SurroundingsError(f"kernel {digest[:12]} has just been removed")
+                try:
+                    packing.unpack(io.BytesIO(blocks[digest]), folder, executables=True)
+                except packing.UnpackError as error:
+                    raise SurroundingsError(f"kernel {digest[:12]}: {error}") from error
+
+            found.append(install(digest, content=content, unpack=unpack))
+    except SurroundingsError as error:
+        return error.message
+    return boot_each(found, toolbox_of(job))
+
+
+def carry_out(packed_order: bytes) -> Outcome:
+    """Run a case on this worker.
+
+    Args:
+        packed_order: an `Order`, as its `packed` gave it.
+
+    Returns:
+        What came of it. An exception is a bug of ours.
+    """
+    order: Order = pickle.loads(packed_order)
+    teller = _Teller(order, get_worker())
+    try:
+        teller.check()
+        teller.tell({"begun": True})
+        return _run(order, teller)
+    except _Ended:
+        teller.tell({"left": True})
+        return Ended()
+    except LongfatError as error:
+        return Failed(error=error)
+
+
+def _run(order: Order, teller: _Teller) -> Outcome:
+    toolbox = toolbox_of(order.job)
+    tools = toolbox.of(order.case)
+    key = result_key(order.case.digest, kernel_digest=order.kernel_digest, tools=tools)
+    if key != order.key:
+        names = ", ".join(f"{name} {tool.version}".strip() for name, tool in tools.items())
+        return Differs(difference=f"its result would have another key; its tools: {names}")
+    kernel = cache.get(order.kernel_digest)
+    if kernel is None:
+        return Differs(difference=f"kernel {order.kernel_digest[:12]} is gone there")
+    storage = Storage(order.storage) if order.storage is not None else None
+    known = storage.digests(order.key) if storage is not None else ()
+    if order.recall and len(known) == 1:
+        return Done(digest=known[0], block=None, recalled=True)
+    with scratch_folder() as folder:
+        run = run_case(
+            order.case,
+            name=order.name,
+            out=folder / "run",
+            study=order.study,
+            parameters=order.parameters,
+            setup_places=order.setup_places,
+            toolbox=toolbox,
+            kernel=kernel,
+            on_progress=teller.progress,
+        )
+        return _deliver(run, folder=folder, key=order.key, storage=storage, known=known)
+
+
+def _deliver(
+    run: Run, *, folder: Path, key: str, storage: Storage | None, known: tuple[str, ...]
+) -> Done:
+    path = folder / "block"
+    try:
+        with path.open("wb") as file:
+            packing.pack(run.folder, file)
+        size = path.stat().st_size
+        if storage is not None:
+            if run.digest not in known:
+                storage.put(path, key=key, digest=run.digest)
+            others = tuple(one for one in known if one != run.digest)
+            return Done(digest=run.digest, block=None, contradicts=others)
+        if size > MOST_BYTES_BY_SCHEDULER:
+            raise SurroundingsError(
+                f"its result has {size / 1e6:.0f} MB packed, and at most"
+                f" {MOST_BYTES_BY_SCHEDULER / 1e6:.0f} MB come back through the scheduler;"
+                " name storage that all workers share: --storage URL"
+            )
+        return Done(digest=run.digest, block=path.read_bytes())
+    except OSError as error:
+        raise SurroundingsError(f"{folder}: {error.strerror or error}") from error
+
+
+class _Teller:
+    """Tells the client how far an order is, and hears when it is not wanted any more."""
+
+    def __init__(self, order: Order, worker: Worker) -> None:
+        self._order = order
+        self._worker = worker
+        self._key = worker.get_current_task()
+        self._told_s = 0.0
+
+    def tell(self, words: Mapping[str, Any]) -> None:
+        """Send the client a message; nobody may hear it."""
+        order = self._order
+        self._worker.log_event(TOPIC, {"job": order.job, "attempt": order.attempt, **words})
+
+    def check(self) -> None:
+        """Check that somebody still waits for the result.
+
+        The client cancels what it does not want, and its scheduler does so for a client
+        that is gone: here the task's state tells of both.
+
+        Raises:
+            _Ended: nobody does.
+        """
+        task = self._worker.state.tasks.get(self._key)
+        unwanted = task is None or task.state in _UNWANTED
+        if unwanted or self._worker.status.name in _LEAVING:
+            raise _Ended
+
+    def progress(self, progress: Progress) -> None:
+        """Tell how far the case is, now and then."""
+        self.check()
+        now_s = time.monotonic()
+        if now_s - self._told_s >= self._order.every_s:
+            self._told_s = now_s
+            self.tell({"virtual_s": progress.virtual_s, "expected_s": progress.expected_s})

@@ -1,0 +1,158 @@
+"""Who takes results home: from the memory, or from the workplace into the memory."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from longfat.errors import InputError, LongfatError, MachineError
+from longfat.execution.cache.place_files import place_run
+from longfat.execution.runs import load_run
+from longfat.execution.runs.run import MANIFEST, damage
+from longfat.execution.runs.space import write_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from longfat.execution.batch_runner import Batch
+    from longfat.execution.cache import Memory
+    from longfat.execution.case_runner import Progress
+    from longfat.execution.executor import Piece
+    from longfat.execution.outcome import Audience
+    from longfat.execution.runs import Run
+
+
+class Keeper:
+    """The `Listener` of a workplace, and what there is of results so far.
+
+    Args:
+        batches: the cases that are run.
+        memory: where results are recalled from and remembered; nowhere, if None.
+        audience: who is told.
+        stop: set after a failure; None to go on.
+    """
+
+    def __init__(
+        self,
+        batches: Sequence[Batch],
+        *,
+        memory: Memory | None,
+        audience: Audience,
+        stop: threading.Event | None,
+    ) -> None:
+        self.runs: dict[Piece, Run] = {}
+        self.failures: dict[Piece, LongfatError] = {}
+        self.recalled = 0
+        self._batches = batches
+        self._memory = memory
+        self._audience = audience
+        self._stop = stop
+        self._twins: Mapping[Piece, Sequence[Piece]] = {}
+        self._lock = threading.Lock()
+
+    def recall(self, piece: Piece, key: str) -> None:
+        """Take the result of a piece from the memory, if it is known.
+
+        A run that lies in its place and is not remembered (a kill came between, or the
+        memory was cleared) is remembered now, if it is undamaged.
+
+        Raises:
+            LongfatError: the run's folder or the memory cannot be written to.
+        """
+        assert self._memory is not None
+        batch = self._batches[piece.batch]
+        if not self._memory.knows(key) and not self._adopt(piece, key):
+            return
+        run = self._memory.recall(
+            key,
+            out=batch.out,
+            name=piece.name,
+            study=batch.study,
+            parameters=batch.cases[piece.name].parameters,
+        )
+        if run is not None:
+            self.runs[piece] = run
+            self.recalled += 1
+            self._audience.recalled(piece, run)
+
+    def share(self, twins: Mapping[Piece, Sequence[Piece]]) -> None:
+        """Note for each piece that will be run the others that want the same result."""
+        self._twins = twins
+
+    def progress(self, piece: Piece, progress: Progress) -> None:
+        """Pass on how far a piece is."""
+        self._audience.progress(piece, progress)
+
+    def done(self, piece: Piece, run: Run) -> None:
+        """Take a run home: remember it, and give it to all pieces that want it."""
+        try:
+            if self._memory is not None:
+                self._memory.remember(run)
+        except LongfatError as error:
+            self.failed(piece, error)
+            return
+        self._take(piece, run)
+        for twin in self._twins.get(piece, ()):
+            try:
+                self._take(twin, self._copy(run, twin))
+            except LongfatError as error:
+                self._fail([twin], error)
+
+    def failed(self, piece: Piece, error: LongfatError) -> None:
+        """Note that a piece has failed, and with it all that want the same result."""
+        self._fail([piece, *self._twins.get(piece, ())], error)
+
+    def _take(self, piece: Piece, run: Run) -> None:
+        with self._lock:
+            self.runs[piece] = run
+        self._audience.done(piece, run)
+
+    def _fail(self, pieces: Iterable[Piece], error: LongfatError) -> None:
+        for piece in pieces:
+            told = error
+            if self._batches[piece.batch].cases[piece.name].seeds > 1:
+                told = _with_seed(error, piece.seed)
+            with self._lock:
+                self.failures[piece] = told
+            self._audience.failed(piece, told)
+        if self._stop is not None:
+            self._stop.set()
+
+    def _adopt(self, piece: Piece, key: str) -> bool:
+        assert self._memory is not None
+        folder = self._batches[piece.batch].out / f"{piece.name}-seed{piece.seed}"
+        if not (folder / MANIFEST).exists():
+            return False
+        try:
+            run = load_run(folder)
+            if run.key != key or damage(run):
+                return False
+            self._memory.remember(run)
+        except (InputError, OSError):
+            return False
+        return True
+
+    def _copy(self, run: Run, piece: Piece) -> Run:
+        batch = self._batches[piece.batch]
+        out = batch.out.resolve()
+        copy = replace(
+            run,
+            folder=out / f"{piece.name}-seed{piece.seed}",
+            name=piece.name,
+            study=batch.study,
+            parameters=dict(batch.cases[piece.name].parameters),
+        )
+        try:
+            place_run(copy, source=run.folder)
+        except OSError as error:
+            raise write_error(out, error) from error
+        return copy
+
+
+def _with_seed(error: LongfatError, seed: int) -> LongfatError:
+    """Return an error that says with which seed it came: others may not have it."""
+    text = f"with seed {seed}: {error.message}"
+    if isinstance(error, InputError):
+        return InputError(text, place=error.place)
+    return MachineError(text) if isinstance(error, MachineError) else error

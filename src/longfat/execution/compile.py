@@ -1,0 +1,147 @@
+"""From a case to the job that the guest plays.
+
+The job is plain JSON in the guest's own words: batches of lines, lines at
+nodes, and processes with their times. `longfat.guest` knows no tool of the
+traffic; all that is known of them is said here.
+
+    network     [{program, node, lines}]  program: `ip`, `tc` or `sh`
+    files       [{path, executable, text or base64}]
+    setup       [{node, line}]
+    flows       [{name, after, start_s, limit_s, good_statuses,
+                  processes: [{host, argv, typed, forks, output, listens, environment}]}]
+    probes      [{kind, output, every_ns, nodes: {node: [interface]}}]; a capture has
+                {kind, name, output, node, argv}
+    hosts_file  the text of /etc/hosts
+    environment the environment of every command
+    modules     what of `longfat.guest` the case needs besides
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from longfat.execution.tools import GUEST_PATH
+from longfat.model.network import build_batches, hosts_file
+from longfat.model.traffic.bulk import DEFAULT_PORT
+
+if TYPE_CHECKING:
+    from longfat.model.case import Case
+    from longfat.model.traffic import Flow
+    from longfat.model.traffic.flow import Process
+
+TRAFFIC_START_S = 2.0
+"""About when the traffic of a case starts, in seconds of virtual time since boot."""
+
+SHIMS = "/run/longfat/kernel"
+"""Where the guest finds the kernel's preload shims."""
+
+# Nothing of the host's own environment: no locale, time zone or user.
+ENVIRONMENT = {
+    "PATH": GUEST_PATH,
+    "HOME": "/tmp",
+    "LC_ALL": "C",
+    "TZ": "UTC",
+    "TERM": "dumb",
+}
+"""The environment of every command in a machine."""
+
+# A flow that takes this much longer than it says will never end. Idle virtual
+# seconds cost nothing, so the limit can be far off.
+_LIMIT_FACTOR = 3.0
+_LIMIT_SLACK_S = 600.0
+
+
+def compile_job(case: Case) -> dict[str, Any]:
+    """Return the job of a case as plain data for JSON."""
+    ports = server_ports(case)
+    flows = [
+        _flow(flow, _processes(case, flow, port=ports[flow.name]), seed=case.seed)
+        for flow in case.flows
+    ]
+    return {
+        "network": [dataclasses.asdict(batch) for batch in build_batches(case.network)],
+        "files": [file.to_json() for file in case.files],
+        "setup": [dataclasses.asdict(command) for command in case.setup],
+        "flows": flows,
+        "probes": [probe.order(network=case.network, flows=case.flows) for probe in case.probes],
+        "hosts_file": hosts_file(case.network),
+        "environment": ENVIRONMENT,
+        "modules": sorted(
+            {module for flow in flows for one in flow["processes"] for module in one["forks"][:1]}
+            | ({"longfat.guest.files"} if case.files else set())
+        ),
+    }
+
+
+def server_ports(case: Case) -> dict[str, int]:
+    """Return the port that each flow's server listens at, or would, by the flow's name."""
+    used: Counter[str] = Counter()
+    ports = {}
+    for flow in case.flows:
+        ports[flow.name] = DEFAULT_PORT + used[flow.target]
+        processes = _processes(case, flow, port=ports[flow.name])
+        used[flow.target] += any(process.listens for process in processes)
+    return ports
+
+
+def _processes(case: Case, flow: Flow, *, port: int) -> tuple[Process, ...]:
+    return flow.processes(address=case.network.host_addresses()[flow.target], port=port)
+
+
+def expected_virtual_s(case: Case) -> float:
+    """Return about how long a case takes, in seconds of virtual time, for progress."""
+    return TRAFFIC_START_S + max(_ends_s(case).values(), default=0.0)
+
+
+def limit_virtual_s(case: Case) -> float:
+    """Return the virtual time at which a case can only be broken, in seconds.
+
+    The guest ends a flow that passes its own limit before that.
+    """
+    return 2 * (TRAFFIC_START_S + sum(_limit_s(flow) for flow in case.flows)) + _LIMIT_SLACK_S
+
+
+def _flow(flow: Flow, processes: tuple[Process, ...], *, seed: int) -> dict[str, Any]:
+    return {
+        "name": flow.name,
+        "after": flow.after,
+        "start_s": flow.drawn_start_s(seed),
+        "limit_s": _limit_s(flow),
+        "good_statuses": list(flow.good_statuses),
+        "processes": [
+            {
+                "host": process.host,
+                "argv": list(process.argv),
+                "typed": list(process.typed),
+                "forks": list(process.forks),
+                "output": process.output,
+                "listens": process.listens,
+                "environment": (
+                    {"LD_PRELOAD": f"{SHIMS}/{process.shim}.so"} if process.shim else {}
+                ),
+            }
+            for process in processes
+        ],
+    }
+
+
+def _limit_s(flow: Flow) -> float:
+    return _LIMIT_FACTOR * flow.duration_s() + _LIMIT_SLACK_S
+
+
+def _ends_s(case: Case) -> dict[str, float]:
+    """Return about when each flow ends, in seconds after the traffic's start."""
+    flows = {flow.name: flow for flow in case.flows}
+    ends: dict[str, float] = {}
+
+    def end_s(flow: Flow) -> float:
+        if flow.name not in ends:
+            before_s = end_s(flows[flow.after]) if flow.after is not None else 0.0
+            ends[flow.name] = before_s + flow.drawn_start_s(case.seed) + flow.duration_s()
+        return ends[flow.name]
+
+    for flow in case.flows:
+        end_s(flow)
+    return ends

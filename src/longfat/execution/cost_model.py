@@ -1,0 +1,148 @@
+"""What runs that are there did cost, and what that says of those that are to come."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from longfat.errors import InputError
+from longfat.execution.cost import Cost, expected_cost
+from longfat.execution.runs import load_run
+from longfat.execution.runs.run import MANIFEST
+from longfat.model.spread import spread_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from longfat.execution.cache import Memory
+    from longfat.model.case import Case
+    from longfat.model.spread import Spread
+
+MOST_RUNS_READ = 400
+"""How many runs are read at most to learn from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownRun:
+    """What a run that is there did cost.
+
+    Attributes:
+        case_digest: its case.
+        wall_s: wall time from boot to end, in seconds.
+        disk_bytes: the size of its folder.
+        peak_bytes: the most memory that its machine held at once.
+        expected: what was to be expected.
+    """
+
+    case_digest: str
+    wall_s: float
+    disk_bytes: int
+    peak_bytes: int
+    expected: Cost
+
+
+def runs_in(folder: Path) -> list[Path]:
+    """Return the run directories of a folder."""
+    try:
+        return sorted(path.parent for path in folder.glob(f"[!.]*/{MANIFEST}"))
+    except OSError:
+        return []
+
+
+def remembered_runs(memory: Memory, study: str) -> list[Path]:
+    """Return where the remembered runs of a study lie, the one used last first."""
+    found = [entry for entry in memory.entries() if entry.study == study]
+    return [entry.folder for entry in sorted(found, key=lambda entry: -entry.used_s)]
+
+
+def known_runs(folders: Sequence[Path]) -> list[KnownRun]:
+    """Return runs, at most `MOST_RUNS_READ` of them; what is none is passed over.
+
+    Args:
+        folders: run directories.
+    """
+    # Evenly over all of them: their names have the parameters in their order.
+    step = max(1, math.ceil(len(folders) / MOST_RUNS_READ))
+    found = []
+    for folder in folders[::step]:
+        with contextlib.suppress(InputError):
+            run = load_run(folder)
+            found.append(
+                KnownRun(
+                    case_digest=run.case_digest,
+                    wall_s=run.wall_s,
+                    disk_bytes=sum(file.size_bytes for file in run.files.values()),
+                    peak_bytes=run.peak_bytes,
+                    expected=expected_cost(run.case),
+                )
+            )
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """How runs that are there compare with what was to be expected: measured / expected.
+
+    Attributes:
+        wall: of the wall time.
+        disk: of the disk space.
+    """
+
+    wall: Spread
+    disk: Spread
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experience:
+    """What is learned from runs that are there.
+
+    Attributes:
+        runs: how many there are.
+        scale: how they compare with what was to be expected; None if there are none.
+        peak_bytes: the most memory that one of their machines held.
+        by_case: the runs by their cases' digests.
+    """
+
+    runs: int = 0
+    scale: Scale | None = None
+    peak_bytes: int = 0
+    by_case: dict[str, KnownRun] = field(default_factory=dict)
+
+    def cost(self, case: Case) -> Cost:
+        """Return what a run of a case will cost; earlier runs of just this case tell best."""
+        cost = expected_cost(case)
+        if self.scale is None:
+            return cost
+        if same := self.by_case.get(case.digest):
+            return replace(
+                cost,
+                wall_s=same.wall_s,
+                disk_bytes=same.disk_bytes,
+                peak_bytes=same.peak_bytes,
+                unlimited=False,
+            )
+        return replace(
+            cost,
+            wall_s=cost.wall_s * self.scale.wall.median,
+            disk_bytes=cost.disk_bytes * self.scale.disk.median,
+            peak_bytes=self.peak_bytes,
+        )
+
+
+def learn(runs: Sequence[KnownRun]) -> Experience:
+    """Return what runs teach."""
+    if not runs:
+        return Experience()
+    scale = Scale(
+        wall=spread_of(run.wall_s / run.expected.wall_s for run in runs),
+        disk=spread_of(run.disk_bytes / run.expected.disk_bytes for run in runs),
+    )
+    return Experience(
+        runs=len(runs),
+        scale=scale,
+        peak_bytes=max(run.peak_bytes for run in runs),
+        by_case={run.case_digest: run for run in runs},
+    )

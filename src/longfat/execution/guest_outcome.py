@@ -1,0 +1,123 @@
+"""What the guest reports of a case that it played; its root may have written it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from longfat.common.decoding import decode, read_json
+from longfat.errors import MachineError
+from longfat.execution.runs import FlowTime, Played
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from longfat.model.case import Case
+
+OUTCOME = "outcome.json"
+"""The file, in the run's folder."""
+
+_MOST_BYTES = 1 << 22
+_LONGEST_TIME_S = 1e9
+_STEPS = ("files", "network", "setup", "probe", "flow")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedCommand:
+    """A command that failed.
+
+    Attributes:
+        step: what it was for: `files`, `network`, `setup`, `probe` or `flow`.
+        words: what it printed.
+        line: the command.
+        status: its exit status; None where it was ended.
+        path: the file that could not be put into the machine.
+        index: which of the case's set-up lines it is.
+        flow: the flow that it is of.
+        probe: the probe that it is of.
+    """
+
+    step: str
+    words: str
+    line: str = ""
+    status: int | None = None
+    path: str | None = None
+    index: int | None = None
+    flow: str | None = None
+    probe: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.step not in _STEPS:
+            raise ValueError(f"step is none of {', '.join(_STEPS)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuestOutcome:
+    """What the guest reports.
+
+    Attributes:
+        failed: the command that failed, if one did.
+        virtual_s: virtual time from boot to end, in seconds.
+        epoch_s: what its clock said at the traffic's start, in seconds since 1970.
+        flow_times: when each flow began and ended, in seconds after the traffic's start.
+    """
+
+    failed: FailedCommand | None
+    virtual_s: float
+    epoch_s: float = 0.0
+    flow_times: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        times = [self.virtual_s, *(time for pair in self.flow_times.values() for time in pair)]
+        if not all(-1.0 <= time <= _LONGEST_TIME_S for time in times) or self.virtual_s < 0:
+            raise ValueError("a time in it cannot be")
+
+    @property
+    def played(self) -> Played:
+        """What it reports of a case that was played to its end."""
+        return Played(
+            virtual_s=self.virtual_s,
+            epoch_s=self.epoch_s,
+            flow_times={
+                name: FlowTime(start_s=round(start_s, 6), end_s=round(end_s, 6))
+                for name, (start_s, end_s) in self.flow_times.items()
+            },
+        )
+
+
+def read_outcome(folder: Path, case: Case) -> GuestOutcome | None:
+    """Read what the guest left.
+
+    Args:
+        folder: the run's folder.
+        case: what it was to play.
+
+    Returns:
+        The outcome; None if it left none.
+
+    Raises:
+        MachineError: it is not what the guest writes, or speaks of what the case has not.
+    """
+    path = folder / OUTCOME
+    try:
+        data = read_json(path, most_bytes=_MOST_BYTES, error=_foreign)
+    except OSError:
+        return None
+    found = decode(GuestOutcome, data, where=OUTCOME, error=_foreign)
+    flows = {flow.name for flow in case.flows}
+    if found.failed is None:
+        if found.flow_times.keys() != flows:
+            raise _foreign(f"{OUTCOME}: flow_times: not those of the case's flows")
+        return found
+    known = {
+        "flow": found.failed.flow in flows,
+        "probe": found.failed.probe in {probe.name for probe in case.probes},
+        "setup": found.failed.index in range(len(case.setup)),
+    }
+    if not known.get(found.failed.step, True):
+        raise _foreign(f"{OUTCOME}: failed: the case has no such {found.failed.step}")
+    return found
+
+
+def _foreign(message: str) -> MachineError:
+    return MachineError(f"what the guest left is not what it writes: {message}")

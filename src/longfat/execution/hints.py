@@ -1,0 +1,69 @@
+"""Hints for a set-up line that failed because a file of the host is not in the machine."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from longfat.errors import Place
+    from longfat.model.case import Case
+
+# What a shell exits with when a program is not there, or cannot be run.
+_NOT_RUN = (126, 127)
+_NO_FILE = "No such file"
+
+
+def missing_file_hint(
+    case: Case, index: int, *, status: int | None, words: str, place: Place | None
+) -> str:
+    """Return a hint to name a file in `files`, or nothing where that would not help.
+
+    Args:
+        case: the case.
+        index: which of its set-up lines failed.
+        status: the line's exit status; None if a signal ended it.
+        words: what it wrote.
+        place: where it was written, in the study's file.
+    """
+    if status not in _NOT_RUN and _NO_FILE not in words:
+        return ""
+    paths = list(_paths(case.setup[index].line))
+    files = {file.path: file for file in case.files}
+    for path in paths:
+        if path in files and not files[path].executable:
+            return f"\n  hint: write `executable: true` at {path} in `files`"
+    if place is None:
+        return ""
+    folder = Path(place.file).parent
+    for path in paths:
+        if path not in files and (beside := _beside(folder, path)):
+            return (
+                f"\n  hint: {beside} is beside the study, and the machine has only what `files` "
+                f"names, such as `files: {{/opt/{Path(beside).name}: {beside}}}`"
+            )
+    return ""
+
+
+def _paths(line: str) -> Iterator[str]:
+    """Yield the words of a line that may be paths."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        words = line.split()
+    for word in words:
+        path = word.lstrip("<>").rstrip(";&|")
+        if path and not path.startswith("-"):
+            yield path
+
+
+def _beside(folder: Path, path: str) -> str | None:
+    """Return a file of a folder by its relative path; None if there is no such file in it."""
+    try:
+        whole = (folder / path).resolve()
+        return str(whole.relative_to(folder.resolve())) if whole.is_file() else None
+    except (OSError, ValueError):  # ValueError: outside of the folder, or a NUL
+        return None

@@ -1,0 +1,99 @@
+"""PID 1 of a machine: our guest program, and how to hand it to a machine.
+
+A machine is shown a copy of the program that is compiled once for each version
+of it, and not the folder that it is installed in. Whether there is bytecode, and
+whether it is as old as the source, must decide nothing, and it would: a look-up
+that fails takes a microsecond of virtual time, after which other random numbers
+come. An installed folder may also be somebody else's, where none can be kept.
+"""
+
+from __future__ import annotations
+
+import compileall
+import functools
+import hashlib
+import importlib.util
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from py_compile import PycInvalidationMode
+
+from longfat import guest
+from longfat.common.checksum import folder_damage, write_sums
+from longfat.common.guard import doomed_folder, scratch_folder
+from longfat.engine.kernel.cache import root
+from longfat.engine.machine import HANDOVER, INTERPRETER
+
+_SOURCES = Path(guest.__file__).resolve().parent
+
+# As a package of the same name, so that its modules import each other as they do here.
+GUEST_PLACE = "guest/longfat/guest"
+"""Where a machine is to show it, under `HANDOVER`."""
+
+
+def init_program() -> list[str]:
+    """Return the guest's PID 1: our own interpreter and our program."""
+    return [str(INTERPRETER), "-I", "-S", "-B", f"{HANDOVER}/{GUEST_PLACE}/main.py"]
+
+
+@contextmanager
+def guest_folder() -> Iterator[Path]:
+    """Give the compiled guest program: the cache's, or one of our own, if none can be kept there.
+
+    Raises:
+        SurroundingsError: it can be put nowhere.
+    """
+    place = _cached()
+    if place is not None:
+        yield place
+        return
+    with scratch_folder() as folder:
+        _compile(folder)
+        yield folder
+
+
+@functools.cache
+def _cached() -> Path | None:
+    """Return its place in the cache; None if the cache cannot be written to."""
+    digest = hashlib.sha256(importlib.util.MAGIC_NUMBER)
+    for path in _sources():
+        digest.update(f"{path.name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    place = root() / "guest" / digest.hexdigest()[:32]
+    if folder_damage(place):
+        try:
+            _put(place)
+        except OSError:
+            return None
+    return place
+
+
+def _sources() -> list[Path]:
+    return sorted(_SOURCES.glob("*.py"))
+
+
+def _put(place: Path) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with doomed_folder(place.parent, prefix=".making-") as folder:
+        made = folder / place.name
+        made.mkdir()
+        _compile(made)
+        write_sums(made)
+        if not folder_damage(place):  # another process was quicker
+            return
+        with suppress(FileNotFoundError):
+            place.rename(folder / "damaged")
+        made.rename(place)
+
+
+def _compile(folder: Path) -> None:
+    for path in _sources():
+        shutil.copyfile(path, folder / path.name)
+    compileall.compile_dir(
+        folder,
+        quiet=2,
+        # The path that tracebacks of the guest show.
+        stripdir=str(folder),
+        prependdir="longfat/guest",
+        invalidation_mode=PycInvalidationMode.UNCHECKED_HASH,
+    )

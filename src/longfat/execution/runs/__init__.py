@@ -1,0 +1,36 @@
+"""The run: a directory with a manifest, raw tool output, and metrics.
+
+A run directory is whole or absent (law 6): it is filled under a hidden name
+and appears by a rename.
+
+    manifest.json   what was run, with what, and what came of it
+    commands.sh     every command in order, with its virtual time
+    console.log     what the kernel said
+    raw/            what the tools printed, and what the probes kept
+    series/         what the probes saw, as Parquet, decoded from raw/
+"""
+
+from longfat.execution.runs.run import (
+    RUN_FORMAT,
+    FlowTime,
+    Run,
+    Tool,
+    load_run,
+    result_key,
+    told_tools,
+)
+from longfat.execution.runs.staging import Played, Staged, measure, staged_run
+
+__all__ = [
+    "RUN_FORMAT",
+    "FlowTime",
+    "Played",
+    "Run",
+    "Staged",
+    "Tool",
+    "load_run",
+    "measure",
+    "result_key",
+    "staged_run",
+    "told_tools",
+]

@@ -1,0 +1,297 @@
+"""A run as a value, its manifest, and its digest."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from longfat.common.checksum import FILE_NAME, FileSum, file_damage, file_sum, sealed, unsealed
+from longfat.common.decoding import Decoder, describe, read_json
+from longfat.errors import InputError
+from longfat.execution.runs.series import read_series
+from longfat.model.case import Case, digest_of
+from longfat.model.parameter import Setting
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+RUN_FORMAT = 5
+"""The version of the manifest; it changes when the meaning of a field does."""
+
+MANIFEST = "manifest.json"
+RAW = "raw"
+SERIES = "series"
+COMMANDS = "commands.sh"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowTime:
+    """When a flow began and ended, in seconds of virtual time after the traffic's start."""
+
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A program that a result depends on.
+
+    Attributes:
+        version: what it says of itself.
+        digest: the SHA-256 of its bytes, and of those of the libraries that it loads.
+    """
+
+    version: str
+    digest: str
+
+
+def told_tools(runs: Iterable[Run]) -> list[str]:
+    """Return the tools of runs as a reader is told of them; those of no version are left out."""
+    tools = {(name, tool) for run in runs for name, tool in run.tools.items()}
+    return sorted(f"{name}: {tool.version}" for name, tool in tools if tool.version)
+
+
+def result_key(case_digest: str, *, kernel_digest: str, tools: Mapping[str, Tool]) -> str:
+    """Return the name of a result: the hash of all that decides it.
+
+    Args:
+        case_digest: the case's digest.
+        kernel_digest: the kernel's digest.
+        tools: the host's tools that the case uses, and longfat itself, by name.
+    """
+    decides = [case_digest, kernel_digest, sorted((name, t.digest) for name, t in tools.items())]
+    return hashlib.sha256(json.dumps(decides).encode()).hexdigest()
+
+
+class RanOn(TypedDict):
+    """The kernel of a run: the `digest` that names it, its `release`, and its binary's digest."""
+
+    digest: str
+    release: str
+    binary_sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What one case gave.
+
+    Attributes:
+        folder: the run directory.
+        name: the case's name.
+        case: the case.
+        case_digest: the case's digest.
+        digest: a hash over all that was measured, not over wall time or
+            paths: equal digests mean equal bytes.
+        kernel: the kernel that ran it.
+        tools: the host's tools, and longfat itself, by name.
+        seed: the case's seed.
+        flow_times: when each flow began and ended, by its name.
+        epoch_s: what the guest's clock said at the traffic's start, in seconds since 1970.
+        virtual_s: virtual time from boot to end, in seconds.
+        wall_s: wall time of the same, in seconds.
+        peak_bytes: the most memory that the machine's processes held at once.
+        sandbox: what kept its machine apart from the host, see `longfat.engine.sandbox.sandbox`.
+        metrics: numbers by `FLOW.METRIC` and `PROBE.METRIC`, in base units.
+        files: what each file held when the run was made, but the manifest, by its path.
+        study: the name of the study whose case it is; empty if it is of none.
+        parameters: of a case of a grid, what each parameter is in it.
+    """
+
+    folder: Path
+    name: str
+    case: Case
+    case_digest: str
+    digest: str
+    kernel: RanOn
+    tools: dict[str, Tool]
+    seed: int
+    flow_times: Mapping[str, FlowTime]
+    epoch_s: float
+    virtual_s: float
+    wall_s: float
+    peak_bytes: int
+    sandbox: str
+    metrics: dict[str, float]
+    files: Mapping[str, FileSum]
+    study: str = ""
+    parameters: Mapping[str, Setting] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """Return the name of the result, by which it is remembered: see `result_key`."""
+        digest = self.kernel["digest"]
+        return result_key(self.case_digest, kernel_digest=digest, tools=self.tools)
+
+    @property
+    def raw(self) -> Path:
+        """Return the folder of what the tools printed."""
+        return self.folder / RAW
+
+    @property
+    def checked_raw(self) -> Path:
+        """Return the folder of what the tools printed, its files checked.
+
+        Raises:
+            InputError: a file is not what it was when the run was made.
+        """
+        if problem := damage(self, only=RAW):
+            raise InputError(f"{self.folder}: damaged: {problem}")
+        return self.raw
+
+    def series(self, probe: str) -> pa.Table:
+        """Return what a probe saw.
+
+        Args:
+            probe: the probe's name.
+
+        Returns:
+            A table as `longfat.model.probes` describes it; units stand in the schema.
+
+        Raises:
+            InputError: the case has no such probe, or the file is missing or broken.
+        """
+        found = {one.name: one for one in self.case.probes}
+        if probe not in found:
+            there = f"its probes: {', '.join(found)}" if found else "it has none"
+            raise InputError(f"{self.folder}: no probe {probe!r} in this run; {there}")
+        name = f"{SERIES}/{probe}.parquet"
+        if name not in self.files:
+            raise InputError(f"{self.folder / name}: the run has no such file")
+        return read_series(self.folder / name, self.files[name], columns=found[probe].columns)
+
+    def to_manifest(self) -> dict[str, Any]:
+        """Return all but the place of the run as plain data."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        del fields["folder"]
+        fields["case"] = self.case.to_json()
+        fields["flow_times"] = {name: asdict(time) for name, time in self.flow_times.items()}
+        fields["tools"] = {name: asdict(tool) for name, tool in self.tools.items()}
+        fields["files"] = {name: asdict(file) for name, file in self.files.items()}
+        fields["parameters"] = {name: one.to_json() for name, one in self.parameters.items()}
+        return sealed({"format": RUN_FORMAT, **fields})
+
+    def manifest_text(self) -> str:
+        """Return what stands in the run's manifest."""
+        return json.dumps(self.to_manifest(), indent=2, sort_keys=True) + "\n"
+
+
+def load_run(folder: Path) -> Run:
+    """Read a run directory.
+
+    The manifest is checked whole: by its checksum, field by field, and for the case being
+    the one of its digest. The files are checked when they are read, or by `damage`.
+
+    Raises:
+        InputError: it is no run directory, is damaged, or is one of another format.
+    """
+    path = folder / MANIFEST
+    try:
+        data = read_json(path)
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{folder}: not a run directory: no {MANIFEST} in it") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    return read_manifest(data, folder=folder)
+
+
+def read_manifest(data: Any, *, folder: Path) -> Run:
+    """Return the run that a manifest's JSON describes; see `load_run`.
+
+    Args:
+        data: what `Run.to_manifest` returned.
+        folder: the run directory.
+
+    Raises:
+        InputError: the data is not that of a run.
+    """
+    where = str(folder / MANIFEST)
+    if not isinstance(data, dict):
+        raise InputError(f"{where}: found {describe(data)}, needed is an object")
+    found = data.get("format")
+    if found != RUN_FORMAT or isinstance(found, bool):
+        raise InputError(
+            f"{where}: its format is {describe(found)}; this longfat reads {RUN_FORMAT}"
+        )
+    fields = unsealed(data, where=where)
+    del fields["format"]
+    written = fields.pop("case", None)
+    case = Case.from_json(written, where=f"{where}: case")
+    run = _DECODER.decode(fields, where=where, given={"folder": folder, "case": case})
+    # What was written, and not what was read of it: making JSON again takes twice the time.
+    if digest_of(written) != run.case_digest:
+        raise InputError(f"{where}: case_digest: it is that of another case")
+    if problem := _contradiction(run):
+        raise InputError(f"{where}: {problem}")
+    return run
+
+
+def _contradiction(run: Run) -> str:
+    """Return what in a manifest cannot all be true; empty if all can."""
+    if run.case.seed != run.seed:
+        return f"seed: it is {run.seed}, and that of the case {run.case.seed}"
+    if raw_digest(run.files) != run.digest:
+        return "digest: it is not that of the raw files"
+    for name in run.files:
+        if not FILE_NAME.fullmatch(name):
+            return f"files: {describe(name)} is no path of a run's file"
+    if run.flow_times.keys() != {flow.name for flow in run.case.flows}:
+        return "flow_times: they are not those of the case's flows"
+    for name in run.metrics:
+        source, _, metric = name.partition(".")
+        if not source or not metric:
+            return f"metrics: {describe(name)} is not of the form FLOW.METRIC"
+    if "" in run.parameters:
+        return "parameters: one has no name"
+    return ""
+
+
+def damage(run: Run, *, only: str = "") -> str:
+    """Return how the files of a run differ from what they were when it was made.
+
+    Args:
+        run: the run.
+        only: the folder of it to look at, such as `raw`; all files, if empty.
+
+    Returns:
+        The first file that differs, and how; empty if none does.
+    """
+    for name, wanted in run.files.items():
+        if name.startswith(only) and (problem := file_damage(run.folder / name, wanted)):
+            return f"{name}: {problem}"
+    for folder in (RAW, SERIES):
+        if folder.startswith(only):
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                for entry in sorted((run.folder / folder).rglob("*")):
+                    name = entry.relative_to(run.folder).as_posix()
+                    if name not in run.files and not entry.is_dir():
+                        return f"{name}: it is none of the run's files"
+    return ""
+
+
+def sums_of(folder: Path) -> dict[str, FileSum]:
+    """Return what the files of a run directory hold, but the manifest, by their paths.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    names = {path.relative_to(folder).as_posix(): path for path in paths}
+    return {name: file_sum(path) for name, path in names.items() if name != MANIFEST}
+
+
+def raw_digest(files: Mapping[str, FileSum]) -> str:
+    """Return the hash over the names and bytes of all raw files."""
+    digest = hashlib.sha256()
+    for path, file in sorted(files.items()):
+        folder, _, name = path.partition("/")
+        if folder == RAW:
+            digest.update(f"{name}\0{file.sha256}\n".encode())
+    return digest.hexdigest()
+
+
+_DECODER = Decoder(Run, given=("folder", "case"))

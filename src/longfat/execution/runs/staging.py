@@ -1,0 +1,258 @@
+"""A run in the making: a hidden folder that becomes a run directory by a rename."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from longfat.common.extras import lazy
+from longfat.errors import InputError, MachineError, SurroundingsError
+from longfat.execution.runs.hidden import hidden_folder, publish, sweep
+from longfat.execution.runs.run import (
+    MANIFEST,
+    RAW,
+    SERIES,
+    FlowTime,
+    Run,
+    Tool,
+    raw_digest,
+    sums_of,
+)
+from longfat.execution.runs.space import check_room, disk_full, has_room, is_full_error, write_error
+from longfat.model.probes.samples import UNREADABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from longfat.engine.kernel import Kernel
+    from longfat.model.case import Case
+    from longfat.model.parameter import Setting
+
+pa = lazy("pyarrow")
+pq = lazy("pyarrow.parquet")
+
+# What host and guest tell each other is no result.
+_EXCHANGE = ("job.json", "outcome.json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """What the guest tells of a case that it played.
+
+    Attributes:
+        virtual_s: virtual time from boot to end, in seconds.
+        epoch_s: what its clock said at the traffic's start, in seconds since 1970.
+        flow_times: when each flow began and ended, by its name.
+    """
+
+    virtual_s: float
+    epoch_s: float
+    flow_times: dict[str, FlowTime]
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A run directory that is not there yet.
+
+    Attributes:
+        folder: where it is filled.
+    """
+
+    folder: Path
+    _name: str
+    _case: Case
+    _out: Path
+    _study: str
+    _parameters: Mapping[str, Setting]
+
+    def check(self) -> None:
+        """Check what the guest left, before anything is read or written there.
+
+        The guest's root could leave a link, and we would follow it with our own
+        rights. To be called when the machine has ended and can change no more.
+
+        Raises:
+            MachineError: there is something other than files and folders.
+            SurroundingsError: the disk is full, so what was written may be cut off.
+        """
+        check_room(self._out)
+        for folder, names, files in os.walk(self.folder):
+            for name in (*names, *files):
+                mode = Path(folder, name).lstat().st_mode
+                if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                    kind = "a link" if stat.S_ISLNK(mode) else "a special file"
+                    raise MachineError(f"the guest left {kind} in its run folder: {name}")
+
+    def keep(
+        self,
+        *,
+        kernel: Kernel,
+        tools: dict[str, Tool],
+        played: Played,
+        wall_s: float,
+        peak_bytes: int,
+        sandbox: str,
+    ) -> Run:
+        """Measure what was written, add the manifest, and put the run in its place.
+
+        Args:
+            kernel: the kernel that ran it.
+            tools: the host's tools, and longfat itself, by name.
+            played: what the guest tells.
+            wall_s: wall time from boot to end, in seconds.
+            peak_bytes: the most memory that the machine's processes held at once.
+            sandbox: the name of the sandbox that the machine ran in.
+
+        Raises:
+            MachineError: a tool's output cannot be read.
+            InputError: a tool's output says that it failed.
+        """
+        raw = self.folder / RAW
+        for path in raw.glob("*.err"):
+            if path.stat().st_size == 0:
+                path.unlink()
+        metrics = measure(self._case, raw, series=self.folder / SERIES, epoch_s=played.epoch_s)
+        for name in _EXCHANGE:
+            (self.folder / name).unlink()
+        files = sums_of(self.folder)
+        run = Run(
+            folder=self._out / f"{self._name}-seed{self._case.seed}",
+            name=self._name,
+            case=self._case,
+            case_digest=self._case.digest,
+            digest=raw_digest(files),
+            kernel={
+                "digest": kernel.digest,
+                "release": kernel.release,
+                "binary_sha256": kernel.binary_sha256,
+            },
+            tools=tools,
+            seed=self._case.seed,
+            flow_times=played.flow_times,
+            epoch_s=played.epoch_s,
+            virtual_s=played.virtual_s,
+            wall_s=round(wall_s, 3),
+            peak_bytes=peak_bytes,
+            sandbox=sandbox,
+            metrics=metrics,
+            files=files,
+            study=self._study,
+            parameters=self._parameters,
+        )
+        (self.folder / MANIFEST).write_text(run.manifest_text(), encoding="utf-8")
+        publish(self.folder, run.folder)
+        return run
+
+
+def measure(case: Case, raw: Path, *, series: Path, epoch_s: float) -> dict[str, float]:
+    """Read a run's raw files, write the series of its probes, and return all metrics.
+
+    Args:
+        case: the case.
+        raw: the folder of its raw files.
+        series: the folder for the series; made if there are any.
+        epoch_s: what the guest's clock said at the traffic's start, in seconds since 1970.
+
+    Raises:
+        MachineError: a tool's output cannot be read, or a metric is no finite number.
+        InputError: a tool's output says that it failed.
+    """
+    flows = measure_flows(case, raw)
+    metrics = flows | decode_probes(case, raw, series=series, epoch_s=epoch_s)
+    for name, value in metrics.items():
+        if not math.isfinite(value):
+            raise MachineError(f"{name} is {value}: what was measured makes no sense")
+    return metrics
+
+
+def measure_flows(case: Case, raw: Path) -> dict[str, float]:
+    """Return the metrics of a case's flows, by their full names.
+
+    Raises:
+        MachineError: a tool's output cannot be read.
+        InputError: a tool's output says that it failed.
+    """
+    metrics: dict[str, float] = {}
+    for flow in case.flows:
+        try:
+            found = flow.measure(raw)
+        except (InputError, MachineError) as error:
+            raise type(error)(f"flow {flow.name!r}: {error}") from error
+        metrics |= {f"{flow.name}.{name}": value for name, value in found.items()}
+    return metrics
+
+
+def decode_probes(case: Case, raw: Path, *, series: Path, epoch_s: float) -> dict[str, float]:
+    """Decode what the probes kept, write their series, and return their metrics.
+
+    Raises:
+        MachineError: what a probe kept cannot be read.
+    """
+    metrics: dict[str, float] = {}
+    for probe in case.probes:
+        series.mkdir(exist_ok=True)
+        try:
+            table = probe.table(raw, flows=case.flows, epoch_s=epoch_s)
+            measured = probe.measure(table)
+        except MachineError as error:
+            raise MachineError(f"probe {probe.name!r}: {error}") from error
+        except (*UNREADABLE, pa.ArrowException) as error:
+            raise MachineError(
+                f"probe {probe.name!r}: what it kept cannot be read: {type(error).__name__} {error}"
+            ) from error
+        # Raw bytes are what counts; the same table compresses to other bytes
+        # with another version of the library.
+        pq.write_table(table, series / f"{probe.name}.parquet", compression="zstd")
+        metrics |= {f"{probe.name}.{name}": value for name, value in measured.items()}
+    return metrics
+
+
+@contextlib.contextmanager
+def staged_run(
+    out: Path,
+    *,
+    name: str,
+    case: Case,
+    study: str = "",
+    parameters: Mapping[str, Setting] = MappingProxyType({}),
+) -> Iterator[Staged]:
+    """Make a hidden folder for a run; what is not kept by the end is removed.
+
+    Args:
+        out: the folder that takes the run directory; made if it is not there.
+        name: the case's name.
+        case: the case.
+        study: the name of its study; empty if it is of none.
+        parameters: of a case of a grid, what each parameter is in it.
+
+    Raises:
+        InputError: `out` cannot be made or written to.
+        SurroundingsError: the disk is full, before or after.
+    """
+    try:
+        # A sandbox and a guard do not stand where we stand: they need whole paths.
+        out = out.resolve()
+        out.mkdir(parents=True, exist_ok=True)
+        sweep(out)
+        check_room(out)
+    except OSError as error:
+        raise write_error(out, error) from None
+    try:
+        with hidden_folder(out, name=name) as folder:
+            try:
+                yield Staged(folder, name, case, out, study, parameters)
+            except (MachineError, InputError) as error:
+                # Whatever went wrong: without room to write, that is not to be trusted.
+                if not has_room(folder):
+                    raise disk_full(out) from error
+                raise
+    except OSError as error:
+        if is_full_error(error) or not has_room(out):
+            raise disk_full(out) from error
+        raise SurroundingsError(f"{out}: {error.strerror or error}") from error

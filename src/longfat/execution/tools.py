@@ -1,0 +1,161 @@
+"""The host's tools that a case uses: whether they are there, and their versions.
+
+A result depends on them (law 1 of the design: same case, same kernel binary,
+same tools), so a run's manifest names their versions and the digests of their
+bytes, and a result is remembered by them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import longfat
+from longfat import __version__
+from longfat.engine.sandbox.confinement import LOADER
+from longfat.errors import SurroundingsError
+from longfat.execution.init import init_program
+from longfat.execution.runs import Tool
+from longfat.model.probes import Capture
+
+if TYPE_CHECKING:
+    from longfat.model.case import Case
+
+GUEST_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""Where the guest looks for programs; a user's own PATH may lack some of it."""
+
+PACKAGES = {
+    "bwrap": "bubblewrap",
+    "ethtool": "ethtool",
+    "ip": "iproute2",
+    "iperf3": "iperf3",
+    "ping": "iputils-ping",
+    "ss": "iproute2",
+    "sysctl": "procps",
+    "tc": "iproute2",
+    "tcpdump": "tcpdump",
+}
+"""The Debian and Ubuntu package of each program that longfat or a lab uses."""
+
+PACKAGE = Path(longfat.__file__).resolve().parent
+DECIDING = (
+    *("guest/**/*.py", "engine/machine/*.py"),
+    *("engine/sandbox/*.py", "engine/sandbox/root/*/*"),
+    *("model/case.py", "model/network/*.py", "model/probes/*.py", "model/traffic/*.py"),
+    *("execution/compile.py", "execution/init.py", "execution/case_runner.py"),
+    *("execution/runs/run.py", "execution/runs/staging.py"),
+)
+"""longfat's own modules and data that decide what a run is, below `PACKAGE`; the rest shows it."""
+
+# Where a shell takes a word for a program; elsewhere `red` is no editor but a qdisc.
+_PROGRAM = re.compile(r"(?:^|[|;&(`{!]|\b(?:do|then|else|exec|env|time|nice|xargs)\s)\s*([\w.+-]+)")
+_LIBRARY = re.compile(r"(/\S+) \(0x")
+
+_VERSION_ARGUMENTS = {"ip": "-V", "ping": "-V", "tc": "-V"}
+
+
+def missing_tool(name: str) -> SurroundingsError:
+    """Return the error that says that a program is not installed."""
+    package = PACKAGES.get(name, name)
+    return SurroundingsError(
+        f"the program {name!r} is not installed", mend=f"sudo apt-get install {package}"
+    )
+
+
+class Toolbox:
+    """The host's tools as they are now; each is looked at once."""
+
+    def __init__(self) -> None:
+        self._tools: dict[str, Tool] = {}
+        self._programs: dict[str, Path | None] = {}
+
+    def of(self, case: Case) -> dict[str, Tool]:
+        """Return what a result of a case depends on beside the kernel, by name.
+
+        That is longfat itself, Python (which runs the guest's side of it), what the
+        case's network, flows and probes are made with, and any program of the host
+        that a set-up line names.
+
+        Raises:
+            SurroundingsError: a program that the case needs is not installed.
+        """
+        names = {"ip", "tc", "sysctl", *(name for flow in case.flows for name in flow.needs)}
+        if any(isinstance(probe, Capture) for probe in case.probes):
+            names.add("tcpdump")
+        missing = sorted(name for name in names if self._program(name) is None)
+        if missing:
+            raise missing_tool(missing[0])
+        for command in case.setup:
+            names.update(name for name in _PROGRAM.findall(command.line) if self._program(name))
+        return {"longfat": self._own(), "python": self._python()} | {
+            name: self._tool(name) for name in sorted(names)
+        }
+
+    def _program(self, name: str) -> Path | None:
+        if name not in self._programs:
+            found = shutil.which(name, path=GUEST_PATH)
+            self._programs[name] = None if found is None else Path(found)
+        return self._programs[name]
+
+    def _tool(self, name: str) -> Tool:
+        if name not in self._tools:
+            path = self._program(name)
+            assert path is not None
+            version = _version(path) if name in PACKAGES else ""
+            self._tools[name] = Tool(version=version, digest=_program_digest(path))
+        return self._tools[name]
+
+    def _python(self) -> Tool:
+        if "python" not in self._tools:
+            digest = _program_digest(Path(init_program()[0]))
+            self._tools["python"] = Tool(version=platform.python_version(), digest=digest)
+        return self._tools["python"]
+
+    def _own(self) -> Tool:
+        if "longfat" not in self._tools:
+            digest = hashlib.sha256()
+            for path in sorted(path for room in DECIDING for path in PACKAGE.glob(room)):
+                digest.update(f"{path.relative_to(PACKAGE)}\0{_file_digest(path)}\n".encode())
+            self._tools["longfat"] = Tool(version=__version__, digest=digest.hexdigest())
+        return self._tools["longfat"]
+
+
+def _version(path: Path) -> str:
+    """Return what a program says of itself in its first line."""
+    command = [str(path), _VERSION_ARGUMENTS.get(path.name, "--version")]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except PermissionError:
+        # A file with capabilities, such as ping, in a container that lacks them: started by
+        # the loader, it asks for none.
+        done = subprocess.run([LOADER, *command], capture_output=True, text=True, check=False)
+    lines = (done.stdout or done.stderr).splitlines()
+    return lines[0].strip() if lines else "unknown"
+
+
+def _program_digest(path: Path) -> str:
+    """Return the digest of a program and of the libraries that it loads.
+
+    iperf3 and ip, say, are little more than a call into a library.
+    """
+    ldd = shutil.which("ldd", path=GUEST_PATH)
+    if ldd is None:
+        raise SurroundingsError("ldd is not installed", mend="sudo apt-get install libc-bin")
+    done = subprocess.run([ldd, path], capture_output=True, text=True, check=False)
+    files = {path, *(Path(found) for found in _LIBRARY.findall(done.stdout))}
+    return hashlib.sha256(
+        "\n".join(f"{one.name} {_file_digest(one)}" for one in sorted(files)).encode()
+    ).hexdigest()
+
+
+def _file_digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise SurroundingsError(f"{path}: cannot be read: {error.strerror}") from error

@@ -1,0 +1,80 @@
+"""How a live network is built: what lines, and run how.
+
+Lines that were run once are not run again, so a network can grow. All batches
+are given to the guest at once: a network of a thousand hosts has a thousand of
+them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+from longfat.errors import InputError, MachineError
+from longfat.model.network import ROOT, build_batches, link_of_qdisc
+
+if TYPE_CHECKING:
+    from longfat.live.record import Record
+    from longfat.live.session import Session
+    from longfat.model.network import Batch, Network
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Failed:
+    """A line that failed, as the guest's agent tells it."""
+
+    line: str
+    words: str
+    status: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What became of batches: when each began, in nanoseconds, and what failed."""
+
+    times_ns: list[int]
+    failed: _Failed | None
+
+
+def build(network: Network, *, built: Network | None, session: Session, record: Record) -> None:
+    """Build what is in a network and was not built before.
+
+    Args:
+        network: the network.
+        built: what was built before; nothing, if None.
+        session: the machine.
+        record: where to record the lines.
+
+    Raises:
+        InputError: tc refused the words of a link's qdisc.
+        MachineError: Linux refused a line.
+    """
+    batches = _new_batches(network, built)
+    names = [name for pair in network.interfaces() for name in pair]
+    found = session.order(
+        "batches",
+        batches=[asdict(batch) for batch in batches],
+        hosts=[host.name for host in network.hosts],
+        connect=network.interfaces_by_node(names).get(ROOT, []),
+    )
+    done = found.all(Done, besides=("now_ns",))
+    for batch, time_ns in zip(batches, done.times_ns, strict=False):
+        program = "" if batch.program == "sh" else f"{batch.program} "
+        record.add(time_ns / 1e9, batch.node, "; ".join(f"{program}{x}" for x in batch.lines))
+    if done.failed is not None:
+        line, words = done.failed.line, done.failed.words
+        if link := link_of_qdisc(network, line):
+            raise InputError(f"the qdisc of the link {link.a} - {link.b}: `{line}`: {words}")
+        raise MachineError(f"the network could not be built: `{line}`: {words}")
+
+
+def _new_batches(network: Network, built: Network | None) -> list[Batch]:
+    done: dict[tuple[str, str], set[str]] = {}
+    for batch in build_batches(built) if built is not None else ():
+        done.setdefault((batch.program, batch.node), set()).update(batch.lines)
+    batches = []
+    for batch in build_batches(network):
+        before = done.get((batch.program, batch.node), set())
+        if lines := tuple(line for line in batch.lines if line not in before):
+            batches.append(replace(batch, lines=lines))
+    return batches

@@ -1,0 +1,126 @@
+"""A command in this process's terminal: what is typed and shown passes through as it is.
+
+Time stands still while a shell or another line editor waits there for a line;
+it passes in real time while a program reads key by key, since there a person
+decides what comes next; else it passes as fast as it can (`Tempo`).
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+from typing import TYPE_CHECKING
+
+from longfat.live.exec.interrupts import Interrupted
+from longfat.live.exec.pipes import LAST_GRACE_NS
+from longfat.live.shell.clock_controller import Tempo
+from longfat.live.shell.terminal import Terminal, end_orderly, signals_told
+
+if TYPE_CHECKING:
+    from longfat.live.exec.options import Order
+    from longfat.live.session import Session, Task
+
+_LOOK_EVERY_S = 0.25
+# While so much waits to be shown, the machine waits too.
+_MOST_UNSENT_BYTES = 1 << 18
+
+
+def run_at_terminal(session: Session, order: Order, *, until_ns: int | None) -> int | None:
+    """Run a command to its end.
+
+    Args:
+        session: the machine, held.
+        order: the command.
+        until_ns: when its time is up, in nanoseconds of virtual time since boot.
+
+    Returns:
+        Its exit status, -N after signal N; None if its time was up.
+
+    Raises:
+        RefusedError: it cannot be started.
+        Interrupted: the person wants to be let out, or the terminal is gone.
+        MachineError: the machine ended or stalls.
+    """
+    end_orderly()
+    terminal = Terminal()
+    task = session.start(
+        order.argv,
+        environment=order.whole_environment(term=terminal.term),
+        folder=order.folder,
+        terminal=terminal.size(),
+        on_output=lambda _, data: terminal.write(data),
+    )
+    with terminal, signals_told() as told:
+        served = _Served(session, task, terminal, told)
+        tempo = Tempo(session, factor=order.factor, until_ns=until_ns)
+        if served.serve(tempo):
+            return task.status
+        session.signal(task, signal.SIGTERM)
+        served.serve(Tempo(session, factor=None, until_ns=session.now_ns + LAST_GRACE_NS))
+        return None
+
+
+class _Served:
+    """A terminal, while the command runs in it."""
+
+    def __init__(self, session: Session, task: Task, terminal: Terminal, told: int) -> None:
+        self._session = session
+        self._task = task
+        self._terminal = terminal
+        self._told = told
+
+    def serve(self, tempo: Tempo) -> bool:
+        """Serve it until the command ends or its time is up; tell whether it has ended."""
+        with selectors.EpollSelector() as selector:
+            selector.register(self._terminal.reads, selectors.EVENT_READ)
+            selector.register(self._told, selectors.EVENT_READ)
+            while self._task.status is None:
+                if self._terminal.is_gone:
+                    raise Interrupted(signal.SIGHUP)
+                if not self._turn(selector, tempo):
+                    return False
+        return True
+
+    def _turn(self, selector: selectors.EpollSelector, tempo: Tempo) -> bool:
+        """Wait until something happens and see to it; tell whether there is time left."""
+        session, terminal = self._session, self._terminal
+        _watch_room(selector, terminal)
+        if terminal.unsent_bytes > _MOST_UNSENT_BYTES:
+            session.leave()
+            events = selector.select(_LOOK_EVERY_S)
+        else:
+            tempo.go_on()
+            if tempo.is_over:
+                return False
+            session.wait(_LOOK_EVERY_S, also=[selector.fileno()])
+            events = selector.select(0)
+        ready = [key.fd for key, _ in events]
+        if terminal.writes in ready:
+            terminal.flush()
+        if self._told in ready:
+            if signal.SIGCONT in os.read(self._told, 4096):
+                terminal.make_raw()
+            session.resize(self._task, *terminal.size())
+            tempo.stir()
+        if terminal.reads in ready:
+            self._hear()
+            tempo.stir()
+        return True
+
+    def _hear(self) -> None:
+        keys = self._terminal.read()
+        if keys == b"":
+            raise Interrupted(signal.SIGHUP)
+        if keys and self._terminal.is_quit(keys):
+            raise Interrupted(signal.SIGQUIT)
+        if keys:
+            self._session.give(self._task, keys)
+
+
+def _watch_room(selector: selectors.EpollSelector, terminal: Terminal) -> None:
+    is_watched = terminal.writes in selector.get_map()
+    if terminal.unsent_bytes and not is_watched:
+        selector.register(terminal.writes, selectors.EVENT_WRITE)
+    elif is_watched and not terminal.unsent_bytes:
+        selector.unregister(terminal.writes)

@@ -1,0 +1,70 @@
+"""Programs that stand in for others, where a distribution's do not get on together.
+
+Mininet 2.3 waits until its iperf server has reported twice: once for the
+connection by which Mininet tested that it listens, and once for the test. From
+version 2.1 on iperf reports only the test, and `mn --test iperf` waits for ever,
+on any machine. So where Mininet starts that server, the report it waits for is
+printed first; Mininet takes the figures from the last one.
+
+Mininet's scripts, and all that MiniEdit exports, ask for a program `controller`, which
+Debian does not have; Open vSwitch's test controller does the same, and takes its place.
+"""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+from longfat.execution.tools import GUEST_PATH
+
+if TYPE_CHECKING:
+    from longfat.live.session import Session
+
+_FOLDER = "/run/mends"
+
+# Mininet's shells have DEL as their prompt, and its server has these arguments in this
+# order and a terminal; what a person starts as a server is left alone.
+_IPERF = """\
+#!/bin/sh
+if [ "$PS1" = "$(printf '\\177')" ] && [ -t 1 ]; then
+    case "$*" in
+    *-u*) ;;
+    "-p "*" -s")
+        case "$({program} -v 2>&1)" in
+        *"version 2.0."*) ;;
+        *) echo '[  *] 0.0000-0.0000 sec  0.00 Bytes  0.00 bits/sec' ;;
+        esac
+        ;;
+    esac
+fi
+exec {program} "$@"
+"""
+
+
+_CONTROLLER = """\
+#!/bin/sh
+[ "$1" != -v ] || shift  # it would write down every packet
+exec {program} "$@"
+"""
+
+
+def mend(session: Session) -> dict[str, str]:
+    """Put what is needed into a machine.
+
+    Returns:
+        What must be in a command's environment to find it.
+    """
+    if shutil.which("mnexec", path=GUEST_PATH) is None:
+        return {}
+    stand_ins = {}
+    if iperf := shutil.which("iperf", path=GUEST_PATH):
+        stand_ins["iperf"] = _IPERF.format(program=iperf)
+    controller = shutil.which("ovs-testcontroller", path=GUEST_PATH)
+    if controller is not None and shutil.which("controller", path=GUEST_PATH) is None:
+        stand_ins["controller"] = _CONTROLLER.format(program=controller)
+    task = session.start(["mkdir", _FOLDER])
+    session.go(ended=[task])
+    session.forget(task)
+    for name, text in stand_ins.items():
+        session.write_file(f"{_FOLDER}/{name}", text.encode(), mode=0o755)
+    return {"PATH": f"{_FOLDER}:{GUEST_PATH}"}

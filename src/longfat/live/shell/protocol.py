@@ -1,0 +1,155 @@
+"""Frames between the process that holds a session and a terminal that attaches to it.
+
+Both processes are of the same user, and may be of different versions of
+longfat: the first frame says of which version the rest is. A frame is a kind,
+how long the payload is, and the payload:
+
+    h  terminal to holder: what it wants, JSON: version, do, and for "attach"
+       node, rows, columns and term; "tell" asks for what is known of the session
+    a  holder to terminal: the answer, JSON; refused: why not
+    d  terminal to holder: what was typed
+    r  terminal to holder: the window's size, JSON: rows, columns
+    1  holder to terminal: what is to be shown
+    x  holder to terminal: it is over, JSON: status, and words for the person
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import struct
+from typing import TYPE_CHECKING, Any
+
+from longfat.common.decoding import parse_json
+from longfat.errors import InputError
+
+if TYPE_CHECKING:
+    import socket
+
+VERSION = 1
+
+HELLO, ANSWER, INPUT, SIZE, OUTPUT, END = b"h", b"a", b"d", b"r", b"1", b"x"
+
+_HEAD = struct.Struct("<cI")
+_CHUNK = 1 << 16
+_MOST_BYTES = 1 << 20
+
+
+class WireError(Exception):
+    """The other end is gone, or sends what is no frame."""
+
+
+class Wire:
+    """One end of a connection. It never waits: what there is no room for goes with `flush`.
+
+    Args:
+        connection: the connection, which it closes.
+    """
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._connection.setblocking(False)
+        self._inbox = bytearray()
+        self._outbox = bytearray()
+
+    def fileno(self) -> int:
+        """Return the descriptor, to be waited for."""
+        return self._connection.fileno()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    @property
+    def unsent_bytes(self) -> int:
+        """Return how much waits for room."""
+        return len(self._outbox)
+
+    def send(self, kind: bytes, payload: bytes) -> None:
+        """Send a frame, in pieces if it is long."""
+        for start in range(0, max(len(payload), 1), _MOST_BYTES):
+            piece = payload[start : start + _MOST_BYTES]
+            self._outbox += _HEAD.pack(kind, len(piece)) + piece
+        self.flush()
+
+    def tell(self, kind: bytes, **fields: Any) -> None:
+        """Send a frame of JSON."""
+        self.send(kind, json.dumps(fields).encode())
+
+    def flush(self) -> None:
+        """Send of what waits what there is room for now."""
+        try:
+            while self._outbox:
+                del self._outbox[: self._connection.send(self._outbox)]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._outbox.clear()  # it is gone, as whoever receives will find
+
+    def finish(self, *, within_s: float) -> None:
+        """Send all that waits, and wait for room for so long.
+
+        Args:
+            within_s: the longest to wait, in seconds of wall time.
+        """
+        self._connection.settimeout(within_s)
+        with contextlib.suppress(OSError):
+            self._connection.sendall(self._outbox)
+        self._outbox.clear()
+
+    def receive(self) -> list[tuple[bytes, bytes]]:
+        """Return the frames that have come, without waiting: kinds and payloads.
+
+        Raises:
+            WireError: the other end is gone, or what came is no frame.
+        """
+        try:
+            data = self._connection.recv(_CHUNK)
+        except BlockingIOError:
+            return []
+        except OSError as error:
+            raise WireError(str(error)) from None
+        if not data:
+            raise WireError("the other end is gone")
+        self._inbox += data
+        return self._frames()
+
+    def _frames(self) -> list[tuple[bytes, bytes]]:
+        frames = []
+        while len(self._inbox) >= _HEAD.size:
+            kind, size = _HEAD.unpack_from(self._inbox)
+            if size > _MOST_BYTES:
+                raise WireError("a frame is longer than any that is sent")
+            end = _HEAD.size + size
+            if len(self._inbox) < end:
+                break
+            frames.append((kind, bytes(self._inbox[_HEAD.size : end])))
+            del self._inbox[:end]
+        return frames
+
+
+def fields_of(payload: bytes) -> dict[str, Any]:
+    """Return the fields of a frame of JSON.
+
+    Raises:
+        WireError: it is none.
+    """
+    try:
+        data = parse_json(payload, where="a frame")
+    except InputError:
+        data = None
+    if not isinstance(data, dict):
+        raise WireError("a frame is no JSON object")
+    return data
+
+
+def size_of(fields: dict[str, Any]) -> tuple[int, int]:
+    """Return rows and columns of a window, as Linux can hold them.
+
+    Raises:
+        WireError: the fields have no such numbers.
+    """
+    rows, columns = (fields.get(name) for name in ("rows", "columns"))
+    if type(rows) is not int or type(columns) is not int:
+        raise WireError("a window's size is no number")
+    return max(1, min(rows, 0xFFFF)), max(1, min(columns, 0xFFFF))

@@ -1,0 +1,198 @@
+"""The case: everything that decides a result, as one frozen value.
+
+`run(case)` is a pure function, so two cases that are equal give equal bytes.
+The digest names a case: the SHA-256 of its canonical JSON. What does not
+decide the result (the case's name, the place of a line in a file) is kept out.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from longfat.common.decoding import Decoder, describe
+from longfat.errors import InputError
+from longfat.model.network import Network
+from longfat.model.probes import PROBES, Probe
+from longfat.model.traffic import FLOWS, Flow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from longfat.errors import LongfatError
+
+CASE_FORMAT = 3
+"""The version of the canonical JSON; it changes when the meaning of a field does."""
+
+# Properties of links that came later: a case without them keeps its digest.
+_LEFT_OUT = ("duplicate", "corrupt", "reorder", "qdisc")
+
+DEFAULT_MEMORY_BYTES = 2 * 1024**3
+
+# Tab and newline apart, control characters stand in no text that a person edits.
+_NO_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A line that a person typed, run verbatim by a shell.
+
+    Attributes:
+        node: the host it is typed at, or `longfat.model.network.ROOT`.
+        line: the line.
+    """
+
+    node: str
+    line: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """A file that a study puts into the machine.
+
+    Attributes:
+        path: where it is in the machine, absolute.
+        content: what is in it.
+        executable: its mode is 755 and not 644.
+    """
+
+    path: str
+    content: bytes
+    executable: bool = False
+
+    @property
+    def text(self) -> str | None:
+        """Return the content as text; None where it is not UTF-8, or holds control characters."""
+        try:
+            text = self.content.decode()
+        except UnicodeDecodeError:
+            return None
+        return None if _NO_TEXT.search(text) else text
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the file as plain data: its content as `text`, or else as `base64`."""
+        text = self.text
+        if text is None:
+            content = {"base64": base64.b64encode(self.content).decode("ascii")}
+        else:
+            content = {"text": text}
+        return {"path": self.path, "executable": self.executable, **content}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WrittenFile:
+    """What `File.to_json` writes."""
+
+    path: str
+    executable: bool
+    text: str | None = None
+    base64: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.text is None) == (self.base64 is None):
+            raise ValueError("a file has either text or base64")
+        if self.base64 is not None:
+            base64.b64decode(self.base64, validate=True)  # ValueError, if it is none
+
+    @property
+    def file(self) -> File:
+        if self.text is not None:
+            content = self.text.encode(errors="surrogatepass")
+        else:
+            content = base64.b64decode(self.base64 or "")
+        return File(path=self.path, content=content, executable=self.executable)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What to run.
+
+    Attributes:
+        kernel: the kernel's version, such as `6.1`.
+        network: hosts, switches and links.
+        files: the files that are put into the machine before all else, by path.
+        setup: lines that run in this order before the traffic starts.
+        flows: the traffic, in the order of the study.
+        probes: what is sampled meanwhile.
+        seed: decides every random number of the guest kernel, and the flows'
+            random starts.
+        memory_bytes: the machine's memory.
+    """
+
+    kernel: str
+    network: Network
+    files: tuple[File, ...] = ()
+    setup: tuple[Command, ...] = ()
+    flows: tuple[Flow, ...] = ()
+    probes: tuple[Probe, ...] = ()
+    seed: int = 1
+    memory_bytes: int = DEFAULT_MEMORY_BYTES
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the case as plain data; flows carry their tool's name, probes their kind."""
+        data = dataclasses.asdict(self)
+        # They came later: a case without files keeps its digest.
+        del data["files"]
+        if self.files:
+            data["files"] = [file.to_json() for file in self.files]
+        for link in data["network"]["links"]:
+            for way in ("a_to_b", "b_to_a"):
+                for name in _LEFT_OUT:
+                    if link[way][name] is None:
+                        del link[way][name]
+        data["flows"] = [{"tool": flow.tool, **dataclasses.asdict(flow)} for flow in self.flows]
+        data["probes"] = [{"kind": one.kind, **dataclasses.asdict(one)} for one in self.probes]
+        return {"format": CASE_FORMAT, **data}
+
+    @classmethod
+    def from_json(
+        cls,
+        data: Any,
+        *,
+        where: str = "the case",
+        error: Callable[[str], LongfatError] = InputError,
+    ) -> Case:
+        """Return the case that `to_json` wrote.
+
+        Args:
+            data: plain data.
+            where: what to call it in messages.
+            error: makes the error of a message.
+
+        Raises:
+            LongfatError: the data is of another format, or is not what `to_json` writes.
+        """
+        fields = dict(data) if isinstance(data, dict) else {}
+        found = fields.pop("format", None)
+        if found != CASE_FORMAT:
+            raise error(
+                f"{where}: its format is {describe(found)}; this longfat reads {CASE_FORMAT}"
+            )
+        files = [
+            one.file for one in _FILES.decode(fields.pop("files", []), where=where, error=error)
+        ]
+        return _DECODER.decode(fields, where=where, error=error, given={"files": tuple(files)})
+
+    @property
+    def digest(self) -> str:
+        """Return the case's name: the SHA-256 of its canonical JSON, in hexadecimal."""
+        return digest_of(self.to_json())
+
+
+def digest_of(data: Any) -> str:
+    """Return the SHA-256 of the canonical JSON of plain data, in hexadecimal.
+
+    Args:
+        data: what `Case.to_json` returned.
+    """
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+_FILES = Decoder(list[_WrittenFile])
+_DECODER = Decoder(Case, tagged={Flow: ("tool", FLOWS), Probe: ("kind", PROBES)}, given=("files",))

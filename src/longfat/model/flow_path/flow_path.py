@@ -1,0 +1,189 @@
+"""The path of a flow: its bottleneck and its idle round-trip time, each with its source.
+
+A rate is never measured here, for a measured rate is what the window
+arithmetic is to explain; it stands in the lines that shape links, in the set-up
+lines after them, or is unknown. The
+round-trip time is that of a ping which ended before the flow began; without
+one, the sum of the delays that the set-up lines add.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.model.case import Command
+from longfat.model.flow_path.setup_lines import QueueLine, Shaping, queue_line, shaping
+from longfat.model.network import NoWayError, follow_links, follow_routes, shape_commands
+from longfat.model.traffic import Ping
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from longfat.model.case import Case
+    from longfat.model.network import Network
+    from longfat.model.traffic import Bulk, Flow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowPath:
+    """What a flow's data goes through.
+
+    Attributes:
+        rate_bps: the rate of its bottleneck, in bit/s.
+        rate_source: the interface that limits it, such as `s1-eth2`.
+        rtt_s: the round-trip time while it is idle, in seconds.
+        rtt_source: where that is from, in words.
+    """
+
+    rate_bps: float
+    rate_source: str
+    rtt_s: float
+    rtt_source: str
+
+
+def typed_lines(case: Case) -> tuple[Command, ...]:
+    """Return what is typed before the traffic starts, in its order.
+
+    Returns:
+        The lines that shape the links, and then the case's set-up lines.
+    """
+    shapes = (Command(node=node, line=line) for node, line in shape_commands(case.network))
+    return (*shapes, *case.setup)
+
+
+def sender_and_receiver(flow: Bulk) -> tuple[str, str]:
+    """Return the hosts that send and receive a flow's data."""
+    return (flow.target, flow.source) if flow.reverse else (flow.source, flow.target)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bottleneck:
+    """The slowest interface on a flow's way.
+
+    Attributes:
+        node: where it is: a host, or `longfat.model.network.ROOT`.
+        interface: the interface, such as `s1-eth2`.
+        rate_bps: its rate, in bit/s.
+        queue: what queues in front of it; None where no line says.
+        loss: the share of packets that netem loses on the whole way, 0 to 1.
+    """
+
+    node: str
+    interface: str
+    rate_bps: float
+    queue: QueueLine | None
+    loss: float
+
+
+def bottleneck(case: Case, flow: Bulk) -> Bottleneck | None:
+    """Return the slowest interface on the way of a flow's data.
+
+    Args:
+        case: the case.
+        flow: the flow.
+
+    Returns:
+        The interface; None where no line limits a rate on the way.
+
+    Raises:
+        NotUnderstoodError: a set-up line shapes the path in a form that cannot
+            be read with certainty.
+    """
+    there = _shapings(case, *sender_and_receiver(flow))
+    limits = [(s.rate_bps, place) for place, s in there if s.rate_bps is not None]
+    if not limits:
+        return None
+    rate_bps, (node, interface) = min(limits)
+    loss = 0.0
+    for _, one in there:
+        loss += one.loss - loss * one.loss
+    return Bottleneck(
+        node=node,
+        interface=interface,
+        rate_bps=rate_bps,
+        queue=queue_line(typed_lines(case), node, interface),
+        loss=loss,
+    )
+
+
+def idle_rtt(case: Case, flow: Bulk, metrics: Mapping[str, float]) -> tuple[float, str]:
+    """Return the round-trip time of a flow's idle path in seconds, and where it is from.
+
+    Args:
+        case: the case.
+        flow: the flow.
+        metrics: what the case's run measured, by `FLOW.METRIC`.
+
+    Raises:
+        NotUnderstoodError: as for `bottleneck`.
+    """
+    if ping := _idle_ping(case, flow):
+        return metrics.get(f"{ping.name}.min_s", 0.0), f"the least of the flow {ping.name}"
+    sender, receiver = sender_and_receiver(flow)
+    ways = _shapings(case, sender, receiver) + _shapings(case, receiver, sender)
+    return sum(s.delay_s for _, s in ways), "the delay that they add"
+
+
+def flow_path(case: Case, flow: Bulk, metrics: Mapping[str, float]) -> FlowPath | None:
+    """Return the path of a flow, or None where its rate or RTT is not known.
+
+    Args:
+        case: the case.
+        flow: the flow.
+        metrics: what the case's run measured, by `FLOW.METRIC`.
+
+    Raises:
+        NotUnderstoodError: a set-up line shapes the path in a form that cannot
+            be read with certainty.
+    """
+    slowest = bottleneck(case, flow)
+    rtt_s, source = idle_rtt(case, flow, metrics)
+    if slowest is None or rtt_s <= 0:
+        return None
+    return FlowPath(
+        rate_bps=slowest.rate_bps,
+        rate_source=slowest.interface,
+        rtt_s=rtt_s,
+        rtt_source=source,
+    )
+
+
+def egress_interfaces(network: Network, start: str, end: str) -> list[tuple[str, str]] | None:
+    """Return what data leaves through on its way, as (node or `ROOT`, interface).
+
+    The way is the one that routes give; where they give none, and set-up lines
+    must, a shortest one through switches and hosts that forward.
+
+    Args:
+        network: the network.
+        start: the host that the way starts at.
+        end: the host that it leads to.
+
+    Returns:
+        The interfaces in their order; None where there is no way.
+    """
+    try:
+        return follow_routes(network, start, end)
+    except NoWayError:
+        return follow_links(network, start, end)
+
+
+def _shapings(case: Case, start: str, end: str) -> list[tuple[tuple[str, str], Shaping]]:
+    interfaces = egress_interfaces(case.network, start, end) or []
+    lines = typed_lines(case)
+    return [((node, device), shaping(lines, node, device)) for node, device in interfaces]
+
+
+def _idle_ping(case: Case, flow: Bulk) -> Ping | None:
+    """Return a ping between the same hosts which ended before the flow began."""
+    flows = {other.name: other for other in case.flows}
+    before: Flow | None = flow
+    while before is not None:
+        before = flows.get(before.after) if before.after is not None else None
+        if isinstance(before, Ping) and {before.source, before.target} == {
+            flow.source,
+            flow.target,
+        }:
+            return before
+    return None

@@ -1,0 +1,138 @@
+"""The lines that build a network, and what else follows from its values.
+
+Lines are grouped in batches, one for each program and namespace, because one
+process can run many lines but only in one namespace. Building is mostly the
+time of processes and lines, so whatever can be done from the root namespace
+is done there, and a veth pair is made with both ends in their places by one line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from longfat.model.network.model import ROOT
+from longfat.model.network.shape import shape_lines
+
+if TYPE_CHECKING:
+    from longfat.model.network.model import Link, Network
+
+Program = Literal["ip", "tc", "sh"]
+
+FORWARD_LINE = "sysctl -w net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1"
+"""What makes a router of a host."""
+
+DEFAULT_MTU_BYTES = 1500
+"""Linux's own, of an Ethernet interface."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Lines that one program runs at one node.
+
+    Attributes:
+        program: `ip` or `tc`, whose lines stand without that word and are run by one
+            process with `-batch`, or `sh`: each line is run by the shell.
+        node: the host, or `ROOT`.
+        lines: the lines, in their order.
+    """
+
+    program: Program
+    node: str
+    lines: tuple[str, ...]
+
+
+def build_batches(network: Network) -> list[Batch]:
+    """Return the lines that build a network, in the order in which they must run.
+
+    Switches are bridges in the root namespace without spanning tree, as
+    Linux makes them; both ends of every link are up at the end.
+    """
+    inside: dict[str, list[str]] = {host.name: ["link set lo up"] for host in network.hosts}
+    root = ["link set lo up"]
+    root += [f"netns add {host.name}" for host in network.hosts]
+    root += [f"link add {switch.name} type bridge" for switch in network.switches]
+    root += [f"link set {switch.name} up" for switch in network.switches]
+    every_end = zip(network.links, network.interfaces(), network.addresses(), strict=True)
+    for link, names, addresses in every_end:
+        root += _link_lines(link, names, inside)
+        for node, name, address in zip((link.a, link.b), names, addresses, strict=True):
+            if address is not None:
+                # Until IPv6 has looked for others with the same address, which takes
+                # seconds, it would not use it; here all addresses are known to differ.
+                sure = " nodad" if ":" in address else ""
+                inside[node].append(f"addr add {address} dev {name}{sure}")
+    batches = [Batch("ip", ROOT, tuple(root))]
+    for host in network.hosts:
+        if host.forwards:
+            batches.append(Batch("sh", host.name, (FORWARD_LINE,)))
+        inside[host.name] += [f"route add {route.to} via {route.via}" for route in host.routes]
+        batches.append(Batch("ip", host.name, tuple(inside[host.name])))
+    return batches + [Batch("tc", node, lines) for node, lines in _shapes(network).items()]
+
+
+def _link_lines(link: Link, names: tuple[str, str], inside: dict[str, list[str]]) -> list[str]:
+    mtu = "" if link.mtu_bytes is None else f" mtu {link.mtu_bytes}"
+    ends = [
+        (name, f" netns {node}" if node in inside else "", node)
+        for node, name in zip((link.a, link.b), names, strict=True)
+    ]
+    # The line that makes a pair can put its first end into a bridge and set it
+    # up; the second, when the kernel makes it, has no peer yet.
+    ends.sort(key=lambda end: end[2] in inside)
+    (first, first_home, switch), (second, second_home, other) = ends
+    into = "" if switch in inside else f" master {switch}"
+    lines = [
+        f"link add {first}{first_home}{mtu}{into} up type veth peer name {second}{second_home}{mtu}"
+    ]
+    if other in inside:
+        inside[other].append(f"link set {second} up")
+    else:
+        lines.append(f"link set {second} master {other} up")
+    return lines
+
+
+def _shapes(network: Network) -> dict[str, tuple[str, ...]]:
+    """Return the lines of `tc` for all links, by node, the root namespace first."""
+    hosts = {host.name for host in network.hosts}
+    lines: dict[str, list[str]] = {ROOT: []}
+    for link, names in zip(network.links, network.interfaces(), strict=True):
+        ends = ((link.a, link.a_to_b), (link.b, link.b_to_a))
+        for name, (node, shape) in zip(names, ends, strict=True):
+            home = node if node in hosts else ROOT
+            mtu_bytes = link.mtu_bytes or DEFAULT_MTU_BYTES
+            lines.setdefault(home, []).extend(shape_lines(name, shape, mtu_bytes=mtu_bytes))
+    return {node: tuple(found) for node, found in lines.items() if found}
+
+
+def shape_commands(network: Network) -> list[tuple[str, str]]:
+    """Return the lines of `tc` that shape a network's links, as they are typed.
+
+    Returns:
+        Node (a host or `ROOT`) and line, in the order in which they run.
+    """
+    return [(node, f"tc {line}") for node, lines in _shapes(network).items() for line in lines]
+
+
+def link_of_qdisc(network: Network, line: str) -> Link | None:
+    """Return the link whose qdisc a line makes, for a line whose last words a person wrote.
+
+    Args:
+        network: the network.
+        line: a line of `tc` that shapes one of its links.
+
+    Returns:
+        The link; None where the line is not of that kind.
+    """
+    for link, names in zip(network.links, network.interfaces(), strict=True):
+        for name, shape in zip(names, (link.a_to_b, link.b_to_a), strict=True):
+            if shape.qdisc and f" dev {name} " in line and line.endswith(f" {shape.qdisc}"):
+                return link
+    return None
+
+
+def hosts_file(network: Network) -> str:
+    """Return the text of /etc/hosts, so that hosts can be called by their names."""
+    lines = ["127.0.0.1 localhost", "::1 localhost"]
+    lines += [f"{address} {name}" for name, address in network.host_addresses().items()]
+    return "".join(f"{line}\n" for line in lines)

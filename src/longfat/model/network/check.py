@@ -1,0 +1,232 @@
+"""What is wrong with a network that can be known before a machine boots.
+
+Names that fit Linux's interface names, addresses that no two interfaces share,
+routers that can be reached, switches without loops, links whose properties go
+together. Where a value was written is not known here: a `Problem` has the path
+of fields to it, and who read the value turns that into a place.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.model.network.build import DEFAULT_MTU_BYTES
+from longfat.model.network.qdisc import qdisc_problem
+from longfat.model.network.shape import LEAST_RATE_BPS, MOST_BYTES, MOST_RATE_BPS, rate_word
+
+if TYPE_CHECKING:
+    from longfat.model.network.model import Host, Link, Network, Route, Shape
+
+LONGEST_INTERFACE = 15
+"""IFNAMSIZ of linux/if.h is 16, with the NUL that ends the name."""
+
+LEAST_MTU_BYTES, MOST_MTU_BYTES = 68, 65535
+"""The least that IPv4 can do with (RFC 791), and the most of a veth."""
+
+_LEAST_IPV6_MTU_BYTES = 1280  # RFC 8200; Linux takes IPv6 off an interface that has less
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that is wrong.
+
+    Attributes:
+        path: the fields that lead to it: `("hosts", "h1", "address")`,
+            `("hosts", "h1", "routes", "default")`, `("switches", "s1")`,
+            `("links", 2)`, `("links", 2, "addresses", "r1")`, or a property of
+            one direction of a link, `("links", 2, "to", "s2", "jitter")`.
+        message: what was found, and what would be right.
+    """
+
+    path: tuple[str | int, ...]
+    message: str
+
+
+def problems(network: Network) -> Iterator[Problem]:
+    """Find what is wrong with a network whose names and addresses are well-formed.
+
+    Returns:
+        The problems; nothing, if it can be built.
+    """
+    yield from _interfaces(network)
+    yield from _loops(network)
+    yield from _addresses(network)
+    yield from _routes(network)
+    for index, link in enumerate(network.links):
+        yield from _link(index, link)
+
+
+def _interfaces(network: Network) -> Iterator[Problem]:
+    taken: set[str] = set()
+    for index, pair in enumerate(network.interfaces()):
+        for interface in pair:
+            if len(interface) > LONGEST_INTERFACE:
+                yield Problem(
+                    ("links", index),
+                    f"the interface {interface} has more than {LONGEST_INTERFACE} characters: "
+                    "give its node a shorter name or fewer links",
+                )
+            taken.add(interface)
+    nodes = [("hosts", host.name) for host in network.hosts]
+    nodes += [("switches", switch.name) for switch in network.switches]
+    for kind, name in nodes:
+        if name in taken:
+            yield Problem((kind, name), f"the node {name!r} has the name of an interface of a link")
+
+
+def _loops(network: Network) -> Iterator[Problem]:
+    # Frames that circle among bridges circle for ever, and in virtual time so
+    # does the machine: time moves on only when nothing is left to do.
+    switches = {switch.name for switch in network.switches}
+    groups = Groups(switches)
+    for index, link in enumerate(network.links):
+        if link.a in switches and link.b in switches and not groups.join(link.a, link.b):
+            yield Problem(
+                ("links", index),
+                f"the link closes a loop of switches: {link.a} and {link.b} are connected already, "
+                "and a frame would circle for ever",
+            )
+
+
+def _addresses(network: Network) -> Iterator[Problem]:
+    hosts = {host.name: host for host in network.hosts}
+    first_link: dict[str, int] = {}
+    owners: dict[str, str] = {}
+    given: list[tuple[tuple[str | int, ...], str, str]] = [
+        (("hosts", host.name, "address"), host.name, host.address)
+        for host in network.hosts
+        if host.address is not None
+    ]
+    for index, link in enumerate(network.links):
+        for node, address in ((link.a, link.a_address), (link.b, link.b_address)):
+            path: tuple[str | int, ...] = ("links", index, "addresses", node)
+            first = first_link.setdefault(node, index) == index
+            if address is None:
+                continue
+            if node not in hosts:
+                yield Problem(path, f"{node} is a switch, whose interfaces have no addresses")
+            elif first and hosts[node].address is not None:
+                yield Problem(
+                    path,
+                    f"{node} has the address {hosts[node].address} of its own, which is that of "
+                    "this first interface: leave one of them out",
+                )
+            given.append((path, node, address))
+    for where, node, address in given:
+        alone = str(ipaddress.ip_interface(address).ip)
+        if alone in owners:
+            yield Problem(where, f"the address {alone} is that of {owners[alone]} already")
+        owners.setdefault(alone, node)
+
+
+def _routes(network: Network) -> Iterator[Problem]:
+    ours: dict[str, list[ipaddress.IPv4Interface | ipaddress.IPv6Interface]] = {}
+    for link, pair in zip(network.links, network.addresses(), strict=True):
+        for node, address in zip((link.a, link.b), pair, strict=True):
+            if address is not None:
+                ours.setdefault(node, []).append(ipaddress.ip_interface(address))
+    for host in network.hosts:
+        for route in host.routes:
+            if reason := _route(host, route, ours.get(host.name, [])):
+                yield Problem(("hosts", host.name, "routes", route.to), reason)
+
+
+def _route(
+    host: Host,
+    route: Route,
+    ours: Sequence[ipaddress.IPv4Interface | ipaddress.IPv6Interface],
+) -> str | None:
+    via = ipaddress.ip_address(route.via)
+    if route.to != "default" and ipaddress.ip_network(route.to).version != via.version:
+        return f"{route.to} and {route.via} are of different families"
+    if any(via == one.ip for one in ours):
+        return f"{route.via} is an address of {host.name} itself"
+    if not any(via in one.network for one in ours):
+        networks = ", ".join(str(one.network) for one in ours) or "none"
+        return f"{route.via} is on none of the networks of {host.name} (it is on: {networks})"
+    return None
+
+
+def _link(index: int, link: Link) -> Iterator[Problem]:
+    mtu_bytes = link.mtu_bytes or DEFAULT_MTU_BYTES
+    if not LEAST_MTU_BYTES <= mtu_bytes <= MOST_MTU_BYTES:
+        yield Problem(
+            ("links", index, "mtu"),
+            f"{mtu_bytes} bytes are outside of what is allowed: "
+            f"{LEAST_MTU_BYTES} to {MOST_MTU_BYTES}",
+        )
+    for address in (link.a_address, link.b_address):
+        if address and ":" in address and mtu_bytes < _LEAST_IPV6_MTU_BYTES:
+            yield Problem(
+                ("links", index, "mtu"),
+                f"{mtu_bytes} bytes are too few for IPv6: at least {_LEAST_IPV6_MTU_BYTES}",
+            )
+    for to, shape in ((link.b, link.a_to_b), (link.a, link.b_to_a)):
+        for field, message in _shape(shape, mtu_bytes=mtu_bytes):
+            yield Problem(("links", index, "to", to, field), message)
+
+
+def _shape(shape: Shape, *, mtu_bytes: int) -> Iterator[tuple[str, str]]:
+    if shape.rate_bps is not None and shape.rate_bps < LEAST_RATE_BPS:
+        yield "rate", f"the rate is {shape.rate_bps} bit/s: at least {LEAST_RATE_BPS}bit"
+    if shape.rate_bps is not None and shape.rate_bps > MOST_RATE_BPS:
+        given, most = rate_word(shape.rate_bps), rate_word(MOST_RATE_BPS)
+        yield "rate", f"the rate is {given}: at most {most}, 1 Tbit/s"
+    if shape.jitter_s and not shape.delay_s:
+        yield "jitter", "there is a jitter and no delay for it to vary: write a delay"
+    for field, share in (
+        ("loss", shape.loss),
+        ("duplicate", shape.duplicate),
+        ("corrupt", shape.corrupt),
+        ("reorder", shape.reorder),
+    ):
+        if share is not None and not 0 <= share <= 1:
+            yield field, f"{share * 100:g}% is outside of what is allowed: 0% to 100%"
+    if shape.reorder and not shape.delay_s:
+        yield "reorder", "there is no delay, without which no packet overtakes another: write one"
+    yield from _queue(shape, mtu_bytes=mtu_bytes)
+
+
+def _queue(shape: Shape, *, mtu_bytes: int) -> Iterator[tuple[str, str]]:
+    if shape.qdisc is not None and (reason := qdisc_problem(shape.qdisc)):
+        yield "qdisc", reason
+    if shape.queue_bytes is None:
+        return
+    least = mtu_bytes + 18
+    if shape.rate_bps is None:
+        yield "queue", "there is a queue and no rate for packets to wait for: write a rate"
+    elif shape.qdisc is not None:
+        yield (
+            "queue",
+            f"packets wait in the qdisc, {shape.qdisc.partition(' ')[0]}, which has a limit "
+            "of its own: leave one of the two out",
+        )
+    elif not least <= shape.queue_bytes <= MOST_BYTES:
+        yield (
+            "queue",
+            f"{shape.queue_bytes} bytes are outside of what is allowed: {least} (one full "
+            f"packet) to {MOST_BYTES}",
+        )
+
+
+class Groups:
+    """Which nodes are connected: a union-find."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._parent = {name: name for name in names}
+
+    def find(self, name: str) -> str:
+        """Return the name that stands for all that a node is connected with."""
+        while self._parent[name] != name:
+            self._parent[name] = self._parent[self._parent[name]]
+            name = self._parent[name]
+        return name
+
+    def join(self, a: str, b: str) -> bool:
+        """Connect two nodes; False where they were connected already."""
+        first, second = self.find(a), self.find(b)
+        self._parent[first] = second
+        return first != second

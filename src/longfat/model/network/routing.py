@@ -1,0 +1,176 @@
+"""The way of a packet through a network: what it leaves through, hop by hop.
+
+`follow_routes` does what Linux does: the longest prefix among a host's own
+networks and its routes says through which interface and to which neighbour;
+switches pass it on to whoever has that address. It knows the network's values
+only, and no line that a person types may have changed them.
+
+`follow_links` asks only for links: is there any way, through switches and
+hosts that forward?
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.model.network.model import ROOT
+
+if TYPE_CHECKING:
+    from longfat.model.network.model import Network
+
+Interface = ipaddress.IPv4Interface | ipaddress.IPv6Interface
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Hop = tuple[str, str]
+"""Where a packet leaves: the node (a host or `ROOT`), and the interface."""
+
+_MOST_ROUTERS = 64  # the TTL that packets start with
+
+
+class NoWayError(Exception):
+    """A packet does not arrive; the text says where it stops, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """One end of a link.
+
+    Attributes:
+        node: the node.
+        interface: its interface.
+        address: the interface's address, if it has one.
+        far_node: the node at the other end.
+        far_interface: that one's interface.
+    """
+
+    node: str
+    interface: str
+    address: Interface | None
+    far_node: str
+    far_interface: str
+
+
+def follow_routes(network: Network, source: str, target: str) -> list[Hop]:
+    """Return what a packet to a host's address leaves through on its way.
+
+    Args:
+        network: the network.
+        source: the host that sends it.
+        target: the host that it is for; its address is that which others call it by.
+
+    Returns:
+        The interfaces in their order.
+
+    Raises:
+        NoWayError: it does not arrive.
+    """
+    address = network.host_addresses().get(target)
+    if address is None:
+        raise NoWayError(f"{target} has no address")
+    return _Map(network).follow(source, target, ipaddress.ip_address(address))
+
+
+def follow_back(network: Network, source: str, target: str) -> list[Hop]:
+    """Return the way of an answer: from `target` to the address that `source` asked from.
+
+    Args and errors are those of `follow_routes`.
+    """
+    there = follow_routes(network, source, target)
+    addresses = {
+        name: address
+        for names, pair in zip(network.interfaces(), network.addresses(), strict=True)
+        for name, address in zip(names, pair, strict=True)
+    }
+    asked_from = addresses.get(there[0][1]) if there else None
+    if asked_from is None:
+        return follow_routes(network, target, source)
+    return _Map(network).follow(target, source, ipaddress.ip_interface(asked_from).ip)
+
+
+def follow_links(network: Network, source: str, target: str) -> list[Hop] | None:
+    """Return a shortest way through switches and hosts that forward; None if there is none."""
+    hosts = {host.name: host.forwards for host in network.hosts}
+    leaving = _leaving(network)
+    ways: dict[str, list[Hop]] = {source: []}
+    waiting = [source]
+    for node in waiting:
+        if node != source and not hosts.get(node, True):
+            continue
+        for end in leaving.get(node, ()):
+            if end.far_node not in ways:
+                home = node if node in hosts else ROOT
+                ways[end.far_node] = [*ways[node], (home, end.interface)]
+                waiting.append(end.far_node)
+    return ways.get(target)
+
+
+def _leaving(network: Network) -> dict[str, list[_End]]:
+    leaving: dict[str, list[_End]] = {}
+    every_end = zip(network.links, network.interfaces(), network.addresses(), strict=True)
+    for link, (at_a, at_b), given in every_end:
+        ours = [None if text is None else ipaddress.ip_interface(text) for text in given]
+        leaving.setdefault(link.a, []).append(_End(link.a, at_a, ours[0], link.b, at_b))
+        leaving.setdefault(link.b, []).append(_End(link.b, at_b, ours[1], link.a, at_a))
+    return leaving
+
+
+class _Map:
+    """A network, prepared for following packets."""
+
+    def __init__(self, network: Network) -> None:
+        self._hosts = {host.name: host for host in network.hosts}
+        self._leaving = _leaving(network)
+
+    def follow(self, source: str, target: str, address: Address) -> list[Hop]:
+        way: list[Hop] = []
+        here = source
+        for _ in range(_MOST_ROUTERS):
+            ours = {end.address.ip for end in self._leaving.get(here, ()) if end.address}
+            if address in ours:
+                return way
+            if here != source and not self._hosts[here].forwards:
+                raise NoWayError(f"{here}, on the way to {target}, does not forward")
+            end, neighbour = self._route(here, address)
+            here, hops = self._cross(end, neighbour)
+            way += hops
+        raise NoWayError(f"packets to {target} ({address}) go round in a circle at {here}")
+
+    def _route(self, here: str, address: Address) -> tuple[_End, Address]:
+        """Return where a packet leaves a host, and the neighbour it is handed to."""
+        ends = [(end, end.address.network) for end in self._leaving.get(here, ()) if end.address]
+        found = [(net.prefixlen, 1, end, address) for end, net in ends if address in net]
+        for route in self._hosts[here].routes:
+            via = ipaddress.ip_address(route.via)
+            if route.to == "default":
+                matches, length = via.version == address.version, 0
+            else:
+                network = ipaddress.ip_network(route.to)
+                matches, length = address in network, network.prefixlen
+            near = next((end for end, net in ends if via in net), None)
+            if matches and near is not None:
+                found.append((length, 0, near, via))
+        if not found:
+            raise NoWayError(f"{here} has no route to {address}")
+        # The longest prefix; of two that are equal, the network that the host is on.
+        _, _, end, neighbour = max(found, key=lambda entry: entry[:2])
+        return end, neighbour
+
+    def _cross(self, start: _End, neighbour: Address) -> tuple[str, list[Hop]]:
+        """Return the host that has an address on the other side of an interface, and the way."""
+        waiting: list[tuple[_End, list[Hop]]] = [(start, [(start.node, start.interface)])]
+        seen = {start.node}
+        for end, way in waiting:
+            node = end.far_node
+            if node in self._hosts:
+                arriving = next(e for e in self._leaving[node] if e.interface == end.far_interface)
+                if arriving.address is not None and arriving.address.ip == neighbour:
+                    return node, way
+            elif node not in seen:
+                seen.add(node)
+                waiting += [
+                    (onward, [*way, (ROOT, onward.interface)])
+                    for onward in self._leaving[node]
+                    if onward.interface != end.far_interface
+                ]
+        raise NoWayError(f"{start.node} finds nobody with the address {neighbour}")

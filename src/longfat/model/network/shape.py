@@ -1,0 +1,187 @@
+"""The `tc` lines that shape one direction of a link.
+
+The sending end's interface shapes what leaves through it:
+
+* delay, jitter, loss, duplication, corruption and reordering are a netem;
+* a rate is a token bucket filter, whose limit is the queue in front of it;
+* both are the netem with the filter below it. So packets first travel and then
+  queue: the bottleneck is at the far end of the line, and what waits in its
+  queue has the delay behind it. Round-trip times and rates are the same in
+  either order, and netem's own count of packets then holds none that queue;
+* a queueing discipline that a person names stands below both and takes the place
+  of the filter's own queue. `longfat.model.network.qdisc` says which there are.
+
+Jitter is normally distributed, as the delay's standard deviation should be.
+Every packet draws its own delay, so with jitter packets overtake each other,
+as netem does it. A packet that netem sends at once, to reorder it, leaves the
+interface at once: it passes by the filter and the queue below the netem, too.
+
+Sources: tc-netem(8), tc-tbf(8); tc's numbers are 32 bits wide where it counts
+packets and bytes (`struct tc_netem_qopt`, `struct tc_tbf_qopt`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from longfat.theory import tbf
+from longfat.theory.bdp import bdp_bytes
+
+if TYPE_CHECKING:
+    from longfat.model.network.model import Shape
+
+MOST_BYTES = 2**32 - 1
+"""The largest queue and the largest burst that tc can say."""
+
+LEAST_RATE_BPS = 8
+"""The kernel counts rates in whole bytes per second."""
+
+MOST_RATE_BPS = 10**12
+"""A full packet every 12 ns: reading the clock once takes longer than that (256 ns)."""
+
+FRAME_BYTES = 1514
+"""A full packet of Linux's own MTU with its Ethernet header."""
+
+LEAST_QUEUE_PACKETS = 100
+"""How many full packets a queue holds at least, where no one says."""
+
+QUEUE_S = 0.01
+"""How long a full queue takes to empty, in seconds, where neither a queue nor a delay is given."""
+
+_HEADER_BYTES = 18  # Ethernet's, with a VLAN's tag
+_HZ = 250
+
+# A delay line holds what a sender puts into it, at any rate: the queue comes
+# after it. The number costs no memory, so it is one that is never reached.
+_NETEM_PACKETS = 1_000_000_000
+
+_TIMES = (("s", 10**9), ("ms", 10**6), ("us", 10**3), ("ns", 1))
+_RATES = (("gbit", 10**9), ("mbit", 10**6), ("kbit", 10**3), ("bit", 1))
+
+
+def shape_lines(interface: str, shape: Shape, *, mtu_bytes: int = 1500) -> tuple[str, ...]:
+    """Return the lines of `tc`, without the word `tc`, that shape what leaves an interface.
+
+    Args:
+        interface: the interface of the sending end.
+        shape: what happens to packets; without any property there is no line.
+        mtu_bytes: the interface's MTU in bytes: a burst holds one such packet.
+
+    Returns:
+        A line for each qdisc: those of `shape_qdiscs`, from the root downwards.
+    """
+    return tuple(
+        f"qdisc add dev {interface} {qdisc.place} handle {qdisc.handle} {qdisc.words}"
+        for qdisc in shape_qdiscs(shape, mtu_bytes=mtu_bytes)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedQdisc:
+    """A qdisc that shapes an interface.
+
+    Attributes:
+        place: where it stands, as tc says it: `root`, or below another.
+        handle: its own name, such as `1:`.
+        words: its kind and options.
+    """
+
+    place: str
+    handle: str
+    words: str
+
+    @property
+    def kind(self) -> str:
+        """Which qdisc it is, such as `netem`."""
+        return self.words.partition(" ")[0]
+
+
+def shape_qdiscs(shape: Shape, *, mtu_bytes: int = 1500) -> tuple[PlacedQdisc, ...]:
+    """Return the qdiscs that a shape becomes, each below the one before.
+
+    Args:
+        shape: what happens to packets.
+        mtu_bytes: the interface's MTU in bytes.
+    """
+    netem, filtered = _netem(shape), _tbf(shape, mtu_bytes=mtu_bytes)
+    found: list[PlacedQdisc] = []
+    for words in (netem, filtered, shape.qdisc or ""):
+        if not words:
+            continue
+        place = "root"
+        if found:
+            above = found[-1]
+            # A tbf has one class, in which its queue is; a netem is shown without.
+            place = f"parent {above.handle}{'1' if above.kind == 'tbf' else ''}"
+        found.append(PlacedQdisc(place=place, handle=f"{len(found) + 1}:", words=words))
+    return tuple(found)
+
+
+def default_queue_bytes(shape: Shape) -> int:
+    """Return the queue of a shape that has a rate and says nothing of a queue, in bytes.
+
+    One bandwidth-delay product, reckoned as if the way back took as long as this
+    direction. Where the delay is on other links, what is sent in `QUEUE_S`. At least
+    `LEAST_QUEUE_PACKETS` full packets.
+
+    Args:
+        shape: the shape; its rate is set.
+
+    Raises:
+        ValueError: it has no rate.
+    """
+    if shape.rate_bps is None:
+        raise ValueError("a queue needs a rate")
+    rtt_s = 2 * shape.delay_s if shape.delay_s else QUEUE_S
+    product = math.ceil(bdp_bytes(rate_bps=shape.rate_bps, rtt_s=rtt_s))
+    return min(MOST_BYTES, max(LEAST_QUEUE_PACKETS * FRAME_BYTES, product))
+
+
+def _netem(shape: Shape) -> str:
+    words = []
+    if shape.delay_s:
+        words.append(f"delay {time_word(shape.delay_s)}")
+        if shape.jitter_s:
+            words.append(f"{time_word(shape.jitter_s)} distribution normal")
+    if shape.loss:
+        words.append(f"loss {percent_word(shape.loss)}")
+    if shape.corrupt:
+        words.append(f"corrupt {percent_word(shape.corrupt)}")
+    if shape.duplicate:
+        words.append(f"duplicate {percent_word(shape.duplicate)}")
+    if shape.reorder:
+        words.append(f"reorder {percent_word(shape.reorder)}")
+    return " ".join([f"netem limit {_NETEM_PACKETS}", *words]) if words else ""
+
+
+def _tbf(shape: Shape, *, mtu_bytes: int) -> str:
+    if shape.rate_bps is None:
+        return ""
+    queue = default_queue_bytes(shape) if shape.queue_bytes is None else shape.queue_bytes
+    # An offloaded packet that is larger than the burst is cut up; a whole one
+    # that is larger than the queue would never get in.
+    burst = min(math.ceil(tbf.burst_bytes(rate_bps=shape.rate_bps, hz=_HZ)), queue)
+    burst = max(burst, mtu_bytes + _HEADER_BYTES)
+    return f"tbf rate {rate_word(shape.rate_bps)} burst {burst} limit {queue}"
+
+
+def rate_word(rate_bps: int) -> str:
+    """Return a rate as tc reads it, in the largest unit that leaves it a whole number."""
+    unit, factor = next((unit, factor) for unit, factor in _RATES if rate_bps % factor == 0)
+    return f"{rate_bps // factor}{unit}"
+
+
+def time_word(time_s: float) -> str:
+    """Return a time as tc reads it, in whole nanoseconds or a larger unit."""
+    time_ns = round(time_s * 1e9)
+    unit, factor = next((unit, factor) for unit, factor in _TIMES if time_ns % factor == 0)
+    return f"{time_ns // factor}{unit}"
+
+
+def percent_word(fraction: float) -> str:
+    """Return a share as a percentage, with all of its digits."""
+    percent = format((Decimal(repr(fraction)) * 100).normalize(), "f")
+    return f"{percent}%"

@@ -1,0 +1,99 @@
+"""What all probes have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from longfat.model.metric import Metric
+    from longfat.model.network import Network
+    from longfat.model.probes.columns import Column
+    from longfat.model.traffic import Flow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe(ABC):
+    """Something to sample while the traffic runs.
+
+    Attributes:
+        name: the probe's name in the study, unique among its case's flows and probes.
+
+    A subclass also says its `kind`, the `columns` of its series and the `metrics` that it
+    can measure.
+    """
+
+    kind: ClassVar[str]
+    columns: ClassVar[Sequence[Column]]
+    metrics: ClassVar[tuple[Metric, ...]]
+
+    name: str
+
+    @abstractmethod
+    def order(self, *, network: Network, flows: Sequence[Flow]) -> dict[str, Any]:
+        """Return what the guest is to do, as plain data; `longfat.guest.probe` reads it.
+
+        Args:
+            network: the case's network.
+            flows: the case's flows.
+        """
+
+    @abstractmethod
+    def table(self, raw: Path, *, flows: Sequence[Flow], epoch_s: float) -> pa.Table:
+        """Decode the raw bytes.
+
+        Args:
+            raw: the folder of the run's raw files.
+            flows: the case's flows.
+            epoch_s: what the guest's clock said at the traffic's start, in
+                seconds since 1970.
+
+        Returns:
+            A table whose column `time_s` is virtual time after the traffic's
+            start, in seconds; each column's unit stands in its metadata.
+
+        Raises:
+            longfat.errors.MachineError: the file is missing or broken.
+        """
+
+    @abstractmethod
+    def measure(self, table: pa.Table) -> Mapping[str, float]:
+        """Return the metrics of a decoded table by full name, in base units."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampled(Probe):
+    """A probe that the guest's sampler serves: it asks the kernel at a steady interval.
+
+    Attributes:
+        of: the names of what is sampled: interfaces, or flows.
+        every_s: the time between two samples, in seconds.
+    """
+
+    of: tuple[str, ...]
+    every_s: float = 0.1
+
+    def order(self, *, network: Network, flows: Sequence[Flow]) -> dict[str, Any]:
+        """Return the interval, and where to ask."""
+        return {
+            "kind": self.kind,
+            "output": self.samples_file,
+            "every_ns": round(self.every_s * 1e9),
+            "nodes": self.nodes(network=network, flows=flows),
+        }
+
+    def nodes(self, *, network: Network, flows: Sequence[Flow]) -> dict[str, list[str]]:
+        """Return the interfaces to ask about by the nodes where they are visible."""
+        del flows
+        return network.interfaces_by_node(self.of)
+
+    @property
+    def samples_file(self) -> str:
+        """Return the name of the raw file."""
+        return f"{self.name}.samples"

@@ -1,0 +1,218 @@
+"""The queue probe: backlog, drops and marks of every qdisc of an interface.
+
+Source of the format: RTM_GETQDISC, include/uapi/linux/{rtnetlink,pkt_sched,gen_stats}.h.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from longfat.common.extras import lazy
+from longfat.model.metric import Metric, Unit
+from longfat.model.probes.columns import TEXT, TIME, WHOLE, Column, make_table
+from longfat.model.probes.probe import Sampled
+from longfat.model.probes.samples import attributes, growth, read_samples, weights
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import numpy as np
+    import pyarrow as pa
+
+    from longfat.model.probes.samples import Message
+    from longfat.model.traffic import Flow
+else:
+    np = lazy("numpy")
+    pa = lazy("pyarrow")
+
+pc = lazy("pyarrow.compute")
+
+COLUMNS = (
+    TIME,
+    Column("interface", TEXT),
+    Column("qdisc", TEXT),
+    Column("handle", TEXT),
+    Column("parent", TEXT),
+    Column("backlog_bytes", WHOLE, "bytes"),
+    Column("backlog_packets", WHOLE, "packets"),
+    Column("sent_bytes", WHOLE, "bytes"),
+    Column("sent_packets", WHOLE, "packets"),
+    Column("drops", WHOLE, "packets"),
+    Column("overlimits", WHOLE, "packets"),
+    Column("requeues", WHOLE, "packets"),
+    Column("marks", WHOLE, "packets"),
+)
+
+_TCMSG = struct.Struct("=BxxxiIII")
+_TCA_KIND, _TCA_STATS2 = 1, 7
+_BASIC, _QUEUE, _APP, _PACKETS64 = 1, 3, 4, 8
+_ROOT = 0xFFFFFFFF
+
+# The 32-bit word of the qdisc's own statistics that counts ECN marks, by kind.
+_MARKS = {"red": 3, "codel": 6, "fq_codel": 3}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queue(Sampled):
+    """Samples the qdiscs of interfaces; `of` are the interfaces' names."""
+
+    kind: ClassVar[str] = "queue"
+    columns: ClassVar[Sequence[Column]] = COLUMNS
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric("mean_bytes", Unit.BYTES, "mean backlog"),
+        Metric("peak_bytes", Unit.BYTES, "largest backlog"),
+        Metric("peak_packets", Unit.COUNT, "largest backlog in packets"),
+        Metric("drops", Unit.COUNT, "drops"),
+        Metric("marks", Unit.COUNT, "marks"),
+    )
+
+    def table(self, raw: Path, *, flows: Sequence[Flow], epoch_s: float) -> pa.Table:
+        """Decode the samples: one row for each qdisc at each time."""
+        del flows, epoch_s
+        return make_table(COLUMNS, decode(read_samples(raw / self.samples_file)))
+
+    def measure(self, table: pa.Table) -> dict[str, float]:
+        """Measure the queue of each interface; backlog and counts are added up over them."""
+        queue = the_queue(table)
+        if queue.num_rows == 0:
+            return {}
+        by_time = queue.group_by("time_s").aggregate(
+            [("backlog_bytes", "sum"), ("backlog_packets", "sum")]
+        )
+        backlog = by_time["backlog_bytes_sum"].to_numpy()
+        lengths_s = weights(by_time["time_s"], every_s=self.every_s)
+        found = {
+            "peak_bytes": float(backlog.max()),
+            "peak_packets": float(pc.max(by_time["backlog_packets_sum"]).as_py()),
+        }
+        if lengths_s.sum() > 0:
+            found["mean_bytes"] = float(np.average(backlog, weights=lengths_s))
+        # Counts begin before the traffic, and its own are what is measured.
+        start_s = pc.min(queue["time_s"]).as_py()
+        for name in ("drops", "marks"):
+            counted = queue.filter(pc.is_valid(queue[name]))  # a queue that counts none has null
+            if counted.num_rows:
+                found[name] = float(_growth(counted, name, start_s=start_s))
+        return found
+
+
+def _growth(queue: pa.Table, name: str, *, start_s: float) -> int:
+    """Return by how much a count grew, over all qdiscs."""
+    grouped = queue.sort_by("time_s").group_by(["interface", "handle"], use_threads=False)
+    lists = grouped.aggregate([(name, "list"), ("time_s", "min")])
+    return sum(
+        growth(counts, from_start=first_s == start_s)
+        for counts, first_s in zip(
+            lists[f"{name}_list"].to_pylist(), lists["time_s_min"].to_pylist(), strict=True
+        )
+    )
+
+
+def the_queue(table: pa.Table) -> pa.Table:
+    """Return the rows of the qdisc in which packets of an interface wait for the line.
+
+    That is the first one from the root down which is not netem: netem's
+    backlog holds packets that are on the line already. Where it is a shaper, the
+    discipline of its queue stands below it: the kernel counts that one's backlog
+    and drops as the shaper's, too. Its marks it does not, so they are added here.
+    """
+    keep = []
+    for interface in pc.unique(table["interface"].cast("string")).to_pylist():
+        rows = table.filter(pc.equal(table["interface"].cast("string"), interface))
+        seen = rows.group_by(["qdisc", "handle", "parent"]).aggregate([]).to_pylist()
+        first, *others = waiting_handles(seen)
+        names = rows["handle"].cast("string")
+        below = rows.filter(pc.is_in(names, pa.array(others, pa.string())))
+        keep.append(_with_marks(rows.filter(pc.equal(names, first)), below))
+    return pa.concat_tables(keep).unify_dictionaries() if keep else table
+
+
+def _with_marks(queue: pa.Table, below: pa.Table) -> pa.Table:
+    """Return the rows of a qdisc with the marks of those below it added."""
+    if "marks" not in below.column_names or below["marks"].null_count == below.num_rows:
+        return queue
+    sums: dict[float, int] = {}
+    for table in (queue, below):
+        times = table["time_s"].to_pylist()
+        for time_s, marks in zip(times, table["marks"].to_pylist(), strict=True):
+            sums[time_s] = sums.get(time_s, 0) + (marks or 0)
+    index = queue.schema.get_field_index("marks")
+    field = queue.schema.field(index)
+    values = [sums[time_s] for time_s in queue["time_s"].to_pylist()]
+    return queue.set_column(index, field, pa.array(values, field.type))
+
+
+def waiting_handles(qdiscs: list[dict[str, Any]]) -> list[str]:
+    """Return the handles of the qdisc of an interface in which packets wait and of those below it.
+
+    See `the_queue`.
+
+    Args:
+        qdiscs: all of the interface: mappings with `qdisc`, `handle` and `parent`.
+    """
+    below: dict[str, list[dict[str, Any]]] = {}
+    for one in qdiscs:
+        if one["parent"] != "root":
+            below.setdefault(one["parent"].partition(":")[0], []).append(one)
+    (root,) = [one for one in qdiscs if one["parent"] == "root"][:1] or qdiscs[:1]
+    here = root
+    while here["qdisc"] == "netem" and (children := _children(here, below)):
+        here = children[-1]
+    found, waiting = [], [here]
+    while waiting:
+        one = waiting.pop(0)
+        if one["handle"] not in found:  # the guest's root could have written a circle
+            found.append(str(one["handle"]))
+            waiting += _children(one, below)
+    return found
+
+
+def _children(
+    qdisc: dict[str, Any], below: dict[str, list[dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    return below.get(qdisc["handle"].partition(":")[0], [])
+
+
+def decode(messages: Iterator[Message]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each qdisc of each sample."""
+    for message in messages:
+        _, ifindex, handle, parent, _ = _TCMSG.unpack_from(message.body)
+        found = attributes(message.body[_TCMSG.size :])
+        kind = bytes(found[_TCA_KIND]).rstrip(b"\0").decode()
+        statistics = attributes(found[_TCA_STATS2])
+        sent_bytes, sent_packets = struct.unpack_from("=QI", statistics[_BASIC])
+        if _PACKETS64 in statistics:
+            (sent_packets,) = struct.unpack_from("=Q", statistics[_PACKETS64])
+        packets, backlog, drops, requeues, overlimits = struct.unpack_from(
+            "=5I", statistics[_QUEUE]
+        )
+        yield {
+            "time_s": message.time_s,
+            "interface": message.source.interfaces[ifindex],
+            "qdisc": kind,
+            "handle": _handle(handle),
+            "parent": "root" if parent == _ROOT else _handle(parent),
+            "backlog_bytes": backlog,
+            "backlog_packets": packets,
+            "sent_bytes": sent_bytes,
+            "sent_packets": sent_packets,
+            "drops": drops,
+            "overlimits": overlimits,
+            "requeues": requeues,
+            "marks": _marks(kind, statistics.get(_APP)),
+        }
+
+
+def _handle(number: int) -> str:
+    """Return a handle as tc prints it."""
+    return f"{number >> 16:x}:" + (f"{number & 0xFFFF:x}" if number & 0xFFFF else "")
+
+
+def _marks(kind: str, own: memoryview | None) -> int | None:
+    word = _MARKS.get(kind)
+    if word is None or own is None or len(own) < 4 * word + 4:
+        return None
+    return int(struct.unpack_from("=I", own, 4 * word)[0])

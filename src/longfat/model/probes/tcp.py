@@ -1,0 +1,344 @@
+"""The tcp probe: what the kernel knows of a flow's sockets, at both ends.
+
+Source of the format: SOCK_DIAG_BY_FAMILY, include/uapi/linux/{inet_diag,tcp,sock_diag}.h.
+A field that a kernel does not have yet is null, and so is one that it does not send of a
+socket that has ended.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from longfat.common.extras import lazy
+from longfat.model.metric import Metric, Unit
+from longfat.model.probes.columns import REAL, TEXT, TIME, WHOLE, YES_NO, Column, make_table
+from longfat.model.probes.probe import Sampled
+from longfat.model.probes.samples import attributes, read_samples, weights
+from longfat.model.traffic import Bulk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import numpy as np
+    import pyarrow as pa
+
+    from longfat.model.network import Network
+    from longfat.model.probes.samples import Message
+    from longfat.model.traffic import Flow
+else:
+    np = lazy("numpy")
+    pa = lazy("pyarrow")
+
+pc = lazy("pyarrow.compute")
+
+COLUMNS = (
+    TIME,
+    Column("flow", TEXT),
+    Column("end", TEXT),
+    Column("host", TEXT),
+    Column("stream", WHOLE),
+    Column("state", TEXT),
+    Column("congestion", TEXT),
+    Column("ca_state", TEXT),
+    Column("cwnd_packets", WHOLE, "packets"),
+    Column("cwnd_bytes", WHOLE, "bytes"),
+    Column("ssthresh_bytes", WHOLE, "bytes"),
+    Column("mss_bytes", WHOLE, "bytes"),
+    Column("rtt_s", REAL, "s"),
+    Column("rttvar_s", REAL, "s"),
+    Column("min_rtt_s", REAL, "s"),
+    Column("rto_s", REAL, "s"),
+    Column("in_flight_packets", WHOLE, "packets"),
+    Column("in_flight_bytes", WHOLE, "bytes"),
+    Column("pacing_bps", REAL, "bit/s"),
+    Column("delivery_bps", REAL, "bit/s"),
+    Column("delivery_app_limited", YES_NO),
+    Column("retransmits", WHOLE, "packets"),
+    Column("lost_packets", WHOLE, "packets"),
+    Column("reordering", WHOLE, "packets"),
+    Column("send_window_bytes", WHOLE, "bytes"),
+    Column("receive_window_bytes", WHOLE, "bytes"),
+    Column("receive_space_bytes", WHOLE, "bytes"),
+    Column("unsent_bytes", WHOLE, "bytes"),
+    Column("send_buffer_bytes", WHOLE, "bytes"),
+    Column("receive_buffer_bytes", WHOLE, "bytes"),
+    Column("write_queue_bytes", WHOLE, "bytes"),
+    Column("busy_s", REAL, "s"),
+    Column("rwnd_limited_s", REAL, "s"),
+    Column("sndbuf_limited_s", REAL, "s"),
+    Column("bytes_acked", WHOLE, "bytes"),
+    Column("bytes_received", WHOLE, "bytes"),
+    Column("bytes_retransmitted", WHOLE, "bytes"),
+    Column("delivered_packets", WHOLE, "packets"),
+)
+
+_FLOWS = ("flow", "end", "stream")
+
+SOCKET_COLUMNS = (
+    TIME,
+    Column("host", TEXT),
+    Column("local_address", TEXT),
+    Column("local_port", WHOLE),
+    Column("remote_address", TEXT),
+    Column("remote_port", WHOLE),
+    *(column for column in COLUMNS[1:] if column.name not in ("host", *_FLOWS)),
+)
+"""The columns of sockets that belong to no flow: a live network's."""
+
+_MESSAGE = struct.Struct("=4B")  # family, state, timer, retrans; then struct inet_diag_sockid
+_PORTS = struct.Struct(">HH")
+_MESSAGE_SIZE = 72
+_INFO, _CONGESTION, _MEMORY = 2, 4, 7
+_INFINITE_SSTHRESH = 0x7FFFFFFF
+_UNLIMITED = 2**64 - 1
+_STATES = (
+    *("?", "established", "syn-sent", "syn-recv", "fin-wait-1", "fin-wait-2", "time-wait"),
+    *("close", "close-wait", "last-ack", "listen", "closing"),
+)
+ENDED = "close"
+"""The state in which a socket is told of once, when it was destroyed since the last sample."""
+
+_CA_STATES = ("open", "disorder", "cwr", "recovery", "loss")
+
+# struct tcp_info: bytes, then numbers in the order of the header file.
+_HEAD = struct.Struct("=8B")
+_WORDS = (
+    *("rto", "ato", "snd_mss", "rcv_mss", "unacked", "sacked", "lost", "retrans", "fackets"),
+    *("last_data_sent", "last_ack_sent", "last_data_recv", "last_ack_recv", "pmtu"),
+    *("rcv_ssthresh", "rtt", "rttvar", "snd_ssthresh", "snd_cwnd", "advmss", "reordering"),
+    *("rcv_rtt", "rcv_space", "total_retrans"),
+    *("Q:pacing_rate", "Q:max_pacing_rate", "Q:bytes_acked", "Q:bytes_received"),
+    *("segs_out", "segs_in", "notsent_bytes", "min_rtt", "data_segs_in", "data_segs_out"),
+    *("Q:delivery_rate", "Q:busy_time", "Q:rwnd_limited", "Q:sndbuf_limited"),
+    *("delivered", "delivered_ce", "Q:bytes_sent", "Q:bytes_retrans"),
+    *("dsack_dups", "reord_seen", "rcv_ooopack", "snd_wnd", "rcv_wnd"),
+)
+_NAMES = tuple(word.rpartition(":")[2] for word in _WORDS)
+_FORMATS = tuple("Q" if ":" in word else "I" for word in _WORDS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tcp(Sampled):
+    """Samples tcp_info of flows' sockets at both ends; `of` are the flows' names."""
+
+    kind: ClassVar[str] = "tcp"
+    columns: ClassVar[Sequence[Column]] = COLUMNS
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric("mean_cwnd_bytes", Unit.BYTES, "mean cwnd"),
+        Metric("peak_cwnd_bytes", Unit.BYTES, "largest cwnd"),
+        Metric("mean_rtt_s", Unit.SECONDS, "mean RTT"),
+        Metric("peak_rtt_s", Unit.SECONDS, "largest RTT"),
+        Metric("peak_send_window_bytes", Unit.BYTES, "largest window offered"),
+        Metric("rwnd_limited", Unit.FRACTION, "share limited by the receive window"),
+        Metric("sndbuf_limited", Unit.FRACTION, "share limited by the send buffer"),
+        Metric("retransmits", Unit.COUNT, "retransmissions"),
+    )
+
+    def nodes(self, *, network: Network, flows: Sequence[Flow]) -> dict[str, list[str]]:
+        """Return the hosts at the flows' ends."""
+        del network
+        return {
+            host: []
+            for flow in flows
+            if flow.name in self.of
+            for host in (flow.source, flow.target)
+        }
+
+    def table(self, raw: Path, *, flows: Sequence[Flow], epoch_s: float) -> pa.Table:
+        """Decode the samples: one row for each stream's end at each time."""
+        del epoch_s
+        chosen = [flow for flow in flows if flow.name in self.of and isinstance(flow, Bulk)]
+        ends = find_ends(chosen, raw)
+        return make_table(COLUMNS, decode(read_samples(raw / self.samples_file), ends))
+
+    def measure(self, table: pa.Table) -> dict[str, float]:
+        """Measure the sending ends, over all flows and streams."""
+        sender = table.filter(pc.equal(table["end"].cast("string"), "sender"))
+        if sender.num_rows == 0:
+            return {}
+        found = {}
+        there = alive(sender)
+        lengths_s = weights(there["time_s"], every_s=self.every_s)
+        for name in ("cwnd_bytes", "rtt_s"):
+            if lengths_s.sum() > 0:
+                mean = np.average(there[name].to_numpy(), weights=lengths_s)
+                found[f"mean_{name}"] = float(mean)
+            found[f"peak_{name}"] = float(pc.max(sender[name]).as_py())
+        if sender["send_window_bytes"].null_count < sender.num_rows:
+            found["peak_send_window_bytes"] = float(pc.max(sender["send_window_bytes"]).as_py())
+        # These count up, so that a stream's largest is its last.
+        totals = sender.group_by(["flow", "stream"]).aggregate(
+            [(name, "max") for name in ("busy_s", "rwnd_limited_s", "sndbuf_limited_s")]
+            + [("retransmits", "max")]
+        )
+        busy_s = pc.sum(totals["busy_s_max"]).as_py()
+        for name in ("rwnd_limited", "sndbuf_limited"):
+            found[name] = pc.sum(totals[f"{name}_s_max"]).as_py() / busy_s if busy_s else 0.0
+        found["retransmits"] = float(pc.sum(totals["retransmits_max"]).as_py())
+        return found
+
+
+def alive(table: pa.Table) -> pa.Table:
+    """Return the rows of sockets that were there when the sample was taken.
+
+    The others tell of a socket's end, at some time since the sample before: its counts are
+    the last, and its window and RTT were so at another time.
+    """
+    return table.filter(pc.not_equal(table["state"].cast("string"), ENDED))
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of a stream: whose it is."""
+
+    flow: str
+    end: str
+    stream: int
+
+
+Ends = dict[tuple[str, int, int], End]
+"""Ends of streams by host, local port and remote port."""
+
+
+def find_ends(flows: Sequence[Bulk], raw: Path) -> Ends:
+    """Find which sockets carry which stream, from what the client reported of its connections.
+
+    Raises:
+        MachineError: a report cannot be read.
+    """
+    found: Ends = {}
+    for flow in flows:
+        sender, receiver = ("receiver", "sender") if flow.reverse else ("sender", "receiver")
+        for stream, (local, remote) in enumerate(flow.connections(raw)):
+            found[flow.source, local, remote] = End(flow.name, sender, stream)
+            found[flow.target, remote, local] = End(flow.name, receiver, stream)
+    return found
+
+
+def ports_of(message: Message) -> tuple[int, int]:
+    """Return the local and the remote port of the socket that a message speaks of."""
+    local, remote = _PORTS.unpack_from(message.body, _MESSAGE.size)
+    return local, remote
+
+
+def decode(messages: Iterable[Message], ends: Ends) -> Iterator[dict[str, Any]]:
+    """Yield a row for each end of a stream of each sample; other sockets are left out."""
+    for message in messages:
+        host = message.source.node
+        end = ends.get((host, *ports_of(message)))
+        told = end and _socket(message)
+        if end and told:
+            whose = {"flow": end.flow, "end": end.end, "stream": end.stream}
+            yield {"time_s": message.time_s, "host": host, **whose, **told}
+
+
+def decode_sockets(messages: Iterable[Message]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each socket of each sample, named by its addresses and ports."""
+    for message in messages:
+        local, remote = ports_of(message)
+        # One that has ended and has no other end was a listening one.
+        if remote and (told := _socket(message)):
+            family = message.body[0]
+            ends = {
+                "local_address": _address(family, message.body[8:24]),
+                "local_port": local,
+                "remote_address": _address(family, message.body[24:40]),
+                "remote_port": remote,
+            }
+            yield {"time_s": message.time_s, "host": message.source.node, **ends, **told}
+
+
+def _address(family: int, packed: memoryview) -> str:
+    if family == socket.AF_INET:
+        return str(ipaddress.IPv4Address(bytes(packed[:4])))
+    address = ipaddress.IPv6Address(bytes(packed))
+    # So a server that listens for both kinds sees the older one.
+    return str(address.ipv4_mapped or address)
+
+
+def _socket(message: Message) -> dict[str, Any]:
+    """Return what a message tells of its socket; nothing, if it has no tcp_info."""
+    _, state, _, _ = _MESSAGE.unpack_from(message.body)
+    found = attributes(message.body[_MESSAGE_SIZE:])
+    if _INFO not in found:
+        return {}
+    name = bytes(found.get(_CONGESTION, b"")).rstrip(b"\0").decode()
+    return {
+        "state": _STATES[state] if state < len(_STATES) else "?",
+        "congestion": name,
+        **_info(found[_INFO]),
+        **_memory(found.get(_MEMORY)),
+    }
+
+
+def _info(view: memoryview) -> dict[str, Any]:
+    head = _HEAD.unpack_from(view)
+    known = _unpack(view)
+    mss = known["snd_mss"]
+    in_flight = known["unacked"] - known["sacked"] - known["lost"] + known["retrans"]
+    ssthresh = known["snd_ssthresh"]
+    pacing = known["pacing_rate"]
+    return {
+        "ca_state": _CA_STATES[head[1]] if head[1] < len(_CA_STATES) else "?",
+        "cwnd_packets": known["snd_cwnd"],
+        "cwnd_bytes": known["snd_cwnd"] * mss,
+        "ssthresh_bytes": None if ssthresh >= _INFINITE_SSTHRESH else ssthresh * mss,
+        "mss_bytes": mss,
+        "rtt_s": known["rtt"] / 1e6,
+        "rttvar_s": known["rttvar"] / 1e6,
+        "min_rtt_s": known["min_rtt"] / 1e6,
+        "rto_s": known["rto"] / 1e6,
+        "in_flight_packets": in_flight,
+        "in_flight_bytes": in_flight * mss,
+        "pacing_bps": None if pacing == _UNLIMITED else pacing * 8.0,
+        "delivery_bps": known["delivery_rate"] * 8.0,
+        "delivery_app_limited": bool(head[7] & 1),
+        "retransmits": known["total_retrans"],
+        "lost_packets": known["lost"],
+        "reordering": known["reordering"],
+        "send_window_bytes": known.get("snd_wnd"),
+        "receive_window_bytes": known.get("rcv_wnd"),
+        "receive_space_bytes": known["rcv_space"],
+        "unsent_bytes": known["notsent_bytes"],
+        "busy_s": known["busy_time"] / 1e6,
+        "rwnd_limited_s": known["rwnd_limited"] / 1e6,
+        "sndbuf_limited_s": known["sndbuf_limited"] / 1e6,
+        "bytes_acked": known["bytes_acked"],
+        "bytes_received": known["bytes_received"],
+        "bytes_retransmitted": known.get("bytes_retrans"),
+        "delivered_packets": known.get("delivered"),
+    }
+
+
+def _unpack(view: memoryview) -> Mapping[str, int]:
+    """Return as many numbers of tcp_info as this kernel wrote."""
+    layout = _LAYOUTS.get(len(view)) or _layout(len(view))
+    return dict(zip(_NAMES, layout.unpack_from(view, _HEAD.size), strict=False))
+
+
+def _layout(size: int) -> struct.Struct:
+    text = "="
+    for one in _FORMATS:
+        if struct.calcsize(text + one) > size - _HEAD.size:
+            break
+        text += one
+    return struct.Struct(text)
+
+
+_LAYOUTS = {size: _layout(size) for size in (232, 236, 240, 248)}
+
+
+def _memory(view: memoryview | None) -> dict[str, int]:
+    if view is None or len(view) < 24:
+        return {}
+    _, receive, _, send, _, queued = struct.unpack_from("=6I", view)
+    return {
+        "receive_buffer_bytes": receive,
+        "send_buffer_bytes": send,
+        "write_queue_bytes": queued,
+    }

@@ -1,0 +1,157 @@
+"""Bulk traffic: flows that move as much data as they can, or as much as they are told to.
+
+iperf3 and our own transfer are such flows. What they have in common stands here, so
+that metrics, rows and connections mean the same whichever of them was run, and
+probes, figures and diagnoses take either.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.model.metric import Metric, Unit
+from longfat.model.traffic.flow import Flow
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DEFAULT_PORT = 5201
+"""The port of a host's first server; it is iperf3's own."""
+
+DEFAULT_TIME_S = 10.0
+
+# A transfer of a given size has no known end; this only scales progress and limits.
+_ASSUMED_BPS = 10e6
+
+TCP_METRICS = (
+    Metric("sender_bps", Unit.BPS, "sender"),
+    Metric("receiver_bps", Unit.BPS, "receiver"),
+    Metric("sent_bytes", Unit.BYTES, "sent"),
+    Metric("received_bytes", Unit.BYTES, "received"),
+    Metric("retransmits", Unit.COUNT, "retransmissions"),
+    Metric("max_cwnd_bytes", Unit.BYTES, "largest cwnd"),
+    Metric("min_rtt_s", Unit.SECONDS, "least RTT"),
+    Metric("mean_rtt_s", Unit.SECONDS, "mean RTT"),
+    Metric("max_rtt_s", Unit.SECONDS, "largest RTT"),
+)
+"""What is measured of TCP streams together."""
+
+FAIRNESS = Metric("fairness", Unit.FRACTION, "fairness")
+"""How evenly streams shared what was received: Jain's index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """One row of a report, of one stream.
+
+    Attributes:
+        start_s: its start, in seconds since the test's start.
+        end_s: its end.
+        bps: the stream's throughput in it, in bit/s.
+        retransmits: segments sent again in it; None where this end does not send TCP.
+        cwnd_bytes: the congestion window at its end; None likewise.
+        rtt_s: the smoothed RTT at its end; None likewise.
+        omitted: it is not counted in the totals.
+        bytes: what the stream moved in it.
+        rttvar_s: the mean deviation of the RTT at its end; None where this end
+            does not send TCP, or its version does not tell.
+        pmtu_bytes: the path's MTU at its end; None likewise.
+        jitter_s: the jitter at its end; None where this end does not receive UDP.
+        lost_packets: packets of UDP that were lost in it; None likewise.
+        sender: this end sends the stream.
+    """
+
+    start_s: float
+    end_s: float
+    bps: float
+    retransmits: int | None
+    cwnd_bytes: int | None
+    rtt_s: float | None
+    omitted: bool
+    bytes: int = 0
+    rttvar_s: float | None = None
+    pmtu_bytes: int | None = None
+    jitter_s: float | None = None
+    lost_packets: int | None = None
+    sender: bool = True
+
+
+Rows = tuple[tuple[Interval, ...], ...]
+"""The rows of each stream, in the streams' order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bulk(Flow):
+    """Bulk traffic.
+
+    Attributes:
+        time_s: how long it sends, in seconds; None where `bytes` says how much.
+        bytes: how many bytes it sends; None where `time_s` says how long.
+        parallel: the number of streams.
+        reverse: the target sends and the source receives.
+        rate_bps: the rate that each stream is paced to, in bit/s; None for the tool's default.
+        congestion: the congestion control of its sockets, such as `bbr`.
+        window_bytes: the socket buffer size it asks for.
+        mss_bytes: the maximum segment size it asks for.
+        interval_s: the time between two rows of the report, in seconds.
+    """
+
+    time_s: float | None = None
+    bytes: int | None = None
+    parallel: int = 1
+    reverse: bool = False
+    rate_bps: int | None = None
+    congestion: str | None = None
+    window_bytes: int | None = None
+    mss_bytes: int | None = None
+    interval_s: float = 1.0
+
+    @property
+    def udp(self) -> bool:
+        """Whether it is UDP in place of TCP."""
+        return False
+
+    @property
+    def omit_s(self) -> float:
+        """How long it runs before it counts, in seconds."""
+        return 0.0
+
+    @property
+    def has_control(self) -> bool:
+        """Whether its ends talk over a connection of their own, opened before the streams."""
+        return False
+
+    @property
+    def _client_file(self) -> str:
+        return f"{self.name}.client.json"
+
+    @property
+    def _server_file(self) -> str:
+        return f"{self.name}.server.json"
+
+    def duration_s(self) -> float:
+        """Return the sending time, or a guess where only a size is given."""
+        if self.bytes is not None:
+            return self.omit_s + self.bytes * 8 / _ASSUMED_BPS
+        return self.omit_s + (DEFAULT_TIME_S if self.time_s is None else self.time_s)
+
+    @abstractmethod
+    def rows(self, raw: Path) -> Rows:
+        """Read the rows of the sending end, which knows cwnd and RTT.
+
+        Args:
+            raw: the folder of the run's raw files.
+
+        Raises:
+            MachineError, InputError: as `measure`.
+        """
+
+    @abstractmethod
+    def received_rows(self, raw: Path) -> Rows:
+        """Read the rows of the receiving end: what arrived, and when; see `rows`."""
+
+    @abstractmethod
+    def connections(self, raw: Path) -> list[tuple[int, int]]:
+        """Return the client's and the server's port of each stream, in the streams' order."""

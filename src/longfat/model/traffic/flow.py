@@ -1,0 +1,133 @@
+"""What all flows have in common.
+
+A flow is a value that says what to start. It compiles to the command lines of
+its tool, and reads the raw output that the tool left behind; both live beside
+each other in the tool's file, so that the two sides of a format cannot drift
+apart.
+"""
+
+from __future__ import annotations
+
+import random
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from longfat.model.metric import Metric
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Process:
+    """One command of a flow.
+
+    Attributes:
+        host: the host that runs it.
+        argv: the program and its arguments.
+        output: the file name of its standard output among the run's raw files;
+            standard error goes to the same name with `.err` added.
+        listens: it is a server, started before the client and ended with it.
+        shown: what a person types on a real machine in place of `argv`, where that
+            names what only a machine of ours has; empty, if it is the same.
+        forks: of a program of ours, its module in `longfat.guest` and its arguments: a machine's
+            first process, which has Python loaded, starts it by a fork of itself; else empty.
+        shim: a library of `kernel/shims` to preload into it, by the name of its
+            source file; empty for none. It may change speed, never figures.
+    """
+
+    host: str
+    argv: tuple[str, ...]
+    output: str
+    listens: bool = False
+    shown: tuple[str, ...] = ()
+    forks: tuple[str, ...] = ()
+    shim: str = ""
+
+    @property
+    def typed(self) -> tuple[str, ...]:
+        """What a person types to do the same."""
+        return self.shown or self.argv
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flow(ABC):
+    """Traffic from one host to another.
+
+    Attributes:
+        name: the flow's name in the study, unique in its case.
+        source: the host that starts it.
+        target: the host that it goes to.
+        start_s: when it starts, in seconds after the traffic's start, or
+            after the end of the flow named by `after`.
+        start_spread_s: it starts up to that much later, in seconds, as the
+            seed decides: two flows that start at the same instant may march
+            in step, as no two hosts of the world do.
+        after: the flow whose end it waits for, if any.
+        args: further arguments, passed through to the tool as they are.
+
+    A subclass also says its `tool`, the programs of the host that it `needs`,
+    the `metrics` that it can measure, and the exit statuses of its client that
+    are results and no failures.
+    """
+
+    tool: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]]
+    metrics: ClassVar[tuple[Metric, ...]]
+    good_statuses: ClassVar[tuple[int, ...]] = (0,)
+
+    name: str
+    source: str
+    target: str
+    start_s: float = 0.0
+    start_spread_s: float = 0.0
+    after: str | None = None
+    args: tuple[str, ...] = ()
+
+    @abstractmethod
+    def processes(self, *, address: str, port: int) -> tuple[Process, ...]:
+        """Return what to start: servers first, the client last.
+
+        Args:
+            address: the target's address, without prefix length.
+            port: a port that no other flow to this target uses.
+        """
+
+    @abstractmethod
+    def duration_s(self) -> float:
+        """Return about how long it takes, in seconds of virtual time, for progress and limits."""
+
+    def drawn_start_s(self, seed: int) -> float:
+        """Return when it starts in a run with this seed: within the spread, evenly spread.
+
+        Args:
+            seed: the case's seed.
+
+        Returns:
+            Seconds, rounded to microseconds, after what `start_s` counts from.
+        """
+        # Of the name too: two flows must not draw the same number.
+        drawn = random.Random(f"{seed} {self.name}").random()
+        return round(self.start_s + drawn * self.start_spread_s, 6)
+
+    def failure(self, words: str) -> str:
+        """Return the reason of a failed process in what it printed."""
+        return words
+
+    @abstractmethod
+    def measure(self, raw: Path) -> Mapping[str, float]:
+        """Read the metrics from the raw output.
+
+        Args:
+            raw: the folder of the run's raw files.
+
+        Returns:
+            Metrics by full name, in base units.
+
+        Raises:
+            longfat.errors.MachineError: the output is not what the tool writes
+                when it succeeds.
+            longfat.errors.InputError: the output tells of an error.
+        """

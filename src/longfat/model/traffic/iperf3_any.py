@@ -1,0 +1,169 @@
+"""Any report of iperf3, of any network and version: what rows it has, and what is wrong with it.
+
+A run's own reports are known to be whole, and what they lack is our failure;
+these are a person's files. So a test that broke off gives the rows that it
+has, and all that is no report is told in the person's words.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from longfat.common.decoding import MOST_RAW_BYTES, describe, read_bytes
+from longfat.errors import InputError
+from longfat.model.traffic.iperf3 import streams_of
+from longfat.model.traffic.iperf3_json import INTERVALS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from longfat.model.traffic.bulk import Interval
+
+_RIGHT = "needed is what `iperf3 -J` prints"
+_LONGEST_QUOTE = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnyReport:
+    """The rows of a report.
+
+    Attributes:
+        path: the file.
+        version: iperf3's version, such as `iperf 3.12`; empty where it does not say.
+        streams: the rows of each stream.
+        broken: the error that ended the test; empty where it ended well.
+    """
+
+    path: Path
+    version: str
+    streams: tuple[tuple[Interval, ...], ...]
+    broken: str
+
+
+def read_any_report(path: Path) -> AnyReport:
+    """Read what `iperf3 -J` (or `--json-stream`) wrote.
+
+    Raises:
+        InputError: there is no such file, it is no such report, or it has no rows.
+    """
+    data = _decoded(path, _text(path))
+    if not isinstance(data, dict) or not {"start", "intervals", "end", "error"} & data.keys():
+        raise InputError(f"{path}: JSON, but not iperf3's: {_shape(data)}; {_RIGHT}")
+    error = data.get("error", "")
+    broken = error if isinstance(error, str) else describe(error)
+    intervals = data.get("intervals")
+    if not intervals and broken:
+        raise InputError(f"{path}: the test failed, and there is nothing to draw: {broken}")
+    if not intervals:
+        raise InputError(f"{path}: a report of iperf3 without any interval; {_RIGHT}")
+    where = f"{path}: its intervals are not iperf3's"
+    streams = streams_of(INTERVALS.decode(intervals, where=where, error=_wrong))
+    if any(row.end_s < row.start_s for stream in streams for row in stream):
+        raise _wrong(f"{where}: a row ends before its start")
+    start = data.get("start")
+    version = start.get("version", "") if isinstance(start, dict) else ""
+    version = version if isinstance(version, str) else ""
+    if not any(not row.omitted for stream in streams for row in stream):
+        why = f"; {broken}" if broken else ""
+        raise InputError(f"{path}: all its intervals are omitted ones (-O){why}")
+    return AnyReport(path=path, version=version, streams=streams, broken=broken)
+
+
+def _wrong(message: str) -> InputError:
+    return InputError(f"{message}; {_RIGHT}")
+
+
+def _text(path: Path) -> str:
+    try:
+        content = read_bytes(path, most_bytes=MOST_RAW_BYTES)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; {_RIGHT}") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: a directory; {_RIGHT}, in a file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    if not content.strip():
+        raise InputError(f"{path}: an empty file; {_RIGHT}")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise InputError(f"{path}: not text but binary data ({content[:8]!r}...); {_RIGHT}")
+    return text.strip()
+
+
+def _decoded(path: Path, text: str) -> Any:
+    decoder = json.JSONDecoder()
+    try:
+        data, end = decoder.raw_decode(text)
+    except RecursionError:
+        raise InputError(f"{path}: JSON nested too deep to be iperf3's; {_RIGHT}") from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}: {_not_json(text, error)}; {_RIGHT}") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise InputError(f"{path}: not iperf3's JSON: {error}; {_RIGHT}") from None
+    if isinstance(data, dict) and "event" in data:
+        return _from_stream(path, text)
+    if end == len(text):
+        return data
+    rest = text[end:].strip()
+    if rest.startswith("{"):
+        raise InputError(
+            f"{path}: several reports, one behind the other, as a server writes that serves "
+            "several tests; put each into a file of its own"
+        )
+    raise InputError(f"{path}: something stands behind the JSON: {_quote(rest)}; {_RIGHT}")
+
+
+def _from_stream(path: Path, text: str) -> dict[str, Any]:
+    """Put the events of `--json-stream` together as `-J` does."""
+    found: dict[str, Any] = {"intervals": []}
+    lines = text.splitlines()
+    for number, line in enumerate(lines, start=1):
+        try:
+            event = json.loads(line)
+            kind, data = event["event"], event["data"]
+            if not isinstance(kind, str):
+                raise TypeError(kind)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            if number == len(lines):
+                # Events are written one by one: those before are whole.
+                found.setdefault("error", f"the file is cut off in line {number}")
+                break
+            raise InputError(
+                f"{path}:{number}: not an event of iperf3's --json-stream: {_quote(line)}"
+            ) from None
+        if kind == "interval":
+            found["intervals"].append(data)
+        else:
+            found[kind] = data
+    return found
+
+
+def _not_json(text: str, error: json.JSONDecodeError) -> str:
+    if text.startswith(("Connecting to host", "-----", "Server listening", "iperf3:")):
+        return f"iperf3's output for people, not JSON: {_quote(text)}"
+    if not text.startswith(("{", "[")):
+        return f"not JSON: it starts with {_quote(text)}"
+    # What is wrong of a text that was cut is at its end, or where its last word starts.
+    rest = text[error.pos :]
+    if re.fullmatch(r"\s*[\w.+-]*", rest) or (error.msg.startswith("Unt") and "\n" not in rest):
+        return f"JSON that is cut off at its end, in line {text.count(chr(10)) + 1}"
+    return f"broken JSON: {error.msg} in line {error.lineno}, column {error.colno}"
+
+
+def _shape(data: Any) -> str:
+    if isinstance(data, dict):
+        keys = ", ".join(repr(key)[:_LONGEST_QUOTE] for key in list(data)[:5])
+        return f"an object with {keys}" if keys else "an empty object"
+    names = {list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    return names.get(type(data), "a number")
+
+
+def _quote(text: str) -> str:
+    line = text.splitlines()[0]
+    return repr(line if len(line) <= _LONGEST_QUOTE else line[:_LONGEST_QUOTE] + "...")

@@ -1,0 +1,1 @@
+"""What people look at: plots, reports, the live view of a terminal."""

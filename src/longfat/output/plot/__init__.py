@@ -1,0 +1,68 @@
+"""Drawing: plain series values in, figures out.
+
+This room knows neither studies nor runs nor verdicts, only numbers over time.
+`longfat.output.report.series` makes such values from runs, `longfat.output.report.foreign`
+from any iperf3 report; whoever draws with something other than matplotlib (the
+page's charts that can be zoomed, say) takes the same values:
+
+    Line(label="tuned", times_s=t, values=v, unit=Unit.BPS, look=0)
+    Panel(name="throughput", title="Throughput", lines=(line, ...), references=(...))
+
+A `Line` is what one flow (or queue) did: numpy arrays of times in seconds and
+values in base units, of equal length, in the order of time; a value that is
+NaN is a gap. `low` and `high` are the edges of a band around it, `parts` the
+thin lines that it sums up (the streams of a flow), `dots` tells that its points
+are single measurements which no line joins, and `missing_s` when something was
+due and did not come. `look` is a number: `line_style(look)` is the colour, dash
+and mark, and `DARK` the same colours for a dark ground. A `Panel` is one
+quantity with all its lines and the constant `Reference` values drawn for
+comparison; `longfat.output.plot.scales` finds the unit of its axis.
+
+`band_line` makes of the lines of several runs one line with a 5-95 % band,
+`thin_out` leaves as many points as pixels can show and keeps every extreme,
+`draw_panels` and `draw_phase` draw, `saved` gives a file's bytes. Draw and save
+inside `figure_style`.
+
+A `Chart` is of many cases: metrics over a parameter or over each other, in small multiples
+(`Facet`) of `Series` or cells. `draw_chart` draws it.
+"""
+
+from longfat.output.plot.band import band_line
+from longfat.output.plot.chart import Axis, Chart, ChartKind, Facet, Mark, Series
+from longfat.output.plot.charts import draw_chart
+from longfat.output.plot.draw import NARROW_WIDTH_IN, PAGE_WIDTH_IN, VIRTUAL_TIME, draw_panels
+from longfat.output.plot.line import Floats, Line, Panel, Reference, Trace
+from longfat.output.plot.phase import MOST_ORBITS, Orbit, draw_phase
+from longfat.output.plot.save import FORMS, saved
+from longfat.output.plot.style import DARK, LineStyle, figure_style, line_style
+from longfat.output.plot.thin import thin_out
+
+__all__ = [
+    "DARK",
+    "FORMS",
+    "MOST_ORBITS",
+    "NARROW_WIDTH_IN",
+    "PAGE_WIDTH_IN",
+    "VIRTUAL_TIME",
+    "Axis",
+    "Chart",
+    "ChartKind",
+    "Facet",
+    "Floats",
+    "Line",
+    "LineStyle",
+    "Mark",
+    "Orbit",
+    "Panel",
+    "Reference",
+    "Series",
+    "Trace",
+    "band_line",
+    "draw_chart",
+    "draw_panels",
+    "draw_phase",
+    "figure_style",
+    "line_style",
+    "saved",
+    "thin_out",
+]

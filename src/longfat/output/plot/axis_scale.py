@@ -1,0 +1,243 @@
+"""The ruler of an axis: its unit, its ends and its ticks.
+
+It is found once from the values and from the room that there is, and is then the same in all
+small multiples, on paper and on the screen. Where few values of a parameter were measured, the
+ticks are these values; a 0 among them has a place of its own on a logarithmic axis.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from longfat.model.metric import Unit
+from longfat.output.plot.scales import Scale, scale_for
+from longfat.output.plot.ticks import (
+    Span,
+    Ticks,
+    even_ticks,
+    log_ticks,
+    short_text,
+    size_ticks,
+    stop_ticks,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from longfat.output.plot.chart import Axis
+    from longfat.output.plot.line import Floats
+
+_WHOLE = 0.85  # shares that come near to 100 % are shown against it
+_ABOVE_WHOLE = 1.03  # or half of a line at 100 % would be cut off
+_MARGIN = 0.05  # of the axis, on both sides of the data
+_ROOM_ABOVE = 1.08
+_ZERO_APART = 0.16  # of a logarithmic axis: how far 0 stands before the first value
+_ZERO_ROOM = 0.12  # which no other tick may enter
+_WIDE_SIZES = 256.0  # sizes so far apart have no unit in common
+
+_PREFIXES: dict[Unit, tuple[Scale, ...]] = {
+    Unit.BPS: tuple(
+        Scale(10.0**-power, name)
+        for power, name in ((0, "bit/s"), (3, "kbit/s"), (6, "Mbit/s"), (9, "Gbit/s"))
+    ),
+    Unit.BYTES: tuple(
+        Scale(1024.0**-power, name) for power, name in enumerate(("B", "KB", "MB", "GB"))
+    ),
+    Unit.SECONDS: tuple(
+        Scale(10.0**power, name) for power, name in ((9, "ns"), (6, "µs"), (3, "ms"), (0, "s"))
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruler:
+    """An axis as it is drawn.
+
+    Attributes:
+        title: what stands beside it, with the unit.
+        unit: the unit of what is drawn; empty where there is none.
+        factor: what turns a value in the base unit into one that is drawn.
+        low: where it begins, in the unit that is drawn.
+        high: where it ends.
+        log: whether it is logarithmic.
+        texts: whether its ticks are texts and not a scale of numbers.
+        ticks: where its ticks stand, and what they say.
+        zero: of a logarithmic axis, where 0 stands, apart from the scale; None if nowhere.
+    """
+
+    title: str
+    unit: str = ""
+    factor: float = 1.0
+    low: float
+    high: float
+    log: bool = False
+    texts: bool = False
+    ticks: Ticks
+    zero: float | None = None
+
+    @property
+    def longest(self) -> int:
+        """Return how many letters the longest tick has."""
+        return max((len(text) for _, text in self.ticks), default=0)
+
+    @property
+    def fence(self) -> float | None:
+        """Return what parts the place of 0 from the scale; None where 0 has no place."""
+        if self.zero is None:
+            return None
+        after = [at for at, _ in self.ticks if at > self.zero]
+        return math.sqrt(self.zero * min(after, default=self.high))
+
+    def places(self, values: Floats) -> Floats:
+        """Return where values in the base unit stand, in the unit that is drawn."""
+        found: Floats = values * self.factor
+        return found if self.zero is None else np.where(values == 0, self.zero, found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """The place that an axis has.
+
+    Attributes:
+        long_in: how long it is about, in inches.
+        upright: whether it is the vertical one, on which texts stand above each other.
+        from_zero: which part of the largest value the least may be, and the axis begins at 0.
+    """
+
+    long_in: float
+    upright: bool = False
+    from_zero: float = 0.75
+
+    def span(self, low: float, high: float, *, log: bool) -> Span:
+        """Return the stretch between two ends."""
+        return Span(low=low, high=high, log=log, room_in=self.long_in, upright=self.upright)
+
+
+def ruler(
+    axis: Axis, values: Floats, room: Room, *, stops: Sequence[float] = (), share: bool = False
+) -> Ruler:
+    """Return the ruler of an axis.
+
+    Args:
+        axis: the axis.
+        values: all that stands on it, in the base unit; what is not finite is left out.
+        room: the place that it has.
+        stops: values of a parameter, which are the ticks where they are few and fit.
+        share: its values are parts from 0 to 1 that are shown as such, as in a CDF.
+    """
+    if axis.ticks is not None:
+        return text_ruler(axis.label, axis.ticks)
+    known = values[np.isfinite(values)]
+    if axis.log:
+        known = known[known > 0]
+    ends = [end for end in (axis.low, axis.high) if end is not None and (end > 0 or not axis.log)]
+    known = np.concatenate((known, ends))
+    if not len(known):
+        known = np.array([0.1, 1.0])
+    least, most = float(known.min()), float(known.max())
+    if axis.log:
+        return _log_ruler(axis, least, most, room, stops=stops)
+    return _linear_ruler(axis, least, most, room, stops=stops, share=share)
+
+
+def text_ruler(label: str, texts: Sequence[str], *, step: int = 1) -> Ruler:
+    """Return the ruler of an axis of texts.
+
+    Args:
+        label: what stands beside it.
+        texts: the texts of its places.
+        step: how many places there are from one text that is shown to the next.
+    """
+    ticks = tuple((float(place), short_text(text)) for place, text in enumerate(texts))
+    high = max(len(texts), 1) - 0.5
+    return Ruler(title=label, low=-0.5, high=high, texts=True, ticks=ticks[::step])
+
+
+def _titled(label: str, unit: str) -> str:
+    return f"{label} ({unit})" if unit and label else label or unit
+
+
+def _linear_ruler(
+    axis: Axis, least: float, most: float, room: Room, *, stops: Sequence[float], share: bool
+) -> Ruler:
+    scale = Scale(1.0, "") if share else scale_for(axis.unit, max(abs(least), abs(most)))
+    low, high = _linear_ends(least * scale.factor, most * scale.factor, room)
+    whole = scale.factor  # a share of 1
+    near_whole = _WHOLE < most <= 1 + 1e-9
+    if axis.unit is Unit.FRACTION and near_whole:
+        high = whole * _ABOVE_WHOLE
+    low = low if axis.low is None else axis.low * scale.factor
+    high = high if axis.high is None else axis.high * scale.factor
+    if share:
+        low, high = 0.0, _ABOVE_WHOLE
+    if low >= high:
+        high = low + 1.0
+    span = room.span(low, high, log=False)
+    ticks = stop_ticks(span, [stop * scale.factor for stop in stops], None) or even_ticks(span)
+    return Ruler(
+        title=_titled(axis.label, scale.unit),
+        unit=scale.unit,
+        factor=scale.factor,
+        low=low,
+        high=high,
+        ticks=ticks,
+    )
+
+
+def _linear_ends(least: float, most: float, room: Room) -> tuple[float, float]:
+    if most == 0 or 0 <= least <= room.from_zero * most:
+        high = (most or 1.0) * _ROOM_ABOVE
+        # A parameter's first value may be 0, and then needs room for its mark.
+        return (-_MARGIN * high / 2 if least == 0 and not room.upright else 0.0), high
+    margin = _MARGIN * (most - least or abs(most))
+    return least - margin, most + margin
+
+
+def _log_ruler(
+    axis: Axis, least: float, most: float, room: Room, *, stops: Sequence[float]
+) -> Ruler:
+    scale = _log_scale(axis.unit, least, most)
+    least, most = least * scale.factor, most * scale.factor
+    own = scale if axis.unit is Unit.BYTES and most / least >= _WIDE_SIZES else None
+    zero = None
+    if 0 in stops:
+        least = zero = least / max((most / least) ** _ZERO_APART, 2.0)
+    around = max((most / least) ** _MARGIN, 1.06)
+    low = least / around if axis.low is None or axis.low <= 0 else axis.low * scale.factor
+    high = most * around if axis.high is None or axis.high <= 0 else axis.high * scale.factor
+    span = room.span(low, high, log=True)
+    ticks = stop_ticks(span, [stop * scale.factor for stop in stops if stop > 0], own)
+    if ticks is None:
+        ticks = size_ticks(span, own) if axis.unit is Unit.BYTES else log_ticks(span)
+    if zero is not None:
+        first = zero * (most / zero) ** _ZERO_ROOM
+        ticks = ((zero, "0"), *(tick for tick in ticks if tick[0] > first))
+    return Ruler(
+        title=axis.label if own is not None else _titled(axis.label, scale.unit),
+        unit=scale.unit,
+        factor=scale.factor,
+        low=low,
+        high=high,
+        log=True,
+        ticks=ticks,
+        zero=zero,
+    )
+
+
+def _log_scale(unit: Unit, least: float, most: float) -> Scale:
+    """Return the scale in which both ends of an axis are short numbers, best without a point."""
+    scales = _PREFIXES.get(unit)
+    if scales is None:
+        return scale_for(unit, most)
+
+    def length(scale: Scale) -> tuple[int, float]:
+        first, last = math.log10(least * scale.factor), math.log10(most * scale.factor)
+        before = math.floor(last) + 1 if last >= 0 else 1
+        after = max(0, math.ceil(-first))
+        return before + after + (after > 0), abs(first + last)
+
+    return min(scales, key=length)

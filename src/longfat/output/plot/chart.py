@@ -1,0 +1,134 @@
+"""The values of a chart of many cases: facets, axes, series and cells.
+
+A `Panel` is one quantity over time; a `Chart` is metrics of many cases over a
+parameter or over each other, in small multiples. Values are in base units, like
+everywhere in this room.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from longfat.model.metric import Unit
+    from longfat.output.plot.line import Floats
+
+
+class ChartKind(Enum):
+    """How a chart is drawn."""
+
+    LINES = "lines"  # a metric over a parameter
+    POINTS = "points"  # a metric over another metric
+    HEAT = "heat"  # a metric over two parameters, as colours
+    CDF = "cdf"  # how often a metric is at most so much
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """An axis of a chart.
+
+    Attributes:
+        label: what stands beside it, without the unit: `RTT`.
+        unit: the base unit of its values.
+        log: whether it is logarithmic.
+        ticks: the texts of its values where it is not a scale of numbers, or where each value
+            is a step of its own, as in a heat map; values are then places among them, from 0.
+        low: where it begins; as the values say, if None.
+        high: where it ends, likewise.
+    """
+
+    label: str
+    unit: Unit
+    log: bool = False
+    ticks: tuple[str, ...] | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Series:
+    """Points that belong together.
+
+    Attributes:
+        label: what the legend calls it.
+        x: where the points stand.
+        y: as many heights; NaN where there is none. Of a CDF, the heights are parts from 0 to 1.
+        low: the lower ends of the points' spread over seeds; None where they have none.
+        high: the upper ends.
+        look: the number of its colour, dash and mark, from 0; the same in all facets.
+        names: the cases' names, point by point; empty where they have none.
+        formula: it was computed, not measured: a curve of theory.
+    """
+
+    label: str
+    x: Floats
+    y: Floats
+    low: Floats | None = None
+    high: Floats | None = None
+    look: int = 0
+    names: tuple[str, ...] = ()
+    formula: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A straight line across a facet, at a value that a formula gives.
+
+    Attributes:
+        label: what the legend calls it; marks of one label belong together.
+        at: the value, in the base unit of its axis.
+        upright: it stands at a value of the x axis; else it lies at one of the y axis.
+        look: the look of the series that it belongs to; None if it belongs to all.
+    """
+
+    label: str
+    at: float
+    upright: bool
+    look: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Facet:
+    """One of a chart's small multiples.
+
+    Attributes:
+        title: what stands above it; empty where there is only one.
+        series: what is drawn in it; none in a heat map.
+        cells: of a heat map, the values by row (the y axis's tick) and column (the x axis's
+            tick); NaN where there is no case.
+        marks: lines across it, of theory; none in a heat map.
+    """
+
+    title: str
+    series: tuple[Series, ...] = ()
+    cells: Floats | None = None
+    marks: tuple[Mark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Chart:
+    """A figure of many cases.
+
+    Attributes:
+        name: what its files are called.
+        title: what stands above it.
+        kind: how it is drawn.
+        x: the horizontal axis, the same in all facets.
+        y: the vertical axis, likewise.
+        facets: the small multiples, in reading order; at least one.
+        colour: of a heat map, what the colours mean; else None.
+        by: what tells series apart, as the legend's title; empty where there is no legend.
+        note: what stands below it: how many seeds, what is missing.
+    """
+
+    name: str
+    title: str
+    kind: ChartKind
+    x: Axis
+    y: Axis
+    facets: tuple[Facet, ...]
+    colour: Axis | None = None
+    by: str = ""
+    note: str = ""

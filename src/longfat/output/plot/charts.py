@@ -1,0 +1,282 @@
+"""Charts of many cases: lines, points, distributions and heat maps, in small multiples.
+
+All multiples of a chart have the same axes and one legend. What was measured comes first in it,
+then what was computed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from longfat.output.plot.artists import (
+    Crowd,
+    draw_formula,
+    draw_line,
+    draw_mark,
+    draw_points,
+    draw_steps,
+    formula_sign,
+    lay,
+    series_sign,
+)
+from longfat.output.plot.axis_scale import Room, Ruler, ruler
+from longfat.output.plot.beside import name_points
+from longfat.output.plot.chart import ChartKind
+from longfat.output.plot.frame import PAGE_WIDTH_IN
+from longfat.output.plot.heat import draw_heat
+from longfat.output.plot.layout import MOST_FACETS, Sheet, Words, columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from matplotlib.figure import Figure
+
+    from longfat.output.plot.chart import Chart, Facet, Series
+    from longfat.output.plot.line import Floats
+
+_MOST_NAMED = 14  # points that get their names
+_MARGINS_IN = 0.75  # about what an axis loses to numbers and names
+_LEGEND_IN = 1.5
+_ALONE_IN = 2.6  # about how high an axis is
+_AMONG_IN = 1.5
+_LINES_FROM_ZERO = 0.75  # of the largest value: what the least may be for an axis from 0
+_CLOUD_FROM_ZERO = 0.5
+_MOST_STOPS = 30  # values of a parameter that may be ticks
+_REACH = 1.6  # times the data; what theory says beyond would press them flat
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A name in a legend.
+
+    Attributes:
+        label: the name.
+        series: what was measured; None for what was computed.
+        rank: of what was computed, which of its kind it is, from 0.
+        look: of what was computed, the look of what was measured that it belongs to; None
+            if it belongs to all.
+    """
+
+    label: str
+    series: Series | None = None
+    rank: int = 0
+    look: int | None = None
+
+
+def draw_chart(
+    chart: Chart, *, title: str | None = None, width_in: float = PAGE_WIDTH_IN
+) -> Figure:
+    """Draw a chart of many cases.
+
+    Draw and save inside `longfat.output.plot.figure_style`.
+
+    Args:
+        chart: the chart.
+        title: what stands above it; None for the chart's own, empty for nothing.
+        width_in: the width, in inches: a page's, or a column's.
+    """
+    title = chart.title if title is None else title
+    shown, note = readable(chart)
+    if chart.kind is ChartKind.HEAT:
+        return draw_heat(shown, title=title, note=note, width_in=width_in)
+    return _draw(shown, title=title, note=note, width_in=width_in)
+
+
+def readable(chart: Chart) -> tuple[Chart, str]:
+    """Return the part of a chart that can be drawn, and a note that says what was left out."""
+    notes = [chart.note] if chart.note else []
+    facets = chart.facets[:MOST_FACETS]
+    if len(facets) < len(chart.facets):
+        notes.append(f"the first {len(facets)} of {len(chart.facets)} parts are shown")
+    kept = [
+        dataclasses.replace(facet, series=tuple(_drawable(chart, one) for one in facet.series))
+        for facet in facets
+    ]
+    before = sum(_points(facet) for facet in facets)
+    lost = before - sum(_points(facet) for facet in kept)
+    if lost:
+        points = "1 point" if lost == 1 else f"{lost:,} points"
+        notes.append(f"{points} at or below 0 cannot stand on a logarithmic axis")
+    return dataclasses.replace(chart, facets=tuple(kept)), "; ".join(notes)
+
+
+def rulers(chart: Chart, *, width_in: float, height_in: float, columns: int) -> tuple[Ruler, Ruler]:
+    """Return the two axes of a chart whose multiples are of about that size.
+
+    Args:
+        chart: the chart; no heat map.
+        width_in: the width of all multiples side by side, in inches.
+        height_in: the height of one.
+        columns: how many stand side by side.
+    """
+    series = [one for facet in chart.facets for one in facet.series]
+    measured = [one for one in series if not one.formula] or series
+    across = [one.x[np.isfinite(one.x)] for one in measured]
+    stops: list[float] = []
+    if chart.kind is ChartKind.LINES:
+        found = np.unique(_joined(across))
+        stops = found.tolist() if len(found) <= _MOST_STOPS else [0.0] * bool((found == 0).any())
+    heights = list(_heights(measured))
+    heights.append(_near([one.y for one in series if one.formula], heights))
+    marks = [mark for facet in chart.facets for mark in facet.marks]
+    for upright, values in ((True, across), (False, heights)):
+        at = np.array([mark.at for mark in marks if mark.upright is upright])
+        values.append(_near([at], values))
+    share = chart.kind is ChartKind.CDF
+    # Lines are compared by their heights, and so stand on 0; a cloud of points need not.
+    zero = _CLOUD_FROM_ZERO if chart.kind is ChartKind.POINTS or share else _LINES_FROM_ZERO
+    room = Room(long_in=width_in / columns, from_zero=zero)
+    x = ruler(chart.x, _joined(across), room, stops=stops)
+    room = Room(long_in=height_in, upright=True, from_zero=zero)
+    y = ruler(chart.y, _joined(heights), room, share=share)
+    return x, y
+
+
+def entries(chart: Chart) -> list[Entry]:
+    """Return what a chart's legend says: every name once, what was measured first."""
+    measured: dict[str, Entry] = {}
+    computed: dict[str, Entry] = {}
+    looks = measured_looks(chart)
+    for facet in chart.facets:
+        for one in facet.series:
+            if not one.label or not len(one.x):
+                continue
+            if one.formula:
+                look = one.look if one.look in looks else None
+                computed.setdefault(one.label, Entry(one.label, rank=len(computed), look=look))
+            else:
+                measured.setdefault(one.label, Entry(one.label, one))
+        for mark in facet.marks:
+            computed.setdefault(mark.label, Entry(mark.label, rank=len(computed)))
+    return [*measured.values(), *computed.values()]
+
+
+def measured_looks(chart: Chart) -> set[int]:
+    """Return the looks of what was measured: a curve that has one of them belongs to it."""
+    # Where there is nothing to tell apart, a curve in the same colour would be lost.
+    looks = {one.look for facet in chart.facets for one in facet.series if not one.formula}
+    return looks if len(looks) > 1 else set()
+
+
+def _draw(chart: Chart, *, title: str, note: str, width_in: float) -> Figure:
+    sheet = Sheet.of(len(chart.facets), width_in=width_in)
+    names = entries(chart)
+    crowd = Crowd(max(map(_points, chart.facets)))
+    if len(names) > 1 or any(entry.series is None for entry in names):
+        signs = [
+            formula_sign(entry.rank, entry.look)
+            if entry.series is None
+            else series_sign(chart.kind, entry.series, crowd, texts=chart.x.ticks is not None)
+            for entry in names
+        ]
+        sheet.hang_legend(signs, [entry.label for entry in names], title=chart.by)
+    x, y = rulers(
+        chart,
+        width_in=width_in - _MARGINS_IN - (_LEGEND_IN if sheet.beside else 0.0),
+        height_in=_ALONE_IN if len(chart.facets) == 1 else _AMONG_IN,
+        columns=columns_of(len(chart.facets), width_in=width_in),
+    )
+    theory = {entry.label: entry for entry in names if entry.series is None}
+    for axes, facet in zip(sheet.axes, chart.facets, strict=True):
+        lay(axes, x, y, half=chart.kind is ChartKind.CDF)
+        _draw_facet(axes, facet, (x, y), kind=chart.kind, theory=theory, crowd=crowd)
+    titles = tuple(facet.title for facet in chart.facets)
+    sheet.arrange(x, y, Words(title=title, facets=titles, note=note))
+    if chart.kind is ChartKind.POINTS and len(chart.facets) == 1:
+        _name(sheet.axes[0], chart.facets[0], x, y)
+    return sheet.figure
+
+
+def _draw_facet(
+    axes: Any,
+    facet: Facet,
+    axis: tuple[Ruler, Ruler],
+    *,
+    kind: ChartKind,
+    theory: dict[str, Entry],
+    crowd: Crowd,
+) -> None:
+    x, y = axis
+    measured = [one for one in facet.series if not one.formula]
+    for place, one in enumerate(measured):
+        if kind is ChartKind.CDF:
+            draw_steps(axes, one, x, y)
+        elif kind is ChartKind.POINTS:
+            draw_points(axes, one, x, y, crowd)
+        else:
+            draw_line(axes, one, x, y, beside=(place, len(measured)))
+    for one in facet.series:
+        if one.formula:
+            entry = theory.get(one.label, Entry(one.label))
+            draw_formula(axes, one, (x, y), rank=entry.rank, look=entry.look)
+    for mark in facet.marks:
+        draw_mark(axes, mark, x if mark.upright else y, theory[mark.label].rank)
+
+
+def _drawable(chart: Chart, series: Series) -> Series:
+    """Return the points of a series that have a place on the axes; a curve as it is."""
+    keep = np.isfinite(series.x) & np.isfinite(series.y)
+    if chart.x.log and chart.x.ticks is None:
+        # A parameter's 0 has a place of its own beside the scale.
+        keep &= series.x >= 0 if chart.kind is ChartKind.LINES else series.x > 0
+    if chart.y.log and chart.y.ticks is None:
+        keep &= series.y > 0
+    if series.formula or keep.all():
+        # A gap in a curve of theory stays a gap.
+        return series
+    return dataclasses.replace(
+        series,
+        x=series.x[keep],
+        y=series.y[keep],
+        low=None if series.low is None else series.low[keep],
+        high=None if series.high is None else series.high[keep],
+        names=tuple(np.array(series.names, dtype=object)[keep]) if series.names else (),
+    )
+
+
+def _points(facet: Facet) -> int:
+    """Return how many points of a facet were measured."""
+    return sum(
+        int((np.isfinite(one.x) & np.isfinite(one.y)).sum())
+        for one in facet.series
+        if not one.formula
+    )
+
+
+def _heights(series: Sequence[Series]) -> Iterator[Floats]:
+    for one in series:
+        for values in (one.y, one.low, one.high):
+            if values is not None:
+                yield values[np.isfinite(values)]
+
+
+def _near(computed: Sequence[Floats], measured: Sequence[Floats]) -> Floats:
+    """Return those values that are not far from all that was measured."""
+    values, known = _joined(computed), _joined(measured)
+    values = values[np.isfinite(values)]
+    if not len(known):
+        return values
+    over = known[known > 0]
+    floor = over.min() / _REACH if len(over) else 0.0
+    near: Floats = values[(values <= _REACH * known.max()) & (values >= floor)]
+    return near
+
+
+def _joined(values: Sequence[Floats]) -> Floats:
+    return np.concatenate([*values, np.empty(0)])
+
+
+def _name(axes: Any, facet: Facet, x: Ruler, y: Ruler) -> None:
+    points = [
+        (float(across) * x.factor, float(up) * y.factor, name)
+        for one in facet.series
+        if not one.formula and one.names
+        for across, up, name in zip(one.x, one.y, one.names, strict=True)
+        if name != one.label
+    ]
+    if len(points) <= _MOST_NAMED:
+        name_points(axes, points)

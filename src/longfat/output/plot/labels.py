@@ -1,0 +1,118 @@
+"""Names beside the ends of lines, moved apart where the ends lie together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+
+    from longfat.output.plot.style import LineStyle
+
+_FONT_PT = 8.5
+_LINE_PT = 12.0
+_LETTER_IN = 0.077  # of the bold font, on average
+_GAP_IN = 0.3
+
+
+def reserve_room(figure: Figure, labels: Sequence[str], *, width_in: float) -> float:
+    """Keep the right of a figure free for names.
+
+    Args:
+        figure: the figure, with constrained layout.
+        labels: the names.
+        width_in: the figure's width, in inches.
+
+    Returns:
+        The width of that room, in inches.
+    """
+    room_in = _GAP_IN + max(map(len, labels)) * _LETTER_IN
+    figure.set_layout_engine("constrained", rect=(0, 0, 1 - room_in / width_in, 1))
+    return room_in
+
+
+def label_ends(
+    axes: Any,
+    labels: Sequence[str],
+    ends: Sequence[tuple[float, float] | None],
+    styles: Sequence[LineStyle],
+    *,
+    height_in: float,
+) -> None:
+    """Write each line's name to the right of the axes, at the height of its end.
+
+    Args:
+        axes: the axes, with their limits set.
+        labels: the names.
+        ends: the last point of each line in the axes' units; None where there
+            is no line, and then no name.
+        styles: the look of each line.
+        height_in: about how high the axes are, in inches.
+    """
+    bottom, top = axes.get_ylim()
+    there = [(index, end) for index, end in enumerate(ends) if end is not None]
+    wanted = [(end[1] - bottom) / (top - bottom) for _, end in there]
+    placed = spread(wanted, least=_LINE_PT / (72 * height_in))
+    for (index, end), height in zip(there, placed, strict=True):
+        note = axes.annotate(
+            labels[index],
+            end,
+            xycoords="data",
+            xytext=(1.035, height),
+            textcoords="axes fraction",
+            va="center",
+            fontsize=_FONT_PT,
+            fontweight="bold",
+            color=styles[index].colour,
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": styles[index].colour,
+                "linewidth": 0.6,
+                "alpha": 0.7,
+                "shrinkA": 1,
+                "shrinkB": 3,
+                "relpos": (0, 0.5),
+            },
+        )
+        # The room is reserved already; the layout would shrink the panels for it once more.
+        note.set_in_layout(False)
+
+
+def spread(wanted: Sequence[float], *, least: float) -> list[float]:
+    """Move heights apart, as little as needed, and keep them from 0 to 1 where they fit.
+
+    Heights that come too close form a block around their mean; a block that
+    touches another joins it.
+
+    Args:
+        wanted: the heights, in any order, from 0 to 1.
+        least: the least distance of two.
+
+    Returns:
+        The heights in the same order, at least that far apart.
+    """
+    order = sorted(range(len(wanted)), key=lambda index: wanted[index])
+    blocks: list[list[int]] = []
+    for index in order:
+        block = [index]
+        while blocks and _bottom(block, wanted, least) < _top(blocks[-1], wanted, least) + least:
+            block = blocks.pop() + block
+        blocks.append(block)
+    placed = [0.0] * len(wanted)
+    for block in blocks:
+        for rank, index in enumerate(block):
+            placed[index] = _bottom(block, wanted, least) + rank * least
+    return placed
+
+
+def _bottom(block: Sequence[int], wanted: Sequence[float], least: float) -> float:
+    tall = (len(block) - 1) * least
+    lowest = sum(wanted[index] for index in block) / len(block) - tall / 2
+    return max(0.0, min(lowest, 1 - tall))
+
+
+def _top(block: Sequence[int], wanted: Sequence[float], least: float) -> float:
+    return _bottom(block, wanted, least) + (len(block) - 1) * least

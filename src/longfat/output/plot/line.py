@@ -1,0 +1,181 @@
+"""The values that are drawn: lines, panels, and what is drawn for comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from longfat.model.metric import Unit
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+def no_floats() -> Floats:
+    """Return an array without any number."""
+    return np.empty(0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """Values over time, and nothing else.
+
+    Attributes:
+        times_s: the times, in seconds, in their order.
+        values: as many values, in base units; NaN where there is a gap.
+    """
+
+    times_s: Floats
+    values: Floats
+
+    def __post_init__(self) -> None:
+        if self.times_s.shape != self.values.shape or self.times_s.ndim != 1:
+            raise ValueError(f"{self.times_s.shape} times for {self.values.shape} values")
+
+    def cut(self, start_s: float, end_s: float) -> Trace:
+        """Return what lies between two times, both of them included."""
+        keep = (self.times_s >= start_s) & (self.times_s <= end_s)
+        return Trace(self.times_s[keep], self.values[keep])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Line:
+    """One flow or queue over time.
+
+    Attributes:
+        label: what a figure calls it; empty where the title says it all.
+        times_s: the times, in seconds, in their order.
+        values: as many values, in base units; NaN where there is a gap.
+        unit: the base unit.
+        look: the number of its colour, dash and mark, from 0.
+        low: the lower edge of a band around it; None where it has none.
+        high: the upper edge.
+        parts: what it sums up, drawn thin: the streams of a flow.
+        dots: its points are single measurements that no line joins.
+        steps: a value stays until the next one, as a counter's does.
+        missing_s: when a value was due and none came, in seconds.
+    """
+
+    label: str
+    times_s: Floats
+    values: Floats
+    unit: Unit
+    look: int = 0
+    low: Floats | None = None
+    high: Floats | None = None
+    parts: tuple[Trace, ...] = ()
+    dots: bool = False
+    steps: bool = False
+    missing_s: Floats | None = None
+
+    def __post_init__(self) -> None:
+        Trace(self.times_s, self.values)
+        for edge in (self.low, self.high):
+            if edge is not None:
+                Trace(self.times_s, edge)
+        if (self.low is None) != (self.high is None):
+            raise ValueError("a band has two edges")
+
+    @property
+    def empty(self) -> bool:
+        """Tell whether there is nothing to draw."""
+        missing = 0 if self.missing_s is None else len(self.missing_s)
+        return not missing and not bool(np.isfinite(self.values).any())
+
+    @property
+    def largest(self) -> float:
+        """Return the largest value, its band included; 0 where there is none."""
+        top = self.values if self.high is None else self.high
+        top = top[np.isfinite(top)]
+        return float(top.max()) if len(top) else 0.0
+
+    def cut(self, start_s: float, end_s: float) -> Line:
+        """Return what lies between two times, both of them included."""
+        keep = (self.times_s >= start_s) & (self.times_s <= end_s)
+        missing = self.missing_s
+        if missing is not None:
+            missing = missing[(missing >= start_s) & (missing <= end_s)]
+        return replace(
+            self,
+            times_s=self.times_s[keep],
+            values=self.values[keep],
+            low=None if self.low is None else self.low[keep],
+            high=None if self.high is None else self.high[keep],
+            parts=tuple(part.cut(start_s, end_s) for part in self.parts),
+            missing_s=missing,
+        )
+
+    def later(self, shift_s: float) -> Line:
+        """Return the same, so many seconds later."""
+        return replace(
+            self,
+            times_s=self.times_s + shift_s,
+            parts=tuple(Trace(part.times_s + shift_s, part.values) for part in self.parts),
+            missing_s=None if self.missing_s is None else self.missing_s + shift_s,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """A constant to compare with, such as a queue's limit.
+
+    Attributes:
+        value: its height, in the panel's base unit.
+        label: what a figure calls it.
+    """
+
+    value: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Panel:
+    """One quantity over time, with all its lines.
+
+    Attributes:
+        name: what its file is called, such as `throughput`.
+        title: what stands above it.
+        lines: its lines, all in one unit; at least one.
+        references: what is drawn for comparison.
+        counted: what is counted, where the unit is a count: `segments`.
+    """
+
+    name: str
+    title: str
+    lines: tuple[Line, ...]
+    references: tuple[Reference, ...] = ()
+    counted: str = ""
+
+    def __post_init__(self) -> None:
+        if len({line.unit for line in self.lines}) != 1:
+            raise ValueError(f"panel {self.name!r} needs lines of one unit")
+
+    @property
+    def unit(self) -> Unit:
+        """Return the base unit of its lines."""
+        return self.lines[0].unit
+
+    @property
+    def empty(self) -> bool:
+        """Tell whether there is nothing to draw."""
+        return all(line.empty for line in self.lines)
+
+    @property
+    def largest(self) -> float:
+        """Return the largest value of its lines; 0 where there is none."""
+        return max(line.largest for line in self.lines)
+
+    @property
+    def span_s(self) -> tuple[float, float]:
+        """Return the first and the last time of its lines; 0 and 1 where there is none."""
+        times = [line.times_s for line in self.lines]
+        times += [line.missing_s for line in self.lines if line.missing_s is not None]
+        first_s = min((float(each.min()) for each in times if len(each)), default=0.0)
+        return first_s, max((float(each.max()) for each in times if len(each)), default=1.0)
+
+    def cut(self, start_s: float, end_s: float) -> Panel:
+        """Return what lies between two times, both of them included."""
+        return replace(self, lines=tuple(line.cut(start_s, end_s) for line in self.lines))

@@ -1,0 +1,174 @@
+"""Phase plots: one quantity against another, with time as colour.
+
+Of several, each has a panel of its own with the same axes: orbits over each
+other cannot be told apart. The colours of time rise evenly in lightness
+(cividis, made for the colour-blind and for grey print: J. R. Nuñez, C. R.
+Anderton, R. S. Renslow, PLOS ONE 13 (7), 2018), and start and end have marks.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from longfat.output.plot.frame import PAGE_WIDTH_IN, figure_title
+from longfat.output.plot.scales import scale_for
+from longfat.output.plot.style import INK, MUTED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from longfat.model.metric import Unit
+    from longfat.output.plot.line import Floats
+    from longfat.output.plot.scales import Scale
+
+MOST_ORBITS = 9
+"""More panels than that cannot be read on a page."""
+
+_LIGHTEST = 0.84  # of the colours; lighter ones are lost on white
+_MOST_POINTS = 5000
+_FAR_MARK = 2.0  # times the data; one that is farther would press it flat
+_ACROSS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Orbit:
+    """Two quantities of one run at the same times.
+
+    Attributes:
+        label: what its panel is called.
+        times_s: the times, in seconds, in their order.
+        across: the values of the quantity from left to right.
+        up: the values of the other.
+        across_mark: a value of `across` to compare with, such as the
+            bandwidth-delay product; None for none.
+        up_mark: likewise of `up`, such as the queue's limit.
+    """
+
+    label: str
+    times_s: Floats
+    across: Floats
+    up: Floats
+    across_mark: float | None = None
+    up_mark: float | None = None
+
+    def cut(self, start_s: float, end_s: float) -> Orbit:
+        """Return what lies between two times, both of them included."""
+        keep = (self.times_s >= start_s) & (self.times_s <= end_s)
+        return replace(self, times_s=self.times_s[keep], across=self.across[keep], up=self.up[keep])
+
+
+def draw_phase(
+    orbits: Sequence[Orbit],
+    *,
+    across: tuple[str, Unit],
+    up: tuple[str, Unit],
+    mark_names: tuple[str, str] = ("", ""),
+    title: str = "",
+    width_in: float = PAGE_WIDTH_IN,
+) -> Figure:
+    """Draw quantities against each other.
+
+    Draw and save inside `longfat.output.plot.figure_style`.
+
+    Args:
+        orbits: what is drawn, a panel each; at least one, at most `MOST_ORBITS`.
+        across: name and base unit of the quantity from left to right.
+        up: likewise of the other.
+        mark_names: what `across_mark` and `up_mark` are.
+        title: what stands above.
+        width_in: the width, in inches.
+    """
+    columns = 2 if len(orbits) == 4 else min(_ACROSS, len(orbits))
+    rows = math.ceil(len(orbits) / columns)
+    each_in = min(3.6, (width_in - 1.6) / columns * 0.9)
+    figure = Figure(figsize=(width_in, 1.1 + rows * (each_in + 0.3)), layout="constrained")
+    figure_title(figure, title, width_in=width_in)
+    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    x_axis = _Axis.of([o.across for o in orbits], [o.across_mark for o in orbits], across[1])
+    y_axis = _Axis.of([o.up for o in orbits], [o.up_mark for o in orbits], up[1])
+    span_s = min(float(o.times_s[0]) for o in orbits), max(float(o.times_s[-1]) for o in orbits)
+    drawn: Any = None
+    for place, (axes, one) in enumerate(zip(grid.flat, orbits, strict=False)):
+        drawn = _draw_orbit(axes, one, x_axis, y_axis, span_s)
+        axes.set_title(one.label)
+        # Of a last row that is not full, the panels above stand at the bottom too.
+        axes.xaxis.set_tick_params(labelbottom=place + columns >= len(orbits))
+    for axes in grid.flat[len(orbits) :]:
+        axes.set_visible(False)
+    first = grid[0, 0]
+    first.set_xlim(0, x_axis.limit)
+    first.set_ylim(0, y_axis.limit)
+    for axis in (first.xaxis, first.yaxis):
+        axis.set_major_locator(MaxNLocator(nbins=5))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    marks = [name for name, axis in zip(mark_names, (x_axis, y_axis), strict=True) if axis.marked]
+    note = "○ start, ■ end" + (f"; dashed: {' and '.join(marks)}" if marks else "")
+    figure.supxlabel(f"{across[0]} ({x_axis.scale.unit})\n{note}", fontsize=9)
+    figure.supylabel(f"{up[0]} ({y_axis.scale.unit})", fontsize=9)
+    bar = figure.colorbar(drawn, ax=grid, shrink=0.9, aspect=30, pad=0.02)
+    bar.set_label("virtual time (s)")
+    bar.outline.set_visible(False)
+    return figure
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """Scale and end of an axis that all panels share, and how far marks may be to be drawn."""
+
+    scale: Scale
+    top: float
+    limit: float
+    marked: bool
+
+    @classmethod
+    def of(cls, values: Sequence[Floats], marks: Sequence[float | None], unit: Unit) -> _Axis:
+        finite = [each[np.isfinite(each)] for each in values]
+        top = max((float(each.max()) for each in finite if len(each)), default=0.0)
+        near = [mark for mark in marks if mark is not None and mark <= _FAR_MARK * top]
+        highest = max([top, *near])
+        scale = scale_for(unit, highest)
+        return cls(scale, top, highest * scale.factor * 1.08 or 1.0, bool(near))
+
+    def near(self, mark: float | None) -> float | None:
+        """Return where a mark stands; None for none, or one too far from the data."""
+        if mark is None or mark > _FAR_MARK * self.top:
+            return None
+        return mark * self.scale.factor
+
+
+def _draw_orbit(
+    axes: Any, one: Orbit, x_axis: _Axis, y_axis: _Axis, span_s: tuple[float, float]
+) -> Any:
+    known = np.flatnonzero(np.isfinite(one.across) & np.isfinite(one.up))
+    step = max(1, math.ceil(len(known) / _MOST_POINTS))
+    kept = np.unique(np.concatenate((known[::step], known[-1:])))
+    x, y = one.across[kept] * x_axis.scale.factor, one.up[kept] * y_axis.scale.factor
+    points = np.column_stack((x, y)).reshape(-1, 1, 2)
+    pieces = LineCollection(
+        list(np.concatenate((points[:-1], points[1:]), axis=1)),
+        cmap=ListedColormap(mpl.colormaps["cividis"](np.linspace(0, _LIGHTEST, 256))),
+        linewidths=1.1,
+        zorder=2.5,
+    )
+    pieces.set_array(one.times_s[kept][:-1])
+    pieces.set_clim(*span_s)
+    axes.add_collection(pieces)
+    marks = {"color": INK, "zorder": 4, "clip_on": False, "linestyle": "none"}
+    axes.plot(x[:1], y[:1], marker="o", markerfacecolor="white", markersize=6, **marks)
+    axes.plot(x[-1:], y[-1:], marker="s", markersize=5, **marks)
+    for mark, line in (
+        (x_axis.near(one.across_mark), axes.axvline),
+        (y_axis.near(one.up_mark), axes.axhline),
+    ):
+        if mark is not None:
+            line(mark, color=MUTED, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1.5)
+    return pieces

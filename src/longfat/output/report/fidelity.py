@@ -1,0 +1,244 @@
+"""Fidelity: how near runs come to what the labs' sources published.
+
+Two ranks of figures. Throughput and times, and all that ping tells, are what a
+reader compares first. Retransmissions, windows and queues say more of how the
+source's machine worked, and stand apart as other figures. The rule is the same
+for both: a figure is near enough within 15 % of the published one, or where the
+published one lies in the 5-95 % band of our seeds; else the study must explain it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longfat.analysis.verdict import Comparison, Verdict, judge
+from longfat.errors import InputError
+from longfat.execution.runs import load_run
+from longfat.model.metric import Unit
+from longfat.model.traffic import Ping
+from longfat.model.units import format_quantity
+from longfat.study.node import listed
+
+if TYPE_CHECKING:
+    from longfat.execution.runs import Run
+    from longfat.study import Study
+
+TOLERANCE = 0.15
+"""How far from the published figure is near enough, as a part of it."""
+
+FEWEST_SEEDS = 8
+"""With fewer, a band tells little; a figure that leans on one is counted as such."""
+
+_RUN_FOLDER = re.compile(r"[A-Za-z].*-seed[0-9]+")
+
+
+class Standing(Enum):
+    """How a figure stands; the text is what the summary calls it."""
+
+    WITHIN = "within 15 %"
+    INSIDE = "inside the band"
+    EXPLAINED = "explained"
+    OFF = "off"
+    MISSING = "not measured"
+
+    @property
+    def good(self) -> bool:
+        """Tell whether nothing is left to do."""
+        return self not in (Standing.OFF, Standing.MISSING)
+
+
+@dataclass(frozen=True, slots=True)
+class FigureFidelity:
+    """A published figure beside ours.
+
+    Attributes:
+        comparison: the figure and our spread.
+        standing: how they compare.
+        other: it is of the second rank.
+    """
+
+    comparison: Comparison
+    standing: Standing
+    other: bool
+
+    @property
+    def too_few_seeds(self) -> bool:
+        """Tell whether it is beyond 15 %, and the seeds are too few to tell a spread."""
+        spread = self.comparison.spread
+        beyond = self.standing is not Standing.WITHIN
+        return beyond and spread is not None and spread.count < FEWEST_SEEDS
+
+
+@dataclass(frozen=True, slots=True)
+class StudyFidelity:
+    """The published figures of a study beside ours."""
+
+    verdict: Verdict
+    figures: tuple[FigureFidelity, ...]
+
+    @property
+    def good(self) -> bool:
+        """Tell whether every figure is near enough or explained."""
+        return all(figure.standing.good for figure in self.figures)
+
+    @property
+    def summary(self) -> str:
+        """Return how many figures stand how, in one line."""
+        counts = {
+            standing: sum(figure.standing is standing for figure in self.figures)
+            for standing in Standing
+        }
+        parts = [f"{count} {standing.value}" for standing, count in counts.items() if count]
+        if few := sum(figure.too_few_seeds for figure in self.figures):
+            parts.append(f"beyond 15 % with fewer than {FEWEST_SEEDS} seeds: {few}")
+        return f"{len(self.figures)} figures: {', '.join(parts)}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object that `longfat fidelity --json` prints for a study."""
+        return {
+            "study": self.verdict.study.name,
+            "good": self.good,
+            "figures": [_figure_to_json(figure) for figure in self.figures],
+        }
+
+
+def _figure_to_json(figure: FigureFidelity) -> dict[str, Any]:
+    published, spread = figure.comparison.figure, figure.comparison.spread
+    return {
+        "case": published.case,
+        "metric": published.metric,
+        "rank": "other" if figure.other else "main",
+        "published": published.value,
+        "median": figure.comparison.measured,
+        "low": None if spread is None else spread.low,
+        "high": None if spread is None else spread.high,
+        "seeds": 0 if spread is None else spread.count,
+        "ratio": figure.comparison.ratio,
+        "standing": figure.standing.value,
+        "explanation": published.explanation,
+    }
+
+
+def study_fidelity(study: Study, folder: Path) -> StudyFidelity:
+    """Compare the runs in a folder with what their study's source published.
+
+    Args:
+        study: the study.
+        folder: the folder that `longfat run` filled for it.
+
+    Raises:
+        InputError: nothing was published, there are no runs, a run cannot be
+            read, or it is not one of this study.
+    """
+    if study.published is None:
+        raise InputError(f"{study.file}: nothing was published of it: there is no field published")
+    verdict = judge(study, load_runs(study, folder))
+    figures = tuple(
+        FigureFidelity(
+            comparison=comparison,
+            standing=_standing(comparison),
+            other=_is_other(comparison, study),
+        )
+        for comparison in verdict.published
+    )
+    return StudyFidelity(verdict, figures)
+
+
+def load_runs(study: Study, folder: Path) -> dict[str, tuple[Run, ...]]:
+    """Read all runs of a study in a folder.
+
+    Args:
+        study: the study.
+        folder: the folder with the run directories, `CASE-seedN`.
+
+    Returns:
+        The runs by case, in the study's order, and of a case in the seeds' order.
+
+    Raises:
+        InputError: there are none, one cannot be read, or one is of another study.
+    """
+    try:
+        folders = sorted(path for path in folder.iterdir() if _RUN_FOLDER.fullmatch(path.name))
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be read: {error.strerror}") from None
+    if not folders:
+        raise InputError(f"{folder}: there are no runs in it (folders such as default-seed1)")
+    found: dict[str, list[Run]] = {name: [] for name in study.cases}
+    for path in folders:
+        run = load_run(path)
+        _check_run(run, study)
+        found[run.name].append(run)
+    for name, runs in found.items():
+        runs.sort(key=lambda run: run.seed)
+        releases = sorted({run.kernel["release"] for run in runs})
+        if len(releases) > 1:
+            raise InputError(
+                f"{folder}: the runs of the case {name!r} are of several kernels: "
+                f"{listed(releases)}; run all of them with one"
+            )
+    return {name: tuple(runs) for name, runs in found.items() if runs}
+
+
+def _check_run(run: Run, study: Study) -> None:
+    if run.name not in study.cases:
+        raise InputError(
+            f"{run.folder}: it is not a run of {study.file}, which has no case {run.name!r} "
+            f"(there are: {listed(study.cases)})"
+        )
+    planned = study.cases[run.name].case
+    # What the command line may have put in its place is no other study.
+    if dataclasses.replace(planned, seed=run.case.seed, kernel=run.case.kernel) != run.case:
+        raise InputError(
+            f"{run.folder}: its case {run.name!r} is not what {study.file} says: it is of another "
+            "study, or the study was changed since; remove it or run it again"
+        )
+
+
+def _standing(comparison: Comparison) -> Standing:
+    if comparison.measured is None:
+        return Standing.MISSING
+    published = comparison.figure.value
+    if abs(comparison.measured - published) <= TOLERANCE * published:
+        return Standing.WITHIN
+    if comparison.inside_band:
+        return Standing.INSIDE
+    return Standing.OFF if comparison.figure.explanation is None else Standing.EXPLAINED
+
+
+def _is_other(comparison: Comparison, study: Study) -> bool:
+    figure = comparison.figure
+    flow = figure.metric.partition(".")[0]
+    pings = {f.name for f in study.cases[figure.case].case.flows if isinstance(f, Ping)}
+    return figure.unit not in (Unit.BPS, Unit.SECONDS) and flow not in pings
+
+
+def fidelity_complaints(studies: Sequence[StudyFidelity]) -> list[str]:
+    """Return a line for each figure that is off or not measured, and each case that was not run.
+
+    Args:
+        studies: the studies with their runs.
+    """
+    lines = []
+    for one in studies:
+        for figure in one.figures:
+            published, ours = figure.comparison.figure, figure.comparison.measured
+            if figure.standing.good:
+                continue
+            if published.case not in one.verdict.runs:
+                line = f"not run: {one.verdict.study.name} {published.case}"
+            else:
+                shown = "nothing" if ours is None else format_quantity(ours, published.unit)
+                line = (
+                    f"{figure.standing.value}: {one.verdict.study.name} {published.case} "
+                    f"{published.title}: published "
+                    f"{format_quantity(published.value, published.unit)}, ours {shown}"
+                )
+            if line not in lines:
+                lines.append(line)
+    return lines

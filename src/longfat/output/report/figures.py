@@ -1,0 +1,185 @@
+"""Which figures a report has, each for the screen and for paper.
+
+Few lines stand in one figure; of many, each case gets a figure of its own, for
+a person can tell about half a dozen lines apart.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.model.metric import Unit
+from longfat.model.traffic import Bulk, Ping
+from longfat.output.plot import MOST_ORBITS, draw_panels, draw_phase
+from longfat.output.report.charts import ChartData
+from longfat.output.report.groups import seeds_note, verdict_groups
+from longfat.output.report.series import Series
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.figure import Figure
+
+    from longfat.analysis.verdict import Verdict
+    from longfat.output.plot import Orbit, Panel
+
+_OVER_TIME = ("throughput", "rtt", "cwnd", "queue", "retransmits")
+_MOST_LINES = 7  # as many as there are colours
+_TRAFFIC_TIME = "virtual time since the first flow's start (s)"
+_PING_TIME = "virtual time since the first request (s)"
+_CWND = "congestion window"
+
+
+@dataclass(frozen=True, slots=True)
+class Exhibit:
+    """A figure.
+
+    Attributes:
+        name: its name, one of a kind in the report.
+        case: the case that it is of; empty for all.
+        words: what it shows, to a person who cannot see it.
+        note: what a reader must know to read it.
+        draw: draws it static, of a width in inches and with a title above.
+        chart: puts it among the charts that can be zoomed.
+        shown: all that it shows, as values, but for its width and title.
+    """
+
+    name: str
+    case: str
+    words: str
+    note: str
+    draw: Callable[[float, str], Figure]
+    chart: Callable[[ChartData], None]
+    shown: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gallery:
+    """The figures under one heading."""
+
+    heading: str
+    anchor: str
+    exhibits: tuple[Exhibit, ...]
+
+
+def galleries(verdict: Verdict) -> tuple[Gallery, ...]:
+    """Return the figures of a report, by what they show.
+
+    Args:
+        verdict: the study with its runs.
+
+    Raises:
+        InputError: a file of a run is missing or broken.
+    """
+    if not verdict.runs:
+        return ()
+    groups = verdict_groups(verdict)
+    lines = sum(kind == "tcp" for group in groups for kind, _ in group.things())
+    apart = [("", groups)]
+    if lines > _MOST_LINES and len(groups) > 1:
+        apart = [(group.label, [dataclasses.replace(group, label="")]) for group in groups]
+    series = [(case, Series(of_case, from_first=Bulk)) for case, of_case in apart]
+    traffic = [
+        _over_time("traffic", case, panels, _TRAFFIC_TIME, note=seeds_note(one.groups))
+        for case, one in series
+        if (panels := _panels(one))
+    ]
+    phases = [_phase(case, orbits, one) for case, one in series if (orbits := one.orbits())]
+    pings = Series(groups, from_first=Ping).panel("rtt", kinds=("ping",))
+    shown = (
+        Gallery("Traffic over time", "traffic", tuple(traffic)),
+        Gallery("Queue against congestion window", "phase", tuple(phases)),
+        Gallery(
+            "Round-trip time of each ping",
+            "pings",
+            ()
+            if pings is None
+            else (_over_time("ping", "", [pings], _PING_TIME, note=seeds_note(groups)),),
+        ),
+    )
+    return tuple(gallery for gallery in shown if gallery.exhibits)
+
+
+def _panels(series: Series) -> list[Panel]:
+    found = [series.panel(metric, kinds=("tcp", "queue")) for metric in _OVER_TIME]
+    # Retransmissions that never happened are told by the tables.
+    return [
+        panel
+        for panel in found
+        if panel is not None and (panel.name != "retransmits" or panel.largest > 0)
+    ]
+
+
+def _over_time(
+    kind: str, case: str, panels: Sequence[Panel], time_label: str, *, note: str
+) -> Exhibit:
+    names = list(dict.fromkeys(line.label for panel in panels for line in panel.lines))
+    whose = ", ".join(filter(None, [case, *names]))
+    # What probes saw before the first flow began is no traffic.
+    span_s = 0.0, max(0.0, *(panel.span_s[1] for panel in panels)) or 1.0
+    panels = [panel.cut(*span_s) for panel in panels]
+    titles = ", ".join(panel.title for panel in panels)
+
+    def draw(width_in: float, title: str) -> Figure:
+        return draw_panels(
+            panels,
+            title=title,
+            time_label=time_label,
+            span_s=span_s,
+            note=note,
+            width_in=width_in,
+        )
+
+    name = f"{kind}-{case}" if case else kind
+
+    def chart(data: ChartData) -> None:
+        data.add_panels(name, panels, time_label=time_label, span_s=span_s)
+
+    return Exhibit(
+        name,
+        case,
+        f"{titles} over virtual time of {whose}.",
+        note,
+        draw,
+        chart,
+        shown=(panels, time_label, span_s, note),
+    )
+
+
+def _phase(case: str, orbits: Sequence[Orbit], series: Series) -> Exhibit:
+    shown = list(orbits[:MOST_ORBITS])
+    interfaces = {n for group in series.groups for kind, n in group.things() if kind == "queue"}
+    queue = f"queue of {interfaces.pop()}" if len(interfaces) == 1 else "queue"
+    notes = ["colour: time; circle: start; square: end; dashed: BDP and the queue's limit"]
+    if seeds_note(series.groups):
+        notes.append("of the first seed")
+    if len(orbits) > len(shown):
+        notes.append(f"the first {len(shown)} of {len(orbits)}")
+
+    def draw(width_in: float, title: str) -> Figure:
+        figure = draw_phase(
+            shown,
+            across=(_CWND, Unit.BYTES),
+            up=(queue, Unit.BYTES),
+            mark_names=("BDP", "the queue's limit"),
+            title=title,
+            width_in=width_in,
+        )
+        for axes in figure.axes:
+            for collection in axes.collections:
+                # Thousands of pieces of line, each with a colour of its own.
+                collection.set_rasterized(True)
+        return figure
+
+    name = f"phase-{case}" if case else "phase"
+    return Exhibit(
+        name,
+        case,
+        f"The {queue} against the {_CWND} of {', '.join(one.label for one in shown)}.",
+        "; ".join(notes),
+        draw,
+        lambda data: data.add_orbits(name, shown, across=_CWND, up=queue),
+        shown=(shown, queue),
+    )

@@ -1,0 +1,120 @@
+"""The report's files: which are there already, and which are to be made.
+
+A report that is there and made from the same is left as it is, and what makes one (`rendering`,
+with matplotlib and the rest) is not even loaded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from longfat.common.extras import MissingExtraError, missing_modules
+from longfat.errors import InputError, SurroundingsError
+from longfat.output.report.origin import verdict_digest
+from longfat.output.report.record import Record, read_record
+from longfat.output.report.scope import report_scope
+
+if TYPE_CHECKING:
+    from longfat.analysis.verdict import Verdict
+
+PAGE = "report.html"
+PAPER = "report.pdf"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFiles:
+    """What a report consists of.
+
+    Attributes:
+        page: the HTML page, which needs none of the others.
+        figures: the figures, each in several forms.
+        paper: the same as a PDF; None where it cannot be made here.
+        notes: what a person should know, such as why there is no PDF.
+    """
+
+    page: Path
+    figures: tuple[Path, ...]
+    paper: Path | None = None
+    notes: tuple[str, ...] = ()
+
+
+def write_report(verdict: Verdict, folder: Path) -> ReportFiles:
+    """Write `report.html`, `report.pdf`, and the figures, as far as they are not there already.
+
+    Figures over time are `plots/*.png` and `*.pdf`; the charts of a grid are `figures/*.pdf`,
+    `*.png` and `*.svg`. Files of an earlier report that this one does not have are removed.
+
+    Args:
+        verdict: the study with its runs.
+        folder: the folder that takes them; made if it is not there.
+
+    Raises:
+        InputError: the folder cannot be made or written to, or a file of a
+            run is missing or broken.
+        MachineError: a tool's output cannot be read.
+        SurroundingsError: what reads the series is not installed.
+    """
+    made_from = verdict_digest(verdict)
+    record = read_record(folder)
+    lacks = _lacks(record)
+    paper = not lacks.paper
+    if paper != (PAPER in record.files) or not record.is_whole(made_from=made_from, folder=folder):
+        # It loads all that draws.
+        from longfat.output.report.rendering import render  # noqa: PLC0415
+
+        try:
+            record = render(verdict, folder, before=record, made_from=made_from, paper=paper)
+        except OSError as error:
+            raise InputError(f"{folder}: the report cannot be written: {error.strerror}") from None
+    return ReportFiles(
+        page=folder / PAGE,
+        figures=tuple(folder / name for name in record.files if name not in {PAGE, PAPER}),
+        paper=folder / PAPER if paper else None,
+        notes=(*report_scope(verdict).notes, *lacks.notes),
+    )
+
+
+def report_page(verdict: Verdict) -> str:
+    """Return the text of `report.html` alone, which needs no other file.
+
+    Args:
+        verdict: the study with its runs.
+
+    Raises:
+        InputError: a file of a run is missing or broken.
+        MachineError: a tool's output cannot be read.
+    """
+    from longfat.output.report.rendering import page_text  # noqa: PLC0415
+
+    return page_text(verdict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lacks:
+    """What cannot be made here.
+
+    Attributes:
+        paper: there is no PDF.
+        notes: why, to a person.
+    """
+
+    paper: bool
+    notes: tuple[str, ...]
+
+
+def _lacks(record: Record) -> _Lacks:
+    missing = missing_modules("report")
+    notes = (str(MissingExtraError("report", missing)),) if missing else ()
+    if "weasyprint" in missing:
+        return _Lacks(paper=True, notes=notes)
+    if PAPER not in record.files:
+        # What it takes of the system is known only when it is loaded.
+        from longfat.output.report.pdf import load_weasyprint  # noqa: PLC0415
+
+        try:
+            load_weasyprint()
+        except SurroundingsError as error:
+            return _Lacks(paper=True, notes=(*notes, f"{error.message}; to mend it: {error.mend}"))
+    return _Lacks(paper=False, notes=notes)

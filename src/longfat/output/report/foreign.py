@@ -1,0 +1,180 @@
+"""From any reports of iperf3 to panels: one for each quantity that the rows tell.
+
+Of a report whose ends both send (`--bidir`) the two directions are lines of
+their own. Rows that iperf3 omits from its totals are left out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from longfat.model.metric import Unit
+from longfat.model.traffic.iperf3_any import AnyReport, read_any_report
+from longfat.output.plot import Line, Panel, Trace
+from longfat.output.report.curves import middle_bps, row_traces, running_total, together
+from longfat.output.report.intervals import whole_rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from longfat.model.traffic.bulk import Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Quantity:
+    title: str
+    unit: Unit
+    read: Callable[[Interval], tuple[float, float | None]]
+    mean: bool = False
+    running: bool = False
+    varies: bool = False  # drawn only where it does
+    zeros: bool = True  # zeros alone are drawn too
+    counted: str = ""
+
+
+def _at_end(read: Callable[[Interval], float | None]) -> Callable[..., tuple[float, float | None]]:
+    return lambda row: (row.end_s, read(row))
+
+
+_QUANTITIES: dict[str, _Quantity] = {
+    "throughput": _Quantity(title="Throughput", unit=Unit.BPS, read=middle_bps),
+    "rtt": _Quantity(
+        title="Smoothed RTT",
+        unit=Unit.SECONDS,
+        read=_at_end(lambda row: row.rtt_s),
+        mean=True,
+        zeros=False,
+    ),
+    "rttvar": _Quantity(
+        title="RTT variation",
+        unit=Unit.SECONDS,
+        read=_at_end(lambda row: row.rttvar_s),
+        mean=True,
+        zeros=False,
+    ),
+    "cwnd": _Quantity(
+        title="Congestion window",
+        unit=Unit.BYTES,
+        read=_at_end(lambda row: row.cwnd_bytes),
+        zeros=False,
+    ),
+    "retransmits": _Quantity(
+        title="Retransmitted segments in each interval",
+        unit=Unit.COUNT,
+        read=_at_end(lambda row: row.retransmits),
+        counted="segments",
+    ),
+    "bytes": _Quantity(
+        title="Data transferred since the start",
+        unit=Unit.BYTES,
+        read=_at_end(lambda row: row.bytes),
+        running=True,
+    ),
+    "mtu": _Quantity(
+        title="Path MTU",
+        unit=Unit.BYTES,
+        read=_at_end(lambda row: row.pmtu_bytes),
+        mean=True,
+        varies=True,
+    ),
+    "jitter": _Quantity(
+        title="Jitter",
+        unit=Unit.SECONDS,
+        read=_at_end(lambda row: row.jitter_s),
+        mean=True,
+        zeros=False,
+    ),
+    "lost": _Quantity(
+        title="Lost packets in each interval",
+        unit=Unit.COUNT,
+        read=_at_end(lambda row: row.lost_packets),
+        counted="packets",
+    ),
+}
+
+FOREIGN_METRICS = tuple(_QUANTITIES)
+"""The quantities, by the names that `longfat plot --iperf --metric` takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """The streams of one direction of a report."""
+
+    label: str
+    rows: list[list[Interval]]
+
+
+def read_reports(paths: Sequence[Path]) -> list[AnyReport]:
+    """Read reports of iperf3, each once.
+
+    Raises:
+        InputError: one of them cannot be read; nothing is drawn of the others then.
+    """
+    return [read_any_report(path) for path in dict.fromkeys(paths)]
+
+
+def foreign_panels(reports: Sequence[AnyReport], metrics: Sequence[str] = ()) -> list[Panel]:
+    """Return a panel for each quantity that any of the reports tells.
+
+    Args:
+        reports: the reports; at least one.
+        metrics: the quantities wanted, of `FOREIGN_METRICS`; all where none are given.
+    """
+    tests = [test for one in _labelled(reports) for test in one]
+    if len(tests) == 1:
+        tests = [dataclasses.replace(tests[0], label="")]
+    found = [_panel(name, _QUANTITIES[name], tests) for name in metrics or FOREIGN_METRICS]
+    return [panel for panel in found if panel is not None]
+
+
+def _labelled(reports: Sequence[AnyReport]) -> list[list[_Test]]:
+    if len(reports) == 1:
+        return [_tests(reports[0], "")]
+    names = [report.path.stem for report in reports]
+    if max(Counter(names).values()) > 1:
+        names = [str(report.path.with_suffix("")) for report in reports]
+    return [_tests(report, name) for report, name in zip(reports, names, strict=True)]
+
+
+def _tests(report: AnyReport, name: str) -> list[_Test]:
+    found = {}
+    for sender, words in ((True, "sent"), (False, "received")):
+        rows = [
+            whole_rows(stream)
+            for stream in report.streams
+            if any(r.sender is sender for r in stream)
+        ]
+        if rows := [stream for stream in rows if stream]:
+            found[words] = rows
+    if len(found) == 1:
+        return [_Test(name, rows) for rows in found.values()]
+    return [_Test(f"{name} {words}".strip(), rows) for words, rows in found.items()]
+
+
+def _panel(name: str, quantity: _Quantity, tests: Sequence[_Test]) -> Panel | None:
+    lines = [_line(quantity, test, look) for look, test in enumerate(tests)]
+    values = np.concatenate([line.values for line in lines])
+    parts = [part.values for line in lines for part in line.parts] or [values]
+    if not len(values) or (not quantity.zeros and not values.any()):
+        return None
+    if quantity.varies and all(len(np.unique(part)) <= 1 for part in parts):
+        return None
+    title = quantity.title
+    if any(line.parts for line in lines):
+        title += f" ({'mean' if quantity.mean else 'sum'}; thin: each stream)"
+    return Panel(name=name, title=title, lines=tuple(lines), counted=quantity.counted)
+
+
+def _line(quantity: _Quantity, test: _Test, look: int) -> Line:
+    traces: list[Trace] = row_traces(test.rows, quantity.read)
+    if quantity.running:
+        traces = [running_total(trace) for trace in traces]
+    line = together(traces, quantity.unit, mean=quantity.mean)
+    streams = f" ({len(traces)} streams)" if test.label and len(traces) > 1 else ""
+    return dataclasses.replace(line, label=test.label + streams, look=look)

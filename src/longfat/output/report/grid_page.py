@@ -1,0 +1,229 @@
+"""The page of a grid, or of any study of very many cases.
+
+It has what a person can take in of hundreds of cases: the parameters, the claims, the figures,
+and a table of all cases that is sorted and filtered in the page. What `longfat.output.report.page`
+tells of each case alone (its flows over time, its windows, its commands) stays in the runs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from longfat import __version__
+from longfat.execution.runs import told_tools
+from longfat.output.plot import DARK, Chart
+from longfat.output.report.captions import caption
+from longfat.output.report.case_table import MOST_PLAIN, CaseTable
+from longfat.output.report.networks import DrawnNetwork, drawn_networks, networks_html
+from longfat.output.report.rerun import rerun_line
+from longfat.output.report.templates import colour_variable, environment, inline_svg
+from longfat.output.report.text import page_text, place_network, unfold
+from longfat.output.report.values import claim_rows, claims_summary, run_summary
+
+if TYPE_CHECKING:
+    from longfat.analysis.verdict import Verdict
+    from longfat.output.report.embedded import Embedded
+    from longfat.output.report.figures import Gallery
+
+_LONGEST_VALUES = 160  # letters of a parameter's values
+_PLAIN_COLUMNS = 8  # of a table on paper
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parameter:
+    """A parameter of the grid, with its values in a line."""
+
+    name: str
+    values: tuple[str, ...]
+
+    @property
+    def told(self) -> str:
+        """Return the values, or the ends of very many."""
+        text = ", ".join(self.values)
+        if len(text) <= _LONGEST_VALUES:
+            return text
+        return f"{', '.join(self.values[:5])}, ... {self.values[-1]}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kernel:
+    """A kernel, and how many cases ran on it."""
+
+    release: str
+    digest: str
+    cases: int
+
+
+class GridPage:
+    """The page of very many cases.
+
+    Args:
+        verdict: the study with its runs.
+        table: all of its cases.
+        charts: its figures.
+        galleries: figures over time, of a grid of few cases.
+        svgs: each figure by its name, as matplotlib saves it.
+    """
+
+    def __init__(
+        self,
+        verdict: Verdict,
+        *,
+        table: CaseTable,
+        charts: Sequence[Chart],
+        galleries: Sequence[Gallery],
+        svgs: Mapping[str, str],
+    ) -> None:
+        self._verdict = verdict
+        self._table = table
+        self._charts = charts
+        self._galleries = galleries
+        self._svgs = svgs
+        text = verdict.study.text
+        self._text = None if text is None else page_text(text, title=verdict.study.title)
+
+    def for_screen(self, embedded: Embedded) -> str:
+        """Return the page as a browser shows it.
+
+        Args:
+            embedded: what draws the charts that can be zoomed, and builds the table.
+        """
+        text = Markup("") if self._text is None else self._text.html
+        return self._render(paper=False, embedded=embedded, text=text, answers=())
+
+    def for_paper(self) -> str:
+        """Return the page as it is printed: the table has its first rows and columns."""
+        text, answers = unfold(Markup("") if self._text is None else self._text.html)
+        return self._render(paper=True, embedded=None, text=text, answers=answers)
+
+    def _render(self, *, paper: bool, text: Markup, **more: Any) -> str:
+        figures = {
+            name: inline_svg(svg, prefix=f"figure-{name}", dark=not paper)
+            for name, svg in self._svgs.items()
+        }
+        table = self._table.narrowed(_PLAIN_COLUMNS) if paper else self._table
+        drawing = networks_html(self._networks, paper=paper)
+        values = {
+            **self._values,
+            **more,
+            "paper": paper,
+            "figures": figures,
+            "table": table,
+            "drawing": drawing,
+            "text": place_network(text, drawing),
+        }
+        return environment().get_template("grid.html.j2").render(values)
+
+    @cached_property
+    def _networks(self) -> list[DrawnNetwork]:
+        # All cases of a grid have the same nodes; their links differ in numbers only.
+        verdict = self._verdict
+        if verdict.study.grid is None:
+            return []
+        first = next(iter(verdict.runs or verdict.study.cases))
+        study = dataclasses.replace(verdict.study, cases={first: verdict.study.cases[first]})
+        runs = {first: verdict.runs[first]} if verdict.runs else {}
+        found = drawn_networks(dataclasses.replace(verdict, study=study, runs=runs))
+        return [
+            dataclasses.replace(one, words=f"{one.words}; the numbers are those of {first}")
+            for one in found
+        ]
+
+    @cached_property
+    def _values(self) -> dict[str, Any]:
+        verdict = self._verdict
+        study = verdict.study
+        runs = [run for of_case in verdict.runs.values() for run in of_case]
+        values: dict[str, Any] = {
+            "version": __version__,
+            "verdict": verdict,
+            "study": study,
+            "summary": run_summary(verdict),
+            "colours": DARK,
+            "variable": colour_variable,
+            "headings": () if self._text is None else self._text.headings,
+            "parameters": _parameters(verdict),
+            "combinations": _combinations(verdict),
+            "claims": claim_rows(verdict),
+            "claims_summary": claims_summary(verdict),
+            "charts": [caption(chart) for chart in self._charts],
+            "galleries": self._galleries,
+            "table_notes": _table_notes(verdict, self._table),
+            "kernels": _kernels(verdict),
+            "digest": _digest(verdict),
+            "tools": told_tools(runs),
+            "rerun": rerun_line(verdict),
+        }
+        return values | {"sections": self._sections(values)}
+
+    def _sections(self, values: Mapping[str, Any]) -> dict[str, str]:
+        placed = self._text is not None and self._text.places_network
+        found = {
+            "parameters": "Parameters" if values["parameters"] else "",
+            "network": "Network" if self._networks and not placed else "",
+            "claims": "Claims" if values["claims"] else "",
+            "figures": "Figures" if values["charts"] else "",
+            **{gallery.anchor: gallery.heading for gallery in self._galleries},
+            "cases": "All cases",
+            "runs": "What was run",
+            "again": "To run it again",
+        }
+        return {anchor: heading for anchor, heading in found.items() if heading}
+
+
+def _parameters(verdict: Verdict) -> list[_Parameter]:
+    grid = verdict.study.grid
+    if grid is None:
+        return []
+    return [_Parameter(name=one.name, values=one.values) for one in grid.parameters]
+
+
+def _combinations(verdict: Verdict) -> str:
+    study = verdict.study
+    if study.grid is None:
+        return ""
+    cases, run = len(study.cases), len(verdict.runs)
+    words = f"{study.grid.product:,} combinations"
+    if cases < study.grid.product:
+        words += f", of which the study's conditions leave {cases:,}"
+    if run < cases:
+        words += f"; {run:,} of them were run"
+    return f"{words}."
+
+
+def _table_notes(verdict: Verdict, table: CaseTable) -> list[str]:
+    notes = []
+    if verdict.many_seeds:
+        notes.append("Numbers are medians over the seeds.")
+    notes.append("MB are 1,048,576 bytes.")
+    if table.left_out:
+        notes.append(f"{table.left_out:,} more metrics of each case stand in the runs only.")
+    if table.rows > MOST_PLAIN:
+        notes.append("Of a case alone, longfat plot RUN draws what happened over time.")
+    return notes
+
+
+def _kernels(verdict: Verdict) -> list[_Kernel]:
+    runs = verdict.first_runs.values()
+    count = Counter((run.kernel["release"], run.kernel["digest"][:12]) for run in runs)
+    return [
+        _Kernel(release=release, digest=digest, cases=cases)
+        for (release, digest), cases in sorted(count.items())
+    ]
+
+
+def _digest(verdict: Verdict) -> str:
+    """Return one digest over those of all runs, by the cases' names and seeds."""
+    found = hashlib.sha256()
+    for name, runs in sorted(verdict.runs.items()):
+        for run in runs:
+            found.update(f"{name}\0{run.seed}\0{run.digest}\n".encode())
+    return found.hexdigest()

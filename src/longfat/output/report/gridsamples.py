@@ -1,0 +1,114 @@
+"""What a figure over a grid reads from one run: the values of its expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from longfat.errors import LongfatError
+from longfat.output.report.curves import RunCurves
+from longfat.study.claims.aggregates import Own, factor
+from longfat.study.claims.columns import Column, column
+from longfat.study.claims.tally import measure
+from longfat.study.figures.spec import Sampled
+from longfat.study.grid.expressions import Named, Word, text_code
+
+if TYPE_CHECKING:
+    from longfat.analysis.verdict import Verdict
+    from longfat.execution.runs import Run
+    from longfat.study.claims.rows import Rows
+    from longfat.study.claims.terms import Term
+    from longfat.study.figures.spec import Quantity
+
+# The quantities of `RunCurves` by what a study calls their many values.
+_CURVES: Mapping[str, str] = {
+    "replies": "rtt",
+    "rates": "throughput",
+    "rtts": "rtt",
+    "cwnds": "cwnd",
+    "backlogs": "queue",
+}
+
+
+class CaseValues:
+    """The values of expressions in the runs of each case.
+
+    Args:
+        verdict: the study with its runs.
+        rows: the study's cases.
+    """
+
+    def __init__(self, verdict: Verdict, rows: Rows) -> None:
+        self._verdict = verdict
+        self.rows = rows
+        self.unreadable = 0
+
+    def of(self, quantity: Quantity, row: int) -> list[Column]:
+        """Return the values of an expression in a case, by seed, in the quantity's unit.
+
+        Args:
+            quantity: the expression.
+            row: the case.
+
+        Returns:
+            For each run one value, or many where a run has many; NaN where it has none. Nothing
+            if the case was not run.
+        """
+        assert quantity.term is not None
+        runs = self._verdict.runs.get(self.rows.cases[row], ())
+        found = []
+        for seed in range(len(runs)):
+            values = column(quantity.term, _RunScope(self, row, seed))
+            found.append(np.atleast_1d(measure(values, quantity.unit)))  # type: ignore[arg-type]
+        return found
+
+    def run(self, row: int, seed: int) -> Run | None:
+        """Return a run of a case; None where there is none."""
+        runs = self._verdict.runs.get(self.rows.cases[row], ())
+        return runs[seed] if seed < len(runs) else None
+
+
+class _RunScope:
+    """Where an expression finds its values in one run."""
+
+    def __init__(self, values: CaseValues, row: int, seed: int) -> None:
+        self._values = values
+        self._row = row
+        self._seed = seed
+
+    def leaf(self, term: Term) -> Column:
+        rows = self._values.rows
+        match term:
+            case Own():
+                (other,) = term.rows(np.array([self._row], dtype=np.intp)).tolist()
+                run = self._values.run(other, self._seed) if other >= 0 else None
+                value = np.nan if run is None else run.metrics.get(term.key, np.nan)
+                return np.array(value * factor(term.unit))
+            case Named():
+                return np.array(rows.numbers(term.name)[self._row])
+            case Word():
+                if term.named:
+                    return np.array(rows.numbers(term.word)[self._row])
+                return np.array(text_code(term.word))
+            case Sampled():
+                return self._samples(term) * factor(term.unit)
+        return np.array(np.nan)
+
+    def _samples(self, term: Sampled) -> Column:
+        run = self._values.run(self._row, self._seed)
+        assert run is not None
+        try:
+            reader = RunCurves(run)
+            curves = reader.curves(_CURVES[term.name])
+        except LongfatError:
+            # A figure of a thousand runs stands although one cannot be read; the note says so.
+            self._values.unreadable += 1
+            return np.array([np.nan])
+        names = {term.flow}
+        for probe in run.case.probes:
+            if probe.name == term.flow:
+                names |= set(getattr(probe, "of", ()))
+        found = [reader.even_values(curve) for curve in curves if curve.name in names]
+        return np.concatenate(found) if found else np.array([np.nan])

@@ -1,0 +1,110 @@
+"""Runs of one case that differ in their seeds only: they make one line each flow."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.model.probes import Queue
+from longfat.model.traffic import Bulk, Ping
+
+if TYPE_CHECKING:
+    from longfat.analysis.verdict import Verdict
+    from longfat.execution.runs import Run
+    from longfat.model.traffic import Flow
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The runs of one case, one for each seed.
+
+    Attributes:
+        label: what a figure calls it; empty where there is no other.
+        runs: the runs; at least one.
+    """
+
+    label: str
+    runs: tuple[Run, ...]
+
+    @property
+    def first(self) -> Run:
+        """Return the run with the first seed."""
+        return self.runs[0]
+
+    def flows(self, names: Collection[str] = ()) -> list[Flow]:
+        """Return the case's flows of these names; all of them where none are given."""
+        return [flow for flow in self.first.case.flows if not names or flow.name in names]
+
+    def bulk(self, names: Collection[str] = ()) -> list[Bulk]:
+        """Return those of `flows` that are bulk traffic."""
+        return [flow for flow in self.flows(names) if isinstance(flow, Bulk)]
+
+    def things(self, names: Collection[str] = ()) -> list[tuple[str, str]]:
+        """Return kind and name of everything that may have a line: flows and queues."""
+        found = [("ping" if isinstance(f, Ping) else "tcp", f.name) for f in self.flows(names)]
+        probes = [probe for probe in self.first.case.probes if isinstance(probe, Queue)]
+        return found + [("queue", name) for name in dict.fromkeys(n for p in probes for n in p.of)]
+
+
+def verdict_groups(verdict: Verdict) -> list[Group]:
+    """Return the cases of a study that were run, in the study's order."""
+    alone = len(verdict.runs) == 1
+    return [Group("" if alone else name, runs) for name, runs in verdict.runs.items()]
+
+
+def group_runs(runs: Sequence[Run]) -> list[Group]:
+    """Put runs of one case with different seeds together, and name the groups.
+
+    A name is the case's; what else differs is added only where it must be: the
+    kernel, the seeds, the folder.
+    """
+    unique = {run.folder.resolve(): run for run in runs}.values()
+    groups: dict[object, list[Run]] = {}
+    for run in unique:
+        key = (run.name, dataclasses.replace(run.case, seed=0))
+        groups.setdefault(key, []).append(run)
+    if len(groups) == 1:
+        return [Group("", tuple(*groups.values()))]
+    labels = _labels(list(groups.values()))
+    return [Group(label, tuple(of)) for label, of in zip(labels, groups.values(), strict=True)]
+
+
+def _labels(groups: Sequence[Sequence[Run]]) -> list[str]:
+    firsts = [runs[0] for runs in groups]
+    labels = [run.name for run in firsts]
+    additions: tuple[Callable[[Run], str], ...] = (
+        lambda run: f"Linux {run.case.kernel}",
+        lambda run: f"seed {run.seed}",
+        lambda run: str(run.folder),
+    )
+    for addition in additions:
+        texts = [addition(run) for run in firsts]
+        told: dict[str, set[str]] = {}
+        for label, text in zip(labels, texts, strict=True):
+            told.setdefault(label, set()).add(text)
+        # What all of one name have in common does not tell them apart.
+        labels = [
+            f"{label} {text}" if len(told[label]) > 1 else label
+            for label, text in zip(labels, texts, strict=True)
+        ]
+    return labels
+
+
+def seeds_note(groups: Sequence[Group]) -> str:
+    """Return what lines and bands mean; empty where every group is a single run."""
+    counts = sorted({len(group.runs) for group in groups})
+    if counts[-1:] in ([], [1]):
+        return ""
+    many = str(counts[0]) if len(counts) == 1 else f"up to {counts[-1]}"
+    return f"line: median of {many} seeds; band: 5-95 %"
+
+
+def few_things(groups: Sequence[Group], names: Collection[str]) -> bool:
+    """Tell whether no group has two lines of a kind."""
+    return all(
+        max(Counter(kind for kind, _ in group.things(names)).values(), default=0) <= 1
+        for group in groups
+    )

@@ -1,0 +1,60 @@
+"""What limited each flow, as rows of the report: a sentence of the diagnosis for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.analysis.advice.diagnosis import diagnose
+from longfat.errors import LongfatError
+from longfat.model.traffic import Bulk
+
+if TYPE_CHECKING:
+    from longfat.analysis.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class HeldBack:
+    """What is known of a flow.
+
+    Attributes:
+        case: the case's name.
+        flow: the flow's name.
+        title: who sends to whom, and how; empty where nothing could be told.
+        sentence: what held it back, or why that cannot be told.
+        help: what would help.
+        lines: the lines to type for it, each with the host.
+    """
+
+    case: str
+    flow: str
+    title: str
+    sentence: str
+    help: str = ""
+    lines: tuple[str, ...] = ()
+
+
+def held_back(verdict: Verdict) -> tuple[HeldBack, ...]:
+    """Return a row for each flow of bulk traffic, of each case's run with the first seed."""
+    return tuple(
+        _row(verdict, case, flow.name)
+        for case, run in verdict.first_runs.items()
+        for flow in run.case.flows
+        if isinstance(flow, Bulk)
+    )
+
+
+def _row(verdict: Verdict, case: str, flow: str) -> HeldBack:
+    try:
+        (found,) = diagnose(verdict.first_runs[case], flow)
+    except LongfatError as error:
+        # One flow that moved no data is no reason to have no report.
+        return HeldBack(case, flow, "", f"This cannot be told: {error}")
+    return HeldBack(
+        case,
+        flow,
+        found.title,
+        found.verdict,
+        found.remedy.words,
+        tuple(f"{line.node}$ {line.text}" for line in found.remedy.lines),
+    )

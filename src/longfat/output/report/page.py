@@ -1,0 +1,271 @@
+"""The page: one HTML file with everything in it, for a browser of any width, and for paper.
+
+What stands in it comes from `page.html.j2`, its looks from `page.css`; both go
+into the file. Jinja2 escapes whatever a study says; its text is cleaned by
+`longfat.output.report.text`. Static figures are inline SVG whose colours are turned
+into variables, so that they follow the colour scheme; where scripts run, charts
+that can be zoomed take their places.
+
+Paper gets the same in the same order. It can neither fold nor scroll: answers
+go to the end, wide tables are broken into blocks, and long lists of iperf3's
+rows are left to the screen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from longfat import __version__
+from longfat.errors import InputError
+from longfat.execution.runs import told_tools
+from longfat.execution.runs.run import COMMANDS, damage
+from longfat.model.traffic import Iperf3
+from longfat.output.plot import DARK
+from longfat.output.report.captions import caption
+from longfat.output.report.iperf3_tables import COLUMNS, Iperf3Tables, iperf3_tables
+from longfat.output.report.limiting_factors import held_back
+from longfat.output.report.networks import DrawnNetwork, drawn_networks, networks_html
+from longfat.output.report.rerun import rerun_line
+from longfat.output.report.templates import colour_variable, environment, inline_svg
+from longfat.output.report.text import page_text, place_network, unfold
+from longfat.output.report.values import (
+    MISSING,
+    Grid,
+    claim_rows,
+    claims_summary,
+    comparison_columns,
+    comparison_groups,
+    metric_grid,
+    number_ranges,
+    run_summary,
+)
+from longfat.output.report.windows import flow_windows, window_grid, window_notes
+
+if TYPE_CHECKING:
+    from longfat.analysis.verdict import Verdict
+    from longfat.execution.runs import Run
+    from longfat.output.plot import Chart
+    from longfat.output.report.embedded import Embedded
+    from longfat.output.report.figures import Gallery
+
+_MOST_ROWS = 12  # of an iperf3 test; more are folded away
+_MOST_OF_A_FILE = 2000  # characters of a file that commands.sh writes
+_PAPER_COLUMNS = 6  # of a table with a column for each case
+
+
+_HERE_DOCUMENT = re.compile(r"(<< '(?P<end>EOF_*)'\n)(.*?)((?<=\n)(?P=end)\n)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Test:
+    """An iperf3 flow of a case with its tables."""
+
+    case: str
+    flow: str
+    ends: str
+    tables: Iperf3Tables
+    folded: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Commands:
+    """What a case did."""
+
+    case: str
+    digest: str
+    script: str
+
+
+class Page:
+    """The page of a study with its runs.
+
+    Args:
+        verdict: the study with its runs.
+        galleries: the figures over time, by what they show.
+        charts: the figures that the study asks for.
+        svgs: each figure by its name, as matplotlib saves it.
+    """
+
+    def __init__(
+        self,
+        verdict: Verdict,
+        *,
+        galleries: Sequence[Gallery],
+        svgs: Mapping[str, str],
+        charts: Sequence[Chart] = (),
+    ) -> None:
+        self._verdict = verdict
+        self._galleries = galleries
+        self._charts = charts
+        self._svgs = svgs
+        text = verdict.study.text
+        self._text = None if text is None else page_text(text, title=verdict.study.title)
+
+    def for_screen(self, embedded: Embedded | None) -> str:
+        """Return the page as a browser shows it.
+
+        Args:
+            embedded: what draws the charts that can be zoomed; None for static
+                figures only.
+
+        Raises:
+            MachineError: a report of iperf3 cannot be read.
+        """
+        figures = {
+            name: inline_svg(svg, prefix=f"figure-{name}") for name, svg in self._svgs.items()
+        }
+        return self._render(
+            paper=False,
+            embedded=embedded,
+            figures=figures,
+            text=Markup("") if self._text is None else self._text.html,
+            answers=(),
+        )
+
+    def for_paper(self) -> str:
+        """Return the page as it is printed.
+
+        Raises:
+            MachineError: a report of iperf3 cannot be read.
+        """
+        html, answers = unfold(Markup("") if self._text is None else self._text.html)
+        return self._render(
+            paper=True,
+            embedded=None,
+            figures={
+                name: inline_svg(svg, prefix=f"figure-{name}", dark=False)
+                for name, svg in self._svgs.items()
+            },
+            text=html,
+            answers=answers,
+        )
+
+    def _render(self, *, text: Markup, paper: bool, **more: Any) -> str:
+        drawing = networks_html(self._networks, paper=paper)
+        values = {**self._values, **more, "paper": paper, "drawing": drawing}
+        values["text"] = place_network(text, drawing)
+        for name in ("metrics", "windows"):
+            grid: Grid | None = values[name]
+            values[name] = () if grid is None else _blocks(grid) if paper else (grid,)
+        return environment().get_template("page.html.j2").render(values)
+
+    @cached_property
+    def _networks(self) -> list[DrawnNetwork]:
+        return drawn_networks(self._verdict)
+
+    @cached_property
+    def _values(self) -> dict[str, Any]:
+        verdict = self._verdict
+        study = verdict.study
+        windows, omissions = flow_windows(verdict)
+        runs = verdict.first_runs
+        values: dict[str, Any] = {
+            "version": __version__,
+            "verdict": verdict,
+            "runs": verdict.runs,
+            "study": study,
+            "summary": run_summary(verdict),
+            "colours": DARK,
+            "variable": colour_variable,
+            "number_ranges": number_ranges,
+            "headings": () if self._text is None else self._text.headings,
+            "network_placed": self._text is not None and self._text.places_network,
+            "networks": self._networks,
+            "tools": told_tools(runs.values()),
+            "titled": any(study.cases[name].title != name for name in verdict.runs),
+            "groups": comparison_groups(verdict),
+            "columns": comparison_columns(verdict),
+            "metrics": metric_grid(verdict),
+            "claims": claim_rows(verdict),
+            "claims_summary": claims_summary(verdict),
+            "charts": [caption(chart) for chart in self._charts],
+            "galleries": self._galleries,
+            "held_back": held_back(verdict),
+            "windows": window_grid(windows) if windows else None,
+            "window_notes": window_notes(windows, omissions),
+            "iperf3_columns": COLUMNS,
+            "tests": _tests(verdict),
+            "commands": _commands(verdict),
+            "rerun": rerun_line(verdict),
+        }
+        return values | {"sections": _sections(values)}
+
+
+def _sections(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return the sections of the results that there are, by anchor."""
+    found = {
+        "network": "" if values["network_placed"] else "Network",
+        "runs": "What was run",
+        "published": "Published and measured" if values["groups"] else "",
+        "measured": "Measured" if values["metrics"] is not None else "",
+        "claims": "Claims" if values["claims"] else "",
+        "figures": "Figures" if values["charts"] else "",
+        **{gallery.anchor: gallery.heading for gallery in values["galleries"]},
+        "held-back": "What held each flow back" if values["held_back"] else "",
+        "windows": (
+            "Window arithmetic" if values["windows"] is not None or values["window_notes"] else ""
+        ),
+        "iperf3": "iperf3, as it prints" if values["tests"] else "",
+        "commands": "The commands",
+        "again": "To run it again",
+    }
+    return {anchor: heading for anchor, heading in found.items() if heading}
+
+
+def _blocks(grid: Grid) -> tuple[Grid, ...]:
+    """Break a table into blocks of columns that fit on paper."""
+    each = max(1, _PAPER_COLUMNS // grid.together) * grid.together
+    blocks = []
+    for start in range(0, len(grid.columns), each):
+        part = slice(start, start + each)
+        rows = [replace(row, cells=row.cells[part]) for row in grid.rows]
+        told = tuple(row for row in rows if any(cell != MISSING for cell in row.cells))
+        blocks.append(replace(grid, columns=grid.columns[part], rows=told))
+    return tuple(blocks)
+
+
+def _tests(verdict: Verdict) -> list[_Test]:
+    return [
+        _Test(
+            case=name,
+            flow=flow.name,
+            ends=f"{flow.source} to {flow.target}" + (", reversed" if flow.reverse else ""),
+            tables=tables,
+            folded=len(tables.rows) > _MOST_ROWS,
+        )
+        for name, run in verdict.first_runs.items()
+        for flow in verdict.study.cases[name].case.flows
+        if isinstance(flow, Iperf3)
+        for tables in (iperf3_tables(flow.report(run.checked_raw)),)
+    ]
+
+
+def _commands(verdict: Verdict) -> list[_Commands]:
+    return [
+        _Commands(case=name, digest=run.digest, script=_script(run))
+        for name, run in verdict.first_runs.items()
+    ]
+
+
+def _script(run: Run) -> str:
+    if COMMANDS not in run.files:
+        return ""
+    if problem := damage(run, only=COMMANDS):
+        raise InputError(f"{run.folder}: damaged: {problem}")
+    text = (run.folder / COMMANDS).read_text(encoding="utf-8", errors="replace")
+    return _HERE_DOCUMENT.sub(_shortened, text)
+
+
+def _shortened(found: re.Match[str]) -> str:
+    """Return a here-document, which holds a file of the case, without most of a large one."""
+    start, _, body, end = found.groups()
+    more = len(body) - _MOST_OF_A_FILE
+    if more <= 0:
+        return found[0]
+    return f"{start}{body[:_MOST_OF_A_FILE]}\n[{more:,} more characters in commands.sh]\n{end}"

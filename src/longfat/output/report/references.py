@@ -1,0 +1,126 @@
+"""What set-up lines say that a line can be compared with.
+
+A bottleneck's rate, the bandwidth-delay product, the idle RTT, a queue's limit
+and RED's two marks.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from longfat.errors import InputError
+from longfat.model.flow_path import NotUnderstoodError, flow_path, queue_line, typed_lines
+from longfat.model.network import ROOT
+from longfat.model.units import parse_size_bytes
+from longfat.output.plot import Reference
+from longfat.theory import bdp
+
+if TYPE_CHECKING:
+    from longfat.execution.runs import Run
+    from longfat.model.case import Case
+    from longfat.model.flow_path import FlowPath
+    from longfat.model.traffic import Bulk
+    from longfat.output.report.groups import Group
+
+
+def path_references(
+    metric: str, groups: Sequence[Group], flows: Collection[str] = ()
+) -> tuple[Reference, ...]:
+    """Return what the paths of all flows have in common: what differs is no common reference.
+
+    Args:
+        metric: `throughput`, `cwnd` or `rtt`; others have none.
+        groups: the runs.
+        flows: the names of the flows that count; empty for all.
+    """
+    paths = [known_path(group.first, flow) for group in groups for flow in group.bulk(flows)]
+    known = [path for path in paths if path is not None]
+    if len(known) < len(paths):
+        return ()
+    label, numbers = {
+        "throughput": ("bottleneck", {path.rate_bps for path in known}),
+        "cwnd": ("BDP", {path_bdp_bytes(path) for path in known}),
+        "rtt": ("idle path", {path.rtt_s for path in known}),
+    }.get(metric, ("", set()))
+    return (Reference(value=numbers.pop(), label=label),) if len(numbers) == 1 else ()
+
+
+def known_path(run: Run, flow: Bulk) -> FlowPath | None:
+    """Return the path of a flow; None where the lines do not tell it with certainty."""
+    try:
+        return flow_path(run.case, flow, run.metrics)
+    except NotUnderstoodError:
+        return None
+
+
+def path_bdp_bytes(path: FlowPath) -> float:
+    """Return the bandwidth-delay product of a path."""
+    return bdp.bdp_bytes(path.rate_bps, path.rtt_s)
+
+
+def queue_references(
+    groups: Sequence[Group], drawn: Sequence[Sequence[str]]
+) -> tuple[Reference, ...]:
+    """Return the constants of the queues that are drawn, the largest first.
+
+    Args:
+        groups: the runs.
+        drawn: for each group the interfaces.
+
+    Returns:
+        Constants as of `queue_marks`; what does not hold for all of the queues
+        says whose it is.
+    """
+    owners: dict[Reference, list[str]] = {}
+    for group, interfaces in zip(groups, drawn, strict=True):
+        for interface in interfaces:
+            for mark in queue_marks(group.first.case, interface):
+                owners.setdefault(mark, []).append(group.label or interface)
+    count = sum(map(len, drawn))
+    return tuple(
+        mark
+        if len(whose) == count
+        else dataclasses.replace(mark, label=f"{mark.label} of {', '.join(whose)}")
+        for mark, whose in sorted(owners.items(), key=lambda item: -item[0].value)
+    )
+
+
+def queue_marks(case: Case, interface: str) -> tuple[Reference, ...]:
+    """Return the constants of the queue of an interface.
+
+    Args:
+        case: the case.
+        interface: the interface, such as `s2-eth2`.
+
+    Returns:
+        `limit`, and of RED also `RED max` and `RED min`, in bytes, as far as
+        the lines say them in a form that is understood.
+    """
+    node = next(iter(case.network.interfaces_by_node((interface,))), ROOT)
+    try:
+        queue = queue_line(typed_lines(case), node, interface)
+    except NotUnderstoodError:
+        return ()
+    if queue is None:
+        return ()
+    found = []
+    if queue.limit_bytes is not None:
+        found.append(Reference(value=queue.limit_bytes, label="limit"))
+    if queue.kind == "red":
+        words = shlex.split(queue.line)
+        options = words[words.index("red") :]
+        for option in ("max", "min"):
+            size_bytes = _size_after(options, option)
+            if size_bytes is not None:
+                found.append(Reference(value=size_bytes, label=f"RED {option}"))
+    return tuple(found)
+
+
+def _size_after(words: Sequence[str], option: str) -> int | None:
+    try:
+        return parse_size_bytes(words[words.index(option) + 1])
+    except (ValueError, IndexError, InputError):
+        return None

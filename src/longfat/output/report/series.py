@@ -1,0 +1,216 @@
+"""From runs to what a figure draws: panels with lines that have names and looks.
+
+Runs that differ in their seeds only are one `Group`, and give one line each
+flow: the median, with the band that 5 to 95 % of them fall in.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from longfat.output.plot import Orbit, Panel, band_line
+from longfat.output.report.curves import Curve, RunCurves
+from longfat.output.report.groups import few_things
+from longfat.output.report.references import (
+    known_path,
+    path_bdp_bytes,
+    path_references,
+    queue_marks,
+    queue_references,
+)
+
+if TYPE_CHECKING:
+    from longfat.execution.runs import Run
+    from longfat.model.traffic import Flow
+    from longfat.output.report.groups import Group
+
+KINDS = ("tcp", "ping", "queue")
+
+_TITLES = {
+    "throughput": "Throughput",
+    "cwnd": "Congestion window",
+    "retransmits": "Retransmitted segments since the start",
+}
+# What the line of a flow with many streams is of their lines.
+_TOGETHER = {"throughput": "sum", "cwnd": "sum", "retransmits": "sum", "rtt": "mean"}
+
+
+class Series:
+    """What some groups of runs have to draw.
+
+    Args:
+        groups: the groups; at least one.
+        flows: the names of the flows to draw; empty for all.
+        from_first: the kind of flows with whose first time begins, so that cases
+            can be laid over each other; None for the traffic's start.
+    """
+
+    def __init__(
+        self,
+        groups: Sequence[Group],
+        *,
+        flows: Collection[str] = (),
+        from_first: type[Flow] | None = None,
+    ) -> None:
+        self.groups = groups
+        self.flows = flows
+        self.from_first = from_first
+        self._readers = [[RunCurves(run) for run in group.runs] for group in groups]
+        # A case keeps its look across panels if none of its lines needs one of its own.
+        self._one_look_a_group = len(groups) > 1 and few_things(groups, flows)
+
+    def panel(self, metric: str, *, kinds: Collection[str] = KINDS) -> Panel | None:
+        """Return the panel of a metric; None where no run has anything of it.
+
+        Args:
+            metric: one of `longfat.output.report.curves.METRICS`.
+            kinds: the kinds of curves to draw.
+
+        Raises:
+            InputError: a file of a run is missing or broken.
+        """
+        found = [self._curves(readers, metric, kinds) for readers in self._readers]
+        lines = [
+            dataclasses.replace(
+                curve.line,
+                label=self._label(self.groups[place], curve, curves, metric),
+                look=self._look(place, curve),
+            )
+            for place, curves in enumerate(found)
+            for curve in curves
+        ]
+        if all(line.empty for line in lines):
+            return None
+        if metric == "queue":
+            names = [[curve.name for curve in curves] for curves in found]
+            references = queue_references(self.groups, names)
+        else:
+            references = path_references(metric, self.groups, self.flows)
+        return Panel(
+            name=metric,
+            title=self._title(metric, [curve for curves in found for curve in curves]),
+            lines=tuple(lines),
+            references=references if kinds != ("ping",) else (),
+            counted="segments" if metric == "retransmits" else "",
+        )
+
+    def orbits(self) -> list[Orbit]:
+        """Return queue against cwnd, for each flow and interface of each group's first run.
+
+        Flows count that a tcp probe looked at: what happens within a second is
+        what such a figure is for.
+
+        Raises:
+            InputError: a file of a run is missing or broken.
+        """
+        found = []
+        for group, (reader, *_) in zip(self.groups, self._readers, strict=True):
+            wanted = self._wanted(reader.curves("cwnd"))
+            cwnds = [cwnd for cwnd in wanted if reader.sampled(cwnd.name)]
+            queues = [queue for queue in reader.curves("queue") if not queue.line.empty]
+            for cwnd in cwnds:
+                for queue in queues:
+                    words = [group.label] if group.label else []
+                    words += [cwnd.name] if len(cwnds) > 1 or not words else []
+                    words += [queue.name] if len(queues) > 1 else []
+                    found.append(_orbit(reader.run, cwnd, queue, label=" ".join(words)))
+        return [orbit for orbit in found if np.isfinite(orbit.across).any()]
+
+    def _curves(
+        self, readers: Sequence[RunCurves], metric: str, kinds: Collection[str]
+    ) -> list[Curve]:
+        """Return the curves of a group: one for each flow, over all seeds."""
+        each = [
+            {(c.kind, c.name): self._shifted(of.run, c) for c in self._wanted(of.curves(metric))}
+            for of in readers
+        ]
+        return [
+            dataclasses.replace(
+                first, line=band_line([curves[key].line for curves in each if key in curves])
+            )
+            for key, first in each[0].items()
+            if first.kind in kinds
+        ]
+
+    def _wanted(self, curves: Sequence[Curve]) -> list[Curve]:
+        return [c for c in curves if not self.flows or c.kind == "queue" or c.name in self.flows]
+
+    def _shifted(self, run: Run, curve: Curve) -> Curve:
+        kind = self.from_first
+        names = [f.name for f in run.case.flows if kind is not None and isinstance(f, kind)]
+        shift_s = min((run.flow_times[name].start_s for name in names), default=0.0)
+        return dataclasses.replace(curve, line=curve.line.later(-shift_s)) if shift_s else curve
+
+    def _label(self, group: Group, curve: Curve, curves: Sequence[Curve], metric: str) -> str:
+        alike = sum(other.kind == curve.kind for other in curves)
+        mixed = curve.kind == "ping" and any(other.kind != "ping" for other in curves)
+        if not group.label:
+            # A queue alone is named by the title.
+            return "" if metric == "queue" and alike == 1 else _with_streams(group, curve)
+        if alike > 1 or mixed:
+            return f"{group.label}.{_with_streams(group, curve)}"
+        return group.label + _with_streams(group, curve).removeprefix(curve.name)
+
+    def _look(self, place: int, curve: Curve) -> int:
+        if self._one_look_a_group:
+            return place
+        before = sum(len(group.things(self.flows)) for group in self.groups[:place])
+        things = self.groups[place].things(self.flows)
+        return before + things.index((curve.kind, curve.name))
+
+    def _title(self, metric: str, curves: Sequence[Curve]) -> str:
+        if metric == "queue":
+            names = list(dict.fromkeys(curve.name for curve in curves))
+            return f"Queue of {names[0]}" if len(names) == 1 else "Queues"
+        title = _rtt_title(curves) if metric == "rtt" else _TITLES[metric]
+        notes = []
+        many = {flow.name for g in self.groups for flow in g.bulk(self.flows) if flow.parallel > 1}
+        if any(curve.kind == "tcp" and curve.name in many for curve in curves):
+            notes.append(_TOGETHER[metric])
+            notes += ["thin: each stream"] if any(curve.line.parts for curve in curves) else []
+        windows_s = {curve.window_s for curve in curves}
+        if max(windows_s, default=0.0) > 0 and len(windows_s) == 1:
+            notes.append(f"means of {windows_s.pop() * 1e3:.3g} ms")
+        return f"{title} ({'; '.join(notes)})" if notes else title
+
+
+def _with_streams(group: Group, curve: Curve) -> str:
+    """Return a curve's name, with the number of streams where there are many."""
+    for flow in group.bulk():
+        if (curve.kind, curve.name) == ("tcp", flow.name) and flow.parallel > 1:
+            return f"{flow.name} ({flow.parallel} streams)"
+    return curve.name
+
+
+def _rtt_title(curves: Sequence[Curve]) -> str:
+    kinds = {curve.kind for curve in curves if not curve.line.empty}
+    if kinds == {"ping"}:
+        return "ping: RTT of each request"
+    return "RTT: TCP's smoothed, and ping's replies" if "ping" in kinds else "Smoothed RTT"
+
+
+def _orbit(run: Run, cwnd: Curve, queue: Curve, *, label: str) -> Orbit:
+    """Return a queue's and a window's values at the times of the queue's samples."""
+    times_s = queue.line.times_s
+    known = np.isfinite(cwnd.line.values)
+    at, values = cwnd.line.times_s[known], cwnd.line.values[known]
+    across = (
+        np.interp(times_s, at, values, left=np.nan, right=np.nan)
+        if len(at)
+        else np.full(len(times_s), np.nan)
+    )
+    limits = [mark.value for mark in queue_marks(run.case, queue.name) if mark.label == "limit"]
+    flows = [flow for flow in RunCurves(run).bulk() if flow.name == cwnd.name]
+    path = known_path(run, flows[0])
+    return Orbit(
+        label=label,
+        times_s=times_s,
+        across=across,
+        up=queue.line.values,
+        across_mark=None if path is None else path_bdp_bytes(path),
+        up_mark=limits[0] if limits else None,
+    )

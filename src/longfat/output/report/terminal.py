@@ -1,0 +1,251 @@
+"""What `longfat run` prints at its end: results first, then claims, then where the files are.
+
+All text goes through rich as `Text`, never as markup, so that brackets in a
+study's words stay what they are. Tables fit 80 columns; what has a column for
+each case is broken into blocks where the cases are many.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from longfat.output.report.intervals import interval_rates
+from longfat.output.report.scope import report_scope
+from longfat.output.report.tallies import tally_lines
+from longfat.output.report.terminal_cases import print_cases
+from longfat.output.report.values import (
+    BAND,
+    MISSING,
+    ClaimRow,
+    Grid,
+    Row,
+    claim_rows,
+    claims_summary,
+    comparison_columns,
+    comparison_groups,
+    metric_grid,
+    number_ranges,
+    run_summary,
+)
+from longfat.output.report.windows import flow_windows, window_grid, window_notes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import Console
+
+    from longfat.analysis.verdict import JudgedClaim, Verdict
+    from longfat.execution.runs import Run
+    from longfat.output.report.files import ReportFiles
+
+_STYLES = {"holds": "green", "FAILS": "bold red", "not judged": "yellow"}
+_GAP = 2
+
+# More than this would drown the results; the page has them all.
+_MOST_SECONDS = 10
+_MOST_FLOWS = 4
+_MOST_RUNS = 12
+
+
+def print_verdict(verdict: Verdict, *, console: Console, files: ReportFiles | None) -> None:
+    """Print what a study's runs amount to.
+
+    Args:
+        verdict: the study with its runs.
+        console: where to print; its width decides how tables break.
+        files: what the report wrote; None if there is no report.
+
+    Raises:
+        MachineError: a report of iperf3 cannot be read.
+    """
+    if console.is_terminal:
+        _print_all(verdict, console, files)
+        return
+    with console.capture() as captured:
+        _print_all(verdict, console, files)
+    # rich fills lines up with spaces, which a file or a pipe has no use for.
+    for line in captured.get().splitlines():
+        console.out(line.rstrip(), highlight=False)
+
+
+def _print_all(verdict: Verdict, console: Console, files: ReportFiles | None) -> None:
+    console.print(Text(verdict.study.title, style="bold"))
+    console.print(Text(run_summary(verdict), style="dim"))
+    _print_comparison(verdict, console)
+    each = report_scope(verdict).over_time
+    if each and (grid := metric_grid(verdict)) is not None:
+        _heading(console, "Measured")
+        _print_grid(grid, console)
+    elif not each:
+        _heading(console, "Measured", "medians over the seeds" if verdict.many_seeds else "")
+        print_cases(verdict, console)
+    _print_seconds(verdict, console)
+    _print_claims(verdict, console)
+    if each:
+        _print_windows(verdict, console)
+    _print_files(verdict, console, files)
+
+
+def _heading(console: Console, title: str, beside: str = "") -> None:
+    console.print()
+    console.print(Text.assemble((title, "bold"), f"  {beside}" if beside else ""))
+
+
+def _plain_table() -> Table:
+    return Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
+
+
+def _print_comparison(verdict: Verdict, console: Console) -> None:
+    groups = comparison_groups(verdict)
+    if not groups or verdict.study.published is None:
+        return
+    _heading(console, "Published and measured")
+    console.print(Text(f"published: {verdict.study.published.source}", style="dim"))
+    table = _plain_table()
+    # A long label breaks, rather than a number.
+    table.add_column("metric", overflow="fold")
+    for head in comparison_columns(verdict):
+        table.add_column(head, justify="right", no_wrap=True)
+    for group in groups:
+        # A title may be longer than a label; it must not widen the column.
+        table.add_row(Text(group.case, style="bold"))
+        for row in group.rows:
+            table.add_row(Text(f"  {row.label}"), *map(Text, row.cells))
+    console.print(table)
+    if verdict.many_seeds:
+        note = (
+            f"{BAND}: of the seeds' runs, in the median's unit; ratio: median / published; "
+            "inside: the published figure lies in that band."
+        )
+        console.print(Text(note, style="dim"))
+
+
+def _print_grid(grid: Grid, console: Console) -> None:
+    for index, block in enumerate(_blocks(grid, console.width)):
+        if index:
+            console.print()
+        table = _plain_table()
+        table.add_column("", no_wrap=True)
+        for column in block.columns:
+            table.add_column(Text(column, style="bold"), justify="right", overflow="fold")
+        for row in block.rows:
+            table.add_row(Text(row.label), *map(Text, row.cells))
+        console.print(table)
+
+
+def _blocks(grid: Grid, width: int) -> Iterator[Grid]:
+    """Break a table into some that are no wider than the terminal."""
+    room = width - max((len(row.label) for row in grid.rows), default=0) - _GAP
+    first = 0
+    while first < len(grid.columns):
+        last, used = first, 0
+        while last < len(grid.columns):
+            for column in range(last, last + grid.together):
+                cells = [row.cells[column] for row in grid.rows]
+                used += max(map(len, [grid.columns[column], *cells])) + _GAP
+            if used > room and last > first:
+                break
+            last += grid.together
+        rows = [Row(row.label, row.cells[first:last]) for row in grid.rows]
+        there = tuple(row for row in rows if any(cell != MISSING for cell in row.cells))
+        yield Grid(columns=grid.columns[first:last], rows=there)
+        first = last
+
+
+def _print_seconds(verdict: Verdict, console: Console) -> None:
+    """Print the throughput of each interval in one line a flow, where that stays small."""
+    series = interval_rates(verdict)
+    longest = max((len(one.bps) for one in series), default=0)
+    if not 0 < longest <= _MOST_SECONDS or len(series) > _MOST_FLOWS:
+        return
+    which = f", with seed {_first_seeds(verdict)}" if verdict.many_seeds else ""
+    _heading(console, f"Throughput of each interval, in Gbit/s{which}")
+    table = _plain_table()
+    table.add_column("", no_wrap=True)
+    for _ in range(longest):
+        table.add_column("", justify="right", no_wrap=True)
+    table.show_header = False
+    for one in series:
+        table.add_row(Text(one.label), *(Text(f"{bps / 1e9:#.3g}") for bps in one.bps))
+    console.print(table)
+
+
+def _first_seeds(verdict: Verdict) -> str:
+    return number_ranges(sorted({run.seed for run in verdict.first_runs.values()}))
+
+
+def _print_claims(verdict: Verdict, console: Console) -> None:
+    rows = claim_rows(verdict)
+    if not rows:
+        return
+    _heading(console, "Claims", claims_summary(verdict))
+    table = Table.grid(padding=(0, _GAP, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for row, judged in zip(rows, verdict.claims, strict=True):
+        table.add_row(Text(row.verdict, style=_STYLES[row.verdict]), _claim_text(row, judged))
+    console.print(table)
+
+
+def _claim_text(row: ClaimRow, judged: JudgedClaim) -> Text:
+    text = Text(row.text)
+    if row.seeds:
+        text.append(f" ({row.seeds})")
+    if row.expression:
+        text.append(f"\n{row.expression}", style="dim")
+    # What failed is to be seen without looking for its numbers.
+    if row.verdict == "FAILS":
+        for name, value in row.readings:
+            text.append(f"\n{name} = {value}", style="red")
+    for line, failing in tally_lines(judged):
+        text.append(f"\n{line}", style="red" if failing else "dim")
+    return text
+
+
+def _print_windows(verdict: Verdict, console: Console) -> None:
+    windows, omissions = flow_windows(verdict)
+    if not windows and not omissions:
+        return
+    _heading(console, "Window arithmetic")
+    if windows:
+        _print_grid(window_grid(windows), console)
+    for note in window_notes(windows, omissions):
+        console.print(Text(note, style="dim"))
+
+
+def _print_files(verdict: Verdict, console: Console, files: ReportFiles | None) -> None:
+    _heading(console, "Files")
+    lines = [("runs", path) for runs in verdict.runs.values() for path in _run_paths(runs)]
+    if len(lines) > _MOST_RUNS:
+        folders = dict.fromkeys(run.folder.parent for run in verdict.first_runs.values())
+        lines = [("runs", f"{_shown(folder)}/*-seed*") for folder in folders]
+    if files is not None:
+        lines += [("plots", _shown(path)) for path in files.figures if path.suffix == ".png"]
+        lines += [("report", _shown(path)) for path in (files.page, files.paper) if path]
+    last = ""
+    for what, path in lines:
+        label = what if what != last else ""
+        last = what
+        # A path that is broken over two lines cannot be copied.
+        console.print(Text(f"{label:<8}{path}"), soft_wrap=True)
+
+
+def _run_paths(runs: Sequence[Run]) -> list[str]:
+    """Return the folders of a case's runs; many of them as one word that a shell expands."""
+    ending = f"-seed{runs[0].seed}"
+    first = _shown(runs[0].folder)
+    in_a_row = [run.seed for run in runs] == list(range(runs[0].seed, runs[-1].seed + 1))
+    if len(runs) == 1 or not in_a_row or not first.endswith(ending):
+        return [_shown(run.folder) for run in runs]
+    return [f"{first.removesuffix(ending)}-seed{{{runs[0].seed}..{runs[-1].seed}}}"]
+
+
+def _shown(path: Path) -> str:
+    """Return a path as one would type it here."""
+    here = Path.cwd()
+    whole = path.resolve()
+    return str(whole.relative_to(here)) if whole.is_relative_to(here) else str(path)

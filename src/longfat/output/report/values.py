@@ -1,0 +1,255 @@
+"""What the terminal and the page both show, as plain text in rows.
+
+Here numbers become text, once: the two outputs cannot differ in a digit.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.model.metric import Unit
+from longfat.model.units import format_quantity, format_range
+from longfat.output.report.tallies import tally_lines
+from longfat.study.metrics import find_metric, known_metrics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from longfat.analysis.verdict import Comparison, JudgedClaim, Verdict
+    from longfat.model.spread import Spread
+
+MISSING = "-"
+"""What stands where there is no number."""
+
+BAND = "5-95 %"
+"""The head of a column of bands: in the unit of the median that stands before it."""
+
+_METRIC = re.compile(r"(?<![\w.-])([A-Za-z][\w-]*)\.([A-Za-z][\w-]*)\.([a-z]\w*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table: what it is about, and a text for each column."""
+
+    label: str
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table whose columns are alike, such as one for each case.
+
+    Attributes:
+        columns: the heads of the columns.
+        rows: the rows.
+        together: so many columns in a row belong together, such as a median
+            and its band, and are not to be torn apart.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    together: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Rows that belong to one case."""
+
+    case: str
+    title: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRow:
+    """A claim as it is shown.
+
+    Attributes:
+        verdict: `holds`, `FAILS` or `not judged`.
+        text: the claim's words.
+        expression: what was checked; empty where the words are the same.
+        readings: the metrics that it speaks of, with the measured values.
+        seeds: in how many of the seeds it holds; empty for single runs.
+        tallies: what it came to over many cases, and of each line whether it tells of a
+            case in which it does not hold.
+    """
+
+    verdict: str
+    text: str
+    expression: str
+    readings: tuple[tuple[str, str], ...]
+    seeds: str = ""
+    tallies: tuple[tuple[str, bool], ...] = ()
+
+
+_VERDICTS = {True: "holds", False: "FAILS", None: "not judged"}
+
+
+def comparison_columns(verdict: Verdict) -> tuple[str, ...]:
+    """Return the heads of the columns of `comparison_groups`."""
+    if verdict.many_seeds:
+        return ("published", "median", BAND, "ratio", "inside")
+    return ("published", "measured", "ratio")
+
+
+def comparison_groups(verdict: Verdict) -> tuple[Group, ...]:
+    """Return the published figures beside ours, by case, in `comparison_columns`."""
+    groups: dict[str, list[Row]] = {}
+    for comparison in verdict.published:
+        row = _comparison_row(comparison, many_seeds=verdict.many_seeds)
+        groups.setdefault(comparison.figure.case, []).append(row)
+    return tuple(
+        Group(name, verdict.study.cases[name].title, tuple(rows)) for name, rows in groups.items()
+    )
+
+
+_INSIDE = {True: "yes", False: "no", None: MISSING}
+
+
+def _comparison_row(comparison: Comparison, *, many_seeds: bool) -> Row:
+    figure, measured = comparison.figure, comparison.measured
+    if measured is None:
+        ratio = MISSING
+    elif comparison.ratio is not None:
+        ratio = f"{comparison.ratio:.2f}"
+    else:
+        ratio = "equal" if measured == figure.value else MISSING
+    published = format_quantity(figure.value, figure.unit)
+    shown = _measured(measured, figure.unit)
+    if not many_seeds:
+        return Row(figure.title, (published, shown, ratio))
+    band = band_text(comparison.spread, figure.unit)
+    return Row(figure.title, (published, shown, band, ratio, _INSIDE[comparison.inside_band]))
+
+
+def band_text(spread: Spread | None, unit: Unit) -> str:
+    """Return the 5-95 % band of a spread in the unit of its median, such as `3.20-3.31`."""
+    if spread is None or spread.count < 2:
+        return MISSING
+    return format_range(spread.low, spread.high, unit, like=spread.median)
+
+
+def metric_grid(verdict: Verdict) -> Grid | None:
+    """Return all metrics of the cases that nothing was published of: metrics down, cases across.
+
+    A case has one column, and a second one for the band where there are several
+    seeds.
+
+    Returns:
+        The table; None where every case that was run has published figures.
+    """
+    told = {comparison.figure.case for comparison in verdict.published}
+    names = tuple(name for name in verdict.runs if name not in told)
+    measured = {key for name in names for key in verdict.spreads[name]}
+    rows = {
+        key: (f"{key.partition('.')[0]} {metric.title}", metric.unit)
+        for name in names
+        for key, metric in known_metrics(verdict.study.cases[name].case).items()
+        if key in measured
+    }
+    if not rows:
+        return None
+    several = any(len(verdict.runs[name]) > 1 for name in names)
+    return Grid(
+        columns=tuple(head for name in names for head in ((name, BAND) if several else (name,))),
+        rows=tuple(
+            Row(
+                title,
+                tuple(
+                    cell
+                    for name in names
+                    for cell in _cells(verdict.spreads[name].get(key), unit, band=several)
+                ),
+            )
+            for key, (title, unit) in rows.items()
+        ),
+        together=2 if several else 1,
+    )
+
+
+def _cells(spread: Spread | None, unit: Unit, *, band: bool) -> tuple[str, ...]:
+    median = _measured(None if spread is None else spread.median, unit)
+    return (median, band_text(spread, unit)) if band else (median,)
+
+
+def _measured(value: float | None, unit: Unit) -> str:
+    return MISSING if value is None else format_quantity(value, unit)
+
+
+def claim_rows(verdict: Verdict) -> tuple[ClaimRow, ...]:
+    """Return the claims with their verdicts."""
+    return tuple(_claim_row(judged, verdict) for judged in verdict.claims)
+
+
+def _claim_row(judged: JudgedClaim, verdict: Verdict) -> ClaimRow:
+    claim = judged.claim
+    readings: dict[str, str] = {}
+    for case, flow, metric in _METRIC.findall(claim.expression):
+        if case in verdict.runs:
+            known = known_metrics(verdict.study.cases[case].case)
+            key = find_metric(flow, metric, known)
+            spread = verdict.spreads[case].get(key) if key else None
+            unit = known[key].unit if key else Unit.COUNT
+            readings[f"{case}.{flow}.{metric}"] = _reading(spread, unit)
+    return ClaimRow(
+        verdict=_VERDICTS[judged.holds],
+        text=claim.text,
+        expression="" if claim.text == claim.expression else claim.expression,
+        readings=tuple(readings.items()),
+        seeds=(
+            f"in {judged.seeds.holding} of {judged.seeds.count} seeds"
+            if judged.seeds is not None
+            else ""
+        ),
+        tallies=tuple(tally_lines(judged)),
+    )
+
+
+def _reading(spread: Spread | None, unit: Unit) -> str:
+    if spread is None:
+        return "nothing measured"
+    text = format_quantity(spread.median, unit)
+    return text if spread.count < 2 else f"{text} ({BAND}: {band_text(spread, unit)})"
+
+
+def claims_summary(verdict: Verdict) -> str:
+    """Return how many claims hold, fail and were not judged."""
+    count = dict.fromkeys(_VERDICTS, 0)
+    for judged in verdict.claims:
+        count[judged.holds] += 1
+    parts = [f"{count[True]} of {len(verdict.claims)} hold"]
+    parts += [f"{count[False]} FAIL"] if count[False] else []
+    parts += [f"{count[None]} not judged"] if count[None] else []
+    return ", ".join(parts)
+
+
+def run_summary(verdict: Verdict) -> str:
+    """Return in one line what was run, on what, and how long it took."""
+    runs = [run for of_case in verdict.runs.values() for run in of_case]
+    if not runs:
+        return "no case was run"
+    kernels = ", ".join(sorted({run.kernel["release"] for run in runs}))
+    numbers = sorted({run.seed for run in runs})
+    if verdict.many_seeds:
+        seeds = f"{len(runs)} runs with the seeds {number_ranges(numbers)}"
+    else:
+        seeds = f"seed {', '.join(map(str, numbers))}"
+    virtual_s = sum(run.virtual_s for run in runs)
+    wall_s = sum(run.wall_s for run in runs)
+    return (
+        f"{len(verdict.runs)} of {len(verdict.study.cases)} cases, Linux {kernels}, {seeds}, "
+        f"{virtual_s:.1f} virtual s in {wall_s:.1f} s"
+    )
+
+
+def number_ranges(numbers: Iterable[int]) -> str:
+    """Return numbers that rise in as few words as they can be told: `1-20, 25`."""
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and number == ranges[-1][-1] + 1:
+            ranges[-1][1:] = [number]
+        else:
+            ranges.append([number])
+    return ", ".join("-".join(map(str, ends)) for ends in ranges)

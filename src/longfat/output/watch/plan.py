@@ -1,0 +1,125 @@
+"""What to look at in a case, and the probes that it takes.
+
+Probes do not change a case's results, so those that are missing are added:
+what is run is then another case, but its flows give the same figures.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.execution.compile import server_ports
+from longfat.model.flow_path import NotUnderstoodError, queue_line, typed_lines
+from longfat.model.probes import Queue, Tcp
+from longfat.model.traffic import Bulk
+from longfat.output.watch.ends import Served
+
+if TYPE_CHECKING:
+    from longfat.model.case import Case
+
+_EVERY_S = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A case that can be watched.
+
+    Attributes:
+        case: the case with the probes that it needs.
+        added: the names of the probes that it did not have.
+        queues: the interfaces whose queues are watched, with what they hold in
+            bytes where a set-up line says it.
+        flows: the flows whose sockets are watched.
+    """
+
+    case: Case
+    added: tuple[str, ...]
+    queues: dict[str, int | None]
+    flows: tuple[Served, ...]
+
+    @property
+    def queue_probes(self) -> tuple[Queue, ...]:
+        """Return the probes of queues."""
+        return tuple(probe for probe in self.case.probes if isinstance(probe, Queue))
+
+    @property
+    def tcp_probes(self) -> tuple[Tcp, ...]:
+        """Return the probes of sockets."""
+        return tuple(probe for probe in self.case.probes if isinstance(probe, Tcp))
+
+
+def plan_watch(case: Case) -> Plan:
+    """Return what to watch of a case.
+
+    Its own probes are enough for queues, or for sockets, if it has one of that
+    kind. Otherwise one is added, every 100 ms: for the queues of all interfaces
+    on which a set-up line puts a queueing discipline, and for the sockets of
+    all flows of bulk traffic over TCP.
+    """
+    homes = _homes(case)
+    flows = [flow for flow in case.flows if isinstance(flow, Bulk) and not flow.udp]
+    probes = list(case.probes)
+    if not any(isinstance(probe, Queue) for probe in probes):
+        shaped = tuple(name for name in homes if _shaped(case, name))
+        if shaped:
+            probes.append(Queue(name=_free_name(case, "watch-queue"), of=shaped, every_s=_EVERY_S))
+    if flows and not any(isinstance(probe, Tcp) for probe in probes):
+        names = tuple(flow.name for flow in flows)
+        probes.append(Tcp(name=_free_name(case, "watch-tcp"), of=names, every_s=_EVERY_S))
+    watched = dict.fromkeys(n for probe in probes if isinstance(probe, Queue) for n in probe.of)
+    sampled = {name for probe in probes if isinstance(probe, Tcp) for name in probe.of}
+    ports = server_ports(case)
+    return Plan(
+        case=dataclasses.replace(case, probes=tuple(probes)),
+        added=tuple(probe.name for probe in probes[len(case.probes) :]),
+        queues={name: _limit_bytes(case, homes[name], name) for name in watched},
+        flows=tuple(
+            Served(
+                flow=flow.name,
+                client=flow.source,
+                server=flow.target,
+                port=ports[flow.name],
+                server_sends=flow.reverse,
+                has_control=flow.has_control,
+            )
+            for flow in flows
+            if flow.name in sampled
+        ),
+    )
+
+
+def queue_limits(case: Case) -> dict[str, int]:
+    """Return what the queues of interfaces hold, in bytes, where a set-up line says it."""
+    limits = {name: _limit_bytes(case, node, name) for name, node in _homes(case).items()}
+    return {name: limit for name, limit in limits.items() if limit is not None}
+
+
+def _homes(case: Case) -> dict[str, str]:
+    """Return where each interface is visible, by its name."""
+    names = [name for pair in case.network.interfaces() for name in pair]
+    by_node = case.network.interfaces_by_node(names)
+    return {name: node for node, there in by_node.items() for name in there}
+
+
+def _shaped(case: Case, interface: str) -> bool:
+    """Tell whether a set-up line speaks of a queueing discipline of an interface."""
+    pattern = re.compile(rf"\btc\b.*\bqdisc\b.*\bdev\s+{re.escape(interface)}(?![\w-])", re.DOTALL)
+    return any(pattern.search(command.line) for command in typed_lines(case))
+
+
+def _limit_bytes(case: Case, node: str, interface: str) -> int | None:
+    try:
+        line = queue_line(typed_lines(case), node, interface)
+    except NotUnderstoodError:
+        return None
+    return line.limit_bytes if line is not None else None
+
+
+def _free_name(case: Case, name: str) -> str:
+    taken = {flow.name for flow in case.flows} | {probe.name for probe in case.probes}
+    while name in taken:
+        name += "-"
+    return name

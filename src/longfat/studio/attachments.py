@@ -1,0 +1,39 @@
+"""The files beside a document of the studio, which its study names in `files`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from longfat.study.files import ReadBeside, reads_beside, reads_nothing
+from longfat.study.labs import find_lab
+
+if TYPE_CHECKING:
+    from longfat.studio.requests import Asked
+    from longfat.studio.workspace import Workspace
+
+
+def asked_beside(asked: Asked, workspace: Workspace) -> ReadBeside:
+    """Return what reads the files beside the document that a request is about.
+
+    Args:
+        asked: the request; `path` tells the document's file below the workspace, or else
+            `lab` the lab that it is. A document that is not saved yet has neither.
+        workspace: the workspace.
+    """
+    return document_beside(workspace, path=asked.maybe_text("path"), lab=asked.maybe_name("lab"))
+
+
+def document_beside(workspace: Workspace, *, path: str | None, lab: str | None) -> ReadBeside:
+    """Return what reads the files beside a document; see `asked_beside`."""
+    if path is None and lab is None:
+        return reads_nothing
+
+    def read(name: str) -> bytes:
+        if path is not None:
+            above = path.rpartition("/")[0]
+            folder = workspace.folder(above) if above else workspace.root
+        else:
+            folder = find_lab(lab or "").folder
+        return reads_beside(folder)(name)
+
+    return read

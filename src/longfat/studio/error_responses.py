@@ -1,0 +1,67 @@
+"""Answers that are errors: `ErrorAnswer` of the page's `api/types.ts`.
+
+An `InputError` is the asker's and has a status of 4xx; what the host lacks is a
+503. Anything else is a bug of ours: the asker is told so in a sentence, the
+log has the rest, and the server lives on.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+
+from longfat.errors import InputError, LongfatError, SurroundingsError
+from longfat.studio.http_error import Refusal
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+
+def problem_of(error: LongfatError) -> dict[str, Any]:
+    """Return an error as `Problem` of the page: with its place, where it has one."""
+    place = error.place if isinstance(error, InputError) else None
+    message = str(error) if isinstance(error, SurroundingsError) else error.message
+    return {
+        "message": message,
+        "line": None if place is None else place.line,
+        "column": None if place is None else place.column,
+        "field": "" if place is None else place.field,
+    }
+
+
+async def longfat_error(request: Request, error: Exception) -> Response:
+    """Answer an error of longfat's own, with the status that its kind says."""
+    del request
+    assert isinstance(error, LongfatError)
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    if isinstance(error, InputError):
+        status = error.status if isinstance(error, Refusal) else HTTPStatus.BAD_REQUEST
+    problem = problem_of(error)
+    placed = problem if problem["line"] is not None else None
+    return _json(problem["message"], status=status, problem=placed)
+
+
+async def http_error(request: Request, error: Exception) -> Response:
+    """Answer what the router refuses: a path that is not there, another method."""
+    assert isinstance(error, HTTPException)
+    message = f"{request.method} {request.url.path}: {error.detail}"
+    return _json(message, status=error.status_code)
+
+
+async def bug(request: Request, error: Exception) -> Response:
+    """Answer what should not have happened; the server's log has the traceback."""
+    message = (
+        f"{request.method} {request.url.path}: an error of longfat's own "
+        f"({type(error).__name__}); the terminal of `longfat studio` tells more"
+    )
+    return _json(message, status=HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+def _json(message: str, *, status: int, problem: object = None) -> JSONResponse:
+    # Such an answer may not pass the gate on its way out, which gives the others this header.
+    headers = {"X-Content-Type-Options": "nosniff"}
+    return JSONResponse({"error": message, "problem": problem}, status, headers)

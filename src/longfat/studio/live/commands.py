@@ -1,0 +1,88 @@
+"""Lines that a room runs itself: a page's questions, and set-up lines that were added.
+
+The room can do nothing else meanwhile, so none may take long, and what is kept
+of its words is bounded: `yes` writes a gigabyte before anybody notices.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.errors import InputError
+from longfat.live.session import LIVE_ENVIRONMENT
+from longfat.model.network import ROOT
+
+if TYPE_CHECKING:
+    from longfat.live import Network
+
+MOST_SAID_BYTES = 1 << 16
+"""A command that says more is ended."""
+
+WITHIN_S = 5.0
+"""The longest that a line may take, in seconds of virtual time."""
+
+WITHIN_WALL_S = 2.0
+"""The longest in seconds of wall time: time may be paced, and persons wait to hold it."""
+
+_WAIT_S = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a line said.
+
+    Attributes:
+        status: its exit status; None if it did not end by itself.
+        text: its output and standard error, and why it was ended if it was.
+    """
+
+    status: int | None
+    text: str
+
+
+def run_line(
+    network: Network, node: str, line: str, *, within_wall_s: float = WITHIN_WALL_S
+) -> Said:
+    """Run a line at a node, and let as much time pass as it needs.
+
+    Args:
+        network: the network, built; its machine is held, before and after.
+        node: a host, a switch, or root.
+        line: what to type there.
+        within_wall_s: the longest that it may take, in seconds of wall time.
+
+    Raises:
+        InputError: there is no such node, or the line cannot be run.
+    """
+    model, session = network.model, network.session
+    hosts = [host.name for host in model.hosts]
+    nodes = [ROOT, *hosts, *(switch.name for switch in model.switches)]
+    if node not in nodes:
+        raise InputError(f"there is no node {node!r} (there are: {', '.join(nodes)})")
+    said = bytearray()
+    task = session.start(
+        ["/bin/sh", "-c", line],
+        node=node if node in hosts else ROOT,
+        environment=LIVE_ENVIRONMENT,
+        on_output=lambda _is_error, data: said.extend(data[: MOST_SAID_BYTES - len(said)]),
+    )
+    end_s = time.monotonic() + within_wall_s
+    session.begin(until_ns=session.now_ns + round(WITHIN_S * 1e9), ended=[task])
+    while not session.is_held and len(said) < MOST_SAID_BYTES and time.monotonic() < end_s:
+        session.wait(_WAIT_S)
+    session.rest()
+    status, words = task.status, ""
+    if status is None:
+        why = f"did not end within {WITHIN_S:g} s of virtual time"
+        if session.why != "time":
+            why = f"did not end within {within_wall_s:g} s"
+        if len(said) >= MOST_SAID_BYTES:
+            why = f"said more than {MOST_SAID_BYTES // 1024} KB"
+        words = f"\n`{line[:200]}` {why}, and was ended\n"
+        session.signal(task, signal.SIGKILL)
+        session.go(ended=[task])
+    session.forget(task)
+    return Said(status=status, text=said.decode(errors="replace") + words)

@@ -1,0 +1,289 @@
+"""What a room has in it: a network, its clock, its terminals, its probes, what was recorded.
+
+All of it belongs to the room's thread. Between two stretches of virtual time
+orders are carried out here, flows started and measured, and what was seen told.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from longfat.errors import InputError, LongfatError, MachineError
+from longfat.live import Network
+from longfat.model.network import ROOT
+from longfat.output.watch.plan import queue_limits
+from longfat.studio.live.clock_controller import ClockFace, Tempo
+from longfat.studio.live.commands import run_line
+from longfat.studio.live.drawn_network import Drawn, read_drawing
+from longfat.studio.live.messages import MOST_ROWS, MOST_STEP_S, Order, pace_of
+from longfat.studio.live.probe_reader import Looking
+from longfat.studio.live.reconcile import Changing
+from longfat.studio.live.recordings import Recordings
+from longfat.studio.live.terminals import Terminals
+
+if TYPE_CHECKING:
+    from longfat.studio.live.broadcast import Listeners, Said
+
+_LOOK_EVERY_S = 0.05
+_WAIT_S = 0.05
+_IDLE_WAIT_S = 0.25
+
+_BLIND = "an interface of the drawing is not there any more, so the probes see nothing"
+
+
+class Stage:
+    """What a room has in it.
+
+    Args:
+        number: what the session is called.
+        name: the drawing's name.
+        drawn: what is drawn.
+        listeners: who is told of what happens.
+        on_wait: see `longfat.live.session.Session`.
+
+    Raises:
+        LongfatError: the network cannot be built.
+    """
+
+    def __init__(
+        self,
+        number: str,
+        *,
+        name: str,
+        drawn: Drawn,
+        listeners: Listeners,
+        on_wait: Callable[[], None],
+    ) -> None:
+        self._number = number
+        self._name = name
+        self._listeners = listeners
+        self._looked_s = 0.0
+        self._is_flushed = True
+        self._told_stale: list[str] = []
+        case = drawn.case
+        self._network = Network.of(
+            case.network,
+            files=case.files,
+            setup=case.setup,
+            kernel=case.kernel,
+            seed=case.seed,
+            memory_bytes=case.memory_bytes,
+            on_wait=on_wait,
+        )
+        try:
+            self._session = self._network.session
+            # In this time Linux notes of each interface that it is up.
+            self._session.go(until_ns=self._session.now_ns + 10**9)
+            self.terminals = Terminals(
+                self._network, on_change=lambda one: listeners.event("terminal", terminal=one)
+            )
+            self.terminals.prepare()
+            self._tempo = Tempo(self._session)
+            self._face = ClockFace(self._session, self._tempo)
+            self._changing = Changing(self._network, drawn)
+            self._recordings = Recordings(self._network, listeners=listeners)
+            self._looking = Looking(
+                self._network, flow_of=self._recordings.flow_of, limits=queue_limits(case)
+            )
+            self._looking.begin()
+        except BaseException:
+            self._network.close()
+            raise
+
+    def close(self) -> None:
+        """End the machine, and let nobody look at a terminal any more."""
+        try:
+            self._network.close()
+        finally:
+            self.terminals.end()
+
+    def turn(self, wake: int) -> bool:
+        """See to what is to be done, and let time pass for a moment.
+
+        Args:
+            wake: a descriptor; when it can be read, the moment is over.
+
+        Returns:
+            Whether it can be.
+
+        Raises:
+            MachineError: the machine has ended.
+        """
+        if self._session.is_held:
+            if self._tempo.may_pass:
+                self._see_to_flows()
+            if not self._is_flushed:
+                self._is_flushed = True
+                self._looking.flush()
+                self._recordings.look(self._looking)
+                self._see_to_probes()
+        last = self._recordings.last
+        due_s = last.due_s()
+        self._tempo.go_on(
+            due_ns=None if due_s is None else round(due_s * 1e9), awaited=last.awaited()
+        )
+        runs = self._tempo.state == "running"
+        self._is_flushed = self._is_flushed and not runs
+        self._tell_clock()
+        woken = wake in self._session.wait(_WAIT_S if runs else _IDLE_WAIT_S, also=[wake])
+        self.terminals.look()
+        if time.monotonic() - self._looked_s >= _LOOK_EVERY_S or self._session.is_held:
+            self._looked_s = time.monotonic()
+            self._recordings.look(self._looking)
+            self._tell_clock()
+        return woken
+
+    def type_at(self, number: int, data: bytes) -> None:
+        """Type at a terminal."""
+        if self.terminals.type_at(number, data):
+            self._tempo.stir()
+
+    def resize(self, number: int, rows: int, columns: int) -> None:
+        """Tell a terminal its size."""
+        self.terminals.resize(number, rows, columns)
+        self._tempo.stir()
+
+    def all(self) -> Iterable[Said]:
+        """Return all there is to be told to who comes now."""
+        state = {
+            "event": "state",
+            "session": self.info(),
+            "clock": self._face.to_json(),
+            "recordings": self._recordings.to_json(),
+            "terminals": self.terminals.to_json(),
+            "stale": self._changing.stale,
+        }
+        return [json.dumps(state), *self._recordings.whole()]
+
+    def info(self) -> dict[str, Any]:
+        """Return it as `SessionInfo` of the page's `api/types.ts`; from any thread."""
+        drawn, model = self._changing.drawn, self._network.model
+        nodes = [{"name": ROOT, "kind": "root"}]
+        nodes += [{"name": one.name, "kind": "switch"} for one in model.switches]
+        nodes += [
+            {"name": one.name, "kind": "router" if one.forwards else "host"} for one in model.hosts
+        ]
+        return {
+            "id": self._number,
+            "name": self._name,
+            "kernel": drawn.case.kernel,
+            "seed": drawn.case.seed,
+            "case": drawn.name,
+            "nodes": nodes,
+        }
+
+    # -------------------------------------------------------------------- orders
+
+    def obey(self, order: Order) -> None:
+        """Carry out an order; what is wrong with it is told.
+
+        Raises:
+            MachineError: the machine has ended.
+        """
+        orders = {
+            "run": self._run,
+            "update": self._update,
+            "stop": lambda _: self._end_recording(),
+            "hold": lambda _: self._tempo.hold(),
+            "go": lambda _: self._tempo.go(),
+            "step": self._step,
+            "pace": lambda one: self._tempo.set_pace(pace_of(one)),
+            "open-terminal": self._open_terminal,
+            "close-terminal": self._close_terminal,
+            "type": self._type,
+            "ask": self._ask,
+        }
+        try:
+            if order.do not in orders:
+                raise InputError(f"there is no order {order.do!r}")
+            self._tempo.rest()
+            orders[order.do](order)
+        except MachineError:
+            raise
+        except LongfatError as error:
+            self._listeners.message("error", str(error), about=order.do)
+
+    def _run(self, order: Order) -> None:
+        drawn = self._changing.drawn
+        case = drawn.case
+        if "flows" in order.fields:
+            wanted = order.texts("flows")
+            case = replace(case, flows=tuple(one for one in case.flows if one.name in wanted))
+        self._end_recording()
+        if not case.flows:
+            raise InputError("there is no flow to run: draw one from a host to another")
+        self._tempo.go()
+        self._looking.flush(sample=True)
+        self._recordings.look(self._looking)
+        self._looking.count_anew()
+        self._recordings.begin(case, name=drawn.name)
+
+    def _end_recording(self) -> None:
+        self._recordings.end(self._looking)
+        self._tempo.stir()
+
+    def _step(self, order: Order) -> None:
+        by_s = order.real("by_s", least=1e-6, most=MOST_STEP_S)
+        self._tempo.step(round(by_s * 1e9))
+
+    def _update(self, order: Order) -> None:
+        text, case = order.text("text"), order.maybe_text("case")
+        new = read_drawing(text, name=self._name, case=case, beside=self._changing.drawn.beside)
+        if self._changing.take(new, looking=self._looking):
+            self.terminals.prepare()
+            self._listeners.tell([*self.all()][:1])
+        self._looking.limits = queue_limits(self._changing.drawn.case)
+        self._tell_stale()
+
+    def _open_terminal(self, order: Order) -> None:
+        rows = order.whole("rows", least=1, most=MOST_ROWS)
+        columns = order.whole("columns", least=1, most=MOST_ROWS)
+        self.terminals.open(order.text("node"), rows=rows, columns=columns)
+        self._tempo.stir()
+
+    def _close_terminal(self, order: Order) -> None:
+        self.terminals.close(order.whole("id", least=1, most=2**31))
+        self._tempo.stir()
+
+    def _type(self, order: Order) -> None:
+        text = order.text("text").rstrip("\n") + "\n"
+        for node in dict.fromkeys(order.texts("nodes")):
+            self.terminals.type_lines(node, text)
+        self._tempo.stir()
+
+    def _ask(self, order: Order) -> None:
+        number, line = order.whole("number", least=0, most=2**31), order.text("line")
+        said = run_line(self._network, order.text("node"), line)
+        self._tell_clock()
+        self._listeners.event("answer", number=number, text=said.text)
+
+    # ------------------------------------------------------------------- the rest
+
+    def _see_to_flows(self) -> None:
+        went_on = self._recordings.last.end_s is None
+        self._recordings.see_to_flows(self._looking)
+        if went_on and self._recordings.last.end_s is not None:
+            self._tempo.stir()
+
+    def _see_to_probes(self) -> None:
+        """Begin anew to look where there is reason to; all that was seen has been read."""
+        if self._looking.is_blind:
+            words = self._looking.end() or "why is not known"
+            self._changing.give_up(f"{_BLIND} ({words})")
+            self._tell_stale()
+        elif self._looking.is_large:
+            self._looking.end()
+            self._looking.begin()
+
+    def _tell_stale(self) -> None:
+        if self._changing.stale != self._told_stale:
+            self._told_stale = self._changing.stale
+            self._listeners.event("stale", reasons=self._told_stale)
+
+    def _tell_clock(self) -> None:
+        if (clock := self._face.news()) is not None:
+            self._listeners.event("clock", **clock)

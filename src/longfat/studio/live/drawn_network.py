@@ -1,0 +1,119 @@
+"""What is drawn, as a live session needs it; and what of a change a running network can take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.errors import InputError
+from longfat.study.files import ReadBeside, reads_nothing
+from longfat.study.node import listed, nearest
+from longfat.study.read import parse_study
+
+if TYPE_CHECKING:
+    from longfat.model.case import Case
+    from longfat.study import Planned
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """A drawing, read.
+
+    Attributes:
+        planned: the case: network, set-up lines and flows, and where the lines stand.
+        name: the name of the study's case; None where it is what all cases have in common.
+        beside: reads the files that the study names, when it is read again.
+    """
+
+    planned: Planned
+    name: str | None
+    beside: ReadBeside = reads_nothing
+
+    @property
+    def case(self) -> Case:
+        """What is to be played."""
+        return self.planned.case
+
+
+def read_drawing(
+    text: str, *, name: str, case: str | None, beside: ReadBeside = reads_nothing
+) -> Drawn:
+    """Read what is drawn.
+
+    Args:
+        text: the text of a study.
+        name: what to call it in messages.
+        case: the case that is meant; None for the only one, or else for what all cases
+            have in common.
+        beside: reads the files that the study names.
+
+    Raises:
+        InputError: the text is no study, there is no such case, or the cases have no
+            network in common and none is named.
+    """
+    study = parse_study(text, name=name, beside=beside)
+    if case is not None:
+        if case not in study.cases:
+            raise InputError(
+                f"there is no case {case!r}{nearest(case, study.cases)} "
+                f"(there are: {listed(study.cases)})"
+            )
+        return Drawn(planned=study.cases[case], name=case, beside=beside)
+    if len(study.cases) == 1:
+        ((only, planned),) = study.cases.items()
+        return Drawn(planned=planned, name=only, beside=beside)
+    if study.common is None:
+        raise InputError(
+            f"the cases have no network in common: choose one (there are: {listed(study.cases)})"
+        )
+    return Drawn(planned=study.common, name=None, beside=beside)
+
+
+def cannot_take(now: Drawn, new: Drawn) -> list[str]:
+    """Return what of a changed drawing a running network cannot take; empty if it can all of it.
+
+    It takes other properties of a link, what is added, and other flows; of another case,
+    flows alone.
+
+    Args:
+        now: what runs.
+        new: what is drawn.
+    """
+    if now.name != new.name and (now.case.network, now.case.files, now.case.setup) != (
+        new.case.network,
+        new.case.files,
+        new.case.setup,
+    ):
+        called = "what all cases have in common" if new.name is None else f"the case {new.name}"
+        return [f"{called} has another set-up"]
+    return _changes(now.case, new.case)
+
+
+def _changes(now: Case, new: Case) -> list[str]:
+    reasons = []
+    if (now.kernel, now.seed, now.memory_bytes) != (new.kernel, new.seed, new.memory_bytes):
+        reasons.append("the kernel, the seed or the memory is another one")
+    for one in ("hosts", "switches"):
+        ours, theirs = (
+            {node.name: node for node in getattr(case.network, one)} for case in (now, new)
+        )
+        kind = one.removesuffix("s").removesuffix("e") if one == "switches" else "host"
+        for name, node in ours.items():
+            if name not in theirs:
+                reasons.append(f"the {kind} {name} was taken away")
+            elif theirs[name] != node:
+                reasons.append(f"the {kind} {name} has other addresses or routes")
+    drawn = new.network.links
+    for index, link in enumerate(now.network.links):
+        if index >= len(drawn) or _ends(drawn[index]) != _ends(link):
+            reasons.append(f"the link from {link.a} to {link.b} was taken away or moved")
+            break
+    if new.files != now.files:
+        reasons.append("the files of the machine were changed")
+    if new.setup[: len(now.setup)] != now.setup:
+        reasons.append("set-up lines that have run were changed")
+    return reasons
+
+
+def _ends(link: object) -> tuple[object, ...]:
+    return tuple(getattr(link, name) for name in ("a", "b", "a_address", "b_address", "mtu_bytes"))

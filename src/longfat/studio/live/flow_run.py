@@ -1,0 +1,239 @@
+"""One press on Run: the flows of a drawing, started at their times, and what they gave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from longfat.errors import LongfatError
+from longfat.live.process import CommandFailed
+from longfat.model.traffic import Ping
+from longfat.model.traffic.ping import parse_replies
+from longfat.model.units import format_quantity
+from longfat.studio.live.advice import advise
+from longfat.studio.live.series import SeriesInfo, SeriesSet, info_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from longfat.live import Network
+    from longfat.live.flows import Measured, Started
+    from longfat.live.session import Task
+    from longfat.model.case import Case
+    from longfat.model.traffic import Flow
+    from longfat.studio.advice import Advice
+
+
+@dataclass(eq=False, slots=True)
+class PlayedFlow:
+    """A flow of a recording, and how far it is.
+
+    Attributes:
+        flow: the flow.
+        state: waiting, running, done or failed.
+        started: its processes, when they run.
+        started_s: when it began, in seconds of virtual time since boot.
+        ended_s: when it ended, likewise.
+        words: why it failed.
+        measured: what it gave.
+        advice: what held it back.
+        replies_end: up to where the replies that it printed, a ping, were read.
+    """
+
+    flow: Flow
+    command: str
+    state: str = "waiting"
+    started: Started | None = None
+    started_s: float | None = None
+    ended_s: float | None = None
+    words: str = ""
+    measured: Measured | None = None
+    advice: Advice | None = None
+    replies_end: int = 0
+
+    def to_json(self) -> dict[str, object]:
+        """Return it as `LiveFlow` of the page's `api/types.ts`."""
+        metrics: Mapping[str, float] = self.measured.metrics if self.measured else {}
+        return {
+            "name": self.flow.name,
+            "tool": self.flow.tool,
+            "source": self.flow.source,
+            "target": self.flow.target,
+            "state": self.state,
+            "started_s": self.started_s,
+            "ended_s": self.ended_s,
+            "command": self.command,
+            "words": self.words,
+            "metrics": dict(metrics),
+            "told": [
+                {
+                    "name": metric.name,
+                    "label": metric.title,
+                    "text": format_quantity(metrics[metric.name], metric.unit),
+                }
+                for metric in self.flow.metrics
+                if metric.name in metrics
+            ],
+            "advice": self.advice.to_json() if self.advice else None,
+        }
+
+
+class Recording:
+    """What was measured from one moment on.
+
+    Args:
+        number: which of the room's it is, from 0. The first is not of a press on Run, but
+            of what people do at terminals before.
+        case: what is played; its flows.
+        name: the case's name, if the study names any.
+        start_s: its start, in seconds of virtual time since boot.
+
+    Attributes:
+        series: what the probes saw.
+        flows: its flows.
+        end_s: when the last of them has ended; None before.
+    """
+
+    def __init__(self, number: int, *, case: Case | None, name: str | None, start_s: float) -> None:
+        self.number = number
+        self.start_s = start_s
+        self.end_s: float | None = None
+        self.series = SeriesSet()
+        self.flows: list[PlayedFlow] = []
+        self._name = name
+        self._case = case
+        if case is not None:
+            addresses = case.network.host_addresses()
+            for flow in case.flows:
+                argv = flow.processes(address=addresses[flow.target], port=5201)[-1].argv
+                self.flows.append(PlayedFlow(flow, " ".join(argv)))
+
+    @property
+    def is_over(self) -> bool:
+        """Tell whether nothing of it is left to be played."""
+        return all(one.state in ("done", "failed") for one in self.flows)
+
+    def running(self) -> list[PlayedFlow]:
+        """Return the flows that run now."""
+        return [one for one in self.flows if one.state == "running"]
+
+    def awaited(self) -> list[Task]:
+        """Return the processes whose end is to be waited for now."""
+        return [task for one in self.running() if one.started for task in one.started.awaited]
+
+    def due_s(self) -> float | None:
+        """Return when something is to be done, since boot: a start, or a wait to be ended."""
+        starts = (self._due_s(one) for one in self.flows)
+        ends = (_given_up_s(one) for one in self.running())
+        return min((due for due in (*starts, *ends) if due is not None), default=None)
+
+    def start_due(self, network: Network) -> bool:
+        """Start what is due now; tell whether there was anything. The machine is held."""
+        began = False
+        for one in self.flows:
+            due_s = self._due_s(one)
+            if due_s is None or due_s > network.clock.now + 1e-9:
+                continue
+            began = True
+            try:
+                one.started = network.start(one.flow)
+            except LongfatError as error:
+                one.state, one.words = "failed", str(error)
+                continue
+            one.state, one.started_s = "running", network.clock.now
+        return began
+
+    def reap(self, network: Network) -> bool:
+        """Measure what has ended; tell whether anything has. The machine is held."""
+        self.read_replies()
+        ended = [one for one in self.running() if one.started and one.started.is_over]
+        for one in ended:
+            assert one.started is not None
+            if one.ended_s is None:
+                one.ended_s = network.clock.now
+            # Its servers need some more time, which passes as all time does: a step is to
+            # be as long as a person asked for.
+            if one.started.awaited:
+                if network.clock.now < (_given_up_s(one) or 0.0):
+                    continue
+                one.started.kill()
+            self._measure(one, network)
+        return any(one.state != "running" for one in ended)
+
+    def stop(self, network: Network) -> None:
+        """End all flows that run, and start no more. The machine is held."""
+        for one in self.flows:
+            if one.state in ("waiting", "running"):
+                if one.started is not None:
+                    one.started.drop()
+                    one.ended_s = one.ended_s or network.clock.now
+                one.state, one.words = "failed", "stopped before its end"
+
+    def close(self, now_s: float) -> None:
+        """Say that it is over."""
+        self.end_s = now_s
+
+    def to_json(self) -> dict[str, object]:
+        """Return it as `Recording` of the page's `api/types.ts`."""
+        return {
+            "number": self.number,
+            "case": self._name,
+            "start_s": self.start_s,
+            "end_s": self.end_s,
+            "flows": [one.to_json() for one in self.flows],
+            "series": [info_json(info) for info in self.series.infos],
+        }
+
+    def _due_s(self, one: PlayedFlow) -> float | None:
+        if one.state != "waiting" or self._case is None:
+            return None
+        from_s: float | None = self.start_s
+        for before in self.flows:
+            if before.flow.name == one.flow.after:
+                from_s = before.ended_s
+                if before.state == "failed":
+                    one.state = "failed"
+                    one.words = f"{before.flow.name}, which it waits for, failed"
+                    return None
+        return None if from_s is None else from_s + one.flow.drawn_start_s(self._case.seed)
+
+    def _measure(self, one: PlayedFlow, network: Network) -> None:
+        assert one.started is not None
+        try:
+            one.measured = one.started.result()
+        except CommandFailed as failed:
+            one.state, one.words = "failed", failed.message
+        except LongfatError as error:
+            one.state, one.words = "failed", str(error)
+        else:
+            one.state = "done"
+            if self._case is not None:
+                case = replace(network.case(), flows=(one.flow,), probes=())
+                one.advice = advise(one.measured, case, folder=network.session.folder)
+
+    def read_replies(self) -> None:
+        """Add what the pings have printed meanwhile to their series."""
+        for one in self.running():
+            self._read_replies(one)
+
+    def _read_replies(self, one: PlayedFlow) -> None:
+        if not isinstance(one.flow, Ping) or one.started is None or one.started_s is None:
+            return
+        said = one.started.client.task.output
+        start, one.replies_end = one.replies_end, said.rfind(b"\n") + 1
+        if start >= one.replies_end:
+            return
+        key = f"ping:{one.flow.name}:rtt_s"
+        info = SeriesInfo(
+            key=key, kind="ping", of=one.flow.name, quantity="rtt_s", unit="s", label=one.flow.name
+        )
+        for reply in parse_replies(said[start : one.replies_end].decode(errors="replace")):
+            sent_s = one.started_s + (reply.sequence - 1) * one.flow.interval_s
+            self.series.add(info, sent_s + reply.rtt_s - self.start_s, reply.rtt_s)
+
+
+def _given_up_s(one: PlayedFlow) -> float | None:
+    """Return when the servers of a flow are waited for no longer, since boot; None if they are."""
+    if one.started is None or one.ended_s is None:
+        return None
+    return one.ended_s + one.started.grace_s

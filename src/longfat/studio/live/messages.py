@@ -1,0 +1,115 @@
+"""What a page may ask of a room, read from its messages: `SessionOrder` of `api/types.ts`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from longfat.engine.machine.pace import LEAST_FACTOR, MOST_FACTOR
+from longfat.errors import InputError
+
+MOST_STEP_S = 3600.0
+MOST_ROWS = 1000
+_LONGEST_NAME = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An order.
+
+    Attributes:
+        do: which.
+        fields: what else it says.
+    """
+
+    do: str
+    fields: dict[str, Any]
+
+    def text(self, name: str) -> str:
+        """Return a field that is a text.
+
+        Raises:
+            InputError: it is none.
+        """
+        value = self.fields.get(name)
+        if not isinstance(value, str):
+            raise InputError(f"the order {self.do!r} needs a text {name!r}")
+        _check_sound(name, value)
+        return value
+
+    def maybe_text(self, name: str) -> str | None:
+        """Return a field that is a text, or is not there."""
+        return None if self.fields.get(name) is None else self.text(name)
+
+    def texts(self, name: str) -> list[str]:
+        """Return a field that is a list of texts.
+
+        Raises:
+            InputError: it is none.
+        """
+        value = self.fields.get(name)
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            raise InputError(f"the order {self.do!r} needs a list of texts {name!r}")
+        for one in value:
+            _check_sound(name, one)
+        return value
+
+    def whole(self, name: str, *, least: int, most: int) -> int:
+        """Return a field that is a whole number.
+
+        Raises:
+            InputError: it is none, or is outside.
+        """
+        value = self.fields.get(name)
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            raise InputError(f"the order {self.do!r} needs a number {name!r}: {least} to {most}")
+        return value
+
+    def real(self, name: str, *, least: float, most: float) -> float:
+        """Return a field that is a number.
+
+        Raises:
+            InputError: it is none, or is outside.
+        """
+        value = self.fields.get(name)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise InputError(f"the order {self.do!r} needs a number {name!r}")
+        # Whole numbers of hundreds of digits are no floats, but can be compared.
+        if not least <= value <= most:
+            raise InputError(f"{name} is {least:g} to {most:g}, and here is {str(value)[:40]}")
+        return float(value)
+
+
+def _check_sound(name: str, value: str) -> None:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{name}: the text holds half of a surrogate pair") from None
+
+
+def read_order(said: str) -> Order:
+    """Read an order.
+
+    Raises:
+        InputError: it is none.
+    """
+    try:
+        data = json.loads(said)
+    except (ValueError, RecursionError):
+        raise InputError("an order is JSON, and this is none") from None
+    if not isinstance(data, dict) or not isinstance(data.get("do"), str):
+        raise InputError("an order is a JSON object with a field 'do'")
+    fields = dict(data)
+    return Order(do=fields.pop("do")[:_LONGEST_NAME], fields=fields)
+
+
+def pace_of(order: Order) -> float | None:
+    """Return the pace that an order asks for; None for as fast as it goes.
+
+    Raises:
+        InputError: it is out of bounds.
+    """
+    if order.fields.get("factor") is None:
+        return None
+    return order.real("factor", least=LEAST_FACTOR, most=MOST_FACTOR)

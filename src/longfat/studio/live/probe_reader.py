@@ -1,0 +1,294 @@
+"""What the probes of a room see, made into points of series.
+
+Probes look all the time that passes, at every node, whether anybody pressed
+Run or not: a person may type iperf3 at a terminal. The guest's files are read
+while they grow, as `longfat watch` does; before they are large, new ones are begun.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+from typing import TYPE_CHECKING, Any
+
+from longfat.errors import MachineError
+from longfat.execution.runs.run import RAW as _RAW
+from longfat.model.probes import queue, rate, tcp
+from longfat.model.probes.samples import UNREADABLE, SampleStream
+from longfat.output.watch.tail import Tail
+from longfat.studio.live.series import SeriesInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from longfat.live import Network
+    from longfat.live.probes import Series
+    from longfat.model.probes.samples import Message
+
+EVERY_S = 0.02
+"""Between two looks, in seconds of virtual time."""
+
+MANY_INTERFACES = 32
+"""In a network with more of them looks are rarer."""
+
+MANY_EVERY_S = 0.1
+
+# A connection that has carried less does not count: it is one that controls another.
+_LEAST_BYTES = 20_000
+
+_LARGE_BYTES = 64 * 1024**2
+
+# So many looks may be missing before it is sure that there are none any more.
+_MISSING_LOOKS = 20
+
+Point = tuple[SeriesInfo, float, float]
+"""A series, a time in seconds since boot, and a value."""
+
+
+class Looking:
+    """The probes of a room; `begin` begins, `end` ends them.
+
+    Args:
+        network: the network, built; its machine is held at `begin`, `end` and `flush`.
+        flow_of: tells the name of the flow that goes to an address and port; "" for none.
+        limits: what the queue of an interface holds at the most, in bytes, where it is known.
+
+    Attributes:
+        limits: likewise.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        *,
+        flow_of: Callable[[str, int], str],
+        limits: Mapping[str, float],
+    ) -> None:
+        self._network = network
+        self._flow_of = flow_of
+        self.limits = limits
+        self._tails: list[tuple[str, SampleStream, Tail]] = []
+        self._seen: Series | None = None
+        self._start_s = 0.0
+        self._every_s = EVERY_S
+        self._read_bytes = 0
+        self._waiting: dict[str, list[Message]] = {}
+        self._rates: dict[str, tuple[float, int]] = {}
+        self._counts: dict[tuple[str, str], tuple[int, int]] = {}
+        self._resent: dict[str, dict[tuple[Any, ...], int]] = {}
+        self._resent_before: dict[str, int] = {}
+        self._sockets: dict[tuple[str, int, str, int], tuple[float, int]] = {}
+
+    def begin(self) -> None:
+        """Look at all that is in the network now.
+
+        Raises:
+            InputError: something of it is not there any more.
+        """
+        network, model = self._network, self._network.model
+        names = [name for pair in model.interfaces() for name in pair]
+        self._every_s = MANY_EVERY_S if len(names) > MANY_INTERFACES else EVERY_S
+        self._start_s = network.clock.now
+        kinds: dict[str, Any] = {
+            "queue": names,
+            "rate": names,
+            "tcp": [h.name for h in model.hosts],
+        }
+        given = {kind: of for kind, of in kinds.items() if of}
+        if not given:
+            return
+        seen = network.probe(every=self._every_s, **given)
+        seen.__enter__()
+        self._seen = seen
+        for kind in given:
+            tail = Tail(network.session.folder, _RAW, seen.samples_file(kind))
+            self._tails.append((kind, SampleStream(name=f"{kind} samples"), tail))
+
+    def end(self) -> str:
+        """Look no more; what was not read is lost.
+
+        Returns:
+            Why it had ended by itself before; empty if it had not.
+        """
+        if self._seen is None:
+            return ""
+        words = self._seen.drop()
+        for kind, _, tail in self._tails:
+            tail.close()
+            _remove(self._network.session.folder, self._seen.samples_file(kind))
+        self._tails.clear()
+        self._waiting.clear()
+        self._seen = None
+        self._read_bytes = 0
+        return words
+
+    @property
+    def is_large(self) -> bool:
+        """Tell whether so much was kept that it is time to begin anew."""
+        return self._read_bytes > _LARGE_BYTES
+
+    @property
+    def is_blind(self) -> bool:
+        """Tell whether it has ended by itself, for something is not there any more.
+
+        To be asked after `flush` and `read`.
+        """
+        if not self._tails:
+            return False
+        _, stream, _ = self._tails[0]
+        missing_s = self._network.clock.now - self._start_s - stream.time_s
+        return missing_s > _MISSING_LOOKS * self._every_s
+
+    def count_anew(self) -> None:
+        """Count drops, marks and retransmissions from the last sample that was read."""
+        self._counts = {key: (last, 0) for key, (last, _) in self._counts.items()}
+        self._resent.clear()
+        self._resent_before.clear()
+
+    def flush(self, *, sample: bool = False) -> None:
+        """Let the guest write out what it has; it is held.
+
+        Args:
+            sample: take a sample of this moment, too, so that nothing is missing.
+        """
+        if self._seen is not None:
+            self._network.session.order("flush", samples=self._seen.number, sample=sample)
+
+    def read(self) -> Iterator[Point]:
+        """Yield the points that are new.
+
+        Raises:
+            MachineError: a file is not what a sampler writes.
+        """
+        decode = {"queue": self._queue, "rate": self._rate, "tcp": self._tcp}
+        for kind, stream, tail in self._tails:
+            while piece := tail.read():
+                self._read_bytes += len(piece)
+                try:
+                    waiting = self._waiting.setdefault(kind, [])
+                    waiting += stream.feed(piece)
+                    whole = [one for one in waiting if one.time_s <= stream.time_s]
+                    del waiting[: len(whole)]
+                    yield from decode[kind](whole)
+                except UNREADABLE as error:
+                    raise MachineError(
+                        f"the {kind} samples cannot be read: {type(error).__name__} {error}"
+                    ) from error
+
+    def _samples(
+        self, rows: Iterator[dict[str, Any]]
+    ) -> Iterator[tuple[float, list[dict[str, Any]]]]:
+        for time_s, group in itertools.groupby(rows, key=lambda row: row["time_s"]):
+            yield self._start_s + time_s, list(group)
+
+    def _rate(self, messages: list[Message]) -> Iterator[Point]:
+        for time_s, rows in self._samples(rate.decode(iter(messages))):
+            for row in rows:
+                name = row["interface"]
+                before = self._rates.get(name)
+                self._rates[name] = time_s, row["tx_bytes"]
+                if before is not None and time_s > before[0]:
+                    bps = (row["tx_bytes"] - before[1]) * 8 / (time_s - before[0])
+                    yield _info("rate", name, "tx_bps", "bit/s"), time_s, bps
+
+    def _queue(self, messages: list[Message]) -> Iterator[Point]:
+        for time_s, rows in self._samples(queue.decode(iter(messages))):
+            of: dict[str, list[dict[str, Any]]] = {}
+            for row in rows:
+                of.setdefault(row["interface"], []).append(row)
+            for name, qdiscs in of.items():
+                handle, *_ = handles = queue.waiting_handles(qdiscs)
+                (row,) = [one for one in qdiscs if one["handle"] == handle][:1]
+                # A shaper counts drops of the qdisc below it as its own, but no marks.
+                marks = sum(one["marks"] or 0 for one in qdiscs if one["handle"] in handles)
+                if row["qdisc"] == "noqueue":
+                    continue
+                limit = self.limits.get(name)
+                backlog = _info("queue", name, "backlog_bytes", "bytes", limit=limit)
+                yield backlog, time_s, row["backlog_bytes"]
+                for what, now in (("drops", int(row["drops"] or 0)), ("marks", marks)):
+                    # Counted since we began to look; a qdisc that was made anew counts from 0.
+                    last, total = self._counts.get((name, f"{what} {handle}"), (now, 0))
+                    total += now - last if now >= last else now
+                    self._counts[name, f"{what} {handle}"] = now, total
+                    if what == "drops" or total:
+                        yield _info("queue", name, what, "packets"), time_s, total
+
+    def _tcp(self, messages: list[Message]) -> Iterator[Point]:
+        for time_s, rows in self._samples(tcp.decode_sockets(messages)):
+            flows: dict[str, list[tuple[dict[str, Any], float]]] = {}
+            for row in rows:
+                there = row["state"] == "established"
+                if not (there or row["state"] == tcp.ENDED) or row["bytes_acked"] < _LEAST_BYTES:
+                    continue
+                key = tuple(
+                    row[one] for one in ("host", "local_port", "remote_address", "remote_port")
+                )
+                before = self._sockets.pop(key, None)
+                if there:
+                    self._sockets[key] = time_s, row["bytes_acked"]
+                bps = 0.0
+                if before is not None and time_s > before[0]:
+                    bps = (row["bytes_acked"] - before[1]) * 8 / (time_s - before[0])
+                name = self._flow_name(row)
+                self._count_resent(name, key, row["retransmits"], ended=not there)
+                flows.setdefault(name, []).append((row, bps))
+            for name, streams in flows.items():
+                yield (
+                    _info("tcp", name, "throughput_bps", "bit/s"),
+                    time_s,
+                    sum(bps for _, bps in streams),
+                )
+                if told := [row for row, _ in streams if row["state"] != tcp.ENDED]:
+                    rtt_s = sum(row["rtt_s"] for row in told) / len(told)
+                    yield _info("tcp", name, "rtt_s", "s"), time_s, rtt_s
+                    cwnd_bytes = sum(row["cwnd_bytes"] for row in told)
+                    yield _info("tcp", name, "cwnd_bytes", "bytes"), time_s, cwnd_bytes
+                resent = sum(self._resent[name].values()) + self._resent_before.get(name, 0)
+                yield _info("tcp", name, "retransmits", "packets"), time_s, resent
+
+    def _count_resent(self, flow: str, key: tuple[Any, ...], count: int, *, ended: bool) -> None:
+        of_flow = self._resent.setdefault(flow, {})
+        of_flow[key] = count
+        if ended:
+            del of_flow[key]
+            self._resent_before[flow] = self._resent_before.get(flow, 0) + count
+
+    def _flow_name(self, row: dict[str, Any]) -> str:
+        """Return the flow that a sending socket belongs to; what it talks to, for others."""
+        # A flow's server may be the one that sends.
+        for address, port in (
+            (row["remote_address"], row["remote_port"]),
+            (row["local_address"], row["local_port"]),
+        ):
+            if name := self._flow_of(address, port):
+                return name
+        names = {at: name for name, at in self._network.model.host_addresses().items()}
+        other = names.get(row["remote_address"], row["remote_address"])
+        return f"{row['host']} → {other}"
+
+
+def _remove(folder: Path, name: str) -> None:
+    """Remove a file of samples; the guest's root may have put a link in its folder's place."""
+    with contextlib.suppress(OSError):
+        raw = os.open(folder / _RAW, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            os.unlink(name, dir_fd=raw)
+        finally:
+            os.close(raw)
+
+
+def _info(
+    kind: str, of: str, quantity: str, unit: str, *, limit: float | None = None
+) -> SeriesInfo:
+    return SeriesInfo(
+        key=f"{kind}:{of}:{quantity}",
+        kind=kind,
+        of=of,
+        quantity=quantity,
+        unit=unit,
+        label=of,
+        limit=limit,
+    )

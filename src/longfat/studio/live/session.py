@@ -1,0 +1,202 @@
+"""A live session: a stage, and a thread that all of it belongs to.
+
+Orders come from the server's event loop and are carried out in that thread,
+between two stretches of virtual time. Terminals are typed at and resized while
+time passes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, InvalidStateError
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from longfat.errors import LongfatError, MachineError
+from longfat.studio.live.broadcast import Listeners
+from longfat.studio.live.controller import Stage
+
+if TYPE_CHECKING:
+    from longfat.studio.live.broadcast import Listener
+    from longfat.studio.live.drawn_network import Drawn
+    from longfat.studio.live.messages import Order
+
+_LOG = logging.getLogger(__name__)
+
+
+class _Closed(BaseException):
+    """Somebody wants the session to end, whatever it waits for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Posted:
+    """Something to be done in the room's thread.
+
+    Attributes:
+        do: do it.
+        done: has a result when it was done, or never will be.
+        else_end: who is to be told nothing more if it never will be.
+    """
+
+    do: Callable[[], None]
+    done: Future[None]
+    else_end: Listener | None
+
+
+class Room:
+    """A live session.
+
+    Args:
+        number: what to call it.
+        name: the drawing's name.
+        drawn: what is drawn.
+        is_closing: tells whether the server ends, also while the network is built.
+
+    Raises:
+        LongfatError: the network cannot be built, or the server ends.
+    """
+
+    def __init__(
+        self,
+        number: str,
+        *,
+        name: str,
+        drawn: Drawn,
+        is_closing: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._is_closing = is_closing
+        self._closing = threading.Event()
+        self._lock = threading.Lock()
+        self._posted: deque[_Posted] = deque()
+        self._over = False
+        self._listeners = Listeners()
+        try:
+            self._stage = Stage(
+                number, name=name, drawn=drawn, listeners=self._listeners, on_wait=self._check
+            )
+        except _Closed:
+            raise MachineError("longfat studio ends: no session begins any more") from None
+        self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        self._thread = threading.Thread(target=self._live, name=f"room {number}", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_over(self) -> bool:
+        """Tell whether it has ended."""
+        return self._over
+
+    def info(self) -> dict[str, Any]:
+        """Return it as `SessionInfo` of the page's `api/types.ts`."""
+        return self._stage.info()
+
+    def close(self) -> None:
+        """End it with its machine, whatever it is about to do."""
+        self._closing.set()
+        self._post(lambda: None)
+        self._thread.join()
+
+    # What pages want: each returns what has a result when it was done.
+
+    def do(self, order: Order) -> Future[None]:
+        """Let an order be carried out."""
+        return self._post(lambda: self._stage.obey(order))
+
+    def type_at(self, number: int, data: bytes) -> Future[None]:
+        """Type at a terminal."""
+        return self._post(lambda: self._stage.type_at(number, data))
+
+    def resize(self, number: int, rows: int, columns: int) -> Future[None]:
+        """Tell a terminal its size."""
+        return self._post(lambda: self._stage.resize(number, rows, columns))
+
+    def join(self, listener: Listener) -> Future[None]:
+        """Tell a listener the whole state, and from then on what happens."""
+
+        def join() -> None:
+            listener.tell(self._stage.all())
+            self._listeners.add(listener)
+
+        return self._post(join, else_end=listener)
+
+    def leave(self, listener: Listener) -> Future[None]:
+        """Tell a listener nothing more."""
+        return self._post(lambda: self._listeners.discard(listener))
+
+    def watch(self, number: int, listener: Listener) -> Future[None]:
+        """Show a listener what a terminal has shown and will show."""
+        return self._post(lambda: self._stage.terminals.watch(number, listener), else_end=listener)
+
+    def unwatch(self, number: int, listener: Listener) -> Future[None]:
+        """Show a listener nothing more of a terminal."""
+        return self._post(lambda: self._stage.terminals.unwatch(number, listener))
+
+    def _post(self, do: Callable[[], None], *, else_end: Listener | None = None) -> Future[None]:
+        posted = _Posted(do, Future(), else_end)
+        with self._lock:
+            if not self._over:
+                self._posted.append(posted)
+                os.eventfd_write(self._wake, 1)
+                return posted.done
+        _let_go(posted)
+        return posted.done
+
+    # What its thread does.
+
+    def _live(self) -> None:
+        words = "the session was closed"
+        try:
+            while True:
+                self._check()
+                for _ in range(len(self._posted)):
+                    posted = self._posted[0]
+                    posted.do()
+                    self._posted.popleft()
+                    _settle(posted)
+                if self._stage.turn(self._wake):
+                    with contextlib.suppress(BlockingIOError):
+                        os.eventfd_read(self._wake)
+        except _Closed:
+            pass
+        except LongfatError as error:
+            words = str(error)
+        except Exception as error:
+            _LOG.exception("a live session")
+            words = (
+                f"the session failed: an error of longfat's own ({type(error).__name__}: {error})"
+            )
+        finally:
+            with self._lock:
+                self._over = True
+                # Nobody wakes us any more: the descriptor's number may soon be another's.
+                os.close(self._wake)
+            with contextlib.suppress(LongfatError):
+                self._stage.close()
+            self._listeners.event("ended", words=words)
+            self._listeners.end()
+            for posted in self._posted:
+                _let_go(posted)
+
+    def _check(self) -> None:
+        """Tell the thread, in whatever it waits for, that it is to end.
+
+        Raises:
+            _Closed: it is.
+        """
+        if self._closing.is_set() or self._is_closing():
+            raise _Closed
+
+
+def _settle(posted: _Posted) -> None:
+    with contextlib.suppress(InvalidStateError):  # whoever waited for it is gone
+        posted.done.set_result(None)
+
+
+def _let_go(posted: _Posted) -> None:
+    if posted.else_end is not None:
+        posted.else_end.end()
+    _settle(posted)

@@ -1,0 +1,104 @@
+"""All live sessions of a server."""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+import threading
+from typing import TYPE_CHECKING, Any
+
+from longfat.errors import InputError
+from longfat.studio.live.drawn_network import read_drawing
+from longfat.studio.live.session import Room
+from longfat.study.files import ReadBeside, reads_nothing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MOST_ROOMS = 32
+
+
+class Rooms:
+    """The rooms of a server; `close` ends them all.
+
+    Args:
+        workspace: the folder that the server works in.
+    """
+
+    def __init__(self, *, workspace: Path) -> None:
+        self._workspace = workspace
+        # None for one whose network is being built.
+        self._rooms: dict[str, Room | None] = {}
+        self._closing = threading.Event()
+        self._lock = threading.Lock()
+        self._count = itertools.count(1)
+
+    def create(
+        self, *, name: str, text: str, case: str | None, beside: ReadBeside = reads_nothing
+    ) -> Room:
+        """Boot a machine and build what is drawn in it; takes a part of a second.
+
+        Args:
+            name: the drawing's name.
+            text: the text of the study.
+            case: the case; see `read_drawing`.
+            beside: reads the files that the study names.
+
+        Raises:
+            LongfatError: the drawing is wrong, or the machine failed.
+        """
+        drawn = read_drawing(text, name=name, case=case, beside=beside)
+        # Nobody can tell another session's name from one's own.
+        number = f"{next(self._count)}-{secrets.token_hex(4)}"
+        with self._lock:
+            self._forget_ended()
+            if len(self._rooms) >= MOST_ROOMS:
+                raise InputError(f"{MOST_ROOMS} networks run already: end some of their sessions")
+            self._rooms[number] = None
+        try:
+            room = Room(number, name=name, drawn=drawn, is_closing=self._closing.is_set)
+        except BaseException:
+            with self._lock:
+                del self._rooms[number]
+            raise
+        with self._lock:
+            self._rooms[number] = room
+        return room
+
+    def find(self, number: str) -> Room | None:
+        """Return the room of a name that lives; None if there is none."""
+        room = self._rooms.get(number)
+        return None if room is None or room.is_over else room
+
+    def end(self, number: str) -> bool:
+        """End a room; tell whether there was one."""
+        room = self._rooms.get(number)
+        if room is None:
+            return False
+        room.close()
+        with self._lock:
+            self._rooms.pop(number, None)
+        return True
+
+    def infos(self) -> list[dict[str, Any]]:
+        """Return all that live, as `SessionInfo` of the page's `api/types.ts`."""
+        with self._lock:
+            rooms = [room for room in self._rooms.values() if room is not None]
+        return [room.info() for room in rooms if not room.is_over]
+
+    def stop(self) -> None:
+        """Let them all end soon, also those whose networks are being built."""
+        self._closing.set()
+
+    def close(self) -> None:
+        """End them all."""
+        self.stop()
+        with self._lock:
+            rooms = [room for room in self._rooms.values() if room is not None]
+        for room in rooms:
+            room.close()
+
+    def _forget_ended(self) -> None:
+        for number, room in list(self._rooms.items()):
+            if room is not None and room.is_over:
+                del self._rooms[number]

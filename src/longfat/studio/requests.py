@@ -1,0 +1,153 @@
+"""What a page asks: the fields of a request's JSON, each checked as it is read.
+
+Whoever has the token may send rubbish, by mistake or by a bug; a message then
+names the field, and what it should hold.
+"""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from longfat.errors import InputError
+from longfat.studio.http_error import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.requests import Request
+
+MOST_BYTES = 4 * 1024**2
+"""The largest body of a request."""
+
+_MOST_NAME = 200
+_TOO_LARGE = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+
+
+class Asked:
+    """The fields of a JSON object that was sent.
+
+    Args:
+        data: the object.
+    """
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._data = data
+
+    def text(self, name: str, *, most: int = MOST_BYTES) -> str:
+        """Return a text, which may be empty.
+
+        Args:
+            name: the field.
+            most: how many characters it may have.
+
+        Raises:
+            InputError: it is missing, no text, or too long.
+        """
+        value = self._data.get(name)
+        if not isinstance(value, str):
+            raise _wrong(name, "a text", value)
+        return _sound(name, value, most=most)
+
+    def maybe_text(self, name: str) -> str | None:
+        """Return a text, or None where there is none."""
+        return None if self._data.get(name) is None else self.text(name)
+
+    def name(self, name: str) -> str:
+        """Return a short text that is not empty."""
+        value = self.text(name, most=_MOST_NAME)
+        if not value.strip():
+            raise InputError(f"{name}: here stands an empty text, where a name is needed")
+        return value
+
+    def maybe_name(self, name: str) -> str | None:
+        """Return a short text, or None where there is none."""
+        return None if self._data.get(name) is None else self.name(name)
+
+    def names(self, name: str, *, most: int = 1000) -> tuple[str, ...]:
+        """Return a list of short texts; an empty one where there is none."""
+        value = self._data.get(name)
+        if value is None:
+            return ()
+        if not isinstance(value, list) or len(value) > most:
+            raise _wrong(name, f"a list of at most {most} texts", value)
+        for each in value:
+            if not isinstance(each, str):
+                raise _wrong(name, "a list of texts", value)
+        return tuple(_sound(name, each, most=_MOST_NAME) for each in value)
+
+    def boolean(self, name: str) -> bool:
+        """Return true or false; false where there is none."""
+        value = self._data.get(name, False)
+        if not isinstance(value, bool):
+            raise _wrong(name, "true or false", value)
+        return value
+
+    def maybe_integer(self, name: str, *, least: int, most: int) -> int | None:
+        """Return a whole number within limits, or None where there is none."""
+        value = self._data.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            raise _wrong(name, f"a whole number from {least} to {most}", value)
+        return value
+
+
+async def read_json(request: Request) -> Asked:
+    """Read a request's body.
+
+    Raises:
+        InputError: it is no JSON object, or too large.
+    """
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MOST_BYTES:
+            raise Refusal(
+                f"the request is larger than {MOST_BYTES // 1024**2} MB",
+                status=_TOO_LARGE,
+            )
+    try:
+        data = json.loads(body.decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise InputError("the request's body is not JSON in UTF-8") from None
+    if not isinstance(data, dict):
+        raise InputError("the request's body is no JSON object: send {...}")
+    return Asked(data)
+
+
+def asked_name(request: Request, name: str) -> str | None:
+    """Return a parameter of the URL's query, or None where it is not given."""
+    value = request.query_params.get(name)
+    return None if value is None else _sound(name, value, most=4096)
+
+
+def asked_names(request: Request, name: str) -> tuple[str, ...]:
+    """Return all parameters of a name in the URL's query.
+
+    Raises:
+        InputError: there is none.
+    """
+    values = request.query_params.getlist(name)
+    if not values:
+        raise InputError(f"the URL's query needs {name}=..., once or more")
+    return tuple(_sound(name, value, most=4096) for value in values)
+
+
+def _sound(name: str, value: str, *, most: int) -> str:
+    if len(value) > most:
+        raise InputError(f"{name}: {len(value)} characters, and at most {most} are allowed")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{name}: the text holds half of a surrogate pair") from None
+    return value
+
+
+def _wrong(name: str, wanted: str, found: object) -> InputError:
+    if found is None:
+        return InputError(f"{name}: is missing; {wanted} is needed")
+    told = repr(found)
+    told = told if len(told) <= 60 else f"{told[:57]}..."
+    return InputError(f"{name}: here stands {told}, where {wanted} is needed")

@@ -1,0 +1,1 @@
+"""The claim language: its grammar, its terms, and their values over one case or many."""

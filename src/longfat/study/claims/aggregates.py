@@ -1,0 +1,295 @@
+"""Terms over the cases of a study: `all(bulk.receiver > 0.9 * rate where loss == 0)`.
+
+What stands between the parentheses is computed once for each case, with its own metrics,
+parameters and derived values. `all` and `any` give true or false, `share` the part of the
+cases in which a condition holds, `min`, `max`, `mean` and `median` a number. `where` leaves
+cases out.
+
+A case that has not been run makes what depends on it unknown; a case that was run and lacks a
+number does not fulfil what is said of that number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from longfat.common.extras import lazy
+from longfat.errors import InputError
+from longfat.model.metric import Unit
+from longfat.study.claims import terms
+from longfat.study.claims.columns import Column, column, truth
+from longfat.study.claims.rows import NO_ROW, Indices, Mask, Rows, Table
+from longfat.study.claims.tally import MOST_EXAMPLES, Example, Tally, measure, unit_of
+from longfat.study.claims.terms import Condition, Dimension, Results, Term, UndefinedError
+from longfat.study.grid.expressions import Named, Word, text_code
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = lazy("numpy")
+
+CONDITION_WORDS = ("all", "any", "share")
+"""The words that take a condition."""
+
+NUMBER_WORDS = ("min", "max", "mean", "median")
+"""The words that take a number."""
+
+
+class NotRunError(Exception):
+    """What is asked depends on cases that were not run."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Own:
+    """A metric of the case that is looked at, or of the one beside it.
+
+    Attributes:
+        text: what was written.
+        key: its full name, such as `bulk.receiver_bps`.
+        unit: its unit.
+        there: which cases have it.
+        beside: for each case the one that is meant; None for the case itself.
+        pinned: the places of the parameters in which that one differs.
+    """
+
+    text: str
+    key: str
+    unit: Unit
+    there: Mask
+    beside: Indices | None = None
+    pinned: frozenset[int] = frozenset()
+    depth: int = 1
+
+    @property
+    def dimension(self) -> Dimension:
+        """Return the dimension of its unit."""
+        return terms.DIMENSIONS[self.unit]
+
+    def rows(self, at: Indices) -> Indices:
+        """Return the cases whose metric it is, for some cases."""
+        return at if self.beside is None else self.beside[at]
+
+    def has(self, at: Indices) -> Any:
+        """Tell for some cases whether there is such a case, and whether it has the metric."""
+        rows = self.rows(at)
+        return (rows != NO_ROW) & self.there[rows]
+
+    def value(self, results: Results) -> float:
+        """Refuse: it is of many cases."""
+        del results
+        raise TypeError(f"{self.text} is of no one case")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowScope:
+    """Where an expression over cases finds its values.
+
+    Attributes:
+        rows: all cases.
+        at: the cases that are looked at.
+        table: their results.
+    """
+
+    rows: Rows
+    at: Indices
+    table: Table
+
+    def leaf(self, term: Term) -> Column:
+        """Return the values of a name or metric, one for each case."""
+        match term:
+            case Own():
+                return self.table.column(term.key)[term.rows(self.at)] * factor(term.unit)
+            case Named():
+                return self.rows.numbers(term.name)[self.at]
+            case Word():
+                if term.named:
+                    return self.rows.numbers(term.word)[self.at]
+                return np.array(text_code(term.word))
+        try:
+            return np.array(term.value(self.table))
+        except (UndefinedError, InputError):
+            return np.array(np.nan)
+
+
+def factor(unit: Unit) -> float:
+    """Return how many bits or seconds one of a base unit is."""
+    return terms.BITS.get(unit, 1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Over:
+    """What the words over cases have in common.
+
+    Attributes:
+        word: which of them.
+        text: what was written.
+        what: what is computed for each case.
+        where: which cases; None where that was decided when the study was read.
+        owns: the metrics in it.
+        rows: all cases of the study.
+        names: the parameters and derived values in it.
+        at: the cases that it speaks of.
+    """
+
+    word: str
+    text: str
+    what: Any
+    where: Condition | None
+    owns: tuple[Own, ...]
+    names: tuple[str, ...]
+    rows: Rows
+    at: Indices
+    depth: int
+
+    def cases(self) -> frozenset[str]:
+        """Return the names of the cases that it speaks of, those beside them included."""
+        found = set(self.at.tolist())
+        for own in self.owns:
+            found |= set(own.rows(self.at).tolist())
+        return frozenset(self.rows.cases[row] for row in found)
+
+    def _scope(self, results: Results) -> tuple[RowScope, int]:
+        """Return the cases that were run and fit, and how many were not run."""
+        table = Table.of(results, self.rows)
+        ran = table.ran[self.at]
+        for own in self.owns:
+            ran = ran & table.ran[own.rows(self.at)]
+        scope = RowScope(self.rows, self.at[ran], table)
+        if self.where is not None:
+            fit = np.broadcast_to(truth(self.where, scope).holds, scope.at.shape)
+            scope = RowScope(self.rows, scope.at[fit], table)
+        return scope, int(np.count_nonzero(~ran))
+
+    def _holding(self, scope: RowScope) -> Any:
+        return np.broadcast_to(truth(self.what, scope).holds, scope.at.shape)
+
+    def _values(self, scope: RowScope) -> Column:
+        return np.broadcast_to(column(self.what, scope), scope.at.shape)
+
+    def tally(self, results: Results) -> Tally:
+        """Return in how many cases it holds, or its value, and examples."""
+        scope, missing = self._scope(results)
+        if self.word in CONDITION_WORDS:
+            holding = self._holding(scope)
+            count = int(np.count_nonzero(holding))
+            share = count / len(holding) if self.word == "share" and len(holding) else None
+            failing = np.array([], dtype=np.intp) if self.word == "any" else scope.at[~holding]
+            return Tally(
+                text=self.text,
+                count=len(holding),
+                holding=count,
+                missing=missing,
+                value=share,
+                unit=None if share is None else Unit.FRACTION,
+                examples=self._examples(scope, failing),
+            )
+        values = self._values(scope)
+        value, at = self._number(values)
+        extremes = self.word in ("min", "max") and at is not None
+        unknown = scope.at[~np.isfinite(values)]
+        examples = scope.at[at : at + 1] if at is not None and extremes else unknown
+        unit = unit_of(self.what)
+        return Tally(
+            text=self.text,
+            count=len(values),
+            holding=None,
+            missing=missing,
+            value=None if value is None else measure(value, unit),
+            unit=unit,
+            examples=self._examples(scope, examples),
+        )
+
+    def _number(self, values: Column) -> tuple[float | None, int | None]:
+        """Return the number, and which case has it; None where there is none."""
+        if not len(values) or not np.isfinite(values).all():
+            return None, None
+        match self.word:
+            case "min":
+                at = int(np.argmin(values))
+                return float(values[at]), at
+            case "max":
+                at = int(np.argmax(values))
+                return float(values[at]), at
+            case "mean":
+                return float(np.mean(values)), None
+            case _:
+                return float(np.median(values)), None
+
+    def _examples(self, scope: RowScope, at: Indices) -> tuple[Example, ...]:
+        return tuple(self._example(scope.table, row) for row in at[:MOST_EXAMPLES].tolist())
+
+    def _example(self, table: Table, row: int) -> Example:
+        one = np.array([row], dtype=np.intp)
+        readings: dict[str, tuple[float | None, Unit]] = {}
+        for own in self.owns:
+            case = self.rows.cases[int(own.rows(one)[0])]
+            value = table[case].get(own.key)
+            readings[f"{case}.{own.key}"] = (value, own.unit)
+        settings = self.rows.grid[row].settings if self.rows.grid else {}
+        return Example(case=self.rows.cases[row], settings=settings, readings=readings)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Quantified(_Over):
+    """`all(...)` or `any(...)`: a condition."""
+
+    def holds(self, results: Results) -> bool:
+        """Return whether it is true.
+
+        Raises:
+            UndefinedError: no case fits.
+            NotRunError: that depends on cases that were not run.
+        """
+        scope, missing = self._scope(results)
+        holding = self._holding(scope)
+        if self.word == "all" and not holding.all():
+            return False
+        if self.word == "any" and holding.any():
+            return True
+        if missing:
+            raise NotRunError
+        if not len(holding):
+            raise UndefinedError
+        return self.word == "all"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Aggregate(_Over):
+    """`share(...)`, `median(...)` and the like: a number."""
+
+    @property
+    def dimension(self) -> Dimension | None:
+        """Return its dimension: that of what it is over, and of a share none."""
+        if self.word == "share":
+            return terms.PLAIN
+        dimension: Dimension | None = self.what.dimension
+        return dimension
+
+    def value(self, results: Results) -> float:
+        """Return the number.
+
+        Raises:
+            UndefinedError: no case fits, or one has no number.
+            NotRunError: a case was not run.
+        """
+        scope, missing = self._scope(results)
+        if missing:
+            raise NotRunError
+        if self.word == "share":
+            holding = self._holding(scope)
+            if not len(holding):
+                raise UndefinedError
+            return float(np.mean(holding))
+        value, _ = self._number(self._values(scope))
+        if value is None:
+            raise UndefinedError
+        return value
+
+
+OverCases = Quantified | Aggregate
+
+
+def depth_of(*parts: Term | Condition | None) -> int:
+    """Return the depth of what is made of these parts."""
+    return terms.checked_depth(*(part for part in parts if part is not None))

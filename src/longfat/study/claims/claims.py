@@ -1,0 +1,119 @@
+"""The claim language: what a study asserts about its results.
+
+`tuned.bulk.receiver > 2.5 * default.bulk.receiver and tuned.bulk.retransmits < 100`
+`all(bulk.receiver > 0.9 * rate where buffer >= bdp)`
+
+The grammar is in `claims.lark`; `formula` builds its terms, whose meaning is in
+`terms`, and `casebuilder` those over many cases, which are in `overcases`. Names and
+dimensions are checked when the study is read, so that a slip of the pen does
+not show after an hour of runs. Nothing is evaluated as Python.
+
+A claim whose value does not exist (a division by 0) does not hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from longfat.errors import InputError, Place
+from longfat.model.metric import Metric
+from longfat.study.claims.aggregates import OverCases
+from longfat.study.claims.compiler import parse_claim
+from longfat.study.claims.formula import FormulaError
+from longfat.study.claims.rows import Rows
+from longfat.study.claims.terms import Condition, Results, UndefinedError
+from longfat.study.node import Node
+
+LONGEST_CLAIM = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """An assertion over the results of a study.
+
+    Attributes:
+        text: what it says, to a person.
+        expression: what it says, to be checked.
+        place: where it was written.
+        cases: the names of the cases that it speaks of.
+        named: those of them that it names.
+        over: what it says over many cases, in the order in which it says it.
+    """
+
+    text: str
+    expression: str
+    place: Place
+    cases: frozenset[str]
+    condition: Condition = field(repr=False, compare=False)
+    named: frozenset[str] = frozenset()
+    over: tuple[OverCases, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the parameters and derived values in it."""
+        return tuple(name for one in self.over for name in one.names)
+
+    def holds(self, metrics: Results) -> bool:
+        """Check it against results.
+
+        Args:
+            metrics: metrics by full name (`bulk.receiver_bps`), in base units,
+                by the case's name.
+
+        Raises:
+            InputError: a metric of a case that it names is not among the results.
+            NotRunError: it depends on cases that are not among the results.
+        """
+        try:
+            return self.condition.holds(metrics)
+        except UndefinedError:
+            return False
+        except InputError as error:
+            raise InputError(error.message, place=self.place) from None
+
+
+def read_claim(node: Node, known: Mapping[str, Mapping[str, Metric]], rows: Rows) -> Claim:
+    """Read a claim.
+
+    Args:
+        node: an expression, or a mapping of one text to its expression.
+        known: the metrics of each case, as `known_metrics` returns them.
+        rows: the cases.
+
+    Returns:
+        The claim, checked.
+
+    Raises:
+        InputError: it is not of the language, names what is not there, mixes
+            dimensions, or is not true or false.
+    """
+    text: str | None = None
+    if node.is_mapping:
+        items = node.items("a claim")
+        if len(items) != 1:
+            raise node.error(
+                f"a claim is one TEXT: EXPRESSION, and here are {len(items)}: "
+                "start each with a hyphen"
+            )
+        text = items[0][0].text
+        inner = replace(items[0][1], field=node.field)
+    else:
+        inner = node
+    expression = inner.text("a claim, as TEXT: EXPRESSION or as an expression")
+    if len(expression) > LONGEST_CLAIM:
+        raise inner.error(f"the claim has more than {LONGEST_CLAIM} characters")
+    try:
+        formula = parse_claim(expression, known, rows)
+    except FormulaError as error:
+        raise InputError(error.message, place=inner.place_of(error.offset)) from None
+    expression = " ".join(expression.split())
+    return Claim(
+        text=text or expression,
+        expression=expression,
+        place=inner.place,
+        cases=formula.named.union(*(one.cases() for one in formula.over)),
+        condition=formula.condition,
+        named=formula.named,
+        over=formula.over,
+    )

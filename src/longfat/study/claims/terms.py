@@ -1,0 +1,368 @@
+"""The terms of a claim: what each means, and of what dimension it is.
+
+A number in a claim is kept in bits and seconds, so its dimension is a pair of
+exponents, (data, time): a rate is (1, -1), a size (1, 0), a time (0, 1), a
+plain number, count or fraction (0, 0). Bits and bytes share the data exponent,
+which makes `max_cwnd < 10gbit * 20ms` a fair comparison; a comparison of
+seconds with bits is refused when the study is read.
+
+A term is built with its parts, and checks itself as it is built; its `depth`
+is limited, so that neither this nor `value` can exhaust the stack.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Protocol
+
+from longfat.errors import InputError
+from longfat.model.metric import Unit
+
+DEEPEST_TERM = 40
+
+Results = Mapping[str, Mapping[str, float]]
+"""Metrics by full name (`bulk.receiver_bps`), by the case's name."""
+
+
+class UndefinedError(Exception):
+    """The value does not exist, as that of 1 / 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """Exponents of data (bits) and time (seconds)."""
+
+    data: int
+    time: int
+
+    def __str__(self) -> str:
+        names = {(0, 0): "a plain number", (1, 0): "a size", (0, 1): "a time", (1, -1): "a rate"}
+        return names.get((self.data, self.time), f"bit^{self.data} s^{self.time}")
+
+
+PLAIN = Dimension(0, 0)
+DIMENSIONS = {
+    Unit.BPS: Dimension(1, -1),
+    Unit.BYTES: Dimension(1, 0),
+    Unit.SECONDS: Dimension(0, 1),
+    Unit.FRACTION: PLAIN,
+    Unit.COUNT: PLAIN,
+}
+BITS = {Unit.BYTES: 8.0}
+"""How many bits one of a base unit is, where that is not 1."""
+
+
+class Term(Protocol):
+    """A number with a dimension.
+
+    Its dimension is None for a 0 without unit, which fits any.
+    """
+
+    @property
+    def dimension(self) -> Dimension | None:
+        """Return its dimension."""
+
+    @property
+    def depth(self) -> int:
+        """Return how deep its parts are nested."""
+
+    def value(self, results: Results) -> float:
+        """Return the number, in bits and seconds."""
+
+
+class Condition(Protocol):
+    """What is true or false."""
+
+    @property
+    def depth(self) -> int:
+        """Return how deep its parts are nested."""
+
+    def holds(self, results: Results) -> bool:
+        """Return whether it is true."""
+
+
+def checked_depth(*parts: Term | Condition) -> int:
+    """Return the depth of what is made of these parts.
+
+    Raises:
+        InputError: it is nested too deep.
+    """
+    depth = 1 + max((part.depth for part in parts), default=0)
+    if depth > DEEPEST_TERM:
+        raise InputError(f"nested more than {DEEPEST_TERM} deep")
+    return depth
+
+
+def same_dimension(what: str, *terms: Term) -> Dimension | None:
+    """Return the dimension that terms share.
+
+    Raises:
+        InputError: they have several.
+    """
+    dimension = None
+    for term in terms:
+        if dimension is None:
+            dimension = term.dimension
+        elif term.dimension is not None and term.dimension != dimension:
+            raise InputError(f"{what} {dimension} and {term.dimension}, which do not go together")
+    return dimension
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number that was written."""
+
+    number: float
+    dimension: Dimension | None
+    depth: int = 1
+
+    @classmethod
+    def of(cls, value: float, unit: Unit) -> Number:
+        """Make a number from a value in a base unit."""
+        free = value == 0 and unit is Unit.COUNT
+        return cls(value * BITS.get(unit, 1.0), None if free else DIMENSIONS[unit])
+
+    def value(self, results: Results) -> float:
+        """Return the number."""
+        del results
+        return self.number
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A metric of a case."""
+
+    case: str
+    metric: str
+    unit: Unit
+    depth: int = 1
+
+    @property
+    def dimension(self) -> Dimension:
+        """Return the dimension of its unit."""
+        return DIMENSIONS[self.unit]
+
+    def value(self, results: Results) -> float:
+        """Look the metric up.
+
+        Raises:
+            InputError: the results do not have it.
+        """
+        try:
+            value = results[self.case][self.metric]
+        except KeyError:
+            raise InputError(
+                f"there is no result {self.case}.{self.metric}: the case was not run, "
+                "or its tool did not report it"
+            ) from None
+        return value * BITS.get(self.unit, 1.0)
+
+
+_Binary = Callable[[float, float], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Terms joined from left to right: a sum, a product, min or max."""
+
+    first: Term
+    rest: tuple[tuple[_Binary, Term], ...]
+    dimension: Dimension | None
+    depth: int
+
+    def value(self, results: Results) -> float:
+        """Join the values."""
+        total = self.first.value(results)
+        for join, term in self.rest:
+            total = join(total, term.value(results))
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    """A function of one term that keeps its dimension: `-x`, `abs(x)`."""
+
+    function: Callable[[float], float]
+    term: Term
+    dimension: Dimension | None
+    depth: int
+
+    def value(self, results: Results) -> float:
+        """Apply the function."""
+        return self.function(self.term.value(results))
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A function of terms that has a dimension of its own: `sqrt(x)`, `mathis(mss, rtt, loss)`."""
+
+    function: Callable[..., float]
+    terms: tuple[Term, ...]
+    dimension: Dimension | None
+    depth: int
+
+    @classmethod
+    def of(
+        cls, function: Callable[..., float], terms: Sequence[Term], dimension: Dimension | None
+    ) -> Called:
+        """Call a function that raises ValueError where it has no value."""
+        return cls(function, tuple(terms), dimension, checked_depth(*terms))
+
+    def value(self, results: Results) -> float:
+        """Call the function."""
+        return self.call(*(term.value(results) for term in self.terms))
+
+    def call(self, *values: float) -> float:
+        """Call the function with numbers.
+
+        Raises:
+            UndefinedError: it has no value there.
+        """
+        if not all(math.isfinite(value) for value in values):
+            raise UndefinedError
+        try:
+            return float(self.function(*values))
+        except (ValueError, ZeroDivisionError, OverflowError):
+            raise UndefinedError from None
+
+
+def single(function: Callable[[float], float], term: Term) -> Single:
+    """Make `-x` or `abs(x)`."""
+    return Single(function, term, term.dimension, checked_depth(term))
+
+
+def total(first: Term, rest: list[tuple[str, Term]]) -> Folded:
+    """Make a sum of terms of one dimension.
+
+    Args:
+        first: the first term.
+        rest: the others, each with its sign.
+    """
+    terms = [term for _, term in rest]
+    dimension = same_dimension("a sum of", first, *terms)
+    joins: dict[str, _Binary] = {"+": operator.add, "-": operator.sub}
+    signed = tuple((joins[sign], term) for sign, term in rest)
+    return Folded(first, signed, dimension, checked_depth(first, *terms))
+
+
+def product(first: Term, rest: list[tuple[str, Term]]) -> Folded:
+    """Make a product; the exponents of its factors add up.
+
+    Args:
+        first: the first factor.
+        rest: the others, each with `*` or `/`.
+    """
+    dimension = first.dimension
+    for sign, term in rest:
+        if dimension is None or term.dimension is None:
+            dimension = None
+        else:
+            way = 1 if sign == "*" else -1
+            dimension = Dimension(
+                dimension.data + way * term.dimension.data,
+                dimension.time + way * term.dimension.time,
+            )
+    joins: dict[str, _Binary] = {"*": operator.mul, "/": divide}
+    factors = tuple((joins[sign], term) for sign, term in rest)
+    return Folded(first, factors, dimension, checked_depth(first, *(term for _, term in rest)))
+
+
+def extreme(choose: _Binary, name: str, terms: list[Term]) -> Folded:
+    """Make `min(...)` or `max(...)`."""
+    first, *others = terms
+    rest = tuple((choose, term) for term in others)
+    return Folded(first, rest, same_dimension(f"{name} of", *terms), checked_depth(*terms))
+
+
+def divide(a: float, b: float) -> float:
+    """Return a / b."""
+    if b == 0:
+        raise UndefinedError
+    return a / b
+
+
+_COMPARE: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A chain of comparisons, as `a < b < c`; each pair must hold."""
+
+    terms: tuple[Term, ...]
+    signs: tuple[str, ...]
+    depth: int
+
+    @classmethod
+    def of(cls, terms: list[Term], signs: list[str]) -> Comparison:
+        """Compare terms of one dimension."""
+        same_dimension("this compares", *terms)
+        return cls(tuple(terms), tuple(signs), checked_depth(*terms))
+
+    def holds(self, results: Results) -> bool:
+        """Return whether all pairs hold."""
+        values = [term.value(results) for term in self.terms]
+        if not all(math.isfinite(value) for value in values):
+            raise UndefinedError
+        pairs = pairwise(values)
+        return all(_COMPARE[sign](*pair) for sign, pair in zip(self.signs, pairs, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """`within(x, y, 15%)`: x differs from y by at most that part of y."""
+
+    term: Term
+    target: Term
+    part: Term
+    depth: int
+
+    @classmethod
+    def of(cls, term: Term, target: Term, part: Term) -> Within:
+        """Compare two terms of one dimension."""
+        same_dimension("within() compares", term, target)
+        if part.dimension not in (None, PLAIN):
+            raise InputError(f"the third of within() is a part, such as 15%, not {part.dimension}")
+        return cls(term, target, part, checked_depth(term, target, part))
+
+    def holds(self, results: Results) -> bool:
+        """Return whether they are that near."""
+        term, target, part = (t.value(results) for t in (self.term, self.target, self.part))
+        if not all(math.isfinite(value) for value in (term, target, part)):
+            raise UndefinedError
+        return abs(term - target) <= part * abs(target)
+
+
+@dataclass(frozen=True, slots=True)
+class Logic:
+    """Conditions joined by `and` or by `or`, or the one that `not` denies."""
+
+    word: str
+    parts: tuple[Condition, ...]
+    depth: int
+
+    @classmethod
+    def of(cls, word: str, parts: list[Condition]) -> Logic:
+        """Join conditions."""
+        return cls(word, tuple(parts), checked_depth(*parts))
+
+    def holds(self, results: Results) -> bool:
+        """Return whether it is true; all parts are looked at, so that none hides an error."""
+        found = [part.holds(results) for part in self.parts]
+        match self.word:
+            case "and":
+                return all(found)
+            case "or":
+                return any(found)
+            case _:
+                return not found[0]

@@ -1,0 +1,1 @@
+"""The figures that a study asks for."""

@@ -1,0 +1,371 @@
+"""The field `figures`: what a study wants to see of its grid.
+
+    figures:
+      - Utilisation: {lines: bulk.receiver / rate, over: buffer, by: flows, each: rtt, log: x}
+      - Goodput: {heat: bulk.receiver / rate, over: rtt, up: loss, each: cc}
+      - Delay against goodput: {points: rtt.avg, against: bulk.receiver, by: aqm}
+      - RTT: {cdf: rtt.replies, by: aqm}
+
+All names, dimensions and parameters are checked when the study is read, and that no case is
+drawn over another: a parameter that varies is in `over`, `up`, `by`, `each` or `median`, or
+`where` picks one of its values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from longfat.common.extras import lazy
+from longfat.errors import InputError
+from longfat.model.metric import Metric, Unit
+from longfat.study.claims.aggregates import RowScope
+from longfat.study.claims.columns import truth
+from longfat.study.claims.compiler import CaseBuilder, Parts, build_condition
+from longfat.study.claims.formula import FormulaError, parse_syntax
+from longfat.study.claims.rows import Indices, Rows, Table
+from longfat.study.claims.samples import known_samples
+from longfat.study.claims.tally import unit_of
+from longfat.study.claims.terms import Term
+from longfat.study.figures.axes import read_labels, read_log, read_ranges
+from longfat.study.figures.groups import by_number, differing, fixed_values, grouped
+from longfat.study.figures.spec import FigureKind, FigureSpec, Quantity
+from longfat.study.figures.theory import read_curves, read_marks
+from longfat.study.grid.expressions import COMMA_HINT, Texts
+from longfat.study.model import Planned
+from longfat.study.node import Node, listed, nearest
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = lazy("numpy")
+
+_COMMON = ("each", "where", "log", "range", "labels", "marks")
+_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "lines": ("over", "by", "median", "curves", *_COMMON),
+    "points": ("against", "by", *_COMMON),
+    "heat": ("over", "up", "median", "each", "where", "log", "range", "labels"),
+    "cdf": ("by", *_COMMON),
+}
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    "lines": ("over",),
+    "points": ("against",),
+    "heat": ("over", "up"),
+    "cdf": (),
+}
+_FORM = "TITLE: {lines: bulk.receiver, over: rtt, by: cc}"
+_LONGEST_NAME = 48
+
+
+def read_figures(
+    node: Node,
+    known: Mapping[str, Mapping[str, Metric]],
+    rows: Rows,
+    cases: Mapping[str, Planned],
+) -> tuple[FigureSpec, ...]:
+    """Read the figures of a study with a grid.
+
+    Args:
+        node: the field.
+        known: the metrics of each case.
+        rows: the cases.
+        cases: the cases as they are planned.
+
+    Raises:
+        InputError: something in it is wrong.
+    """
+    samples = known_samples(planned.case for planned in cases.values())
+    found: list[FigureSpec] = []
+    for entry in node.sequence(f"a list of figures, each {_FORM}"):
+        title, body = _titled(entry)
+        reader = _Reader(body, known, rows, samples)
+        found.append(reader.read(title, taken=[figure.name for figure in found]))
+    return tuple(found)
+
+
+def _titled(entry: Node) -> tuple[str | None, Node]:
+    items = entry.items(f"a figure ({_FORM})")
+    if len(items) != 1 or items[0][0].text in _FIELDS:
+        return None, entry
+    return items[0][0].text, items[0][1]
+
+
+class _Reader:
+    """Reads one figure."""
+
+    def __init__(
+        self,
+        node: Node,
+        known: Mapping[str, Mapping[str, Metric]],
+        rows: Rows,
+        samples: Mapping[str, Metric],
+    ) -> None:
+        assert rows.axes is not None
+        self._node = node
+        self._known = known
+        self._rows = rows
+        self._axes = rows.axes
+        self._samples = samples
+        self._kind, self._fields = self._read_fields()
+
+    def _read_fields(self) -> tuple[str, dict[str, Node]]:
+        items = self._node.items(f"a figure ({_FORM})")
+        for key, _ in items:
+            if ")" in key.text or "]" in key.text:
+                raise InputError(f"{key.text!r} is no field{COMMA_HINT}", place=key.place)
+        kinds = [key.text for key, _ in items if key.text in _FIELDS]
+        if len(kinds) != 1:
+            found = "none of them" if not kinds else " and ".join(kinds)
+            raise self._node.error(
+                f"a figure shows one of {', '.join(_FIELDS)}, and here is {found}: write {_FORM}"
+            )
+        (kind,) = kinds
+        fields = self._node.fields("a figure", allowed=(kind, *_FIELDS[kind]))
+        for name in _NEEDED[kind]:
+            if name not in fields:
+                raise self._node.error(f"the figure has no {name!r}, which {kind} need")
+        return kind, fields
+
+    def read(self, title: str | None, *, taken: Sequence[str]) -> FigureSpec:
+        """Read the figure.
+
+        Args:
+            title: its title, if it has one.
+            taken: the names of the figures before it.
+        """
+        kind, fields = self._kind, self._fields
+        at = self._cases()
+        what = self._quantity(fields[kind], at, sampled=kind == "cdf")
+        over = None
+        if kind == "points":
+            over = self._quantity(fields["against"], at)
+        elif kind in ("lines", "heat"):
+            over = self._over(fields["over"], at)
+        up = self._parameters("up") if "up" in fields else ()
+        if kind == "heat" and (len(up) != 1 or over is None or over.parameter is None):
+            raise fields["up"].error("the axes of a heat map are one parameter each")
+        by, each, median = (self._parameters(name) for name in ("by", "each", "median"))
+        self._check_once(up, by, each, median, over)
+        labels = read_labels(fields, kind)
+        spec = FigureSpec(
+            name="",
+            title=title or f"{what.text} over {over.text}" if over else title or what.text,
+            kind=FigureKind(kind),
+            what=what,
+            over=over,
+            up=up[0] if up else None,
+            by=by,
+            each=each,
+            median=median,
+            log=read_log(fields, kind, over, lambda term: fixed_values(self._rows, at, term)),
+            ranges=read_ranges(fields, kind, what, over),
+            curves=(),
+            marks=(),
+            at=at,
+            rows=self._rows,
+            labels=labels,
+        )
+        if kind in ("lines", "heat"):
+            self._check_points(spec)
+        return self._finished(spec, taken)
+
+    def _finished(self, spec: FigureSpec, taken: Sequence[str]) -> FigureSpec:
+        curves = read_curves(self._fields["curves"], spec) if "curves" in self._fields else ()
+        marks = read_marks(self._fields["marks"], spec) if "marks" in self._fields else ()
+        name = re.sub(r"[^a-z0-9]+", "-", spec.title.lower()).strip("-")[:_LONGEST_NAME].strip("-")
+        name = name or "figure"
+        numbers = (f"{name}-{number}" for number in range(2, len(taken) + 3))
+        unique = next(one for one in (name, *numbers) if one not in taken)
+        return replace(spec, name=unique, curves=curves, marks=marks)
+
+    # Cases.
+
+    def _cases(self) -> Indices:
+        at = np.arange(len(self._rows), dtype=np.intp)
+        if "where" not in self._fields:
+            return at
+        node = self._fields["where"]
+        conditions = node.sequence("a list of conditions") if node.is_sequence else [node]
+        for one in conditions:
+            text = one.text("a condition (such as rtt == 10ms)")
+            try:
+                condition, parts = build_condition(text, self._rows, self._known, "where")
+            except FormulaError as error:
+                raise InputError(error.message, place=one.place_of(error.offset)) from None
+            if not parts.fixed:
+                raise one.error("where picks cases by their parameters, not by their results")
+            scope = RowScope(self._rows, at, Table({}, self._rows.cases))
+            at = at[np.broadcast_to(truth(condition, scope).holds, at.shape)]
+            if not len(at):
+                raise one.error("this leaves no case for the figure")
+        return at
+
+    # What is shown.
+
+    def _quantity(self, node: Node, at: Indices, *, sampled: bool = False) -> Quantity:
+        text = node.text("an expression (such as bulk.receiver / rate)")
+        parts = Parts()
+        builder = CaseBuilder(text, self._rows, self._known, parts)
+        if sampled:
+            builder.samples = self._samples
+        try:
+            term = builder.term(parse_syntax(text, "the expression"))
+        except FormulaError as error:
+            raise InputError(error.message, place=node.place_of(error.offset)) from None
+        if not parts.owns and not parts.samples:
+            raise node.error("this is no result: name a metric, as FLOW.METRIC")
+        if len(parts.samples) > 1:
+            raise node.error(f"one of {', '.join(parts.samples)} at a time can be shown")
+        for own in parts.owns:
+            if not own.has(at).any():
+                raise node.error(f"no case of the figure has {own.text}")
+        sample = next(iter(parts.samples.values()), None)
+        label = " ".join(text.split())
+        if own_metric := self._metric(label):
+            label = own_metric
+        return Quantity(
+            text=" ".join(text.split()),
+            label=label,
+            unit=self._unit(term, node),
+            term=term,
+            owns=tuple(parts.owns),
+            names=tuple(parts.names),
+            sampled=sample.text if sample else None,
+        )
+
+    def _metric(self, text: str) -> str | None:
+        """Return what a table calls a bare metric."""
+        flow, _, name = text.rpartition(".")
+        known = {**self._rows.measured(), **self._samples}
+        for key, metric in known.items():
+            if key == f"{flow}.{metric.name}" and name in (metric.name, metric.short):
+                return f"{flow} {metric.title}"
+        return None
+
+    def _unit(self, term: Term, node: Node) -> Unit:
+        unit = unit_of(term)
+        if unit is None:
+            raise node.error(
+                f"this is {term.dimension}, which no axis shows: a rate, a size, a time or a "
+                "plain number is needed"
+            )
+        return unit
+
+    def _over(self, node: Node, at: Indices) -> Quantity:
+        text = " ".join(node.text("a parameter (such as rtt)").split())
+        parameter = text if text in self._axes.values else None
+        if parameter is not None:
+            kind = self._rows.kind(parameter)
+            if isinstance(kind, Texts) or self._kind == "heat":
+                return Quantity(
+                    text=text,
+                    label=text,
+                    unit=Unit.COUNT,
+                    term=None,
+                    names=(parameter,),
+                    parameter=parameter,
+                )
+        if self._kind == "heat":
+            raise node.error(
+                f"the axes of a heat map are parameters{nearest(text, self._axes.values)} "
+                f"(there are: {listed(self._axes.values)})"
+            )
+        parts = Parts()
+        try:
+            term = CaseBuilder(text, self._rows, self._known, parts).term(
+                parse_syntax(text, "the expression")
+            )
+        except FormulaError as error:
+            raise InputError(error.message, place=node.place_of(error.offset)) from None
+        if not parts.fixed:
+            raise node.error(
+                "lines go over a parameter, and this is a result: points go against one"
+            )
+        if not self._rows.parameters_of(tuple(parts.names)):
+            raise node.error("this is the same in all cases: name a parameter")
+        if not np.isfinite(fixed_values(self._rows, at, term)).all():
+            raise node.error("this has no value in some cases")
+        unit = self._unit(term, node)
+        if parameter is not None:
+            units = {self._rows.grid[row].settings[parameter].unit for row in at.tolist()}
+            unit = Unit.FRACTION if Unit.FRACTION in units else unit
+        return Quantity(
+            text=text,
+            label=text,
+            unit=unit,
+            term=term,
+            names=tuple(parts.names),
+            parameter=parameter,
+        )
+
+    # Parameters.
+
+    def _parameters(self, field: str) -> tuple[str, ...]:
+        if field not in self._fields:
+            return ()
+        node = self._fields[field]
+        items = node.sequence("a list of parameters") if node.is_sequence else [node]
+        found = []
+        for item in items:
+            name = item.line("a parameter")
+            if name not in self._axes.values:
+                raise item.error(
+                    f"there is no parameter {name!r}{nearest(name, self._axes.values)} "
+                    f"(there are: {listed(self._axes.values)})"
+                )
+            if name in found:
+                raise item.error(f"{name!r} stands here twice")
+            found.append(name)
+        return tuple(found)
+
+    def _check_once(
+        self,
+        up: tuple[str, ...],
+        by: tuple[str, ...],
+        each: tuple[str, ...],
+        median: tuple[str, ...],
+        over: Quantity | None,
+    ) -> None:
+        used: dict[str, str] = {}
+        if over is not None and over.parameter is not None:
+            used[over.parameter] = "over"
+        for field, names in (("up", up), ("by", by), ("each", each), ("median", median)):
+            for name in names:
+                if name in used:
+                    raise self._fields[field].error(
+                        f"{name!r} stands in {used[name]!r} and in {field!r}: a parameter has one "
+                        "place in a figure"
+                    )
+                used[name] = field
+
+    def _check_points(self, spec: FigureSpec) -> None:
+        """Check that no case is drawn over another."""
+        assert spec.over is not None
+        names = [*spec.each, *spec.by, *([spec.up] if spec.up else [])]
+        assert self._rows.axes is not None
+        together = {one: axis for axis in self._rows.axes.axes for one in axis}
+        allowed = {other for name in spec.median for other in together[name]}
+        for group in grouped(self._rows, spec.at, names):
+            if spec.over.term is None:
+                assert spec.over.parameter is not None
+                points = [one.at for one in grouped(self._rows, group.at, [spec.over.parameter])]
+            else:
+                points = [at for _, at in by_number(self._rows, group.at, spec.over.term)]
+            for at in points:
+                more = [one for one in differing(self._rows, at) if one not in allowed]
+                if more:
+                    raise self._node.error(self._told_apart(at, more))
+
+    def _told_apart(self, at: Indices, more: Sequence[str]) -> str:
+        """Return what is wrong with cases that would stand at one place."""
+        texts = [self._rows.grid[row].settings[more[0]].text for row in at.tolist()]
+        other = next(index for index, text in enumerate(texts) if text != texts[0])
+        where = "by, each or median" if self._kind == "lines" else "each or median"
+        what = "it" if len(more) == 1 else "each"
+        return (
+            f"the figure does not say what becomes of {' and '.join(map(repr, more))}, so "
+            f"{self._rows.cases[at[0]]} and {self._rows.cases[at[other]]} would stand at one "
+            f"place: name {what} in {where}, or pick one of its values by where"
+        )

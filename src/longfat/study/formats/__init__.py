@@ -1,0 +1,1 @@
+"""Other forms of a network: MiniEdit files, Mininet scripts, and studies that are written."""

@@ -1,0 +1,106 @@
+"""From one file with a network to another: study, MiniEdit file, Mininet script."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.engine.kernel.version import NEWEST
+from longfat.errors import InputError
+from longfat.model.case import Case
+from longfat.study.formats.miniedit import miniedit_text
+from longfat.study.formats.mininet_script import mininet_text
+from longfat.study.formats.open import MINIEDIT_SUFFIX, SCRIPT_SUFFIX, Opened, open_network
+from longfat.study.formats.write import study_text
+from longfat.study.node import listed
+from longfat.study.read import read_study
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from longfat.study.files import ReadBeside
+    from longfat.study.model import Planned, Study
+
+_STUDY_SUFFIXES = (".yaml", ".yml")
+SUFFIXES = (*_STUDY_SUFFIXES, MINIEDIT_SUFFIX, SCRIPT_SUFFIX)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Converted:
+    """A file's text in another format.
+
+    Attributes:
+        text: the text.
+        warnings: what could not be carried over, or means something else there.
+    """
+
+    text: str
+    warnings: tuple[str, ...] = ()
+
+
+def convert_text(
+    source: Path, *, suffix: str, case: str | None = None, beside: ReadBeside | None = None
+) -> Converted:
+    """Return what a file says in the format of another's suffix.
+
+    Args:
+        source: a study file, a folder with a `study.yaml`, a `.mn` file, or a script
+            for Mininet (`.py`), of which nothing is run.
+        suffix: `.yaml` or `.yml` for a study, `.mn`, or `.py` for a Mininet script.
+        case: of a study, the case.
+        beside: of a study, reads the files that it names; those in its folder, if None.
+
+    Raises:
+        InputError: the source is wrong, the suffix is none of these, or a study
+            of several cases is to be a study and none is named.
+    """
+    if suffix not in SUFFIXES:
+        raise InputError(
+            f"{suffix!r} is no format to convert to: write a file that ends in "
+            ".yaml (a study), .mn (MiniEdit) or .py (a Mininet script)"
+        )
+    opened = open_network(source, case=case, beside=beside)
+    title, planned, traffic = _told(source, case, opened, beside)
+    if suffix in _STUDY_SUFFIXES:
+        whole = Case(kernel=NEWEST, network=opened.network, files=opened.files, setup=opened.setup)
+        if planned is not None:
+            whole = planned.case
+        elif source.suffix not in {MINIEDIT_SUFFIX, SCRIPT_SUFFIX}:
+            raise InputError(
+                f"{source}: name the case that the study is to have "
+                f"(there are: {listed(read_study(source, beside=beside).cases)})"
+            )
+        text = study_text(title=title, case=whole, layout=opened.layout)
+        return Converted(text=text, warnings=opened.warnings)
+    warnings = list(opened.warnings)
+    if opened.files:
+        paths = listed(file.path for file in opened.files)
+        warnings.append(f"{source}: files are left out, which set-up lines may need: {paths}")
+    if traffic:
+        warnings.append(f"{source}: {traffic} are left out: the network and its set-up remain")
+    if suffix == SCRIPT_SUFFIX:
+        text = mininet_text(title=title, network=opened.network, setup=opened.setup)
+        return Converted(text=text, warnings=tuple(warnings))
+    text, more = miniedit_text(opened.network, setup=opened.setup, layout=opened.layout)
+    return Converted(text=text, warnings=(*warnings, *more))
+
+
+def _told(
+    source: Path, case: str | None, opened: Opened, beside: ReadBeside | None
+) -> tuple[str, Planned | None, str]:
+    """Return the title, the one case of a study, and which of flows and probes there are."""
+    if source.suffix in {MINIEDIT_SUFFIX, SCRIPT_SUFFIX}:
+        return opened.title or f"The network of {source.stem}", None, ""
+    study = read_study(source, beside=beside)
+    planned = _the_case(study, case)
+    if planned is None:
+        return study.title, None, "cases, flows and probes"
+    parts = [name for name in ("flows", "probes") if getattr(planned.case, name)]
+    title = study.title if len(study.cases) == 1 else f"{study.title}: {planned.title}"
+    return title, planned, " and ".join(parts)
+
+
+def _the_case(study: Study, case: str | None) -> Planned | None:
+    if case is not None:
+        return study.cases[case]
+    return next(iter(study.cases.values())) if len(study.cases) == 1 else None

@@ -1,0 +1,225 @@
+"""Lines that a network's own properties would become, taken back into properties.
+
+Who writes for Mininet writes as lines what Mininet has no option for: see `lines` and
+`longfat.model.network.shape`. Read back, they are properties again, but only those that
+would give the very same lines, and only where no other line comes before that might
+matter to them.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from longfat.errors import InputError
+from longfat.model.network import ROOT, Host, Link, Network, Route, Shape, shape_lines
+from longfat.model.network.build import DEFAULT_MTU_BYTES
+from longfat.model.network.qdisc import qdisc_problem
+from longfat.model.network.shape import LEAST_RATE_BPS, MOST_RATE_BPS
+from longfat.model.units import parse_fraction, parse_rate_bps, parse_time_s
+from longfat.study.addresses import host_address, route_target, router_address
+
+if TYPE_CHECKING:
+    from longfat.model.case import Command
+
+_MTU = re.compile(r"ip link set (\S+) mtu ([0-9]{2,5})")
+_ADDRESS = re.compile(r"ip addr add (\S+) dev (\S+?)( nodad)?")
+_ROUTE = re.compile(r"ip route add (\S+) via (\S+)")
+_QDISC = re.compile(r"tc qdisc add dev (\S+) (?:root|parent \S+) handle \S+ (\w+)(?: (.+))?")
+_NETEM = re.compile(
+    r"limit [0-9]+(?: delay (\S+)(?: (\S+) distribution normal)?)?(?: loss (\S+))?"
+    r"(?: corrupt (\S+))?(?: duplicate (\S+))?(?: reorder (\S+))?"
+)
+_TBF = re.compile(r"rate (\S+) burst [0-9]+ limit ([0-9]{1,12})")
+
+
+def lift(network: Network, setup: Sequence[Command]) -> tuple[Network, tuple[Command, ...]]:
+    """Return a network with the properties that set-up lines say, and the lines that are left.
+
+    Args:
+        network: the network.
+        setup: lines that are typed when it has been built.
+    """
+    rest: list[Command] = []
+    mtus: list[Command] = []
+    shapes: dict[str, list[Command]] = {}
+    names = {name for pair in network.interfaces() for name in pair}
+    for command in setup:
+        device = _device(command.line, names)
+        # A line that stays may have made what this one needs.
+        free = not any(one.node == command.node or (device and device in one.line) for one in rest)
+        if free and _QDISC.fullmatch(command.line) and device:
+            shapes.setdefault(device, []).append(command)
+        elif free and _MTU.fullmatch(command.line) and device:
+            mtus.append(command)
+        elif free and (lifted := _addressed(network, command)) is not None:
+            network = lifted
+        else:
+            rest.append(command)
+    network, left = _with_mtus(network, mtus)
+    network, more = _with_shapes(network, shapes)
+    kept = {id(command) for command in (*left, *more, *rest)}
+    return network, tuple(command for command in setup if id(command) in kept)
+
+
+def _device(line: str, names: set[str]) -> str | None:
+    return next((word for word in line.split() if word in names), None)
+
+
+def _ends(network: Network) -> dict[str, tuple[int, str, str]]:
+    """Return the link, the end (`a` or `b`) and the node of each interface."""
+    return {
+        name: (index, end, node)
+        for index, (link, pair) in enumerate(zip(network.links, network.interfaces(), strict=True))
+        for end, node, name in zip("ab", (link.a, link.b), pair, strict=True)
+    }
+
+
+def _with_link(network: Network, index: int, link: Link) -> Network:
+    return replace(network, links=(*network.links[:index], link, *network.links[index + 1 :]))
+
+
+def _with_host(network: Network, host: Host) -> Network:
+    hosts = tuple(host if one.name == host.name else one for one in network.hosts)
+    return replace(network, hosts=hosts)
+
+
+def _addressed(network: Network, command: Command) -> Network | None:
+    """Return the network with the address or the route of a line."""
+    host = next((one for one in network.hosts if one.name == command.node), None)
+    try:
+        if host is not None and (found := _ADDRESS.fullmatch(command.line)):
+            return _with_address(network, host, *found.groups())
+        if host is not None and (found := _ROUTE.fullmatch(command.line)):
+            return _with_route(network, host, found[1], found[2])
+    except InputError:
+        return None
+    return None
+
+
+def _with_address(
+    network: Network, host: Host, text: str, device: str, sure: str | None
+) -> Network | None:
+    index, end, node = _ends(network).get(device, (0, "", ""))
+    address = host_address(text)
+    if node != host.name or address != text or (":" in text) != bool(sure):
+        return None
+    if network.addresses()[index]["ab".index(end)] is not None:
+        return None
+    alone = address.partition("/")[0]
+    taken = {one.partition("/")[0] for pair in network.addresses() for one in pair if one}
+    if alone in taken:
+        return None
+    if device == f"{host.name}-eth0":
+        return _with_host(network, replace(host, address=address))
+    link = network.links[index]
+    changed = replace(link, a_address=address) if end == "a" else replace(link, b_address=address)
+    return _with_link(network, index, changed)
+
+
+def _with_route(network: Network, host: Host, to: str, via: str) -> Network | None:
+    route = Route(to=route_target(to), via=router_address(via))
+    if (route.to, route.via) != (to, via) or any(one.to == to for one in host.routes):
+        return None
+    router = ipaddress.ip_address(via)
+    ours = [
+        ipaddress.ip_interface(address)
+        for link, pair in zip(network.links, network.addresses(), strict=True)
+        for node, address in zip((link.a, link.b), pair, strict=True)
+        if node == host.name and address is not None
+    ]
+    near = any(router in one.network and router != one.ip for one in ours)
+    same = to == "default" or ipaddress.ip_network(to).version == router.version
+    if not near or not same:
+        return None
+    return _with_host(network, replace(host, routes=(*host.routes, route)))
+
+
+def _with_mtus(network: Network, lines: Sequence[Command]) -> tuple[Network, tuple[Command, ...]]:
+    """Take the MTU of links of which both ends are told the same."""
+    ends = _ends(network)
+    told: dict[int, dict[str, tuple[int, Command]]] = {}
+    for command in lines:
+        if found := _MTU.fullmatch(command.line):
+            index, end, _ = ends[found[1]]
+            told.setdefault(index, {})[end] = (int(found[2]), command)
+    left = set(map(id, lines))
+    for index, by_end in told.items():
+        values = {value for value, _ in by_end.values()}
+        if len(by_end) == 2 and len(values) == 1:
+            link = replace(network.links[index], mtu_bytes=values.pop())
+            network = _with_link(network, index, link)
+            left -= {id(command) for _, command in by_end.values()}
+    return network, tuple(command for command in lines if id(command) in left)
+
+
+def _with_shapes(
+    network: Network, lines: dict[str, list[Command]]
+) -> tuple[Network, tuple[Command, ...]]:
+    ends = _ends(network)
+    hosts = {host.name for host in network.hosts}
+    left: list[Command] = []
+    for device, commands in lines.items():
+        index, end, node = ends[device]
+        link = network.links[index]
+        home = node if node in hosts else ROOT
+        now = link.a_to_b if end == "a" else link.b_to_a
+        plain = now == Shape() and all(one.node == home for one in commands)
+        mtu_bytes = link.mtu_bytes or DEFAULT_MTU_BYTES
+        shape = _shape([one.line for one in commands], device, mtu_bytes) if plain else None
+        if shape is None:
+            left += commands
+        else:
+            there = end == "a"
+            link = replace(link, a_to_b=shape) if there else replace(link, b_to_a=shape)
+            network = _with_link(network, index, link)
+    return network, tuple(left)
+
+
+def _shape(lines: Sequence[str], device: str, mtu_bytes: int) -> Shape | None:
+    """Return the shape that becomes these lines; None if none does."""
+    fields: dict[str, float | str | None] = {}
+    for line in lines:
+        found = _QDISC.fullmatch(line)
+        assert found is not None
+        kind, words = found[2], found[3] or ""
+        try:
+            if kind == "netem" and (netem := _NETEM.fullmatch(words)):
+                fields |= _netem(netem)
+            elif kind == "tbf" and (tbf := _TBF.fullmatch(words)):
+                rate_bps = parse_rate_bps(tbf[1])
+                if not LEAST_RATE_BPS <= rate_bps <= MOST_RATE_BPS:
+                    return None  # no link may have it: tc itself is to judge
+                fields |= {"rate_bps": rate_bps, "queue_bytes": int(tbf[2])}
+            elif qdisc_problem(f"{kind} {words}".strip()) is None:
+                fields["qdisc"] = f"{kind} {words}".strip()
+            else:
+                return None
+        except InputError:
+            return None
+    for left in ({"queue_bytes"}, set()):
+        given = {name: value for name, value in fields.items() if name not in left}
+        shape = Shape(**given)  # type: ignore[arg-type]
+        made = shape_lines(device, shape, mtu_bytes=mtu_bytes)
+        if [f"tc {line}" for line in made] == list(lines):
+            return shape
+    return None
+
+
+def _netem(found: re.Match[str]) -> dict[str, float | str | None]:
+    readers: tuple[tuple[str, Callable[[str], float]], ...] = (
+        ("delay_s", parse_time_s),
+        ("jitter_s", parse_time_s),
+        ("loss", parse_fraction),
+        ("corrupt", parse_fraction),
+        ("duplicate", parse_fraction),
+        ("reorder", parse_fraction),
+    )
+    return {
+        name: read(text)
+        for (name, read), text in zip(readers, found.groups(), strict=True)
+        if text is not None
+    }

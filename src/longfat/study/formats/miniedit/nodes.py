@@ -1,0 +1,246 @@
+"""The hosts, switches and routers of a `.mn` file."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.errors import InputError
+from longfat.model.case import Command
+from longfat.model.network import ROOT, Host, Route, Switch
+from longfat.study.addresses import host_address, router_address
+from longfat.study.formats.miniedit.commands import BACKGROUND, OPENFLOW, class_prefix, split_lines
+from longfat.study.formats.miniedit.fields import Fields
+
+if TYPE_CHECKING:
+    from longfat.study.formats.tclink import Notes
+    from longfat.study.node import Node
+
+_BRIDGES = ("default", "ovs", "ivs", "user", "userns", "legacySwitch")
+_ROUTER = "legacyRouter"
+
+# Mininet sets an address that says no prefix length with this one.
+_MININET_PREFIX = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """A node of the drawing.
+
+    Attributes:
+        name: its name.
+        node: what it becomes.
+        source: where it is written.
+        setup: the lines that it brings with it.
+        position: where it stands, in pixels.
+    """
+
+    name: str
+    node: Host | Switch
+    source: Node
+    setup: tuple[Command, ...] = ()
+    position: tuple[float, float] | None = None
+
+
+class _Element:
+    """What hosts and switches have in common: number, place and options."""
+
+    def __init__(self, node: Node, *, letter: str, notes: Notes) -> None:
+        self.source = node
+        self._outer = Fields(node, "a node")
+        self._notes = notes
+        inner = self._outer.get("opts")
+        number = self._outer.text("number")
+        self.opts = None if inner is None else Fields(inner, "a node's options")
+        name = self.text("hostname") or (f"{letter}{number}" if number else None)
+        if name is None:
+            raise node.error("the node has neither a hostname nor a number")
+        self.name = name
+        x, y = self._coordinate("x"), self._coordinate("y")
+        self.position = None if x is None or y is None else (x, y)
+        given = None if self.opts is None else self.opts.number("nodeNum")
+        self.number = given if given is not None else self._outer.number("number")
+
+    def _coordinate(self, name: str) -> float | None:
+        text = self._outer.text(name)
+        try:
+            value = None if text is None else float(text)
+        except ValueError:
+            return None
+        return value if value is not None and abs(value) < 1e6 else None
+
+    def text(self, name: str) -> str | None:
+        return None if self.opts is None else self.opts.text(name)
+
+    def items(self, name: str) -> list[Node]:
+        return [] if self.opts is None else self.opts.items(name, f"a list ({name})")
+
+    def say(self, what: str) -> None:
+        self._notes.say(self.name, what)
+
+    def leave(self, **reasons: str) -> None:
+        """Tell of fields that have a value and cannot be carried over."""
+        for name, reason in reasons.items():
+            if self.opts is not None and self.opts.get(name) is not None:
+                self.say(f"{name} is left out: {reason}")
+
+    def commands(self, node: str) -> list[Command]:
+        """Return the lines of the start command."""
+        self.leave(stopCommand="a machine has no end at which it could run")
+        found = []
+        for line in split_lines(self.text("startCommand") or ""):
+            if OPENFLOW.search(line):
+                self.say(f"startCommand `{line}` is left out: switches are Linux bridges")
+                continue
+            if BACKGROUND.search(line) and ">" not in line:
+                self.say(
+                    f"startCommand `{line}` runs in the background: send its output away "
+                    "(> /dev/null 2>&1 &), or the set-up waits for it"
+                )
+            found.append(Command(node=node, line=line))
+        return found
+
+    def end(self) -> None:
+        """Tell of the fields that are not known."""
+        for fields in (self._outer, self.opts):
+            for name in [] if fields is None else fields.unknown():
+                self.say(f"the field {name} is not known and is left out")
+
+
+def read_host(node: Node, *, base: str, notes: Notes) -> Drawn:
+    """Read a host.
+
+    Args:
+        node: the host.
+        base: the network of addresses that are left out.
+        notes: where to tell what is left behind.
+
+    Raises:
+        InputError: it has no name, or its address is none.
+    """
+    element = _Element(node, letter="h", notes=notes)
+    address = _address(element, base)
+    if element.text("sched") not in {None, "host"}:
+        element.say("sched is left out: hosts are infinitely fast")
+    element.leave(
+        cpu="hosts are infinitely fast",
+        cores="hosts are infinitely fast",
+        privateDirectory="hosts share one file system",
+        externalInterfaces="a machine has no network of its own",
+    )
+    routes = _default_route(element, address)
+    setup = _vlans(element) + element.commands(element.name)
+    element.end()
+    return Drawn(
+        name=element.name,
+        node=Host(name=element.name, address=address, routes=routes),
+        source=node,
+        setup=tuple(setup),
+        position=element.position,
+    )
+
+
+def read_switch(node: Node, *, notes: Notes) -> Drawn:
+    """Read a switch or a legacy router; see `read_host`."""
+    element = _Element(node, letter="s", notes=notes)
+    kind = element.text("switchType") or "default"
+    element.items("controllers")  # told of once, with the controllers
+    if kind not in (*_BRIDGES, _ROUTER):
+        element.say(f"switchType {kind} is not known: it is taken as a switch")
+    elif kind in {"ivs", "user", "userns"}:
+        element.say(f"switchType {kind} is left out: switches are Linux bridges")
+    element.leave(
+        dpid="switches are no OpenFlow switches",
+        dpctl="switches are no OpenFlow switches",
+        externalInterfaces="a machine has no network of its own",
+    )
+    for name in ("sflow", "netflow"):
+        if element.text(name) not in {None, "0"}:
+            element.say(f"{name} is left out: sample with probes instead")
+    setup: list[Command] = []
+    made: Host | Switch = Switch(name=element.name)
+    if kind == _ROUTER:
+        made = Host(name=element.name, address=None, forwards=True)
+        element.say("the router has no addresses: a .mn file says none; set them with ip lines")
+    elif (address := element.text("switchIP")) is not None:
+        setup.append(_add_address(element, address, device=element.name, node=ROOT))
+    setup += element.commands(element.name if kind == _ROUTER else ROOT)
+    element.end()
+    return Drawn(
+        name=element.name, node=made, source=node, setup=tuple(setup), position=element.position
+    )
+
+
+def _address(element: _Element, base: str) -> str:
+    text = element.text("ip")
+    if text is None:
+        try:
+            network = ipaddress.IPv4Network(base, strict=False)
+            number = int(element.number or 0)
+            if not 0 < number < network.num_addresses:
+                raise ValueError
+            text = str(network.network_address + number)
+        except ValueError:
+            raise element.source.error(
+                f"{element.name} has no ip, and ipBase {base!r} has none with its number"
+            ) from None
+    if "/" not in text:
+        text += f"/{_MININET_PREFIX}"
+    try:
+        return host_address(text)
+    except InputError as error:
+        raise element.source.error(f"ip: {error.message}") from None
+
+
+def _default_route(element: _Element, address: str) -> tuple[Route, ...]:
+    text = element.text("defaultRoute")
+    if text is None:
+        return ()
+    text = text.removeprefix("via ").strip()
+    try:
+        via = router_address(text)
+    except InputError:
+        element.say(f"defaultRoute {text} is left out: it is not an address")
+        return ()
+    own = ipaddress.ip_interface(address)
+    gateway = ipaddress.ip_address(via)
+    if gateway not in own.network or gateway == own.ip:
+        element.say(f"defaultRoute {via} is left out: it is no neighbour on {own.network}")
+        return ()
+    return (Route(to="default", via=via),)
+
+
+def _vlans(element: _Element) -> list[Command]:
+    """Return the lines that make VLAN interfaces: pairs of address and VLAN."""
+    lines = []
+    for entry in element.items("vlanInterfaces"):
+        pair = entry.sequence("a VLAN interface as [ADDRESS, VLAN]")
+        if len(pair) != 2:
+            raise entry.expected("a VLAN interface as [ADDRESS, VLAN]")
+        number = pair[1].integer(least=1, most=4094)
+        base = f"{element.name}-eth0"
+        device = f"{base}.{number}"
+        address = _add_address(
+            element, pair[0].text("an address"), device=device, node=element.name
+        )
+        lines += [
+            Command(
+                node=element.name,
+                line=f"ip link add link {base} name {device} type vlan id {number}",
+            ),
+            address,
+            Command(node=element.name, line=f"ip link set {device} up"),
+        ]
+    return lines
+
+
+def _add_address(element: _Element, text: str, *, device: str, node: str) -> Command:
+    """Return the line that does what MiniEdit's `ifconfig DEVICE ADDRESS` does."""
+    try:
+        if "/" not in text:
+            text += f"/{class_prefix(text)}"
+        address = host_address(text)
+    except (InputError, ValueError):
+        raise element.source.error(f"{text!r} is not an address for {device}") from None
+    return Command(node=node, line=f"ip addr add {address} dev {device}")

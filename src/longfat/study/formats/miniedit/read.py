@@ -1,0 +1,183 @@
+"""From a `.mn` file to a network, its set-up lines, and what is left behind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.errors import InputError, Place
+from longfat.model.case import Command
+from longfat.model.network import Host, Network, Switch, problems
+from longfat.study.document import LARGEST_FILE_BYTES, MOST_NODES, parse_document
+from longfat.study.formats.miniedit.fields import Fields
+from longfat.study.formats.miniedit.links import read_link
+from longfat.study.formats.miniedit.nodes import Drawn, read_host, read_switch
+from longfat.study.formats.tclink import Notes
+from longfat.study.network import name_problem
+from longfat.study.node import Node
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from longfat.model.network import Problem
+
+_SCALE = 4
+"""A drawing may be this much larger than a study: it says more about each node."""
+
+_VERSIONS = ("1", "2")
+_BASE = "10.0.0.0/8"
+
+_NO_CONTROLLER = "is left out: switches here are learning bridges, which need none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MinieditNetwork:
+    """What a `.mn` file says.
+
+    Attributes:
+        network: hosts, switches and links; legacy routers are hosts that forward.
+        setup: start commands, VLAN interfaces and switches' addresses, as lines.
+        positions: where the nodes stand in the drawing, in pixels, by their names.
+    """
+
+    network: Network
+    setup: tuple[Command, ...]
+    positions: Mapping[str, tuple[float, float]]
+
+
+def read_miniedit(path: Path) -> tuple[MinieditNetwork, tuple[str, ...]]:
+    """Read a `.mn` file.
+
+    Args:
+        path: the file.
+
+    Returns:
+        What it says, and what of it could not be carried over: each text names
+        the node and the field.
+
+    Raises:
+        InputError: it cannot be read, is no `.mn` file, or its network cannot be
+            built: switches in a loop, two nodes with one address.
+    """
+    notes = Notes()
+    root = Fields(_document(path), "a MiniEdit file")
+    if missing := root.missing("hosts", "switches", "links"):
+        raise root.node.error(f"this is no MiniEdit file: it has no {' and no '.join(missing)}")
+    version = root.text("version") or "2"
+    if version not in _VERSIONS:
+        raise root.node.error(f"MiniEdit's file version {version!r} is not known, only 1 and 2")
+    base = _read_application(root.get("application"), notes)
+    controllers = _read_controllers(root.get("controllers"), notes)
+    drawn: list[Drawn] = [
+        read_host(one, base=base, notes=notes) for one in root.items("hosts", "hosts")
+    ]
+    drawn += [read_switch(one, notes=notes) for one in root.items("switches", "switches")]
+    names = _names(drawn)
+    links = [
+        (node, link)
+        for node in root.items("links", "links")
+        if (link := read_link(node, nodes=names, controllers=controllers, notes=notes))
+    ]
+    for name in root.unknown():
+        notes.say("the file", f"the field {name} is not known and is left out")
+    network = Network(
+        hosts=tuple(one.node for one in drawn if isinstance(one.node, Host)),
+        switches=tuple(one.node for one in drawn if isinstance(one.node, Switch)),
+        links=tuple(link for _, link in links),
+    )
+    for problem in problems(network):
+        raise _place(problem, names, [node for node, _ in links]).error(problem.message)
+    found = MinieditNetwork(
+        network=network,
+        setup=tuple(line for one in drawn for line in one.setup),
+        positions={one.name: one.position for one in drawn if one.position is not None},
+    )
+    return found, tuple(notes.texts)
+
+
+def _document(path: Path) -> Node:
+    try:
+        if not path.is_file():
+            raise InputError(f"{path}: there is no such file")
+        with path.open("rb") as file:
+            data = file.read(_SCALE * LARGEST_FILE_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', error)}") from None
+    start = Place(str(path), 1, 1)
+    if len(data) > _SCALE * LARGEST_FILE_BYTES:
+        raise InputError("the file is too large for a MiniEdit drawing", place=start)
+    if not data.strip():
+        raise InputError("the file is empty", place=start)
+    try:
+        json.loads(data.decode("utf-8-sig"))
+    except json.JSONDecodeError as error:
+        place = Place(str(path), error.lineno, error.colno)
+        raise InputError(f"not JSON: {error.msg}", place=place) from None
+    except (ValueError, RecursionError):
+        raise InputError("the file is not JSON, or nested too deep", place=start) from None
+    # In JSON a tab stands between values only; YAML wants none there.
+    raw = parse_document(data.replace(b"\t", b" "), file=str(path), most_nodes=_SCALE * MOST_NODES)
+    return Node(raw=raw, file=str(path))
+
+
+def _names(drawn: list[Drawn]) -> dict[str, Node]:
+    names: dict[str, Node] = {}
+    for one in drawn:
+        if reason := name_problem(one.name):
+            raise one.source.error(reason)
+        if one.name in names:
+            raise one.source.error(f"there are two nodes with the name {one.name!r}")
+        names[one.name] = one.source
+    return names
+
+
+def _place(problem: Problem, names: Mapping[str, Node], links: list[Node]) -> Node:
+    _, which, *_ = problem.path
+    return links[which] if isinstance(which, int) else names[which]
+
+
+def _read_controllers(node: Node | None, notes: Notes) -> set[str]:
+    """Return the controllers' names: a list of them, or in version 1 an object."""
+    names: set[str] = set()
+    if node is None:
+        return names
+    if node.is_mapping:
+        names = {key.text for key, _ in node.items("controllers")}
+    else:
+        for one in node.sequence("a list of controllers"):
+            opts = Fields(one, "a controller").get("opts")
+            name = Fields(opts, "a controller's options").text("hostname") if opts else None
+            names.add(name or "a controller without a name")
+    for name in sorted(names):
+        notes.say(name, f"the controller {_NO_CONTROLLER}")
+    return names
+
+
+def _read_application(node: Node | None, notes: Notes) -> str:
+    """Return the base of addresses, and tell what of the rest is not its default."""
+    if node is None:
+        return _BASE
+    fields = Fields(node, "MiniEdit's settings")
+    who = "application"
+    base = fields.text("ipBase") or _BASE
+    for name in ("startCLI", "terminalType"):
+        fields.get(name)  # of MiniEdit's windows
+    if (kind := fields.text("switchType")) not in {None, "ovs"}:
+        notes.say(who, f"switchType {kind} is left out: switches are Linux bridges")
+    if fields.text("dpctl") is not None:
+        notes.say(who, "dpctl is left out: switches are no OpenFlow switches")
+    for name, target in (("sflow", "sflowTarget"), ("netflow", "nflowTarget")):
+        if _inner(fields, name, target) is not None:
+            notes.say(who, f"{name} is left out: sample with probes instead")
+    if any(_inner(fields, "openFlowVersions", f"ovsOf1{n}") == "1" for n in (1, 2, 3)):
+        notes.say(who, "openFlowVersions is left out: switches are no OpenFlow switches")
+    for name in fields.unknown():
+        notes.say(who, f"the field {name} is not known and is left out")
+    return base
+
+
+def _inner(fields: Fields, name: str, field: str) -> str | None:
+    value = fields.get(name)
+    return None if value is None else Fields(value, name).text(field)

@@ -1,0 +1,249 @@
+"""From a network to a `.mn` file of version 2, and what MiniEdit cannot hold of it.
+
+What has no field of its own goes into start commands: routers with addresses,
+more than one address, an MTU, and links whose directions differ or that are
+faster than Mininet's 1 Gbit/s, whose lines of `tc` are written out. Only a plain
+switch of MiniEdit's has a start command and forwards nothing by itself, so there
+is a reference controller.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from longfat.model.network import ROOT, Host, Link, Network, Shape, shape_commands
+from longfat.model.network.build import FORWARD_LINE
+from longfat.study.formats.miniedit.layout import lay_out
+from longfat.study.formats.tclink import MOST_MBIT, PACKET_BYTES, Notes
+from longfat.study.host_commands import Addressing, addressing, mtu_lines
+from longfat.study.quantities import time_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from longfat.model.case import Command
+
+# What a link can do, and no option of a TCLink says.
+_NO_OPTIONS = ("duplicate", "corrupt", "reorder", "qdisc")
+
+_CONTROLLER = "c0"
+_NO_BASE = "10.0.0.0/8"
+
+
+def miniedit_text(
+    network: Network,
+    *,
+    setup: Sequence[Command] = (),
+    layout: Mapping[str, tuple[float, float]] | None = None,
+) -> tuple[str, tuple[str, ...]]:
+    """Return a network as the text of a `.mn` file.
+
+    Args:
+        network: the network.
+        setup: set-up lines, which become start commands.
+        layout: where nodes stand, in pixels; the others are laid out in rows.
+
+    Returns:
+        The text, and what MiniEdit cannot hold or holds otherwise.
+    """
+    notes = Notes()
+    starts: dict[str, list[str]] = {}
+    plain = _plain_links(network, starts, notes)
+    addresses = addressing(network)
+    for name, own in addresses.items():
+        if own.lines:
+            starts.setdefault(name, []).extend(own.lines)
+    for command in (*mtu_lines(network), *setup):
+        starts.setdefault(command.node, []).append(command.line)
+    places = lay_out(network) | dict(layout or {})
+    numbers = _numbers(network)
+    hosts, switches = [], []
+    for host in network.hosts:
+        outer = _outer(host.name, numbers[host.name], places[host.name])
+        if _is_legacy_router(host, addresses[host.name], starts):
+            switches.append(_with_options(outer, {"switchType": "legacyRouter"}))
+            continue
+        lines = [*([FORWARD_LINE] if host.forwards else []), *starts.pop(host.name, [])]
+        options = _host_options(host, addresses[host.name], lines, notes)
+        hosts.append(_with_options(outer, options))
+    root = starts.pop(ROOT, [])
+    for switch in network.switches:
+        outer = _outer(switch.name, numbers[switch.name], places[switch.name])
+        options = {"switchType": "default", "controllers": [_CONTROLLER]}
+        if root:
+            # A switch's commands run where all switches' interfaces are.
+            options["startCommand"] = _joined(root)
+            root = []
+        switches.append(_with_options(outer, options))
+    if root:
+        notes.say(ROOT, "there is no switch whose start command could hold its set-up lines")
+    if network.switches:
+        notes.say(_CONTROLLER, "is added: MiniEdit's switches forward nothing without a controller")
+    document = {
+        "application": _APPLICATION,
+        "controllers": [_controller()] if network.switches else [],
+        "hosts": hosts,
+        "switches": switches,
+        "links": [{"src": link.a, "dest": link.b, "opts": opts} for link, opts in plain],
+        "version": "2",
+    }
+    text = json.dumps(document, sort_keys=True, indent=4, separators=(",", ": ")) + "\n"
+    return text, tuple(notes.texts)
+
+
+_APPLICATION = {
+    "dpctl": "",
+    "ipBase": _NO_BASE,
+    "netflow": {"nflowAddId": "0", "nflowTarget": "", "nflowTimeout": "600"},
+    "openFlowVersions": {"ovsOf10": "1", "ovsOf11": "0", "ovsOf12": "0", "ovsOf13": "0"},
+    "sflow": {
+        "sflowHeader": "128",
+        "sflowPolling": "30",
+        "sflowSampling": "400",
+        "sflowTarget": "",
+    },
+    "startCLI": "0",
+    "switchType": "ovs",
+    "terminalType": "xterm",
+}
+
+
+def _controller() -> dict[str, Any]:
+    return {
+        "opts": {
+            "controllerProtocol": "tcp",
+            "controllerType": "ref",
+            "hostname": _CONTROLLER,
+            "remoteIP": "127.0.0.1",
+            "remotePort": 6633,
+        },
+        "x": "30.0",
+        "y": "30.0",
+    }
+
+
+def _outer(name: str, number: int, place: tuple[float, float]) -> dict[str, Any]:
+    x, y = place
+    return {
+        "number": str(number),
+        "opts": {"hostname": name, "nodeNum": number},
+        "x": str(x),
+        "y": str(y),
+    }
+
+
+def _with_options(outer: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    return outer | {"opts": outer["opts"] | options}
+
+
+def _numbers(network: Network) -> dict[str, int]:
+    """Return a number for each node, that of its name where no other has it."""
+    found: dict[str, int] = {}
+    kinds = ([h.name for h in network.hosts], [s.name for s in network.switches])
+    for names in kinds:
+        taken: set[int] = set()
+        for name in names:
+            digits = re.search(r"[0-9]{1,6}$", name)
+            number = int(digits[0]) if digits else 0
+            if number and number not in taken:
+                taken.add(number)
+                found[name] = number
+        free = (number for number in range(1, len(names) + 10**6) if number not in taken)
+        for name in names:
+            if name not in found:
+                found[name] = next(free)
+    return found
+
+
+def _is_legacy_router(host: Host, own: Addressing, starts: dict[str, list[str]]) -> bool:
+    return host.forwards and own.ip is None and own.gateway is None and not starts.get(host.name)
+
+
+def _host_options(
+    host: Host, own: Addressing, lines: Sequence[str], notes: Notes
+) -> dict[str, Any]:
+    options: dict[str, Any] = {"sched": "host"}
+    if own.ip is not None:
+        options["ip"] = own.ip
+    else:
+        notes.say(host.name, f"has no IPv4 address; Mininet gives it one of {_NO_BASE}")
+    if own.gateway is not None:
+        options["defaultRoute"] = own.gateway
+    if lines:
+        options["startCommand"] = _joined(lines)
+        if host.forwards:
+            notes.say(host.name, "a router with addresses is a host with a start command")
+    return options
+
+
+def _joined(lines: Sequence[str]) -> str:
+    """Return lines as one: MiniEdit's field for a command has no second."""
+    return " ".join(
+        line if line.endswith(("&", ";")) or last else f"{line};"
+        for line, last in zip(lines, [False] * (len(lines) - 1) + [True], strict=True)
+    )
+
+
+def _plain_links(
+    network: Network, starts: dict[str, list[str]], notes: Notes
+) -> list[tuple[Link, dict[str, Any]]]:
+    """Return each link with its options, and add the lines of those that options cannot say."""
+    hosts = {host.name for host in network.hosts}
+    pairs = Counter(frozenset((link.a, link.b)) for link in network.links)
+    found: list[tuple[Link, dict[str, Any]]] = []
+    by_lines: list[Link] = []
+    for link in network.links:
+        who = f"link {link.a} - {link.b}"
+        if link.a in hosts and link.b in hosts:
+            notes.say(who, "MiniEdit opens a link between two hosts, but cannot draw one")
+        if pairs[frozenset((link.a, link.b))] > 1:
+            notes.say(who, "there are several; MiniEdit shows them on top of each other")
+        shape = link.a_to_b
+        reason = ""
+        if shape != link.b_to_a:
+            reason = "its directions differ"
+        elif (shape.rate_bps or 0) > MOST_MBIT * 10**6:
+            reason = f"Mininet ignores a bw of more than {MOST_MBIT}"
+        elif beyond := [name for name in _NO_OPTIONS if getattr(shape, name)]:
+            reason = f"Mininet has no {' and no '.join(beyond)}"
+        if reason:
+            notes.say(who, f"{reason}: its tc lines are start commands")
+            by_lines.append(link)
+            found.append((link, {}))
+        else:
+            by_lines.append(replace(link, a_to_b=Shape(), b_to_a=Shape()))
+            found.append((link, _options(shape, who, notes)))
+    for node, line in shape_commands(replace(network, links=tuple(by_lines))):
+        starts.setdefault(node, []).append(line)
+    return found
+
+
+def _options(shape: Shape, who: str, notes: Notes) -> dict[str, Any]:
+    """Return a shape as options of Mininet's TCLink."""
+    options: dict[str, Any] = {}
+    if shape.rate_bps is not None:
+        options["bw"] = _whole(shape.rate_bps / 1e6)
+    if shape.delay_s:
+        options["delay"] = time_text(shape.delay_s)
+    if shape.jitter_s:
+        options["jitter"] = time_text(shape.jitter_s)
+        notes.say(who, "jitter: Mininet draws it evenly from both sides, longfat normally")
+    if shape.loss:
+        options["loss"] = _whole(float(f"{shape.loss * 100:.12g}"))
+    if shape.queue_bytes is not None:
+        packets = max(1, round(shape.queue_bytes / PACKET_BYTES))
+        options["max_queue_size"] = packets
+        if packets * PACKET_BYTES != shape.queue_bytes:
+            notes.say(who, f"queue: Mininet counts packets; {packets} of {PACKET_BYTES} bytes")
+    for name in ("bw", "loss"):
+        if isinstance(options.get(name), float):
+            notes.say(who, f"{name} {options[name]}: MiniEdit's own dialogue takes whole numbers")
+    return options
+
+
+def _whole(value: float) -> int | float:
+    return int(value) if value == int(value) else value

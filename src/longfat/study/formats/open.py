@@ -1,0 +1,152 @@
+"""A network to work in, from whatever file has one: a study, MiniEdit's `.mn`, a Mininet script.
+
+For who wants the network and what belongs to it, and no flows: live sessions
+and `longfat convert`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from longfat.errors import InputError
+from longfat.study.document import find_document
+from longfat.study.expand import Settings, plan_case, read_settings
+from longfat.study.files import reads_beside
+from longfat.study.node import listed, nearest
+from longfat.study.read import STUDY_FILE, open_study, read_study
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from longfat.model.case import Command, File
+    from longfat.model.network import Network
+    from longfat.study.files import ReadBeside
+
+MINIEDIT_SUFFIX = ".mn"
+SCRIPT_SUFFIX = ".py"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A network and what belongs to it.
+
+    Attributes:
+        network: the network.
+        files: the files to put into its machine, by path.
+        setup: the lines to type in it, in their order.
+        kernel: the version of the kernel; None where the file does not say.
+        title: what the network is; None where the file does not say.
+        seed: what decides random numbers; None where the file does not say.
+        memory_bytes: the machine's memory; None where the file does not say.
+        layout: where nodes stand in a drawing, in pixels, as far as the file says.
+        warnings: what of the file could not be carried over.
+    """
+
+    network: Network
+    files: tuple[File, ...] = ()
+    setup: tuple[Command, ...] = ()
+    kernel: str | None = None
+    title: str | None = None
+    seed: int | None = None
+    memory_bytes: int | None = None
+    layout: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+def open_network(
+    path: Path, *, case: str | None = None, beside: ReadBeside | None = None
+) -> Opened:
+    """Read the network of a study, of MiniEdit's `.mn` file, or of a script for Mininet (`.py`).
+
+    Nothing of a script is run.
+
+    Args:
+        path: the file, or a folder with a `study.yaml`.
+        case: of a study, the case whose network and lines they are; without it,
+            what all cases have in common.
+        beside: of a study, reads the files that it names; those in its folder, if None.
+
+    Raises:
+        InputError: it cannot be read, or something in it is wrong; there is no such
+            case; or the cases have no network in common and none is named.
+    """
+    kind = {MINIEDIT_SUFFIX: "MiniEdit file", SCRIPT_SUFFIX: "Mininet script"}.get(path.suffix)
+    if kind is not None and case is not None:
+        raise InputError(f"{path}: a {kind} has no cases, so there is no {case!r}")
+    if path.suffix == SCRIPT_SUFFIX:
+        # All commands read studies, and few of them other files.
+        from longfat.study.formats.mininet import read_mininet  # noqa: PLC0415
+
+        script, warnings = read_mininet(path)
+        return Opened(
+            network=script.network, setup=script.setup, title=script.title, warnings=warnings
+        )
+    if path.suffix == MINIEDIT_SUFFIX:
+        from longfat.study.formats.miniedit import read_miniedit  # noqa: PLC0415
+
+        drawn, warnings = read_miniedit(path)
+        return Opened(
+            network=drawn.network,
+            setup=drawn.setup,
+            layout=drawn.positions,
+            warnings=warnings,
+        )
+    if case is None:
+        return _common(path, beside=beside or reads_beside(find_document(path, STUDY_FILE).parent))
+    study = read_study(path, beside=beside)
+    if case not in study.cases:
+        raise InputError(
+            f"{study.file}: there is no case {case!r}{nearest(case, study.cases)} "
+            f"(there are: {listed(study.cases)})"
+        )
+    found = study.cases[case].case
+    return Opened(
+        network=found.network,
+        files=found.files,
+        setup=found.setup,
+        kernel=found.kernel,
+        seed=found.seed,
+        memory_bytes=found.memory_bytes,
+        layout=_of_nodes(study.layout, found.network),
+    )
+
+
+def _common(path: Path, *, beside: ReadBeside) -> Opened:
+    """Return what all cases of a study have in common."""
+    study = read_study(path, beside=beside)  # so that what is wrong anywhere is told of
+    if study.grid is not None:
+        raise InputError(
+            f"{study.file}: the study has a grid, whose cases may have different networks: name a "
+            f"case (there are: {listed(study.cases)})"
+        )
+    root, fields = open_study(find_document(path, STUDY_FILE))
+    settings = read_settings(fields, Settings(), beside=beside)
+    if settings.network is None:
+        raise root.error(
+            "the study has no network that its cases have in common: name a case "
+            f"(there are: {listed(study.cases)})"
+        )
+    bare = read_settings(
+        {name: fields[name] for name in ("network", "files", "setup") if name in fields},
+        Settings(),
+        beside=beside,
+    )
+    case = plan_case("", bare, title="", node=root).case
+    return Opened(
+        network=case.network,
+        files=case.files,
+        setup=case.setup,
+        kernel=settings.kernel if "kernel" in fields else None,
+        seed=settings.seed if "seed" in fields else None,
+        memory_bytes=settings.memory_bytes if "memory" in fields else None,
+        layout=_of_nodes(study.layout, case.network),
+    )
+
+
+def _of_nodes(
+    layout: Mapping[str, tuple[float, float]], network: Network
+) -> dict[str, tuple[float, float]]:
+    """Return the places of a network's own nodes."""
+    return {name: place for name, place in layout.items() if name in network.node_names()}

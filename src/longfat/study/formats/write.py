@@ -1,0 +1,276 @@
+"""From a case to the text of a study that has this one case: the way back of `read`.
+
+What is the default is left out, and lists that fit a line are written on one,
+as a person would. Reading the text gives an equal case.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from typing import TYPE_CHECKING, Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString
+
+from longfat.engine.kernel.version import NEWEST
+from longfat.errors import InputError
+from longfat.model.case import DEFAULT_MEMORY_BYTES
+from longfat.model.network import Shape
+from longfat.model.probes import Capture, Probe
+from longfat.model.probes.capture import DEFAULT_SNAP_BYTES
+from longfat.model.probes.probe import Sampled
+from longfat.model.traffic import Bulk, Flow, Iperf3, Ping
+from longfat.study.document import LARGEST_FILE_BYTES
+from longfat.study.probes import DEFAULT_EVERY_S
+from longfat.study.quantities import fraction_text, rate_text, size_text, time_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from longfat.model.case import Case, Command, File
+    from longfat.model.network import Host, Link, Network
+
+_WIDTH = 100
+_PART = re.compile("^(network|files|setup|flows|probes|layout):", re.MULTILINE)
+
+
+def study_text(
+    *, title: str, case: Case, layout: Mapping[str, tuple[float, float]] | None = None
+) -> str:
+    """Return the YAML text of a study with one case.
+
+    Args:
+        title: what the study is about, on one line.
+        case: the case.
+        layout: where nodes of its network stand in a drawing, in pixels, if that is known.
+
+    Returns:
+        The text. An iperf3 flow that says neither how long nor how much is written
+        with iperf3's own 10 s.
+
+    Raises:
+        InputError: a study cannot hold it: a set-up line of several lines, or large files.
+    """
+    document = CommentedMap({"title": title})
+    if case.kernel != NEWEST:
+        document["kernel"] = case.kernel
+    if case.seed != 1:
+        document["seed"] = case.seed
+    if case.memory_bytes != DEFAULT_MEMORY_BYTES:
+        document["memory"] = _size(case.memory_bytes)
+    document["network"] = _network(case.network)
+    if case.files:
+        document["files"] = CommentedMap({file.path: _file(file) for file in case.files})
+    if case.setup:
+        document["setup"] = _setup(case.setup)
+    if case.flows:
+        document["flows"] = CommentedMap({flow.name: _flow(flow) for flow in case.flows})
+    if case.probes:
+        document["probes"] = CommentedMap({one.name: _probe(one) for one in case.probes})
+    if layout:
+        places = {name: _row(map(_number, place)) for name, place in layout.items()}
+        document["layout"] = _block_or_row(places)
+    yaml = YAML()
+    yaml.width = 2**20  # a line of set-up stays one line
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    yaml.brace_single_entry_mapping_in_flow_sequence = True
+    out = io.StringIO()
+    yaml.dump(document, out)
+    text = _PART.sub(r"\n\g<0>", out.getvalue())
+    if case.files and len(text.encode()) > LARGEST_FILE_BYTES:
+        paths = ", ".join(file.path for file in case.files)
+        raise InputError(
+            f"a study file holds at most {LARGEST_FILE_BYTES // 1024} KB, and with its files "
+            f"written inline this one would be larger: {paths}"
+        )
+    return text
+
+
+def _row(values: Mapping[str, Any] | Iterable[Any]) -> CommentedMap | CommentedSeq:
+    """Return a mapping or list to be written on one line."""
+    one: CommentedMap | CommentedSeq
+    one = CommentedMap(values) if isinstance(values, dict) else CommentedSeq(values)
+    one.fa.set_flow_style()
+    return one
+
+
+def _network(network: Network) -> CommentedMap:
+    hosts = {host.name: _host(host) for host in network.hosts}
+    found = CommentedMap({"hosts": _block_or_row(hosts)})
+    if network.switches:
+        found["switches"] = _row(switch.name for switch in network.switches)
+    if network.links:
+        found["links"] = _block_or_row([_link(link) for link in network.links])
+    return found
+
+
+def _block_or_row(values: dict[str, Any] | list[Any]) -> CommentedMap | CommentedSeq:
+    row = _row(values)
+    if len(str(values)) <= _WIDTH:
+        return row
+    return CommentedMap(values) if isinstance(values, dict) else CommentedSeq(values)
+
+
+def _host(host: Host) -> Any:
+    fields: dict[str, Any] = {}
+    if host.address is not None:
+        fields["address"] = host.address
+    if host.forwards:
+        fields["forwards"] = "yes"
+    if host.routes:
+        fields["routes"] = _row({route.to: route.via for route in host.routes})
+    if list(fields) == ["address"]:
+        return host.address
+    return _row(fields)
+
+
+def _link(link: Link) -> CommentedMap | CommentedSeq:
+    there, back = _shape(link.a_to_b), _shape(link.b_to_a)
+    common = {name: value for name, value in there.items() if back.get(name) == value}
+    fields: dict[str, Any] = dict(common)
+    if link.mtu_bytes is not None:
+        fields["mtu"] = link.mtu_bytes
+    addresses = {link.a: link.a_address, link.b: link.b_address}
+    if given := {end: address for end, address in addresses.items() if address is not None}:
+        fields["addresses"] = _row(given)
+    to = {
+        end: _row({name: value for name, value in own.items() if name not in common})
+        for end, own in ((link.b, there), (link.a, back))
+    }
+    if differing := {end: own for end, own in to.items() if own}:
+        fields["to"] = _row(differing)
+    ends: list[Any] = [link.a, link.b]
+    return _row([*ends, _row(fields)] if fields else ends)
+
+
+def _shape(shape: Shape) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    if shape.rate_bps is not None:
+        fields["rate"] = rate_text(shape.rate_bps)
+    if shape.delay_s is not None:
+        fields["delay"] = time_text(shape.delay_s)
+    if shape.jitter_s is not None:
+        fields["jitter"] = time_text(shape.jitter_s)
+    for name in ("loss", "duplicate", "corrupt", "reorder"):
+        if (share := getattr(shape, name)) is not None:
+            fields[name] = fraction_text(share)
+    if shape.queue_bytes is not None:
+        fields["queue"] = _size(shape.queue_bytes)
+    if shape.qdisc is not None:
+        fields["qdisc"] = shape.qdisc
+    return fields
+
+
+# What YAML's literal style keeps as it is.
+_LITERAL = re.compile(r"[!-~][\t\n -~]*\S\n|[!-~]\n")
+
+
+def _file(file: File) -> CommentedMap:
+    """Return a file with its content, since a text alone has nothing beside it."""
+    text = file.text
+    content: str
+    if text is None:
+        name, content = "base64", base64.b64encode(file.content).decode("ascii")
+    else:
+        literal = _LITERAL.fullmatch(text) is not None
+        name = "text"
+        content = LiteralScalarString(text) if literal else DoubleQuotedScalarString(text)
+    fields = CommentedMap({name: content})
+    if file.executable:
+        fields["executable"] = "yes"
+    return fields
+
+
+def _setup(setup: Iterable[Command]) -> CommentedSeq:
+    """Return set-up lines; those that follow each other at one node stand below it."""
+    entries = CommentedSeq()
+    node = None
+    for command in setup:
+        line = command.line
+        if "\n" in line or line != line.strip() or not line:
+            raise InputError(f"{line!r} cannot stand in a study: a set-up line is one line")
+        if command.node == node:
+            last = entries[-1]
+            if not isinstance(last[node], CommentedSeq):
+                last[node] = CommentedSeq([last[node]])
+            last[node].append(line)
+        else:
+            node = command.node
+            entries.append(CommentedMap({node: line}))
+    return entries
+
+
+def _size(size_bytes: int) -> int | str:
+    text = size_text(size_bytes)
+    return int(text) if text.isdigit() else text
+
+
+def _number(value: float) -> int | float:
+    return int(value) if value == int(value) else value
+
+
+def _same(value: int | str) -> int | str:
+    return value
+
+
+_BULK = (
+    ("bytes", "bytes", _size),
+    ("parallel", "parallel", _same),
+    ("rate", "rate_bps", rate_text),
+    ("congestion", "congestion", _same),
+    ("window", "window_bytes", _size),
+    ("mss", "mss_bytes", _same),
+    ("interval", "interval_s", time_text),
+)
+_IPERF3 = (*_BULK[:-1], ("omit", "omit_s", time_text), _BULK[-1])
+_PING = (
+    ("count", "count", _same),
+    ("interval", "interval_s", time_text),
+    ("size", "size_bytes", _same),
+)
+_COMMON = (
+    ("start", "start_s", time_text),
+    ("start_spread", "start_spread_s", time_text),
+    ("after", "after", _same),
+)
+
+
+def _flow(flow: Flow) -> CommentedMap | CommentedSeq:
+    fields: dict[str, Any] = {flow.tool: f"{flow.source} -> {flow.target}"}
+    own: tuple[tuple[str, str, Any], ...] = ()
+    if isinstance(flow, Bulk):
+        own = _IPERF3 if isinstance(flow, Iperf3) else _BULK
+        if flow.bytes is None:
+            fields["time"] = time_text(10.0 if flow.time_s is None else flow.time_s)
+        fields |= {name: "yes" for name in ("reverse", "udp") if getattr(flow, name)}
+    elif isinstance(flow, Ping):
+        own = _PING
+    defaults = type(flow)(name=flow.name, source=flow.source, target=flow.target)
+    for field, name, write in (*own, *_COMMON):
+        value = getattr(flow, name)
+        if value != getattr(defaults, name):
+            fields[field] = write(value)
+    if flow.args:
+        fields["args"] = _row(flow.args)
+    return _row(fields)
+
+
+def _probe(probe: Probe) -> CommentedMap | CommentedSeq:
+    fields: dict[str, Any] = {} if probe.name == probe.kind else {"kind": probe.kind}
+    if isinstance(probe, Capture):
+        fields["of"] = probe.of
+        if probe.filter:
+            fields["filter"] = probe.filter
+        if probe.snap_bytes != DEFAULT_SNAP_BYTES:
+            fields["snap"] = _size(probe.snap_bytes)
+        if probe.packets is not None:
+            fields["packets"] = probe.packets
+        return _row(fields)
+    if isinstance(probe, Sampled):
+        fields["of"] = probe.of[0] if len(probe.of) == 1 else _row(probe.of)
+        if probe.every_s != DEFAULT_EVERY_S:
+            fields["every"] = time_text(probe.every_s)
+    return _row(fields)

@@ -1,0 +1,1 @@
+"""Grids: parameters, their values, and the cases that come of them."""

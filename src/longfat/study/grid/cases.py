@@ -1,0 +1,171 @@
+"""From a study with a grid to its cases.
+
+Each field is read once for each combination of the parameters that stand in it,
+not once for each case: a thousand cases of ten networks read ten networks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from longfat.errors import InputError, Place
+from longfat.study.claims.rows import GridRow
+from longfat.study.expand import SETTINGS, Settings, plan_case, read_settings
+from longfat.study.files import ReadBeside
+from longfat.study.grid.expressions import Bindings
+from longfat.study.grid.grid import GRID_FIELDS, Axes, Combination
+from longfat.study.grid.names import case_names
+from longfat.study.grid.templates import Text, has_expression, read_template, read_text
+from longfat.study.model import Grid, Parameter, Planned
+from longfat.study.node import Node
+
+_ATTRIBUTES = {**{name: name for name in SETTINGS}, "memory": "memory_bytes"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadGrid:
+    """A grid that was read.
+
+    Attributes:
+        grid: its parameters.
+        cases: the cases by name; the last parameter changes fastest.
+        axes: its names.
+        rows: what each case is, by its name.
+        used: the names that the cases' fields use.
+    """
+
+    grid: Grid
+    cases: dict[str, Planned]
+    axes: Axes
+    rows: dict[str, GridRow]
+    used: tuple[str, ...]
+
+
+def read_grid(root: Node, fields: Mapping[str, Node], *, only: str, beside: ReadBeside) -> ReadGrid:
+    """Read a study's grid and make its cases.
+
+    Args:
+        root: the whole study.
+        fields: its fields, `grid` among them.
+        only: the name of the case where there is only one.
+        beside: reads the files beside the study.
+
+    Raises:
+        InputError: something is wrong in the grid, in a field, or in a field of some cases.
+    """
+    if "cases" in fields:
+        raise fields["cases"].error(
+            "the study has a grid, which makes the cases: leave out one of the two"
+        )
+    if "title" in fields and has_expression(fields["title"].text()):
+        raise fields["title"].error(
+            "the title is that of the whole study: what varies belongs into case_title"
+        )
+    axes = Axes(fields)
+    parts = [_Part(name, fields[name], axes, beside=beside) for name in SETTINGS if name in fields]
+    title = read_text(fields["case_title"], axes) if "case_title" in fields else None
+    used = tuple(name for part in parts for name in part.names)
+    axes.check_parameters(used)
+    combinations = list(axes.combinations())
+    names = case_names(axes.values, (one for one, _ in combinations), only=only, quiet=axes.quiet)
+    maker = _Maker(axes=axes, parts=parts, title=title, root=root)
+    cases, rows = {}, {}
+    for name, (combination, bindings) in zip(names, combinations, strict=True):
+        planned = maker.make(name, combination, bindings)
+        cases[name] = planned
+        rows[name] = GridRow(
+            combination=combination, numbers=bindings.numbers, settings=planned.parameters
+        )
+    together = {name: axis for axis in axes.axes for name in axis}
+    grid = Grid(
+        parameters=tuple(
+            Parameter(
+                name=name,
+                values=tuple(dict.fromkeys(value.text for value in values)),
+                together=tuple(other for other in together[name] if other != name),
+            )
+            for name, values in axes.values.items()
+        ),
+        product=axes.product,
+    )
+    return ReadGrid(grid=grid, cases=cases, axes=axes, rows=rows, used=used)
+
+
+def check_no_grid(fields: Mapping[str, Node]) -> None:
+    """Check that a study without a grid has no field of one.
+
+    Raises:
+        InputError: it has.
+    """
+    for name in GRID_FIELDS:
+        if name in fields:
+            raise fields[name].error(f"{name} belongs to a grid, and the study has no field grid")
+
+
+class _Part:
+    """A field that the cases share as far as its parameters are the same."""
+
+    def __init__(self, name: str, node: Node, axes: Axes, *, beside: ReadBeside) -> None:
+        self._beside = beside
+        self._name = name
+        self._template = read_template(node, axes)
+        self.names = self._template.names
+        self.parameters = axes.parameters_of(self.names)
+        self._at = tuple(i for i, one in enumerate(axes.values) if one in self.parameters)
+        self._read: dict[Combination, Any] = {}
+
+    def names_at(self, place: Place | None) -> tuple[str, ...]:
+        """Return the names in the expressions of the text that stands at a place."""
+        return () if place is None else self._template.places.get((place.line, place.column), ())
+
+    @property
+    def attribute(self) -> str:
+        """Return what the field is called among the settings."""
+        return _ATTRIBUTES[self._name]
+
+    def read(self, combination: Combination, bindings: Bindings) -> Any:
+        """Return what the field is in a combination."""
+        key = tuple(combination[i] for i in self._at)
+        if key not in self._read:
+            node = self._template.fill(bindings)
+            settings = read_settings({self._name: node}, Settings(), beside=self._beside)
+            self._read[key] = getattr(settings, self.attribute)
+        return self._read[key]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Maker:
+    """Makes the cases of a grid."""
+
+    axes: Axes
+    parts: list[_Part]
+    title: Text | None
+    root: Node
+
+    def make(self, name: str, combination: Combination, bindings: Bindings) -> Planned:
+        values: dict[str, Any] = {}
+        concerned: tuple[str, ...] = ()
+        try:
+            for part in self.parts:
+                concerned = part.parameters
+                values[part.attribute] = part.read(combination, bindings)
+            concerned = tuple(dict.fromkeys(p for part in self.parts for p in part.parameters))
+            title = name if self.title is None else self.title.fill(bindings, shown=True)
+            planned = plan_case(name, Settings(**values), title=title, node=self.root)
+        except InputError as error:
+            concerned = self._concerned(error.place, concerned)
+            if not concerned:
+                raise
+            where = f"in the case {name!r}, {self.axes.told(combination, concerned)}"
+            raise InputError(f"{where}{error.message}", place=error.place) from None
+        return replace(planned, parameters=self.axes.settings(combination, bindings))
+
+    def _concerned(self, place: Place | None, otherwise: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the parameters that stand at a place, if any do."""
+        for part in self.parts:
+            names = part.names_at(place)
+            if names:
+                return self.axes.parameters_of(names)
+        return otherwise

@@ -1,0 +1,103 @@
+"""Labs: the studies that come with longfat, found by name from anywhere.
+
+A lab is a folder of `labs/` that holds a study file and, beside it, a text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from longfat.common import resources
+from longfat.errors import InputError
+from longfat.study import STUDY_FILE
+from longfat.study.node import listed, nearest
+from longfat.study.text import find_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lab:
+    """A lab.
+
+    Attributes:
+        name: its folder's name.
+        folder: its folder.
+    """
+
+    name: str
+    folder: Path
+
+    @property
+    def study_file(self) -> Path:
+        """Return its study file."""
+        return self.folder / STUDY_FILE
+
+    @property
+    def text_file(self) -> Path | None:
+        """Return its text, or None if it has none."""
+        return find_text(self.folder)
+
+
+def all_labs() -> tuple[Lab, ...]:
+    """Return the labs, by name.
+
+    Raises:
+        SurroundingsError: the installation is incomplete.
+    """
+    folders = sorted(resources.folder("labs").iterdir())
+    return tuple(
+        Lab(name=folder.name, folder=folder)
+        for folder in folders
+        if (folder / STUDY_FILE).is_file()
+    )
+
+
+def find_lab(name: str) -> Lab:
+    """Return the lab of a name.
+
+    Raises:
+        InputError: there is none.
+        SurroundingsError: the installation is incomplete.
+    """
+    labs = {lab.name: lab for lab in all_labs()}
+    if name not in labs:
+        raise InputError(f"there is no lab {name!r}{nearest(name, labs)} (labs: {listed(labs)})")
+    return labs[name]
+
+
+def find_study(argument: str) -> Path:
+    """Return the study that a person means: a file, a folder, or the name of a lab.
+
+    Args:
+        argument: what the person wrote. A path that exists wins over a lab's name.
+
+    Returns:
+        The study file, or the folder that it is in; whether it can be read is
+        not looked at.
+
+    Raises:
+        InputError: there is no such path and no such lab.
+        SurroundingsError: the installation is incomplete.
+    """
+    path = Path(argument)
+    if not _is_name(argument):
+        return path
+    labs = {lab.name: lab for lab in all_labs()}
+    if path.exists():
+        if argument in labs and path.is_dir() and not (path / STUDY_FILE).exists():
+            raise InputError(
+                f"the folder {argument} here holds no {STUDY_FILE}, and hides the lab of that "
+                f"name: write {labs[argument].folder}, or run it from another folder"
+            )
+        return path
+    if argument in labs:
+        return labs[argument].folder
+    raise InputError(
+        f"there is no file, folder or lab {argument!r}{nearest(argument, labs)} "
+        f"(labs: {listed(labs)})"
+    )
+
+
+def _is_name(argument: str) -> bool:
+    """Tell whether it can be a lab's name: no path with a folder, and no name of a file."""
+    return "/" not in argument and Path(argument).suffix not in (".yaml", ".yml")

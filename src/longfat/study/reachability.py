@@ -1,0 +1,62 @@
+"""Whether packets of a flow arrive, as far as the study tells."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from longfat.model.network import Network, NoWayError, follow_back, follow_routes
+from longfat.model.network.check import Groups
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Set-up lines of these tools leave addresses and routes alone.
+_NO_ROUTING = re.compile(r"(sudo )?(tc|ethtool|sysctl(?!.*forward))\b")
+
+
+def check_reach(
+    network: Network, source: str, target: str, lines: Iterable[str] = ()
+) -> str | None:
+    """Say why traffic cannot pass between two hosts, if that is so.
+
+    Args:
+        network: the network.
+        source: the host that asks.
+        target: the host that answers.
+        lines: the set-up lines. Where one of them may change addresses or routes,
+            only what it cannot change counts: links, and that the target has an
+            address.
+
+    Returns:
+        The reason, or None where packets arrive, in both directions.
+    """
+    linked = {name for link in network.links for name in (link.a, link.b)}
+    for name in (source, target):
+        if name not in linked:
+            return f"{name} has no link"
+    groups = Groups(linked)
+    for link in network.links:
+        groups.join(link.a, link.b)
+    if groups.find(source) != groups.find(target):
+        return f"no links lead from {source} to {target}"
+    addresses = network.host_addresses()
+    if target not in addresses:
+        return f"{target} has no address"
+    if source in addresses and (":" in addresses[source]) != (":" in addresses[target]):
+        return f"{source} and {target} have addresses of different families"
+    if not all(_NO_ROUTING.match(line) for line in lines):
+        return None
+    return _by_routes(network, source, target)
+
+
+def _by_routes(network: Network, source: str, target: str) -> str | None:
+    try:
+        follow_routes(network, source, target)
+    except NoWayError as stopped:
+        return str(stopped)
+    try:
+        follow_back(network, source, target)
+    except NoWayError as stopped:
+        return f"no answer comes back: {stopped}"
+    return None

@@ -1,0 +1,58 @@
+"""The studies of the repository: they are read whole, and their lines work in a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from longfat.common import resources
+from longfat.execution import run_case
+from longfat.model.traffic import Iperf3, Ping
+from longfat.study import Planned, read_study
+
+FOLDER = resources.folder("labs").parent / "studies"
+NAMES = sorted(path.parent.name for path in FOLDER.glob("*/study.yaml"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_is_a_grid_with_claims_figures_and_a_text(name: str) -> None:
+    study = read_study(FOLDER / name)
+    assert study.grid is not None
+    assert len(study.cases) > 20
+    assert study.claims
+    assert study.figures
+    assert study.text
+
+
+def shortened(planned: Planned) -> Planned:
+    """Return a case that ends soon: its lines are what is tried."""
+    flows = tuple(
+        replace(flow, time_s=2.0, omit_s=0.0, start_s=0.0)
+        if isinstance(flow, Iperf3)
+        else replace(flow, count=3, start_s=0.0)
+        if isinstance(flow, Ping)
+        else flow
+        for flow in planned.case.flows
+    )
+    return replace(planned, case=replace(planned.case, flows=flows))
+
+
+def one_of_each_set_up() -> Iterator[tuple[str, str]]:
+    """Yield a case of each study, and one for each queue that queues are compared by."""
+    for name in NAMES:
+        seen = set()
+        for case, planned in read_study(FOLDER / name).cases.items():
+            kind = planned.parameters["aqm"].text if "aqm" in planned.parameters else ""
+            if kind not in seen:
+                seen.add(kind)
+                yield name, case
+
+
+@pytest.mark.parametrize(("name", "case"), list(one_of_each_set_up()))
+def test_lines_work(name: str, case: str, tmp_path: Path) -> None:
+    planned = shortened(read_study(FOLDER / name).cases[case])
+    run = run_case(planned.case, name=case, out=tmp_path, setup_places=planned.setup_places)
+    assert run.metrics["bulk.receiver_bps"] > 0

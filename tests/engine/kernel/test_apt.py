@@ -1,0 +1,222 @@
+"""Packages of archives that are made here and signed, by the host's own apt-get."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from http.server import SimpleHTTPRequestHandler
+from pathlib import Path
+
+import pytest
+
+from longfat.engine.kernel import apt, downloads
+from longfat.engine.kernel.progress import Step
+from longfat.engine.kernel.source import NotOfferedError
+from longfat.errors import SurroundingsError
+from tests.engine.kernel.archive import Key, content_of, make_archive, serving
+from tests.engine.kernel.conftest import Told
+
+_SUITES = {
+    "trixie": [("linux-source-6.12", "6.12.5-1"), ("linux-source-6.12-rt", "6.12.9-1")],
+    "trixie-backports": [("linux-source-7.2", "7.2.4-1~bpo13+1")],
+    "bookworm": [("linux-source-6.1", "6.1.9-1"), ("linux-source-6.1", "6.1.10-1")],
+    "sid": [("linux-source-6.8.0", "6.8.0-12.3")],
+}
+_GONE_WITHIN_S = 20.0
+
+
+@pytest.fixture
+def configure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Path], None]:
+    """Have apt believe that the host is a Debian 13 with this archive."""
+
+    def write(uri: str, public: Path) -> None:
+        folder = tmp_path / "etc"
+        folder.mkdir(exist_ok=True)
+        line = f"deb [signed-by={public}] {uri} trixie main\n"
+        (folder / "sources.list").write_text(line)
+        configuration = folder / "apt.conf"
+        configuration.write_text(
+            f'Dir::Etc::sourcelist "{folder}/sources.list";\n'
+            f'Dir::Etc::sourceparts "{folder}/none";\nAcquire::http::Proxy "DIRECT";\n'
+            f'APT::Update::Post-Invoke {{ "touch {folder}/hook"; }};\n'
+        )
+        monkeypatch.setenv("APT_CONFIG", str(configuration))
+
+    return write
+
+
+@pytest.fixture
+def archive(tmp_path: Path, key: Key, configure: Callable[[str, Path], None]) -> Iterator[Path]:
+    root = tmp_path / "archive"
+    make_archive(root, _SUITES, key=key)
+    with serving(root) as uri:
+        configure(uri, key.public)
+        yield root
+
+
+def _left(cache: Path) -> list[str]:
+    return sorted(path.name for path in (cache / "sources").iterdir())
+
+
+@pytest.mark.usefixtures("archive")
+def test_a_package_of_the_hosts_release(empty_cache: Path, tmp_path: Path, told: Told) -> None:
+    found = apt.fetch("6.12", report=told)
+    assert found.path == empty_cache / "sources/6.12.5-1/linux-source-6.12.tar.xz"
+    assert found.path.read_bytes() == content_of("linux-source-6.12", "6.12.5-1")
+    assert found.digest() == found.sha256
+    assert "linux-source-6.12 6.12.5-1 from http://127.0.0.1" in found.origin
+    assert "trixie/main" in found.origin
+    assert told.words(Step.SEARCH) == ["apt-get, packages of trixie"]
+    assert told.reports[-1][1:3] == (10_000, 10_000)
+    assert _left(empty_cache) == ["6.12.5-1"]
+    assert not (tmp_path / "etc/hook").exists()
+
+
+@pytest.mark.usefixtures("archive")
+def test_the_newest_of_another_release(empty_cache: Path, told: Told) -> None:
+    # 6.1 is a regular expression that fits 6.12, which the host's own release has.
+    found = apt.fetch("6.1", report=told)
+    assert found.path.read_bytes() == content_of("linux-source-6.1", "6.1.10-1")
+    assert told.words(Step.SEARCH)[1:] == ["apt-get, packages of bookworm"]
+    assert apt.fetch("6.1.9", report=told).path.parent.name == "6.1.9-1"
+    assert _left(empty_cache) == ["6.1.10-1", "6.1.9-1"]
+    assert downloads.versions() == ["6.1.9-1", "6.1.10-1"]
+
+
+@pytest.mark.usefixtures("archive", "empty_cache")
+def test_backports_and_ubuntus_names(told: Told) -> None:
+    assert apt.fetch("7.2", report=told).path.parent.name == "7.2.4-1~bpo13+1"
+    assert apt.fetch("6.8", report=told).path.name == "linux-source-6.8.0.tar.xz"
+
+
+@pytest.mark.usefixtures("archive")
+def test_what_was_downloaded_is_not_again(empty_cache: Path, told: Told) -> None:
+    found = apt.fetch("6.12", report=told)
+    told.reports.clear()
+    assert apt.fetch("6.12", report=told) == found
+    assert told.words(Step.DOWNLOAD) == []
+    assert _left(empty_cache) == ["6.12.5-1"]
+
+
+@pytest.mark.usefixtures("archive")
+def test_a_version_that_no_release_has(empty_cache: Path, told: Told) -> None:
+    expected = r"in trixie, bookworm, sid \(the nearest is 6\.8\.0\)"
+    with pytest.raises(NotOfferedError, match=expected):
+        apt.fetch("6.7", report=told)
+    with pytest.raises(NotOfferedError):
+        apt.fetch("6.1.11", report=told)
+    assert _left(empty_cache) == []
+
+
+def test_another_key_is_refused(empty_cache: Path, archive: Path, told: Told) -> None:
+    listing = archive / "dists/trixie/InRelease"
+    listing.write_bytes(listing.read_bytes().replace(b"Origin: Test", b"Origin: Toast"))
+    backports = archive / "dists/trixie-backports/InRelease"
+    backports.unlink()
+    with pytest.raises(
+        NotOfferedError, match=r"no list of packages: .*(sign|GPG|OpenPGP|Release file)"
+    ):
+        apt.fetch("6.12", report=told)
+    assert _left(empty_cache) == []
+
+
+def test_a_package_with_other_bytes_is_refused(
+    empty_cache: Path, archive: Path, told: Told
+) -> None:
+    package = archive / "pool/linux-source-6.12_6.12.5-1_all.deb"
+    package.write_bytes(package.read_bytes()[:-1] + b"x")
+    with pytest.raises(SurroundingsError, match=r"cannot download .*(Hash Sum|size)") as caught:
+        apt.fetch("6.12", report=told)
+    assert not isinstance(caught.value, NotOfferedError)
+    assert _left(empty_cache) == []
+
+
+def test_a_package_that_is_gone(empty_cache: Path, archive: Path, told: Told) -> None:
+    (archive / "pool/linux-source-6.12_6.12.5-1_all.deb").unlink()
+    with pytest.raises(SurroundingsError, match=r"cannot download .*404"):
+        apt.fetch("6.12", report=told)
+    assert _left(empty_cache) == []
+
+
+def test_an_archive_that_does_not_answer(
+    empty_cache: Path, key: Key, configure: Callable[[str, Path], None], told: Told
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    configure(f"http://127.0.0.1:{port}", key.public)
+    with pytest.raises(NotOfferedError, match=r"no list of packages: .*onnect"):
+        apt.fetch("6.12", report=told)
+    assert told.words(Step.SEARCH) == ["apt-get, packages of trixie"]
+    assert _left(empty_cache) == []
+
+
+def test_a_host_without_apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(NotOfferedError, match="no apt-get"):
+        apt.fetch("6.12", report=told)
+
+
+class _Slow(SimpleHTTPRequestHandler):
+    """Never comes to the end of a package."""
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def copyfile(self, source: object, outputfile: object) -> None:
+        if not self.path.endswith(".deb"):
+            super().copyfile(source, outputfile)  # type: ignore[arg-type]
+            return
+        (Path(self.directory) / "begun").touch()
+        while not (Path(self.directory) / "over").exists():
+            time.sleep(0.05)
+
+
+_FETCH = """
+from longfat.engine.kernel import apt
+apt.fetch("6.12", report=lambda *_, **__: None)
+"""
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_is_left_of_a_killed_download(
+    empty_cache: Path,
+    tmp_path: Path,
+    key: Key,
+    configure: Callable[[str, Path], None],
+    end: signal.Signals,
+) -> None:
+    root = tmp_path / "archive"
+    make_archive(root, {"trixie": _SUITES["trixie"]}, key=key)
+    with serving(root, handler=_Slow) as uri:
+        configure(uri, key.public)
+        with subprocess.Popen([sys.executable, "-c", _FETCH], stderr=subprocess.DEVNULL) as it:
+            left_at_s = time.monotonic() + _GONE_WITHIN_S
+            while not (root / "begun").exists():
+                assert it.poll() is None
+                assert time.monotonic() < left_at_s
+                time.sleep(0.05)
+            it.send_signal(end)
+            it.wait(_GONE_WITHIN_S)
+        left_at_s = time.monotonic() + _GONE_WITHIN_S
+        while _left(empty_cache) or _running_in(empty_cache):
+            assert time.monotonic() < left_at_s, (_left(empty_cache), _running_in(empty_cache))
+            time.sleep(0.05)
+        (root / "over").touch()
+
+
+def _running_in(folder: Path) -> list[str]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                command = (entry / "cmdline").read_bytes().decode(errors="replace")
+            except OSError:
+                continue
+            if str(folder) in command:
+                found.append(command)
+    return found

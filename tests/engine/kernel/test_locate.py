@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import shutil
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+
+from longfat.engine.kernel import downloads, kernel_org, locate
+from longfat.engine.kernel.progress import Step
+from longfat.engine.kernel.source import Source
+from longfat.errors import InputError, SurroundingsError
+from tests.engine.kernel.conftest import Told
+
+
+@pytest.fixture
+def packages(tmp_path: Path) -> Path:
+    folder = tmp_path / "packages"
+    folder.mkdir()
+    (folder / "linux-source-6.1.tar.xz").write_bytes(b"6.1")
+    return folder
+
+
+def _keep(name: str, content: bytes = b"x") -> Source:
+    with downloads.downloading() as scratch:
+        tarball = scratch / "linux.tar.xz"
+        tarball.write_bytes(content)
+        return downloads.keep(tarball, name=name, origin="somewhere")
+
+
+@pytest.fixture
+def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host with no archive in apt's list, and no kernel.org."""
+    configuration = tmp_path / "apt.conf"
+    configuration.write_text(
+        f'Dir::Etc::sourcelist "{tmp_path}/none.list";\nDir::Etc::sourceparts "{tmp_path}/none";\n'
+    )
+    monkeypatch.setenv("APT_CONFIG", str(configuration))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    monkeypatch.setenv(kernel_org.MIRROR, f"http://127.0.0.1:{port}")
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_what_is_on_the_host_in_its_order(packages: Path, tmp_path: Path) -> None:
+    assert locate.here("6.12", folder=packages) is None
+    for name in ("6.12.9-1", "6.12.10-1~bpo12+1", "6.1.200-1"):
+        _keep(name)
+    downloaded = locate.here("6.12", folder=packages)
+    assert downloaded is not None
+    assert downloaded.path.parent.name == "6.12.10-1~bpo12+1"
+    assert downloaded.origin == "downloaded before: somewhere"
+    exact = locate.here("6.12.9", folder=packages)
+    assert exact is not None
+    assert exact.path.parent.name == "6.12.9-1"
+    assert locate.here("6.12", folder=packages, refresh=True) is None
+    installed = locate.here("6.1", folder=packages)
+    assert installed == Source(packages / "linux-source-6.1.tar.xz", "of an installed package")
+    named = locate.here("6.1", path=tmp_path, folder=packages)
+    assert named == Source(tmp_path, "as --source says")
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_a_checksum_names_a_download(packages: Path) -> None:
+    kept = _keep("6.1.9")
+    found = locate.here("6.1", sha256=kept.sha256, folder=packages)
+    assert found is not None
+    assert found.path == kept.path
+    assert locate.here("6.12", sha256=kept.sha256, folder=packages) is None
+    assert locate.here("6.1", sha256="0" * 64, folder=packages) is None
+
+
+@pytest.mark.parametrize("sha256", ["0" * 63, "g" * 64, "../"])
+def test_what_is_no_checksum_is_refused(sha256: str) -> None:
+    with pytest.raises(InputError, match="not a SHA-256"):
+        locate.here("6.1", sha256=sha256)
+
+
+def test_a_source_that_is_not_there_is_the_callers_fault(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no kernel source at"):
+        locate.here("6.1", path=tmp_path / "none")
+
+
+def test_what_is_no_version_is_refused(packages: Path) -> None:
+    with pytest.raises(InputError):
+        locate.here("../6.1", folder=packages)
+
+
+@pytest.mark.usefixtures("offline", "empty_cache")
+def test_all_places_are_named_where_none_has_it(told: Told) -> None:
+    with pytest.raises(SurroundingsError) as caught:
+        locate.download("5.99", report=told)
+    message = caught.value.message
+    assert message.startswith("no source of kernel 5.99: none is on this host; apt-get's list")
+    assert "/v5.x/sha256sums.asc does not answer" in message
+    assert "\n" not in message
+    assert caught.value.mend == "longfat kernel build 5.99 --source TARBALL"
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_two_that_want_one_source_download_it_once(told: Told) -> None:
+    here = []
+    with downloads.alone("5.99", on_wait=lambda: None):
+        other = threading.Thread(target=lambda: here.append(locate.download("5.99.1", report=told)))
+        other.start()
+        while not told.reports:
+            pass
+        kept = _keep("5.99.1")
+    other.join()
+    assert [found.path for found in here] == [kept.path]
+    assert [report[0] for report in told.reports] == [Step.WAIT]
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_a_download_that_was_changed_is_seen() -> None:
+    kept = _keep("6.6.5")
+    assert kept.digest() == kept.sha256
+    kept.path.write_bytes(b"y")
+    with pytest.raises(SurroundingsError, match="is damaged") as caught:
+        kept.digest()
+    assert caught.value.mend == f"rm -r {kept.path.parent}"
+
+
+def test_a_folder_that_is_no_download_is_none(empty_cache: Path) -> None:
+    kept = _keep("6.6.5")
+    (empty_cache / "sources/6.6.6").mkdir()
+    (empty_cache / "sources/notes").write_text("")
+    assert downloads.find("6.6") == kept
+    (kept.path.parent / "SHA256SUMS").unlink()
+    assert downloads.find("6.6") is None
+    shutil.rmtree(empty_cache)
+    assert downloads.versions() == []
+
+
+@pytest.mark.parametrize("name", ["../6.1", "6.1/..", ".6", "", "6.1\n"])
+def test_what_cannot_name_a_folder_is_refused(empty_cache: Path, name: str) -> None:
+    with pytest.raises(SurroundingsError, match="cannot be the version"):
+        _keep(name)
+    assert list((empty_cache / "sources").iterdir()) == []
+
+
+def test_a_cache_that_cannot_be_written(empty_cache: Path, told: Told) -> None:
+    empty_cache.write_text("a file where a folder should be")
+    with pytest.raises(SurroundingsError, match="cannot write"):
+        locate.download("5.99", report=told)
+
+
+def test_the_series_on_the_host(empty_cache: Path) -> None:
+    before = set(locate.local_series())
+    _keep("5.98.7-1")
+    _keep("5.98.8")
+    assert set(locate.local_series()) == before | {"5.98"}
+    assert empty_cache.exists()

@@ -1,0 +1,253 @@
+"""A real scheduler with real workers: what comes back, and what becomes of those that fail."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from longfat.errors import InputError, MachineError, SurroundingsError
+from longfat.execution import run_case
+from longfat.execution.cluster import Cluster, connection
+from longfat.execution.executor import Piece, Work
+from tests.conftest import processes_running
+from tests.execution.cluster.conftest import Hearer, Hosts, changed_copy, eventually, own_cache
+from tests.paths import REPOSITORY
+
+MakeWorks = Callable[..., list[Work]]
+pytestmark = pytest.mark.xdist_group("cluster")
+
+
+def test_runs_are_those_of_this_host(
+    hosts: Hosts, hearer: Hearer, make_works: MakeWorks, tmp_path: Path
+) -> None:
+    environment, binary = own_cache(tmp_path, "a")
+    hosts.worker("a", environment=environment)
+    hosts.worker("b")
+    hosts.wait_for(2)
+    warned: list[str] = []
+    works = make_works(5, time_s=20.0, rate_bps=100_000_000)  # long enough to be looked at
+    Cluster(scheduler=hosts.address, warn=warned.append).carry_out(
+        works, listener=hearer, stop=threading.Event()
+    )
+    assert warned == []
+    assert hearer.failures == {}
+    assert sorted(hearer.done_runs) == [work.piece.name for work in works]
+    assert any(seen > 0 for name in hearer.heard for seen in hearer.heard[name])
+    for work in works:
+        run = hearer.done_runs[work.piece.name]
+        alone = run_case(work.case, name="alone", out=tmp_path / "alone")
+        assert (run.digest, run.metrics, run.key) == (alone.digest, alone.metrics, alone.key)
+        assert (run.study, run.parameters) == ("small", work.parameters)
+        assert run.folder == work.out / f"{work.piece.name}-seed{work.piece.seed}"
+        there = {p.relative_to(run.folder) for p in run.folder.rglob("*")}
+        assert there == {p.relative_to(alone.folder) for p in alone.folder.rglob("*")}
+    # The worker without a kernel has got this host's, and nothing else lies about.
+    assert os.access(binary, os.X_OK)
+    assert [path.name for path in binary.parent.parent.iterdir() if path.is_dir()] == [
+        binary.parent.name
+    ]
+    assert sorted(path.name for path in works[0].out.iterdir()) == [
+        f"case{index}-seed{index}" for index in range(5)
+    ]
+
+
+def test_a_worker_that_is_killed_loses_nothing(
+    hosts: Hosts, hearer: Hearer, make_works: MakeWorks, tmp_path: Path
+) -> None:
+    environment, binary = own_cache(tmp_path, "victim")
+    victim = hosts.worker("victim", environment=environment)
+    hosts.worker("other")
+    hosts.wait_for(2)
+    warned: list[str] = []
+
+    def kill_it(_: Piece) -> None:
+        if len(hearer.done_runs) >= 2 and victim.poll() is None and processes_running(binary):
+            victim.kill()
+            victim.wait()
+
+    hearer.on_progress = kill_it
+    works = make_works(8, time_s=3.0, rate_bps=100_000_000)
+    Cluster(scheduler=hosts.address, warn=warned.append).carry_out(
+        works, listener=hearer, stop=threading.Event()
+    )
+    assert victim.returncode == -signal.SIGKILL
+    assert hearer.failures == {}
+    assert sorted(hearer.done_runs) == [work.piece.name for work in works]
+    assert len(warned) == 1
+    assert re.search(r"worker tcp://\S+ is gone; others get what it was at", warned[0])
+    eventually(lambda: not processes_running(binary), what="the dead worker's machine ends")
+    assert len(list(works[0].out.iterdir())) == len(works)
+
+
+def test_a_worker_with_another_tool_gets_no_work(
+    hosts: Hosts, hearer: Hearer, make_works: MakeWorks, tmp_path: Path
+) -> None:
+    iperf3 = shutil.which("iperf3")
+    assert iperf3 is not None
+    changed = changed_copy(iperf3, tmp_path)
+    bound = ("bwrap", "--die-with-parent", "--dev-bind", "/", "/", "--bind", str(changed), iperf3)
+    hosts.worker("other", wrapper=bound)
+    hosts.wait_for(1)
+    cluster = Cluster(scheduler=hosts.address, warn=print)
+    with pytest.raises(SurroundingsError) as caught:
+        cluster.carry_out(make_works(2), listener=hearer, stop=threading.Event())
+    assert re.fullmatch(
+        r"no worker of tcp://\S+ can be used:\n    worker tcp://\S+: iperf3, or a library that it"
+        r" loads, has other bytes there, though both are iperf 3\.\d+.*",
+        str(caught.value),
+    )
+    # Another one that is right comes, and the work is done; the wrong one is told of once.
+    hosts.worker("right")
+    hosts.wait_for(2)
+    warned: list[str] = []
+    Cluster(scheduler=hosts.address, warn=warned.append).carry_out(
+        make_works(2), listener=hearer, stop=threading.Event()
+    )
+    assert len(hearer.done_runs) == 2
+    assert len(warned) == 1
+    assert "gets no work: iperf3" in warned[0]
+
+
+def test_workers_that_disagree_are_named(
+    hosts: Hosts, hearer: Hearer, make_works: MakeWorks
+) -> None:
+    hosts.worker("right")
+    hosts.worker("wrong", options=("--preload", str(Path(__file__).with_name("tamper.py"))))
+    hosts.wait_for(2)
+    warned: list[str] = []
+    cluster = Cluster(scheduler=hosts.address, warn=warned.append)
+    # Two, and nobody can say which of them is wrong.
+    with pytest.raises(SurroundingsError, match="workers disagree") as caught:
+        cluster.carry_out(make_works(4), listener=hearer, stop=threading.Event())
+    named = re.findall(r"worker (tcp://\S+): digest [0-9a-f]{12}", str(caught.value))
+    assert len(set(named)) == 2
+    assert "no other worker is there to decide" in str(caught.value)
+    assert hearer.done_runs == {}
+    assert list(hearer.failures) == ["case3"]
+    # A third decides: one piece is lost, which says so, and the others come from the two.
+    hosts.worker("third")
+    hosts.wait_for(3)
+    later = Hearer()
+    works = make_works(4)
+    Cluster(scheduler=hosts.address, check_share=1.0, warn=warned.append).carry_out(
+        works, listener=later, stop=threading.Event()
+    )
+    assert sorted(later.done_runs) == ["case0", "case1", "case2"]
+    (error,) = later.failures.values()
+    assert isinstance(error, MachineError)
+    odd = re.search(r"most agree, so look at (tcp://\S+)$", str(error))
+    assert odd is not None
+    assert odd[1] in named
+    assert any(text.startswith(f"worker {odd[1]} gets no work") for text in warned)
+    for work in works[:3]:
+        alone = run_case(work.case, name="alone", out=work.out)
+        assert later.done_runs[work.piece.name].digest == alone.digest
+
+
+def test_nothing_runs_on_when_it_ends(
+    hearer: Hearer, make_works: MakeWorks, tmp_path: Path
+) -> None:
+    hosts = Hosts(tmp_path)
+    environment, binary = own_cache(tmp_path, "a")
+    hosts.worker("a", environment=environment)
+    hosts.wait_for(1)
+    # Tests that run in the background are begun with Ctrl-C ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        stop = threading.Event()
+        hearer.on_progress = lambda _: stop.set()
+        works = make_works(3, time_s=500.0, rate_bps=1_000_000_000)
+        cluster = Cluster(scheduler=hosts.address)
+        cluster.carry_out(works, listener=hearer, stop=stop)
+        assert hearer.heard
+        assert not processes_running(binary)
+
+        hearer.on_progress = lambda _: signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            cluster.carry_out(works, listener=hearer, stop=threading.Event())
+        assert not processes_running(binary)
+
+        _run_and_kill_client(hosts.address, tmp_path, binary)
+        eventually(lambda: not processes_running(binary), what="the machine ends")
+
+        hearer.on_progress = lambda _: hosts.scheduler.kill()
+        with pytest.raises(SurroundingsError, match="is gone; what is done is done"):
+            cluster.carry_out(works, listener=hearer, stop=threading.Event())
+        eventually(lambda: not processes_running(binary), what="machines end with the scheduler")
+        assert (hearer.done_runs, hearer.failures) == ({}, {})
+    finally:
+        signal.signal(signal.SIGINT, before)
+        hosts.close()
+
+
+def _run_and_kill_client(address: str, folder: Path, binary: Path) -> None:
+    script = f"""
+import threading
+from pathlib import Path
+from longfat.model.case import Case
+from longfat.model.network import Host, Link, Network
+from longfat.execution.cluster import Cluster
+from longfat.execution.cost import expected_cost
+from longfat.execution.executor import Piece, Work
+from longfat.model.traffic import Iperf3
+from tests.execution.cluster.conftest import Hearer
+
+hosts = (Host(name="a", address="10.0.0.1/8"), Host(name="b", address="10.0.0.2/8"))
+network = Network(hosts=hosts, switches=(), links=(Link(a="a", b="b"),))
+flow = Iperf3(name="bulk", source="a", target="b", time_s=500.0)
+case = Case(kernel="6.1", network=network, flows=(flow,), memory_bytes=256 << 20)
+work = Work(
+    piece=Piece(batch=0, name="long", seed=1),
+    case=case, out=Path({str(folder / "runs")!r}), cost=expected_cost(case),
+)
+hearer = Hearer()
+hearer.on_progress = lambda _: print("runs", flush=True)
+Cluster(scheduler={address!r}).carry_out([work], listener=hearer, stop=threading.Event())
+"""
+    client = subprocess.Popen(
+        [sys.executable, "-c", script], cwd=REPOSITORY, stdout=subprocess.PIPE
+    )
+    try:
+        assert client.stdout is not None
+        assert client.stdout.readline() == b"runs\n"
+        eventually(lambda: bool(processes_running(binary)), what="the kernel's process is there")
+    finally:
+        client.kill()
+        client.wait()
+
+
+def test_no_scheduler(
+    hearer: Hearer, make_works: MakeWorks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "CONNECT_S", 1.0)
+    with pytest.raises(SurroundingsError) as caught:
+        Cluster(scheduler="tcp://127.0.0.1:9").carry_out(
+            make_works(1), listener=hearer, stop=threading.Event()
+        )
+    assert str(caught.value) == (
+        "no scheduler answers at tcp://127.0.0.1:9 (waited 1 s)\n"
+        "  to mend it: start one by `dask scheduler`, and on each host"
+        " `dask worker tcp://127.0.0.1:9`"
+    )
+    with pytest.raises(InputError, match="'no address' is no scheduler's address"):
+        Cluster(scheduler="no address").carry_out(
+            make_works(1), listener=hearer, stop=threading.Event()
+        )
+
+
+def test_no_worker(hosts: Hosts, hearer: Hearer, make_works: MakeWorks) -> None:
+    warned: list[str] = []
+    cluster = Cluster(scheduler=hosts.address, patience_s=3.5, warn=warned.append)
+    with pytest.raises(SurroundingsError, match=r"has had no worker for [34] s\n.*dask worker tcp"):
+        cluster.carry_out(make_works(1), listener=hearer, stop=threading.Event())
+    assert len(warned) == 1
+    assert "has no worker; waiting 4 s for one" in warned[0]

@@ -1,0 +1,223 @@
+"""A scheduler and workers that speak TLS: who has a certificate is let in.
+
+The certificates are made here, by openssl(1).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import dask
+import pytest
+
+from longfat.errors import InputError, LongfatError, SurroundingsError
+from longfat.execution.cluster import Certificates, Cluster
+from longfat.execution.executor import Work
+from longfat.execution.runs import load_run
+from tests.execution.cluster.conftest import Hearer, Hosts, Signed
+
+MakeWorks = Callable[..., list[Work]]
+pytestmark = pytest.mark.xdist_group("cluster")
+
+LONGFAT = str(Path(sys.executable).with_name("longfat"))
+
+STUDY = """\
+title: A ping
+kernel: "6.1"
+memory: 128MB
+network:
+  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
+  links: [[h1, h2]]
+flows:
+  rtt: {ping: h1 -> h2, count: 2}
+"""
+
+
+def sign(folder: Path, *, ca: str, name: str) -> Signed:
+    """Have a CA, which is made if there is none of its name, sign a certificate."""
+
+    def openssl(*arguments: str) -> None:
+        subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
+
+    new_key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+    if not (folder / f"{ca}.pem").exists():
+        openssl(
+            *("req", "-x509", *new_key, "-keyout", f"{ca}.key", "-out", f"{ca}.pem"),
+            *("-days", "2", "-subj", f"/CN={ca}"),
+        )
+    openssl(
+        "req", *new_key, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={name}"
+    )
+    openssl(
+        *("x509", "-req", "-in", f"{name}.csr", "-CA", f"{ca}.pem", "-CAkey", f"{ca}.key"),
+        *("-CAcreateserial", "-out", f"{name}.pem", "-days", "2"),
+    )
+    return Signed(folder / f"{ca}.pem", folder / f"{name}.pem", folder / f"{name}.key")
+
+
+@pytest.fixture(scope="module")
+def pki(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("pki")
+
+
+@pytest.fixture(scope="module")
+def good(pki: Path) -> Signed:
+    return sign(pki, ca="good", name="node")
+
+
+@pytest.fixture(scope="module")
+def evil(pki: Path) -> Signed:
+    return sign(pki, ca="evil", name="stranger")
+
+
+@pytest.fixture(scope="module")
+def secured(tmp_path_factory: pytest.TempPathFactory, good: Signed) -> Iterator[Hosts]:
+    """A scheduler and two workers with TLS."""
+    hosts = Hosts(tmp_path_factory.mktemp("secured"), signed=good)
+    hosts.worker("a")
+    hosts.worker("b")
+    hosts.wait_for(2)
+    yield hosts
+    hosts.close()
+
+
+def refused(address: str, works: list[Work], **named: Path) -> LongfatError:
+    """Return the error of a cluster that cannot be had."""
+    cluster = Cluster(scheduler=address, certificates=Certificates(**named))
+    with pytest.raises(LongfatError) as caught:
+        cluster.carry_out(works, listener=Hearer(), stop=threading.Event())
+    assert len(caught.value.message.splitlines()) == 1
+    return caught.value
+
+
+def run(*arguments: str, cwd: Path, **variables: Path) -> subprocess.CompletedProcess[str]:
+    (cwd / "study.yaml").write_text(STUDY)
+    return subprocess.run(
+        [LONGFAT, "run", "study.yaml", "--json", "--no-memory", *arguments],
+        cwd=cwd,
+        text=True,
+        capture_output=True,
+        env={**os.environ, **{name: str(path) for name, path in variables.items()}},
+        timeout=200,
+        check=False,
+    )
+
+
+def test_certificates_by_options_and_by_dasks_configuration(
+    secured: Hosts, good: Signed, tmp_path: Path
+) -> None:
+    options = ("--cluster-ca", good.ca, "--cluster-cert", good.cert, "--cluster-key", good.key)
+    variables = {
+        "DASK_DISTRIBUTED__COMM__TLS__CA_FILE": good.ca,
+        "DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT": good.cert,
+        "DASK_DISTRIBUTED__COMM__TLS__CLIENT__KEY": good.key,
+    }
+    at = ("--cluster", secured.address, "--out")
+    digests = set()
+    for name, more, environment in (
+        ("options", tuple(str(one) for one in options), {}),
+        ("configuration", (), variables),
+    ):
+        done = run(*at, name, *more, cwd=tmp_path, **environment)
+        assert (done.returncode, done.stderr.count("gets no work")) == (0, 0), done.stderr
+        digests.add(load_run(tmp_path / name / "default-seed1").digest)
+    done = run("--out", "here", cwd=tmp_path)
+    assert done.returncode == 0
+    assert digests == {load_run(tmp_path / "here" / "default-seed1").digest}
+
+
+def test_no_certificate(secured: Hosts, good: Signed, tmp_path: Path) -> None:
+    for more in ((), ("--cluster-ca", str(good.ca))):
+        done = run("--cluster", secured.address, *more, cwd=tmp_path)
+        assert done.returncode == 2
+        assert done.stderr == (
+            f"longfat: {secured.address}: TLS needs the CA's certificate, one of your own and its"
+            " key: --cluster-ca, --cluster-cert and --cluster-key, or"
+            " DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ..__TLS__CLIENT__CERT and"
+            " ..__TLS__CLIENT__KEY\n"
+        )
+
+
+def test_certificates_of_another_ca(
+    secured: Hosts, good: Signed, evil: Signed, make_works: MakeWorks
+) -> None:
+    works = make_works(1)
+    error = refused(secured.address, works, ca=evil.ca, cert=good.cert, key=good.key)
+    assert isinstance(error, SurroundingsError)
+    assert error.message == (
+        f"the certificate of the scheduler at {secured.address} is not accepted: self-signed"
+        " certificate in certificate chain"
+    )
+    assert error.mend.startswith("name the CA that has signed it: --cluster-ca FILE")
+    error = refused(secured.address, works, ca=good.ca, cert=evil.cert, key=evil.key)
+    assert isinstance(error, SurroundingsError)
+    assert error.message == (
+        f"the scheduler at {secured.address} does not accept the certificate in {evil.cert}:"
+        " unknown ca"
+    )
+    assert "--cluster-cert" in error.mend
+
+
+def test_plain_tcp_to_a_scheduler_that_speaks_tls(secured: Hosts, make_works: MakeWorks) -> None:
+    plain = secured.address.replace("tls", "tcp")
+    error = refused(plain, make_works(1))
+    assert isinstance(error, InputError)
+    assert error.message == (
+        f"the scheduler at {plain} speaks TLS: write {secured.address}, and name certificates by"
+        " --cluster-ca, --cluster-cert and --cluster-key"
+    )
+
+
+def test_tls_to_a_scheduler_that_does_not_speak_it(
+    hosts: Hosts, good: Signed, make_works: MakeWorks
+) -> None:
+    works, named = make_works(1), {"ca": good.ca, "cert": good.cert, "key": good.key}
+    error = refused(hosts.address.replace("tcp", "tls"), works, **named)
+    assert isinstance(error, InputError)
+    assert error.message.endswith(f"--tls-ca-file ...), or write {hosts.address}")
+    error = refused(hosts.address, works, **named)
+    assert "certificates are for a scheduler at tls://HOST:8786" in error.message
+    with dask.config.set({"distributed.comm.require-encryption": True}):
+        error = refused(hosts.address, works)
+    assert "Dask is configured to require encryption here" in error.message
+
+
+def test_files_that_are_no_certificates(
+    secured: Hosts, good: Signed, evil: Signed, tmp_path: Path, make_works: MakeWorks
+) -> None:
+    works, there = make_works(1), {"ca": good.ca, "cert": good.cert, "key": good.key}
+    nowhere = tmp_path / "nowhere.pem"
+    error = refused(secured.address, works, **{**there, "cert": nowhere})
+    assert error.message == f"{nowhere}: cannot be read: No such file or directory"
+    nonsense = tmp_path / "nonsense.pem"
+    nonsense.write_text("nonsense")
+    for wrong in ({"ca": nonsense}, {"cert": nonsense}, {"key": evil.key}):
+        error = refused(secured.address, works, **{**there, **wrong})
+        assert isinstance(error, InputError)
+        assert "no certificates in PEM, or no key that fits: " in error.message
+
+
+def test_a_worker_of_another_ca_is_not_let_in(
+    secured: Hosts, good: Signed, evil: Signed, tmp_path: Path
+) -> None:
+    stranger = subprocess.Popen(
+        [
+            *(sys.executable, str(Path(sys.executable).with_name("dask")), "worker"),
+            *(secured.address, "--nthreads", "1", "--no-nanny", "--no-dashboard"),
+            *("--local-directory", str(tmp_path / "stranger")),
+            *("--tls-ca-file", str(good.ca)),
+            *("--tls-cert", str(evil.cert), "--tls-key", str(evil.key)),
+            *("--death-timeout", "3"),
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        assert stranger.wait(120) != 0
+    finally:
+        stranger.kill()

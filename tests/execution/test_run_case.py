@@ -1,0 +1,237 @@
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from longfat.errors import InputError, MachineError, Place, SurroundingsError
+from longfat.execution import Progress, run_case, run_cases
+from longfat.execution import tools as runner_tools
+from longfat.model.case import Case, Command
+from longfat.model.network import ROOT
+from longfat.model.traffic import Iperf3, Ping
+from longfat.study import Planned
+from tests.kernels import KERNELS
+
+MakeCase = Callable[..., Case]
+LOSSY = (
+    "tc qdisc add dev s1-eth2 root handle 1: netem delay 10ms loss 1%",
+    "tc qdisc add dev s1-eth2 parent 1: handle 2: tbf rate 50mbit burst 50000 limit 250000",
+)
+
+
+def bulk(**fields: object) -> Iperf3:
+    return Iperf3(name="bulk", source="h1", target="h2", **fields)  # type: ignore[arg-type]
+
+
+def ping(**fields: object) -> Ping:
+    return Ping(name="rtt", source="h1", target="h2", **fields)  # type: ignore[arg-type]
+
+
+@contextmanager
+def every_cpu_busy() -> Iterator[None]:
+    code = """
+import os
+for _ in range(os.cpu_count() * 2 - 1):
+    if not os.fork():
+        break
+while True:
+    pass
+"""
+    hog = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["pkill", "-9", "-g", str(hog.pid)], check=False)
+        hog.wait()
+
+
+def test_a_case_gives_its_metrics(tmp_path: Path, make_case: MakeCase) -> None:
+    case = make_case(bulk(time_s=2.0, after="rtt"), ping(count=3), root=LOSSY)
+    seen: list[Progress] = []
+    run = run_case(case, name="lossy", out=tmp_path, on_progress=seen.append)
+    assert run.metrics["rtt.min_s"] == pytest.approx(0.01, rel=0.01)
+    assert 10e6 < run.metrics["bulk.receiver_bps"] < 50e6
+    assert run.virtual_s > 6
+    assert run.tools["iperf3"].version.startswith("iperf 3")
+    assert seen[-1].name == "lossy"
+    assert seen[-1].expected_s == pytest.approx(6)
+    assert sorted(path.name for path in run.folder.iterdir()) == [
+        "commands.sh",
+        "console.log",
+        "manifest.json",
+        "raw",
+    ]
+
+
+def test_the_same_case_gives_the_same_bytes(tmp_path: Path, make_case: MakeCase) -> None:
+    def run(name: str, case: Case) -> str:
+        return run_case(case, name="case", out=tmp_path / name).digest
+
+    case = make_case(bulk(time_s=2.0), ping(count=3), root=LOSSY)
+    first = run("a", case)
+    assert run("another-folder-with-a-longer-name", case) == first
+    with every_cpu_busy():
+        assert run("busy", case) == first
+    assert run("b", dataclasses.replace(case, seed=2)) != first
+
+
+@pytest.mark.parametrize("version", KERNELS)
+def test_the_number_of_jobs_decides_nothing(
+    tmp_path: Path, make_case: MakeCase, version: str
+) -> None:
+    planned = {
+        f"seed{seed}": Planned(
+            case=make_case(bulk(time_s=1.0), root=LOSSY, seed=seed, kernel=version),
+            setup_places=(),
+            title="",
+        )
+        for seed in range(1, 5)
+    }
+    one = run_cases(planned, out=tmp_path / "one", jobs=1)
+    four = run_cases(planned, out=tmp_path / "four", jobs=4)
+    assert list(one) == list(planned)
+    digests = [[run.digest for run in runs] for runs in one.values()]
+    assert digests == [[run.digest for run in runs] for runs in four.values()]
+    assert len({digest for (digest,) in digests}) == 4
+
+
+def test_flows_start_at_their_times(tmp_path: Path, make_case: MakeCase) -> None:
+    flows = (
+        Ping(name="first", source="h1", target="h2", count=2),
+        Ping(name="late", source="h2", target="h1", count=2, start_s=5.0),
+        Ping(name="next", source="h1", target="h2", count=1, after="first", start_s=0.5),
+        Iperf3(name="a", source="h1", target="h2", time_s=1.0, rate_bps=1_000_000),
+        Iperf3(name="b", source="h1", target="h2", time_s=1.0, rate_bps=1_000_000),
+    )
+    run = run_case(make_case(*flows), name="case", out=tmp_path)
+    times = {}
+    lines = (run.folder / "commands.sh").read_text().splitlines()
+    for stamp, line in pairwise(lines):
+        if stamp.startswith("# t=") and "> raw/" in line:
+            times[line.partition("> raw/")[2].split()[0]] = float(stamp.removeprefix("# t="))
+    assert times["first.txt"] == pytest.approx(2, abs=0.001)
+    assert times["late.txt"] == pytest.approx(7, abs=0.001)
+    assert times["next.txt"] == pytest.approx(3.5, abs=0.1)
+    assert times["a.server.json"] == pytest.approx(1.5, abs=0.001)
+    assert "-p 5202" in "\n".join(lines)
+    assert run.metrics["a.sent_bytes"] > 0
+    assert run.metrics["b.sent_bytes"] > 0
+
+
+def test_the_script_of_a_run_does_it_again(tmp_path: Path, make_case: MakeCase) -> None:
+    case = make_case(ping(count=3), root=("tc qdisc add dev s1-eth2 root netem delay 20ms",))
+    run = run_case(case, name="case", out=tmp_path)
+    script = (run.folder / "commands.sh").read_text()
+    again = dataclasses.replace(
+        case,
+        network=dataclasses.replace(case.network, hosts=(), switches=(), links=()),
+        setup=(
+            Command(node=ROOT, line=f"mkdir /tmp/x && cd /tmp/x\n{script}"),
+            Command(node=ROOT, line="cp /tmp/x/raw/rtt.txt /run/longfat/run/raw/"),
+        ),
+        flows=(),
+    )
+    replayed = run_case(again, name="again", out=tmp_path)
+    # Not to the byte: the script's processes run as set-up lines do, as ordinary ones.
+    ours = [reply.rtt_s for reply in ping().replies(run.raw)]
+    theirs = [reply.rtt_s for reply in ping().replies(replayed.raw)]
+    assert len(theirs) == 3
+    assert theirs == pytest.approx(ours, abs=50e-6)
+
+
+def test_a_line_that_fails_stops_the_case(tmp_path: Path, make_case: MakeCase) -> None:
+    case = make_case(root=("true", "tc qdisc add dev s1-eth9 root netem delay 1ms"))
+    places = (Place("lab.yaml", 3, 1), Place("lab.yaml", 4, 9, "setup[1].root"))
+    with pytest.raises(InputError) as caught:
+        run_case(case, name="red", out=tmp_path, setup_places=places)
+    assert str(caught.value) == (
+        "lab.yaml:4:9: setup[1].root: case 'red': `tc qdisc add dev s1-eth9 root netem delay 1ms`"
+        ' exited with status 1: Cannot find device "s1-eth9"'
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_flow_that_fails_stops_the_case(tmp_path: Path, make_case: MakeCase) -> None:
+    case = make_case(bulk(time_s=1.0, congestion="nonesuch"))
+    with pytest.raises(InputError, match=r"case 'c': flow 'bulk': .*TCP_CONGESTION"):
+        run_case(case, name="c", out=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_flow_that_cannot_connect_says_so(tmp_path: Path, make_case: MakeCase) -> None:
+    case = make_case(bulk(time_s=1.0), root=("ip link set s1-eth2 down",))
+    with pytest.raises(InputError, match=r"flow 'bulk': .*unable to connect"):
+        run_case(case, name="c", out=tmp_path)
+
+
+def test_a_missing_tool(
+    tmp_path: Path, make_case: MakeCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner_tools, "GUEST_PATH", str(tmp_path))
+    with pytest.raises(SurroundingsError, match="apt-get install iproute2"):
+        run_case(make_case(), name="c", out=tmp_path / "out")
+
+
+def test_a_missing_program_of_a_setup_line(tmp_path: Path, make_case: MakeCase) -> None:
+    with pytest.raises(InputError, match=r"`tcc qdisc show` exited with status 127: .*not found"):
+        run_case(make_case(root=("tcc qdisc show",)), name="c", out=tmp_path)
+
+
+def test_a_kernel_that_is_not_built(tmp_path: Path, make_case: MakeCase) -> None:
+    with pytest.raises(SurroundingsError, match=r"longfat kernel build 5\.4"):
+        run_case(make_case(kernel="5.4"), name="c", out=tmp_path)
+
+
+def test_one_bad_case_ends_the_others(tmp_path: Path, make_case: MakeCase) -> None:
+    planned = {
+        "long": Planned(case=make_case(bulk(time_s=3000.0), root=LOSSY), setup_places=(), title=""),
+        "bad": Planned(case=make_case(root=("false",)), setup_places=(), title=""),
+    }
+    with pytest.raises(InputError, match="case 'bad': `false` exited with status 1: it said noth"):
+        run_cases(planned, out=tmp_path, jobs=2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_guest_makes_no_fifo_in_its_folder(tmp_path: Path, make_case: MakeCase) -> None:
+    with pytest.raises(InputError, match=r"cannot create fifo .*: Operation not permitted"):
+        run_case(make_case(root=("mkfifo /run/longfat/run/pipe",)), name="c", out=tmp_path)
+
+
+def test_a_guest_that_tampers_is_told(tmp_path: Path, make_case: MakeCase) -> None:
+    # The guest's root can end its machine; a run comes of it only if it says how it ended.
+    line = "python3 -I -S -c 'import ctypes; ctypes.CDLL(None).reboot(0x4321FEDC)'"
+    with pytest.raises(MachineError, match="ended without a word"):
+        run_case(make_case(root=(line,)), name="c", out=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "trap",
+    [
+        "ln -s {folder}/victim $R/manifest.json",
+        "rm -rf $R/raw && ln -s {folder} $R/raw",
+        "ln -s {folder}/victim $R/raw/a.err",
+        "rm $R/job.json && ln -s {folder}/victim $R/job.json",
+    ],
+)
+def test_a_guest_cannot_reach_out_through_its_folder(
+    tmp_path: Path, make_case: MakeCase, trap: str
+) -> None:
+    # The host reads and writes there, too, once the machine has ended.
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        for name in ("victim", "empty.err"):
+            Path(folder, name).write_text("")
+        line = f"R=/run/longfat/run; {trap.format(folder=folder)}"
+        with pytest.raises(MachineError, match=r"case 'c': the guest left .* in its run folder"):
+            run_case(make_case(root=(line,)), name="c", out=tmp_path / "out")
+        assert sorted(os.listdir(folder)) == ["empty.err", "victim"]
+        assert Path(folder, "victim").read_text() == ""
+    assert list((tmp_path / "out").iterdir()) == []

@@ -1,0 +1,181 @@
+"""The lines of `tc` for one direction of a link; what they do is tested in real machines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longfat.model.case import Case, Command
+from longfat.model.flow_path import queue_line, shaping
+from longfat.model.network import ROOT, Host, Link, Network, Shape, Switch, shape_lines
+from longfat.model.network.commands import shape_words
+from longfat.model.network.qdisc import qdisc_problem
+from longfat.model.network.shape import MOST_BYTES, default_queue_bytes
+
+RED = "red limit 1000000 min 30000 max 90000 avpkt 1000 burst 55 probability 1 bandwidth 1gbit"
+NETEM = "qdisc add dev x root handle 1: netem limit 1000000000"
+
+
+@pytest.mark.parametrize(
+    ("shape", "lines"),
+    [
+        (Shape(), ()),
+        (Shape(delay_s=0.0, loss=0.0), ()),
+        (Shape(delay_s=0.02), (f"{NETEM} delay 20ms",)),
+        (Shape(delay_s=1.5e-6), (f"{NETEM} delay 1500ns",)),
+        (
+            Shape(delay_s=0.02, jitter_s=0.001, loss=1e-4),
+            (f"{NETEM} delay 20ms 1ms distribution normal loss 0.01%",),
+        ),
+        (Shape(loss=1e-9), (f"{NETEM} loss 0.0000001%",)),
+        (
+            Shape(rate_bps=10**10, queue_bytes=25_000_000),
+            ("qdisc add dev x root handle 1: tbf rate 10gbit burst 5000000 limit 25000000",),
+        ),
+        (
+            Shape(rate_bps=10**10, delay_s=0.02),
+            (
+                f"{NETEM} delay 20ms",
+                "qdisc add dev x parent 1: handle 2: tbf rate 10gbit burst 5000000 limit 50000000",
+            ),
+        ),
+        (
+            # Over 4 GB/s, tc has another field for the rate.
+            Shape(rate_bps=40_000_000_001),
+            (
+                "qdisc add dev x root handle 1: "
+                "tbf rate 40000000001bit burst 20000001 limit 50000001",
+            ),
+        ),
+        (
+            # An offloaded packet that is larger than a small queue must be cut up.
+            Shape(rate_bps=10**9, queue_bytes=30_000),
+            ("qdisc add dev x root handle 1: tbf rate 1gbit burst 30000 limit 30000",),
+        ),
+        (
+            Shape(rate_bps=10**6),
+            ("qdisc add dev x root handle 1: tbf rate 1mbit burst 1518 limit 151400",),
+        ),
+        (
+            Shape(delay_s=0.02, loss=0.01, duplicate=0.02, corrupt=0.003, reorder=0.25),
+            (f"{NETEM} delay 20ms loss 1% corrupt 0.3% duplicate 2% reorder 25%",),
+        ),
+        (Shape(duplicate=0.5), (f"{NETEM} duplicate 50%",)),
+        (Shape(qdisc="pfifo limit 100"), ("qdisc add dev x root handle 1: pfifo limit 100",)),
+        (
+            Shape(delay_s=0.02, qdisc="fq_codel"),
+            (f"{NETEM} delay 20ms", "qdisc add dev x parent 1: handle 2: fq_codel"),
+        ),
+        (
+            Shape(rate_bps=10**6, qdisc=RED),
+            (
+                "qdisc add dev x root handle 1: tbf rate 1mbit burst 1518 limit 151400",
+                f"qdisc add dev x parent 1:1 handle 2: {RED}",
+            ),
+        ),
+        (
+            Shape(rate_bps=10**6, corrupt=0.1, qdisc=RED),
+            (
+                f"{NETEM} corrupt 10%",
+                "qdisc add dev x parent 1: handle 2: tbf rate 1mbit burst 1518 limit 151400",
+                f"qdisc add dev x parent 2:1 handle 3: {RED}",
+            ),
+        ),
+    ],
+)
+def test_lines(shape: Shape, lines: tuple[str, ...]) -> None:
+    assert shape_lines("x", shape) == lines
+
+
+def test_a_burst_holds_a_packet_of_the_links_own_size() -> None:
+    (line,) = shape_lines("x", Shape(rate_bps=10**6), mtu_bytes=9000)
+    assert " burst 9018 " in line
+
+
+def test_a_queue_of_no_given_size() -> None:
+    assert default_queue_bytes(Shape(rate_bps=10**9, delay_s=0.05)) == 12_500_000
+    assert default_queue_bytes(Shape(rate_bps=10**9)) == 1_250_000
+    assert default_queue_bytes(Shape(rate_bps=10**14, delay_s=1.0)) == MOST_BYTES
+    with pytest.raises(ValueError, match="needs a rate"):
+        default_queue_bytes(Shape(delay_s=1.0))
+
+
+@given(
+    rate_bps=st.none() | st.integers(8, 10**13),
+    delay_s=st.none() | st.integers(1, 10**12).map(lambda ns: ns / 1e9),
+    jitter_s=st.none() | st.integers(1, 10**9).map(lambda ns: ns / 1e9),
+    loss=st.none() | st.integers(1, 10**6).map(lambda millionths: millionths / 1e6),
+    queue_bytes=st.none() | st.integers(1518, MOST_BYTES),
+)
+def test_what_a_line_says_is_what_was_asked_for(
+    rate_bps: int | None,
+    delay_s: float | None,
+    jitter_s: float | None,
+    loss: float | None,
+    queue_bytes: int | None,
+) -> None:
+    shape = Shape(
+        rate_bps=rate_bps,
+        delay_s=delay_s,
+        jitter_s=jitter_s,
+        loss=loss,
+        queue_bytes=queue_bytes if rate_bps else None,
+    )
+    lines = shape_lines("s1-eth1", shape)
+    setup = [Command(node=ROOT, line=f"tc {line}") for line in lines]
+    read = shaping(setup, ROOT, "s1-eth1")
+    assert read.rate_bps == rate_bps
+    assert read.delay_s == pytest.approx(delay_s or 0.0, rel=1e-12)
+    assert read.loss == (loss or 0.0)
+    if rate_bps and queue_bytes:
+        queue = queue_line(setup, ROOT, "s1-eth1")
+        assert queue is not None
+        assert queue.limit_bytes == queue_bytes
+
+
+def test_a_case_without_the_later_properties_keeps_its_digest() -> None:
+    link = Link(a="h1", b="s1", a_to_b=Shape(rate_bps=10**6, loss=0.1))
+    case = Case(
+        kernel="6.1",
+        network=Network(
+            hosts=(Host(name="h1", address="10.0.0.1/8"),),
+            switches=(Switch(name="s1"),),
+            links=(link,),
+        ),
+    )
+    # What it was before there were more properties than these five.
+    assert case.digest == "359ec9aafdc0e42554e6f13d03cf2fbc32acca224d8d4af786dbde0e2a1d6b4d"
+    changed = replace(link, b_to_a=Shape(duplicate=0.1, qdisc="fq"))
+    other = replace(case, network=replace(case.network, links=(changed,)))
+    assert Case.from_json(other.to_json()) == other
+    assert other.digest != case.digest
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("pfifo limit 100", None),
+        (RED, None),
+        ("netem delay 1ms", "netem is not a queue: the delay, jitter"),
+        ("tbf rate 1mbit", "tbf is not a queue: the link's rate becomes one"),
+        ("htb default 1", "htb needs more lines than this one: write its lines of tc under setup"),
+        ("prio", "prio needs more lines"),
+        ("rad limit 1", "there is no queueing discipline 'rad'; did you mean 'red'?"),
+        ("", "'' are no words of tc"),
+        ("pfifo limit 100; reboot", "are no words of tc"),
+        ("pfifo  limit 100", "are no words of tc"),
+        ("pfifo\nlimit", "are no words of tc"),
+        ("pfifo " + "x" * 500, "506 characters are more than a line of tc"),
+    ],
+)
+def test_the_words_of_a_queueing_discipline(words: str, reason: str | None) -> None:
+    found = qdisc_problem(words)
+    assert found is None if reason is None else reason in str(found)
+
+
+def test_a_link_in_words() -> None:
+    shape = Shape(delay_s=0.02, duplicate=0.01, corrupt=0.001, reorder=0.25, qdisc=RED)
+    assert shape_words(shape) == "20 ms, 1 % duplicated, 0.1 % corrupted, 25 % reordered, red"

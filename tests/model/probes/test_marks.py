@@ -1,0 +1,81 @@
+"""ECN marks of a qdisc that stands below a shaper, on real machines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pytest
+
+from longfat.analysis.verdict import judge
+from longfat.execution import run_cases
+from longfat.execution.runs import Run
+from longfat.model.probes.queue import the_queue
+from longfat.output.report import write_report
+from longfat.study.read import parse_study
+
+RED = "red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 bandwidth 50mbit probability 0.02"
+STUDY = """\
+title: Marks
+kernel: "7.2"
+memory: 512MB
+network:
+  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
+  switches: [s1]
+  links: [[h1, s1], [s1, h2, {rate: 50mbit, delay: 10ms, qdisc: %s}]]
+setup:
+  - [h1, h2]: sysctl -w net.ipv4.tcp_ecn=1
+flows:
+  bulk: {iperf3: h1 -> h2, time: 3s}
+probes:
+  queue: {of: s1-eth2, every: 50ms}
+"""
+
+
+def played(qdisc: str, out: Path) -> Run:
+    (run,) = run_cases(parse_study(STUDY % qdisc, name="marks").cases, out=out)["default"]
+    return run
+
+
+def counts(run: Run, kind: str) -> tuple[int, int | None]:
+    table = run.series("queue")
+    last = table.filter(pc.equal(table["qdisc"].cast("string"), kind)).to_pylist()[-1]
+    return last["drops"], last["marks"]
+
+
+@pytest.mark.parametrize(("kind", "qdisc"), [("red", f"{RED} ecn"), ("fq_codel", "fq_codel")])
+def test_marks_below_a_shaper_are_counted(tmp_path: Path, kind: str, qdisc: str) -> None:
+    run = played(qdisc, tmp_path)
+    _, marks = counts(run, kind)
+    assert marks is not None
+    assert marks > 0
+    assert counts(run, "tbf")[1] is None  # the kernel does not count them there
+    assert run.metrics["queue.marks"] == marks
+    rows = the_queue(run.series("queue")).to_pylist()
+    assert {row["qdisc"] for row in rows} == {"tbf"}
+    assert [row["time_s"] for row in rows] == sorted({row["time_s"] for row in rows})
+    assert rows[-1]["marks"] == marks
+    # Whoever draws the queue reads no other columns.
+    few = ["time_s", "interface", "qdisc", "handle", "parent", "backlog_bytes"]
+    assert the_queue(run.series("queue").select(few)).num_rows == len(rows)
+    assert write_report(
+        judge(parse_study(STUDY % qdisc, name="marks"), {"default": (run,)}), tmp_path
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "qdisc"), [("red", RED), ("codel", "codel"), ("pfifo", "pfifo limit 50")]
+)
+def test_a_shaper_counts_the_drops_below_it_once(tmp_path: Path, kind: str, qdisc: str) -> None:
+    # At the queue's beginning (red, pfifo) and at its end (codel).
+    run = played(qdisc, tmp_path)
+    drops, _ = counts(run, kind)
+    assert drops > 0
+    assert counts(run, "tbf")[0] == drops
+    assert run.metrics["queue.drops"] == drops
+
+
+def test_a_queue_that_counts_marks_beside_one_that_does_not(tmp_path: Path) -> None:
+    both = (STUDY % "red").replace("of: s1-eth2", "of: [s1-eth1, s1-eth2]").replace("red", RED)
+    (run,) = run_cases(parse_study(both, name="both").cases, out=tmp_path)["default"]
+    assert run.metrics["queue.marks"] >= 0

@@ -1,0 +1,180 @@
+"""The table of published figures beside ours, from real runs of five seeds."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from longfat.errors import InputError
+from longfat.output.report.fidelity import (
+    Standing,
+    StudyFidelity,
+    fidelity_complaints,
+    load_runs,
+    study_fidelity,
+)
+from longfat.output.report.fidelity_page import fidelity_markdown
+from longfat.study import Study, read_study
+from tests.paths import TESTS
+from tests.resealed import reseal
+
+SEEDED = TESTS / "data" / "runs" / "seeded"
+
+
+@pytest.fixture
+def study() -> Study:
+    return read_study(SEEDED)
+
+
+@pytest.fixture
+def found(study: Study) -> StudyFidelity:
+    return study_fidelity(study, SEEDED)
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """A copy of the runs that a test may spoil."""
+    return Path(shutil.copytree(SEEDED, tmp_path / "runs" / "seeded"))
+
+
+def rows(text: str) -> dict[tuple[str, str], list[str]]:
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    return {(cells[0], cells[1]): cells[2:] for cells in lines}
+
+
+def test_runs_are_found_in_the_order_of_their_seeds(study: Study, runs: Path) -> None:
+    shutil.copytree(runs / "lossy-seed5", runs / "lossy-seed10")
+    case = json.loads((runs / "lossy-seed10" / "manifest.json").read_text())["case"]
+    reseal(runs / "lossy-seed10", case={**case, "seed": 10})
+    (runs / "plots").mkdir()
+    (runs / ".lossy-xyz.partial").mkdir()
+    loaded = load_runs(study, runs)
+    assert {name: [run.seed for run in of_case] for name, of_case in loaded.items()} == {
+        "lossy": [1, 2, 3, 4, 5, 10],
+        "clean": [1],
+    }
+
+
+def test_how_figures_stand(found: StudyFidelity) -> None:
+    standings = {
+        (figure.comparison.figure.case, figure.comparison.figure.metric): figure.standing
+        for figure in found.figures
+    }
+    assert standings == {
+        ("lossy", "rtt.min_s"): Standing.WITHIN,
+        ("lossy", "rtt.loss"): Standing.WITHIN,  # 0 and 0
+        ("lossy", "bulk.receiver_bps"): Standing.EXPLAINED,
+        ("lossy", "bulk.sender_bps"): Standing.INSIDE,
+        ("lossy", "bulk.retransmits"): Standing.WITHIN,
+        ("lossy", "bulk.max_cwnd_bytes"): Standing.OFF,
+        ("clean", "rtt.min_s"): Standing.EXPLAINED,
+        ("clean", "bulk.receiver_bps"): Standing.WITHIN,
+    }
+    assert {figure.comparison.figure.metric for figure in found.figures if figure.other} == {
+        "bulk.retransmits",
+        "bulk.max_cwnd_bytes",
+    }
+    assert not found.good
+    assert found.summary == (
+        "8 figures: 4 within 15 %, 1 inside the band, 2 explained, 1 off, "
+        "beyond 15 % with fewer than 8 seeds: 4"
+    )
+    assert fidelity_complaints([found]) == [
+        "off: seeded lossy bulk largest cwnd: published 1.00 MB, ours 31.1 KB"
+    ]
+
+
+def test_the_page(found: StudyFidelity) -> None:
+    text = fidelity_markdown([found])
+    table = rows(text)
+    assert table["lossy", "bulk sender"] == [
+        "24.0 Mbit/s",
+        "29.3 Mbit/s",
+        "20.3-36.1",
+        "5",
+        "1.22",
+        "inside the band",
+    ]
+    assert table["lossy", "bulk receiver"][3:] == ["5", "0.44", "explained, note 1"]
+    assert table["lossy", "rtt loss"][3:] == ["5", "equal", "within 15 %"]
+    assert table["lossy", "bulk largest cwnd"][3:] == ["5", "0.03", "**off**"]
+    assert table["clean", "rtt least RTT"][2:] == ["-", "1", "10.00", "explained, note 2"]
+    assert text.index("| bulk receiver |") < text.index("Other figures") < text.index("cwnd |")
+    assert "1. that host \\| had a path of its own, and a \\*faster\\* one\n2. a shorter" in text
+    assert "## seeded: Loss &amp; seeds" in text
+    assert "longfat run seeded\nlongfat fidelity runs/seeded --out docs/fidelity.md\n" in text
+    assert "Linux 6.1." in text
+    assert "iperf3: iperf 3." in text
+
+
+def test_the_page_is_the_same_anywhere(found: StudyFidelity, runs: Path) -> None:
+    again = fidelity_markdown([study_fidelity(read_study(runs), runs)])
+    assert again == fidelity_markdown([found])
+    assert str(runs.parent) not in again
+    assert not any(word in again for word in ("2024", "2025", "2026"))
+
+
+def test_what_was_not_run_is_told(study: Study, runs: Path) -> None:
+    for folder in runs.glob("lossy-*"):
+        shutil.rmtree(folder)
+    fidelity = study_fidelity(study, runs)
+    assert not fidelity.good
+    assert fidelity_complaints([fidelity]) == ["not run: seeded lossy"]
+    text = fidelity_markdown([fidelity])
+    assert rows(text)["lossy", "bulk sender"] == ["24.0 Mbit/s", "-", "0", "-", "**not measured**"]
+    assert "longfat run seeded --case clean\n" in text
+
+
+def test_fewer_seeds_are_told(study: Study, runs: Path) -> None:
+    for seed in (2, 3, 4, 5):
+        shutil.rmtree(runs / f"lossy-seed{seed}")
+    fidelity = study_fidelity(study, runs)
+    text = fidelity_markdown([fidelity])
+    assert "longfat run seeded --seeds 1\n" in text
+    # One run has no band to be inside of.
+    assert rows(text)["lossy", "bulk sender"] == [
+        *("24.0 Mbit/s", "35.0 Mbit/s", "1", "1.46", "**off**"),
+    ]
+
+
+def test_all_good(study: Study) -> None:
+    assert study.published is not None
+    figures = tuple(f for f in study.published.figures if f.metric != "bulk.max_cwnd_bytes")
+    published = dataclasses.replace(study.published, figures=figures)
+    assert study_fidelity(dataclasses.replace(study, published=published), SEEDED).good
+
+
+def test_runs_of_another_study(runs: Path) -> None:
+    other = read_study(SEEDED.parent / "lab08")
+    with pytest.raises(InputError, match=r"clean-seed1: it is not a run of .*no case 'clean'"):
+        load_runs(other, runs)
+    text = (runs / "study.yaml").read_text().replace("loss 1%", "loss 2%")
+    (runs / "study.yaml").write_text(text)
+    with pytest.raises(InputError, match=r"lossy-seed1: its case 'lossy' is not what .* says"):
+        load_runs(read_study(runs), runs)
+
+
+def test_runs_of_two_kernels(study: Study, runs: Path) -> None:
+    kernel = json.loads((runs / "lossy-seed2" / "manifest.json").read_text())["kernel"]
+    reseal(runs / "lossy-seed2", kernel={**kernel, "release": "6.12.1"})
+    with pytest.raises(InputError, match="'lossy' are of several kernels: 6"):
+        load_runs(study, runs)
+
+
+def test_no_runs(study: Study, runs: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there are no runs in it"):
+        load_runs(study, tmp_path)
+    with pytest.raises(InputError, match="none: cannot be read: No such file"):
+        load_runs(study, tmp_path / "none")
+    (runs / "lossy-seed3" / "manifest.json").unlink()
+    with pytest.raises(InputError, match="lossy-seed3: not a run directory"):
+        load_runs(study, runs)
+
+
+def test_nothing_was_published(study: Study) -> None:
+    with pytest.raises(InputError, match="nothing was published"):
+        study_fidelity(dataclasses.replace(study, published=None), SEEDED)

@@ -1,0 +1,181 @@
+"""What is there already is not made again, and what is not as it was is."""
+
+import dataclasses
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from longfat.analysis.verdict import Verdict, judge
+from longfat.common.checksum import FileSum, sealed
+from longfat.output.plot import Trace
+from longfat.output.report import origin, rendering, write_report
+from longfat.output.report.origin import value_digest
+from longfat.output.report.record import RECORD, Made, Record, read_record
+
+PLOTS = {"plots/ping.pdf", "plots/ping.png", "plots/traffic.pdf", "plots/traffic.png"}
+PAGES = {"report.html", "report.pdf"}
+
+
+@pytest.fixture(scope="module")
+def rendered(lab08: Verdict, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("rendered")
+    write_report(lab08, folder)
+    return folder
+
+
+@pytest.fixture
+def folder(rendered: Path, tmp_path: Path) -> Path:
+    """A report as it was left; to render one takes seconds."""
+    return Path(shutil.copytree(rendered, tmp_path / "report"))
+
+
+def made_anew(folder: Path, change: Callable[[], Any], *, verdict: Verdict) -> set[str]:
+    """Return which files another report made, after a change."""
+    before = {name: (folder / name).stat().st_ino for name in PLOTS | PAGES}
+    # What is gone must not lend its inode to what comes.
+    kept = [(folder / name).open("rb") for name in before]
+    change()
+    write_report(verdict, folder)
+    after = {name: (folder / name).stat().st_ino for name in PLOTS | PAGES}
+    for file in kept:
+        file.close()
+    return {name for name in after if after[name] != before[name]}
+
+
+def test_an_unchanged_report_is_not_even_thought_about(
+    lab08: Verdict, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("something was rendered")
+
+    first = write_report(lab08, folder)
+    monkeypatch.setattr(rendering, "render", refuse)
+    assert write_report(lab08, folder) == first
+    assert [path.name for path in first.figures][:2] == ["traffic.png", "traffic.pdf"]
+    with pytest.raises(AssertionError):
+        write_report(judge(lab08.study, {}), folder)
+
+
+@pytest.mark.parametrize("name", sorted(PLOTS | PAGES))
+def test_what_is_missing_edited_or_damaged_is_made_again_alone(
+    lab08: Verdict, folder: Path, name: str
+) -> None:
+    path = folder / name
+    content = path.read_bytes()
+    edited = content[:-9] + bytes([content[-9] ^ 1]) + content[-8:]
+    for change in (path.unlink, lambda: path.write_bytes(edited), lambda: path.write_bytes(b"")):
+        made = made_anew(folder, change, verdict=lab08)
+        assert made <= {name}
+        assert path.read_bytes() == content
+
+
+def test_a_link_in_a_files_place_is_replaced(lab08: Verdict, folder: Path) -> None:
+    path = folder / "report.html"
+    path.rename(folder / "mine.html")
+    path.symlink_to("mine.html")
+    write_report(lab08, folder)
+    assert not path.is_symlink()
+    assert path.read_bytes() == (folder / "mine.html").read_bytes()
+
+
+def test_another_text_makes_the_pages_and_no_plot(lab08: Verdict, folder: Path) -> None:
+    study = dataclasses.replace(lab08.study, text="# Other words\n")
+    other = judge(study, lab08.runs)
+    assert made_anew(folder, lambda: None, verdict=other) == PAGES
+    assert "Other words" in (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_another_title_makes_all(lab08: Verdict, folder: Path) -> None:
+    other = judge(dataclasses.replace(lab08.study, title="Another title"), lab08.runs)
+    assert made_anew(folder, lambda: None, verdict=other) == PLOTS | PAGES
+
+
+def test_another_study_file_makes_the_pages(lab08: Verdict, folder: Path) -> None:
+    other = dataclasses.replace(lab08, study=dataclasses.replace(lab08.study, source_sha256="0"))
+    assert made_anew(folder, lambda: None, verdict=other) == PAGES
+
+
+def test_another_metric_makes_the_pages(lab08: Verdict, folder: Path) -> None:
+    runs = dict(lab08.runs)
+    (run,) = runs["tuned"]
+    metrics = {**run.metrics, "bulk.receiver_bps": 1e9}
+    runs["tuned"] = (dataclasses.replace(run, metrics=metrics),)
+    assert made_anew(folder, lambda: None, verdict=judge(lab08.study, runs)) == PAGES
+
+
+def test_other_code_or_packages_make_all(
+    lab08: Verdict, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def change() -> None:
+        monkeypatch.setattr(origin, "_surroundings", lambda: "others")
+
+    assert made_anew(folder, change, verdict=lab08) == PLOTS | PAGES
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"format": 1, "files": {}}'])
+def test_without_a_good_record_all_is_made(lab08: Verdict, folder: Path, content: str) -> None:
+    def change() -> None:
+        (folder / RECORD).write_text(content)
+
+    assert made_anew(folder, change, verdict=lab08) == PLOTS | PAGES
+
+
+def test_what_an_interrupted_report_began_is_made_again(lab08: Verdict, folder: Path) -> None:
+    def change() -> None:
+        record = read_record(folder)
+        files = {**record.files, "plots/ping.png": Made()}
+        Record(files=files).write(folder)
+
+    assert made_anew(folder, change, verdict=lab08) == {"plots/ping.png"}
+
+
+def test_a_record_leads_nowhere_else(lab08: Verdict, folder: Path) -> None:
+    secret = folder.parent / "secret"
+    secret.write_text("not ours")
+    files = {"figures/../../secret": {"made_from": "", "content": None}}
+    record = sealed({"format": 1, "made_from": "", "files": files})
+    (folder / RECORD).write_text(json.dumps(record))
+    assert read_record(folder) == Record()
+    write_report(lab08, folder)
+    assert secret.exists()
+
+
+def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
+    content = FileSum(size_bytes=1, sha256="ab")
+    files = {"z.png": Made(made_from="x", content=content), "a.png": Made()}
+    record = Record(made_from="y", files=files)
+    record.write(tmp_path)
+    assert read_record(tmp_path) == record
+    assert list(read_record(tmp_path).files) == ["z.png", "a.png"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (["ab", "c"], ["a", "bc"]),
+        ([1], ["1"]),
+        ([1], [1.0]),
+        ([0], [False]),
+        ([[], 1], [[1]]),
+        (None, "None"),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+        (np.array([1.0, 2.0]), np.array([1.0, 3.0])),
+        (np.array([1.0, 2.0]), np.array([[1.0, 2.0]])),
+        (np.array([1]), np.array([1.0])),
+        (Made(made_from="a"), Made(made_from="b")),
+        (Trace(np.zeros(1), np.ones(1)), Trace(np.ones(1), np.zeros(1))),
+    ],
+)
+def test_values_that_differ_have_other_digests(one: object, other: object) -> None:
+    assert value_digest(one) != value_digest(other)
+    assert value_digest(one) == value_digest(one)
+
+
+def test_what_is_no_value_has_no_digest() -> None:
+    with pytest.raises(TypeError):
+        value_digest([print])

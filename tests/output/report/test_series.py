@@ -1,0 +1,72 @@
+"""The series of captured runs: what figures of a study draw."""
+
+import pytest
+
+from longfat.analysis.verdict import Verdict
+from longfat.model.traffic import Bulk, Ping
+from longfat.output.plot import Panel
+from longfat.output.report.groups import verdict_groups
+from longfat.output.report.intervals import interval_rates
+from longfat.output.report.series import Series
+
+
+def panel(verdict: Verdict, metric: str, *, kinds: tuple[str, ...] = ("tcp", "queue")) -> Panel:
+    first = Ping if kinds == ("ping",) else Bulk
+    found = Series(verdict_groups(verdict), from_first=first).panel(metric, kinds=kinds)
+    assert found is not None
+    return found
+
+
+def test_lab08(lab08: Verdict) -> None:
+    throughput, cwnd = panel(lab08, "throughput"), panel(lab08, "cwnd")
+    assert [line.label for line in throughput.lines] == ["default", "tuned"]
+    default = cwnd.lines[0]
+    assert len(default.values) == len(throughput.lines[0].values) == 10
+    assert throughput.lines[0].times_s[0] == pytest.approx(0.5, abs=1e-3)
+    assert default.times_s[-1] == pytest.approx(10.0, abs=1e-3)
+    assert default.values[-1] == 17021240
+    pings = panel(lab08, "rtt", kinds=("ping",))
+    assert [line.label for line in pings.lines] == ["unshaped", "default", "tuned"]
+    assert pings.lines[1].times_s.tolist() == [0, 1, 2, 3]
+    assert pings.references == ()
+    # A case keeps its look from one figure to the next.
+    assert pings.lines[1].look == throughput.lines[0].look
+    assert Series(verdict_groups(lab08)).panel("queue") is None
+
+
+def test_what_all_paths_share_is_a_reference(lab08: Verdict) -> None:
+    marks = [panel(lab08, metric).references[0] for metric in ("throughput", "cwnd", "rtt")]
+    assert [mark.label for mark in marks] == ["bottleneck", "BDP", "idle path"]
+    assert [mark.value for mark in marks] == pytest.approx([10e9, 25e6, 0.02], rel=1e-3)
+
+
+def test_streams(many: Verdict) -> None:
+    line = panel(many, "throughput").lines[0]
+    assert line.label == "parallel (4 streams)"
+    assert len(line.parts) == 4
+    assert line.values == pytest.approx(sum(part.values for part in line.parts))
+    rtt = panel(many, "rtt").lines[0]
+    first = [part.values[0] for part in rtt.parts]
+    assert min(first) <= rtt.values[0] <= max(first)
+
+
+def test_all_pings_lost(many: Verdict) -> None:
+    line = panel(many, "rtt", kinds=("ping",)).lines[0]
+    assert len(line.values) == 0
+    assert line.missing_s is not None
+    assert len(line.missing_s) == 5
+
+
+def test_rates_of_the_intervals(lab08: Verdict, many: Verdict) -> None:
+    default, tuned = interval_rates(lab08)
+    assert (default.label, tuned.label) == ("default", "tuned")
+    assert len(default.bps) == 10
+    assert default.bps[5] == pytest.approx(3.33e9, rel=0.01)
+    assert len(interval_rates(many)[0].bps) == len(panel(many, "throughput").lines[0].values)
+
+
+def test_a_case_alone_needs_no_name(lab08: Verdict) -> None:
+    alone = Verdict(
+        study=lab08.study, runs={"tuned": lab08.runs["tuned"]}, spreads={}, claims=(), published=()
+    )
+    assert [line.label for line in panel(alone, "cwnd").lines] == ["bulk"]

@@ -1,0 +1,46 @@
+"""What is watched of a case: its own probes, or those that are added."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from longfat.model.case import Case, Command
+from longfat.model.network import ROOT
+from longfat.model.probes import Queue, Rate
+from longfat.model.traffic import Iperf3, Ping
+from longfat.output.watch.plan import plan_watch
+
+
+def test_a_case_with_probes_stays_as_it_is(case: Case) -> None:
+    plan = plan_watch(case)
+    assert plan.case == case
+    assert plan.added == ()
+    assert plan.queues == {"s1-eth1": 100_000, "s2-eth1": None}
+
+
+def test_missing_probes_are_added(case: Case) -> None:
+    rate = Rate(name="watch-queue", of=("h1-eth0",))
+    udp = Iperf3(name="udp", source="h1", target="h4", udp=True)
+    ping = Ping(name="rtt", source="h1", target="h4")
+    setup = (*case.setup, Command(node="h2", line="tc qdisc add dev h2-eth0 root netem delay 1ms"))
+    bare = dataclasses.replace(case, probes=(rate,), setup=setup, flows=(*case.flows, udp, ping))
+    plan = plan_watch(bare)
+    assert plan.added == ("watch-queue-", "watch-tcp")
+    assert plan.queues == {"s1-eth1": 100_000, "h2-eth0": None}
+    (tcp,) = plan.tcp_probes
+    assert (tcp.of, tcp.every_s) == (("one", "other", "back"), 0.1)
+    assert dataclasses.replace(plan.case, probes=(rate,)) == bare
+
+
+def test_a_probe_of_one_kind_does_not_keep_the_other_away(case: Case) -> None:
+    queue = Queue(name="queue", of=("s2-eth1",), every_s=0.01)
+    plan = plan_watch(dataclasses.replace(case, probes=(queue,)))
+    assert plan.added == ("watch-tcp",)
+    assert plan.queue_probes == (queue,)
+
+
+def test_a_case_with_nothing_to_watch(case: Case) -> None:
+    line = Command(node=ROOT, line="tc qdisc show dev s1-eth10")
+    empty = dataclasses.replace(case, probes=(), flows=(), setup=(line,))
+    plan = plan_watch(empty)
+    assert (plan.case, plan.queues, plan.flows) == (empty, {}, ())

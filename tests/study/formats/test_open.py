@@ -1,0 +1,81 @@
+"""A network to work in, from a study or a MiniEdit file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from longfat.errors import InputError
+from longfat.model.case import Command
+from longfat.study.formats.open import open_network
+from tests.paths import TESTS
+
+DATA = TESTS / "data" / "miniedit"
+
+NETWORK = "network: {hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}, links: [[h1, h2]]}"
+STUDY = f"""\
+title: x
+seed: 7
+{NETWORK}
+setup: [{{h1: common}}]
+flows: {{x: {{ping: h1 -> h2}}}}
+cases:
+  a: {{setup: [{{h2: own}}], memory: 512MB}}
+  b: {{network: {{hosts: {{h1: 10.0.0.1/8, h2: 10.0.0.2/8, h3: 10.0.0.3/8}}, links: [[h1, h2]]}}}}
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    (tmp_path / "study.yaml").write_text(STUDY)
+    return tmp_path
+
+
+def test_what_the_cases_have_in_common(study: Path) -> None:
+    opened = open_network(study)
+    assert [host.name for host in opened.network.hosts] == ["h1", "h2"]
+    assert opened.setup == (Command(node="h1", line="common"),)
+    assert (opened.kernel, opened.seed, opened.memory_bytes) == (None, 7, None)
+    assert opened.warnings == ()
+
+
+def test_a_case(study: Path) -> None:
+    opened = open_network(study / "study.yaml", case="a")
+    assert [command.line for command in opened.setup] == ["common", "own"]
+    assert (opened.kernel, opened.seed, opened.memory_bytes) == ("newest", 7, 512 << 20)
+    assert len(open_network(study, case="b").network.hosts) == 3
+    with pytest.raises(InputError, match=r"there is no case 'c' \(there are: a, b\)"):
+        open_network(study, case="c")
+
+
+def test_cases_without_a_common_network(tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    file.write_text(f"title: x\ncases:\n  a: {{{NETWORK}}}\n  b: {{{NETWORK}}}\n")
+    with pytest.raises(InputError, match=r"name a case \(there are: a, b\)"):
+        open_network(file)
+    assert open_network(file, case="b").network.links
+
+
+def test_a_layout_of_nodes_that_are_there(study: Path) -> None:
+    with (study / "study.yaml").open("a") as file:
+        file.write("layout: {h1: [1, 2], h3: [3, 4]}\n")
+    assert open_network(study).layout == {"h1": (1, 2)}
+    assert open_network(study, case="b").layout == {"h1": (1, 2), "h3": (3, 4)}
+
+
+def test_what_is_wrong_in_one_case_is_told(study: Path) -> None:
+    file = study / "study.yaml"
+    file.write_text(STUDY.replace("{h2: own}", "{h9: own}"))
+    with pytest.raises(InputError, match="there is no host 'h9'"):
+        open_network(study)
+
+
+def test_a_drawing() -> None:
+    opened = open_network(DATA / "everything.mn")
+    assert opened.setup
+    assert opened.warnings
+    assert opened.kernel is None
+    assert open_network(DATA / "dumbbell.mn").layout["h3"] == (560.0, 210.0)
+    with pytest.raises(InputError, match="a MiniEdit file has no cases"):
+        open_network(DATA / "everything.mn", case="a")

@@ -1,0 +1,53 @@
+"""Labs by name, and paths that win over them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from longfat.common import resources
+from longfat.errors import InputError
+from longfat.study import read_study
+from longfat.study.labs import all_labs, find_lab, find_study
+
+
+def test_all_labs() -> None:
+    labs = all_labs()
+    assert [lab.name for lab in labs] == sorted(lab.name for lab in labs)
+    assert "lab08" in [lab.name for lab in labs]
+    for lab in labs:
+        assert read_study(lab.study_file).name == lab.name
+
+
+def test_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert find_study("lab08") == resources.folder("labs") / "lab08"
+    (tmp_path / "lab08").mkdir()
+    with pytest.raises(InputError, match=r"the folder lab08 here holds no study.yaml, and hides"):
+        find_study("lab08")
+    (tmp_path / "lab08" / "study.yaml").write_text("title: x\n")
+    assert find_study("lab08") == Path("lab08")
+    # What can only be a path is left to the reader of studies.
+    for path in ("labs/lab88", "lab88.yaml", "./lab08"):
+        assert find_study(path) == Path(path)
+
+
+@pytest.mark.parametrize("name", ["lab88", ""])
+def test_no_such_name(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"\(labs: lab08"):
+        find_lab(name)
+    if name:
+        with pytest.raises(InputError, match=r"no file, folder or lab 'lab88'; did you mean 'lab"):
+            find_study(name)
+
+
+def test_texts(tmp_path: Path) -> None:
+    lab = find_lab("lab08")
+    here = type(lab)(name="x", folder=tmp_path)
+    assert here.text_file is None
+    (tmp_path / "README.md").write_text("")
+    assert here.text_file == tmp_path / "README.md"
+    (tmp_path / "text.md").write_text("")
+    assert here.text_file == tmp_path / "text.md"
