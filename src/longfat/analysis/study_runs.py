@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longfat.analysis.verdict import judge
-from longfat.cli.choose import check_names, choose_cases
 from longfat.common.checksum import FileSum, file_damage
 from longfat.common.extras import lazy, need
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.execution import run_cases
 from longfat.execution.cache import Memory
 from longfat.execution.runs import load_run
 from longfat.execution.runs.run import SERIES
 from longfat.study import read_study
+from longfat.study.choose import check_names, choose_cases
 from longfat.study.labs import find_study
-from longfat.study.node import listed, nearest
 
 if TYPE_CHECKING:
     import polars as pl

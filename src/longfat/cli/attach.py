@@ -10,12 +10,12 @@ import click
 from rich.table import Table
 
 from longfat.cli.console import stdout
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.live.shell import attach as attach_terminal
 from longfat.live.shell import session_names, tell
 from longfat.live.shell.terminal import end_orderly
 from longfat.model.network import ROOT
-from longfat.study.node import listed, nearest
 
 
 @click.command()

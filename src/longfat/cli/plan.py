@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
-from longfat.cli.choose import check_names, choose_cases
 from longfat.cli.console import stdout
 from longfat.cli.number_words import told_count, told_time
 from longfat.cli.tables import plain_table, print_table
@@ -25,6 +24,7 @@ from longfat.execution.tools import Toolbox
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
 from longfat.study import read_study
+from longfat.study.choose import check_names, choose_cases
 from longfat.study.expand import MOST_SEEDS
 from longfat.study.labs import find_study
 

@@ -11,7 +11,6 @@ import click
 from rich.text import Text
 
 from longfat.analysis.verdict import judge
-from longfat.cli.choose import check_names
 from longfat.cli.console import stderr, stdout
 from longfat.cli.failures import failures_json, tell_failures
 from longfat.cli.progress import CaseProgress
@@ -24,6 +23,7 @@ from longfat.execution.cache import Memory
 from longfat.execution.runs.space import write_error
 from longfat.output.report import print_verdict, write_report
 from longfat.study import read_study
+from longfat.study.choose import check_names
 from longfat.study.expand import LARGEST_SEED, MOST_SEEDS
 from longfat.study.labs import find_study
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longfat.cli.choose import choose_cases
 from longfat.errors import InputError
 from longfat.execution import Batch
+from longfat.study.choose import choose_cases
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 
 from longfat.common.extras import need
+from longfat.common.suggest import listed
 from longfat.errors import InputError
 from longfat.studio.address import FIRST_PORT, Address
 from longfat.studio.formats import SUFFIXES
 from longfat.study import STUDY_FILE
 from longfat.study.labs import all_labs, find_study
-from longfat.study.node import listed
 
 
 @click.command()

@@ -10,8 +10,8 @@ import click
 from rich.text import Text
 
 from longfat.analysis.verdict import judge
-from longfat.cli.choose import choose_cases
 from longfat.cli.console import stderr, stdout
+from longfat.common.suggest import listed, nearest
 from longfat.engine.machine.pace import LEAST_FACTOR, MOST_FACTOR
 from longfat.errors import InputError
 from longfat.model.units import parse_time_s
@@ -19,9 +19,9 @@ from longfat.output.watch import Order, watch_in_lines, watch_on_screen
 from longfat.output.watch.ending import case_lines
 from longfat.output.watch.lines import row_text
 from longfat.study import read_study
+from longfat.study.choose import choose_cases
 from longfat.study.expand import LARGEST_SEED
 from longfat.study.labs import find_study
-from longfat.study.node import listed, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longfat.common.suggest import listed, nearest
 from longfat.engine import kernel as kernels
 from longfat.errors import InputError, LongfatError
 from longfat.studio.attachments import document_beside
@@ -21,7 +22,6 @@ from longfat.studio.saved_runs import load_kept
 from longfat.studio.urls import RUNS
 from longfat.study.expand import LARGEST_SEED
 from longfat.study.labs import find_lab
-from longfat.study.node import listed, nearest
 from longfat.study.read import STUDY_FILE, parse_study
 from longfat.study.text import TEXT_FILES, find_text, read_text
 

@@ -17,13 +17,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.model.network import Network
 from longfat.model.traffic import Flow, Iperf3, Ping, Transfer
 from longfat.model.traffic.bulk import DEFAULT_TIME_S
 from longfat.model.units import LARGEST_INTEGER
 from longfat.study.network import check_host
-from longfat.study.node import Node, listed, nearest
+from longfat.study.node import Node
 from longfat.study.options import IPERF3, PING, Options
 from longfat.study.reachability import check_reach
 

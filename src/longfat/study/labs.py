@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longfat.common import resources
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.study import STUDY_FILE
-from longfat.study.node import listed, nearest
 from longfat.study.text import find_text
 
 

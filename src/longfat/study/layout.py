@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
-from longfat.study.node import listed, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from longfat.common.suggest import listed, nearest
 from longfat.model.network import Link, Shape
 from longfat.model.network.qdisc import qdisc_problem
 from longfat.study.addresses import read_address
-from longfat.study.node import listed, nearest
 
 if TYPE_CHECKING:
     from longfat.study.node import Node

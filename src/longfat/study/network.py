@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.model.network import ROOT, Host, Network, Problem, Switch, problems
 from longfat.model.network.check import LONGEST_INTERFACE
 from longfat.study.addresses import read_address, read_routes
 from longfat.study.links import read_link
-from longfat.study.node import Node, listed, nearest
+from longfat.study.node import Node
 
 LONGEST_NODE_NAME = LONGEST_INTERFACE - len("-eth00")
 

@@ -9,12 +9,12 @@ Quotes change nothing for a reader: what counts is the text that was typed.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError, Place
 from longfat.model.metric import Unit
 from longfat.model.units import parse_fraction, parse_quantity, parse_rate_bps, parse_size_bytes
@@ -30,23 +30,6 @@ _INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]{0,18})")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 NAME_RULE = "a letter, then up to 63 letters, digits, - or _"
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return `; did you mean 'x'?` for the known name that is nearest, or nothing."""
-    found = difflib.get_close_matches(name[:80], list(known), n=1)
-    return f"; did you mean {found[0]!r}?" if found else ""
-
-
-_MOST_LISTED = 40
-
-
-def listed(names: Iterable[str]) -> str:
-    """Return names as a message lists them, or `nothing`; of very many, the first."""
-    names = list(names)
-    more = len(names) - _MOST_LISTED
-    shown = ", ".join(names[:_MOST_LISTED])
-    return f"{shown}, and {more:,} more" if more > 0 else shown or "nothing"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from longfat.common.suggest import listed, nearest
 from longfat.model.network import Network
 from longfat.model.probes import PROBES, Capture, Probe, Queue, Rate, Tcp
 from longfat.model.probes.capture import DEFAULT_SNAP_BYTES
 from longfat.model.traffic import Bulk, Flow
 from longfat.model.units import LARGEST_INTEGER
-from longfat.study.node import Node, listed, nearest
+from longfat.study.node import Node
 
 LEAST_EVERY_S = 1e-3
 MOST_EVERY_S = 1.0

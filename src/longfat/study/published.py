@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.model.metric import Metric
 from longfat.study.metrics import find_metric
 from longfat.study.model import Figure, Published
-from longfat.study.node import Key, Node, listed, nearest
+from longfat.study.node import Key, Node
 
 Known = Mapping[str, Mapping[str, Metric]]
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from longfat.analysis.compare.sides import Side, make_side
 from longfat.analysis.verdict import judge
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.execution.runs import load_run
 from longfat.execution.runs.run import MANIFEST
 from longfat.study import STUDY_FILE, read_study
 from longfat.study.labs import find_study
-from longfat.study.node import listed, nearest
 
 if TYPE_CHECKING:
     from longfat.execution.runs import Run

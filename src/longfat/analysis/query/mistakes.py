@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from longfat.common.suggest import listed, nearest
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
 
@@ -106,7 +107,6 @@ def _split(text: str) -> tuple[str, list[str]]:
 
 
 def _hint(text: str, *, sql: str, tables: Sequence[Table]) -> str:
-    from longfat.study.node import listed  # noqa: PLC0415  it takes a while, and errors are rare
 
     if found := _NO_TABLE.search(text):
         names = [table.name for table in tables]
@@ -146,7 +146,6 @@ def _dotted_hint(name: str, *, sql: str, tables: Sequence[Table]) -> str:
 
 
 def _near(name: str, known: Iterable[str], *, whole: bool = True) -> str:
-    from longfat.study.node import nearest  # noqa: PLC0415
 
     found = nearest(name, known).removeprefix("; ")
     return f"{found} " if found and whole else found

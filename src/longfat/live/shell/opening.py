@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from longfat.common.suggest import listed, nearest
 from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError
 from longfat.live.network import Network
@@ -14,7 +15,6 @@ from longfat.model.network import Network as Model
 from longfat.study import STUDY_FILE
 from longfat.study.formats.open import Opened, open_network
 from longfat.study.labs import find_study
-from longfat.study.node import listed, nearest
 
 if TYPE_CHECKING:
     from pathlib import Path

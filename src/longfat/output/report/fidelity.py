@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longfat.analysis.verdict import Comparison, Verdict, judge
+from longfat.common.suggest import listed
 from longfat.errors import InputError
 from longfat.execution.runs import load_run
 from longfat.model.metric import Unit
 from longfat.model.traffic import Ping
 from longfat.model.units import format_quantity
-from longfat.study.node import listed
 
 if TYPE_CHECKING:
     from longfat.execution.runs import Run

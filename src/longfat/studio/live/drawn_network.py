@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.study.files import ReadBeside, reads_nothing
-from longfat.study.node import listed, nearest
 from longfat.study.read import parse_study
 
 if TYPE_CHECKING:

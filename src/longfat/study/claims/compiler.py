@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from lark import Token
 
 from longfat.common.extras import lazy
+from longfat.common.suggest import listed, nearest
 from longfat.model.metric import Metric
 from longfat.study.claims.aggregates import (
     CONDITION_WORDS,
@@ -31,7 +32,6 @@ from longfat.study.claims.rows import Indices, Rows, Table
 from longfat.study.claims.terms import Condition, Term
 from longfat.study.figures.spec import Sampled
 from longfat.study.grid.expressions import NameBuilder, Word
-from longfat.study.node import listed, nearest
 
 if TYPE_CHECKING:
     import numpy as np

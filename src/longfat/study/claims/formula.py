@@ -15,13 +15,13 @@ from typing import Any, ClassVar, NoReturn, cast
 
 from lark import Lark, Token, Tree, UnexpectedInput, UnexpectedToken
 
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.model.metric import Metric
 from longfat.model.units import parse_literal
 from longfat.study.claims import terms
 from longfat.study.claims.terms import Condition, Number, Reading, Term
 from longfat.study.metrics import find_metric
-from longfat.study.node import listed, nearest
 
 
 class FormulaError(Exception):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.model.units import parse_literal
 from longfat.study.claims.formula import FormulaError, Syntax
 from longfat.study.claims.rows import Rows
 from longfat.study.grid.values import Value
-from longfat.study.node import listed, nearest
 
 
 def pinned_values(pins: Sequence[Syntax], rows: Rows) -> dict[int, int]:

@@ -19,6 +19,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from longfat.common.extras import lazy
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.model.metric import Metric, Unit
 from longfat.study.claims.aggregates import RowScope
@@ -35,7 +36,7 @@ from longfat.study.figures.spec import FigureKind, FigureSpec, Quantity
 from longfat.study.figures.theory import read_curves, read_marks
 from longfat.study.grid.expressions import COMMA_HINT, Texts
 from longfat.study.model import Planned
-from longfat.study.node import Node, listed, nearest
+from longfat.study.node import Node
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from longfat.common.suggest import listed
 from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError
 from longfat.model.case import Case
@@ -12,7 +13,6 @@ from longfat.study.formats.miniedit import miniedit_text
 from longfat.study.formats.mininet_script import mininet_text
 from longfat.study.formats.open import MINIEDIT_SUFFIX, SCRIPT_SUFFIX, Opened, open_network
 from longfat.study.formats.write import study_text
-from longfat.study.node import listed
 from longfat.study.read import read_study
 
 if TYPE_CHECKING:

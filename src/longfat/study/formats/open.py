@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.study.document import find_document
 from longfat.study.expand import Settings, plan_case, read_settings
 from longfat.study.files import reads_beside
-from longfat.study.node import listed, nearest
 from longfat.study.read import STUDY_FILE, open_study, read_study
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 from lark import Token
 
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.model.metric import Metric, Unit
 from longfat.model.units import format_quantity, parse_literal
@@ -35,7 +36,6 @@ from longfat.study.claims.formula import (
 )
 from longfat.study.claims.models import MODELS, jain
 from longfat.study.claims.terms import DIMENSIONS, PLAIN, Condition, Dimension, Term, same_dimension
-from longfat.study.node import listed, nearest
 from longfat.study.quantities import rate_text, time_text
 
 LONGEST_EXPRESSION = 500

@@ -20,6 +20,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from longfat.common.suggest import nearest
 from longfat.errors import InputError, Place
 from longfat.model.metric import Unit
 from longfat.model.parameter import Setting
@@ -42,7 +43,7 @@ from longfat.study.grid.expressions import (
 )
 from longfat.study.grid.templates import Text, has_expression, read_text
 from longfat.study.grid.values import MOST_CASES, Value, read_rows, read_values
-from longfat.study.node import Node, nearest
+from longfat.study.node import Node
 
 GRID_FIELDS = ("grid", "lists", "let", "where", "case_title", "figures")
 """The fields of a study that only a grid has."""

@@ -15,13 +15,14 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.model.metric import Unit
 from longfat.model.units import parse_literal
 from longfat.study.claims.terms import Number
 from longfat.study.grid.expressions import COMMA_HINT, plain_word
 from longfat.study.grid.templates import has_expression
-from longfat.study.node import Node, listed, nearest
+from longfat.study.node import Node
 from longfat.study.quantities import fraction_text, rate_text, time_text
 
 MOST_CASES = 100_000

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.model.network import Link, Shape
 from longfat.study.formats.miniedit.fields import Fields
 from longfat.study.formats.tclink import link_shape, link_time_s
-from longfat.study.node import listed, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Collection

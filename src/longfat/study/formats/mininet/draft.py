@@ -7,13 +7,13 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from longfat.common.suggest import listed, nearest
 from longfat.model.case import Command
 from longfat.model.network import ROOT
 from longfat.study.formats.miniedit.commands import BACKGROUND, OPENFLOW, split_lines
 from longfat.study.formats.mininet.limits import source_text
 from longfat.study.formats.mininet.values import NodeRef, Value, is_scalar
 from longfat.study.network import name_problem
-from longfat.study.node import listed, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,9 +6,9 @@ import dataclasses
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.study.expand import LARGEST_SEED
-from longfat.study.node import listed, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
