@@ -51,9 +51,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.namespaces import Core
 from benchmarks.speed import STUDY, measure, moved_by
 from longfat.engine import kernel
-from longfat.errors import LongfatError, MachineError, SurroundingsError
+from longfat.errors import HostError, LongfatError, MachineError
 from longfat.model.case import Case, Command
-from longfat.model.network import ROOT, build_batches
+from longfat.model.network import ROOT_NAMESPACE, build_batches
 from longfat.model.traffic import Iperf3, Transfer
 from longfat.study import Planned, read_study
 
@@ -175,9 +175,9 @@ def run_native(planned: Planned, *, cpu: int) -> Run:
     address = case.network.host_addresses()[flow.target]
     job = {
         "cpu": cpu,
-        "root": ROOT,
+        "root": ROOT_NAMESPACE,
         "batches": [dataclasses.astuple(batch) for batch in build_batches(case.network)],
-        "setup": [(ROOT, _NO_FILTER), *((one.node, one.line) for one in case.setup)],
+        "setup": [(ROOT_NAMESPACE, _NO_FILTER), *((one.node, one.line) for one in case.setup)],
         "processes": [
             {name: getattr(one, name) for name in ("host", "argv", "output", "listens")}
             for one in flow.processes(address=address, port=5201)
@@ -372,8 +372,8 @@ def main() -> None:
             )
     except NothingToCompareError as error:
         print(f"Nothing was compared: {error}", file=sys.stderr)
-    except SurroundingsError as error:
-        sys.exit(f"{error}\n{error.mend or ''}".rstrip())
+    except HostError as error:
+        sys.exit(f"{error}\n{error.hint or ''}".rstrip())
     except LongfatError as error:
         sys.exit(str(error))
     except KeyboardInterrupt:

@@ -16,7 +16,7 @@ from longfat.engine.kernel import Kernel
 from longfat.engine.machine import Machine, reserve_cpu
 from longfat.engine.machine.process import find_program
 from longfat.model.case import Case, Command
-from longfat.model.network import ROOT, Host, Link, Network, Switch
+from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
 from longfat.model.traffic import Flow
 from tests.kernels import KERNELS
 
@@ -134,7 +134,7 @@ def make_case() -> Callable[..., Case]:
             switches=(Switch(name="s1"),),
             links=(Link(a="h1", b="s1"), Link(a="h2", b="s1")),
         )
-        setup = tuple(Command(node=ROOT, line=line) for line in root)
+        setup = tuple(Command(node=ROOT_NAMESPACE, line=line) for line in root)
         return Case(
             kernel=kernel,
             network=network,

@@ -23,7 +23,7 @@ from longfat.common import resources
 from longfat.engine import kernel as kernels
 from longfat.engine.kernel import Kernel, Manifest, recipe
 from longfat.engine.kernel.installed import PACKAGE, distribution
-from longfat.errors import LongfatError, SurroundingsError
+from longfat.errors import HostError, LongfatError
 from tools.wheel import Member, write_wheel
 
 _TOP = Path(__file__).parents[1]
@@ -44,13 +44,13 @@ def kernel_wheel(kernel: Kernel, *, folder: Path) -> Path:
         folder: where to.
 
     Raises:
-        SurroundingsError: the kernel is of another recipe, or cannot be packed so
+        HostError: the kernel is of another recipe, or cannot be packed so
             that it would run elsewhere.
         OSError: a file cannot be read or written.
     """
     about = kernels.manifest_of(kernel)
     if not kernels.fits(kernel):
-        raise SurroundingsError(f"kernel {kernel.release} is of another recipe than today's")
+        raise HostError(f"kernel {kernel.release} is of another recipe than today's")
     text = _text(about)
     source = f"{PACKAGE}/source-{kernel.series}"
     members = {
@@ -83,7 +83,7 @@ def glibc_minor(folder: Path) -> int:
     """Return NN of the oldest GNU C library, 2.NN, that has all that a folder's binaries use.
 
     Raises:
-        SurroundingsError: one of them needs another library, or readelf does not answer.
+        HostError: one of them needs another library, or readelf does not answer.
     """
     binaries = [path for path in folder.iterdir() if path.stat().st_mode & 0o100]
     command = ["readelf", "--wide", "--dynamic", "--version-info", *map(str, binaries)]
@@ -92,13 +92,13 @@ def glibc_minor(folder: Path) -> int:
             command, capture_output=True, text=True, check=True, env={**os.environ, "LC_ALL": "C"}
         ).stdout
     except (OSError, subprocess.CalledProcessError) as error:
-        raise SurroundingsError(
+        raise HostError(
             f"readelf does not tell what the kernel needs: {error}",
-            mend="sudo apt-get install binutils",
+            hint="sudo apt-get install binutils",
         ) from error
     libraries = set(re.findall(r"\(NEEDED\)\s+Shared library: \[(.*)\]", said))
     if strange := libraries - {"libc.so.6", "ld-linux-x86-64.so.2"}:
-        raise SurroundingsError(f"the kernel in {folder} needs {', '.join(sorted(strange))}")
+        raise HostError(f"the kernel in {folder} needs {', '.join(sorted(strange))}")
     needed = set(re.findall(r"Name: (\S+)\s+Flags:", said))
     minors = [_NAMED.get(name) or _minor(name) for name in needed]
     return max(minors)
@@ -107,7 +107,7 @@ def glibc_minor(folder: Path) -> int:
 def _minor(name: str) -> int:
     if match := re.fullmatch(r"GLIBC_2\.(\d+)(?:\.\d+)?", name):
         return int(match[1])
-    raise SurroundingsError(f"the kernel needs {name}, and which C library has it is not known")
+    raise HostError(f"the kernel needs {name}, and which C library has it is not known")
 
 
 def _wheel_version(kernel: Kernel) -> str:
@@ -188,7 +188,7 @@ def _longfat_wheel(folder: Path) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     done = subprocess.run(command, cwd=_TOP, check=False, capture_output=True, text=True)
     if done.returncode != 0:
-        raise SurroundingsError(f"longfat's own wheel cannot be built:\n{done.stderr}")
+        raise HostError(f"longfat's own wheel cannot be built:\n{done.stderr}")
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -215,5 +215,5 @@ if __name__ == "__main__":
     try:
         main(sys.argv[1:])
     except LongfatError as error:
-        mend = getattr(error, "mend", "")
-        sys.exit(f"error: {error.message}" + (f"\nmend: {mend}" if mend else ""))
+        hint = getattr(error, "mend", "")
+        sys.exit(f"error: {error.message}" + (f"\nmend: {hint}" if hint else ""))

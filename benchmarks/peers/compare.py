@@ -35,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.speed import cpu_s
 from longfat.engine import kernel
-from longfat.errors import LongfatError, MachineError, SurroundingsError
+from longfat.errors import HostError, LongfatError, MachineError
 from longfat.execution import run_case
 from longfat.model.flow_path import bottleneck, egress_interfaces, idle_rtt, sysctl, typed_lines
 from longfat.model.probes import Queue, Tcp
@@ -272,7 +272,7 @@ def build_ns3(folder: Path, *, prefix: Path | None, cpu_limit_s: float, shaper: 
         shaper: `tbf` or `link`.
 
     Raises:
-        SurroundingsError: ns-3, its headers or the compiler are missing.
+        HostError: ns-3, its headers or the compiler are missing.
     """
     environment = dict(os.environ)
     linking: list[str] = []
@@ -286,10 +286,10 @@ def build_ns3(folder: Path, *, prefix: Path | None, cpu_limit_s: float, shaper: 
                 argv, env=environment, check=True, capture_output=True, text=True
             ).stdout
         except FileNotFoundError:
-            raise SurroundingsError(f"{argv[0]} is missing", mend=_APT) from None
+            raise HostError(f"{argv[0]} is missing", hint=_APT) from None
         except subprocess.CalledProcessError as error:
-            raise SurroundingsError(
-                f"ns-3 cannot be used: {argv[0]}: {error.stderr.strip()[-1000:]}", mend=_APT
+            raise HostError(
+                f"ns-3 cannot be used: {argv[0]}: {error.stderr.strip()[-1000:]}", hint=_APT
             ) from None
 
     modules = [f"ns3-{name}" for name in _MODULES]

@@ -6,7 +6,7 @@ traceback. Anything else that escapes is a bug of ours.
 
 * `InputError`: what the user wrote is wrong (exit code 2). It carries the
   `Place` in the file where one is known.
-* `SurroundingsError`: the host lacks something (exit code 3). It carries the
+* `HostError`: the host lacks something (exit code 3). It carries the
   command that mends it where one is known.
 * `MachineError`: a machine failed to boot, stalled or broke (exit code 3).
 """
@@ -23,7 +23,7 @@ class ExitCode(IntEnum):
     GOOD = 0
     CLAIM_FAILED = 1
     BAD_INPUT = 2
-    SURROUNDINGS = 3
+    HOST_FAILED = 3
     INTERRUPTED = 130
 
 
@@ -51,9 +51,9 @@ class Place:
 
 
 class LongfatError(Exception):
-    """An error with a message for the person who can mend it."""
+    """An error with a message for the person who can fix it."""
 
-    exit_code = ExitCode.SURROUNDINGS
+    exit_code = ExitCode.HOST_FAILED
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -81,20 +81,20 @@ class InputError(LongfatError):
         return f"{self.place}: {self.message}" if self.place else self.message
 
 
-class SurroundingsError(LongfatError):
+class HostError(LongfatError):
     """The host lacks something that longfat needs.
 
     Args:
         message: what is missing, and what for.
-        mend: the command that mends it, or an empty string.
+        hint: the command that fixes it, or an empty string.
     """
 
-    def __init__(self, message: str, *, mend: str = "") -> None:
+    def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
-        self.mend = mend
+        self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.message}\n  to mend it: {self.mend}" if self.mend else self.message
+        return f"{self.message}\n  hint: {self.hint}" if self.hint else self.message
 
 
 class MachineError(LongfatError):

@@ -119,7 +119,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def network(request: pytest.FixtureRequest) -> Iterator[Network]:
     """Give a test a live network without nodes; see `longfat.Network`."""
     from longfat.engine.kernel.version import NEWEST  # noqa: PLC0415
-    from longfat.errors import SurroundingsError  # noqa: PLC0415  see above
+    from longfat.errors import HostError  # noqa: PLC0415  see above
     from longfat.live import Network  # noqa: PLC0415
 
     wanted = _wanted(request)
@@ -134,7 +134,7 @@ def network(request: pytest.FixtureRequest) -> Iterator[Network]:
             on_build=functools.partial(_capture, held) if wanted.capture else _nothing,
             **given,
         )
-    except SurroundingsError as error:
+    except HostError as error:
         pytest.fail(f"no network: {error}", pytrace=False)
     with live:
         request.node.stash[_HELD] = (live, held)

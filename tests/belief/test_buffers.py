@@ -17,7 +17,7 @@ from longfat.analysis.advice.tuning_lines import DEFAULT_BUFFERS
 from longfat.engine.kernel import Kernel
 from longfat.execution import run_case
 from longfat.model.case import Case, Command
-from longfat.model.network import ROOT, Host, Link, Network, Switch
+from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
 from longfat.model.traffic import Iperf3
 
 Boot = Callable[..., str]
@@ -58,9 +58,9 @@ def window_share(
 ) -> float:
     """Return which share of a buffer was in flight on a path that wants more."""
     lines = [
-        (ROOT, "tc qdisc add dev s1-eth1 root handle 1: netem delay 20ms"),
+        (ROOT_NAMESPACE, "tc qdisc add dev s1-eth1 root handle 1: netem delay 20ms"),
         (
-            ROOT,
+            ROOT_NAMESPACE,
             f"tc qdisc add dev s1-eth1 parent 1: tbf rate 200mbit burst 65536 limit {BDP_BYTES}",
         ),
     ]

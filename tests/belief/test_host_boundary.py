@@ -13,7 +13,7 @@ import pytest
 from longfat.engine.kernel import Kernel
 from longfat.execution import run_case
 from longfat.model.case import Case, Command
-from longfat.model.network import ROOT, Host, Link, Network, Switch
+from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
 from longfat.model.probes import Queue
 from longfat.model.traffic import Transfer
 
@@ -193,7 +193,7 @@ def test_tcp_fills_a_queue_behind_a_switch(
             switches=(Switch(name="s1"), Switch(name="s2")),
             links=(Link(a="s1", b="s2"), Link(a="h1", b="s1"), Link(a="h2", b="s2")),
         ),
-        setup=tuple(Command(node=ROOT, line=line) for line in (*first, *FULL_QUEUE)),
+        setup=tuple(Command(node=ROOT_NAMESPACE, line=line) for line in (*first, *FULL_QUEUE)),
         flows=(Transfer(name="bulk", source="h1", target="h2", time_s=4.0, congestion="reno"),),
         probes=(Queue(name="queue", of=("s1-eth1",)),),
     )

@@ -16,7 +16,7 @@ from longfat.engine.kernel import Kernel
 from longfat.execution import run_case
 from longfat.execution.runs import Run
 from longfat.model.case import Case, Command
-from longfat.model.network import ROOT
+from longfat.model.network import ROOT_NAMESPACE
 from longfat.model.traffic import Iperf3, Ping
 from longfat.model.traffic.flow import Process
 
@@ -146,7 +146,7 @@ def test_the_interpreter_of_the_guest_runs_from_the_host(
         root=("test $(id -u) = 0", "test -w /tmp", "! touch /usr/x", "sysctl kernel.ostype")
     )
     assert run_case(case, name="case", out=tmp_path).virtual_s < 1
-    assert case.setup[0].node == ROOT
+    assert case.setup[0].node == ROOT_NAMESPACE
 
 
 def test_ping_spins_through_the_last_jiffy_before_a_request(

@@ -83,7 +83,7 @@ def test_a_study_without_probes_is_run_shown_plotted_and_diagnosed(tmp_path: Pat
     told = [line for line in done.stderr.splitlines() if "longfat[" in line]
     assert told == [
         "plotly and weasyprint are not installed, needed for charts to zoom and report.pdf;"
-        " to mend it: pip install 'longfat[report]'"
+        " hint: pip install 'longfat[report]'"
     ]
     out = tmp_path / "runs" / "plain"
     assert not (out / "report.pdf").exists()
@@ -132,7 +132,7 @@ def test_what_is_missing_is_told_in_one_line_with_its_mend(
     assert "Traceback" not in done.stderr
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("longfat: ")]
     assert line == f"longfat: {MissingExtraError(extra, EXTRAS[extra].modules)}"
-    assert line.endswith(f"; to mend it: pip install 'longfat[{extra}]'")
+    assert line.endswith(f"; hint: pip install 'longfat[{extra}]'")
     assert not list(tmp_path.glob("runs/*/*-seed*"))
 
 
@@ -141,7 +141,7 @@ def test_the_doctor_lists_the_extras(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
     for name in EXTRAS:
         assert f"note extra {name}: " in done.stdout
-        assert f"mend: pip install 'longfat[{name}]'" in done.stdout
+        assert f"hint: pip install 'longfat[{name}]'" in done.stdout
 
 
 def test_data_frames_are_an_extra(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_data_frames_are_an_extra(tmp_path: Path) -> None:
         "import longfat\n"
         "study = longfat.open_study('plain.yaml')\n"
         "try:\n    study.frame()\n"
-        "except longfat.errors.SurroundingsError as error:\n    print(error)\n"
+        "except longfat.errors.HostError as error:\n    print(error)\n"
     )
     without(ALL, "--version", cwd=tmp_path)
     done = subprocess.run(
@@ -161,7 +161,7 @@ def test_data_frames_are_an_extra(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert done.stdout.endswith("to mend it: pip install 'longfat[frames]'\n"), done.stderr
+    assert done.stdout.endswith("hint: pip install 'longfat[frames]'\n"), done.stderr
 
 
 def test_a_lazy_module_is_loaded_when_it_is_used() -> None:

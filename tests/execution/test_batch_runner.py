@@ -10,11 +10,11 @@ import pytest
 
 from longfat.errors import ExitCode, InputError, LongfatError
 from longfat.execution import (
-    Audience,
     Batch,
     Outcome,
-    Piece,
-    Work,
+    RunId,
+    RunObserver,
+    RunTask,
     run_batches,
     run_case,
     run_cases,
@@ -34,29 +34,29 @@ BULK = Iperf3(name="bulk", source="h1", target="h2", time_s=1.0)
 PING = Ping(name="rtt", source="h1", target="h2", count=2)
 
 
-class Told(Audience):
+class Told(RunObserver):
     """Notes what it is told."""
 
     def __init__(self) -> None:
-        self.works: list[Piece] = []
-        self.recalls: list[Piece] = []
-        self.runs: dict[Piece, Run] = {}
-        self.errors: dict[Piece, LongfatError] = {}
+        self.works: list[RunId] = []
+        self.recalls: list[RunId] = []
+        self.runs: dict[RunId, Run] = {}
+        self.errors: dict[RunId, LongfatError] = {}
         self._lock = threading.Lock()
 
     def planned(self, works: object) -> None:
         assert isinstance(works, list)
-        self.works = [work.piece for work in works if isinstance(work, Work)]
+        self.works = [work.piece for work in works if isinstance(work, RunTask)]
 
-    def recalled(self, piece: Piece, run: Run) -> None:
+    def recalled(self, piece: RunId, run: Run) -> None:
         assert run.seed == piece.seed
         self.recalls.append(piece)
 
-    def done(self, piece: Piece, run: Run) -> None:
+    def done(self, piece: RunId, run: Run) -> None:
         with self._lock:
             self.runs[piece] = run
 
-    def failed(self, piece: Piece, error: LongfatError) -> None:
+    def failed(self, piece: RunId, error: LongfatError) -> None:
         with self._lock:
             self.errors[piece] = error
 
@@ -185,7 +185,7 @@ def test_failures_are_collected(tmp_path: Path, make_case: MakeCase) -> None:
     ]
     assert "with seed 2: case 'bad': `false` exited" in str(outcome.failures[1].error)
     assert [one.error.exit_code for one in outcome.failures] == [2, 2, 3]
-    assert outcome.exit_code == ExitCode.SURROUNDINGS  # the worst of them
+    assert outcome.exit_code == ExitCode.HOST_FAILED  # the worst of them
     assert outcome.told() == "4 runs: 0 remembered, 1 run, 3 failed"
     assert set(told.errors) == {failure.piece for failure in outcome.failures}
     # A case that is not whole is absent, but what is done of it is remembered.

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from longfat.errors import InputError, LongfatError
-from longfat.execution import Piece, Pool, Progress, Work
+from longfat.execution import Pool, Progress, RunId, RunTask
 from longfat.execution.cost import expected_cost
 from longfat.execution.runs import Run
 from longfat.model.case import Case
@@ -34,25 +34,27 @@ class Log:
             if (what, name) not in self.events:
                 self.events.append((what, name))
 
-    def progress(self, piece: Piece, progress: Progress) -> None:
+    def progress(self, piece: RunId, progress: Progress) -> None:
         assert piece.name == progress.name
         self._note("runs", piece.name)
         if self._stop is not None:
             self._stop.set()
 
-    def done(self, piece: Piece, run: Run) -> None:
+    def done(self, piece: RunId, run: Run) -> None:
         assert (run.folder / "manifest.json").exists()
         self._note("done", piece.name)
 
-    def failed(self, piece: Piece, error: LongfatError) -> None:
+    def failed(self, piece: RunId, error: LongfatError) -> None:
         self.errors.append(error)
         self._note("failed", piece.name)
 
 
-def work(out: Path, name: str, case: Case, *, wall_s: float = 1.0, peak: float = 0.1 * GB) -> Work:
+def work(
+    out: Path, name: str, case: Case, *, wall_s: float = 1.0, peak: float = 0.1 * GB
+) -> RunTask:
     cost = replace(expected_cost(case), wall_s=wall_s, peak_bytes=peak)
-    return Work(
-        piece=Piece(batch=0, name=name, seed=case.seed),
+    return RunTask(
+        piece=RunId(batch=0, name=name, seed=case.seed),
         case=case,
         out=out,
         cost=cost,
@@ -68,7 +70,7 @@ def ping(make_case: MakeCase) -> Case:
 def test_the_costliest_begin_first(tmp_path: Path, ping: Case) -> None:
     log = Log()
     works = [work(tmp_path, name, ping, wall_s=s) for name, s in (("a", 1), ("b", 3), ("c", 2))]
-    Pool(1).carry_out(works, listener=log, stop=threading.Event())
+    Pool(1).execute(works, listener=log, stop=threading.Event())
     assert [name for what, name in log.events if what == "done"] == ["b", "c", "a"]
 
 
@@ -80,7 +82,7 @@ def test_memory_bounds_how_many_run(tmp_path: Path, ping: Case) -> None:
         work(tmp_path, "huge", ping, wall_s=1, peak=5 * GB),  # fits never, and runs alone
     ]
     pool = Pool(3, memory_bytes=GB)
-    pool.carry_out(works, listener=log, stop=threading.Event())
+    pool.execute(works, listener=log, stop=threading.Event())
     assert log.events == [
         (what, name) for name in ("wide", "broad", "huge") for what in ("runs", "done")
     ]
@@ -93,14 +95,14 @@ def test_a_small_one_takes_the_room_that_a_large_one_has_not(tmp_path: Path, pin
         work(tmp_path, "broad", ping, wall_s=2, peak=0.6 * GB),
         work(tmp_path, "small", ping, wall_s=1, peak=0.1 * GB),
     ]
-    Pool(2, memory_bytes=GB).carry_out(works, listener=log, stop=threading.Event())
+    Pool(2, memory_bytes=GB).execute(works, listener=log, stop=threading.Event())
     assert log.events.index(("runs", "small")) < log.events.index(("runs", "broad"))
 
 
 def test_a_failure_ends_no_other_work(tmp_path: Path, make_case: MakeCase, ping: Case) -> None:
     log = Log()
     works = [work(tmp_path, "bad", make_case(root=("false",))), work(tmp_path, "good", ping)]
-    Pool(1).carry_out(works, listener=log, stop=threading.Event())
+    Pool(1).execute(works, listener=log, stop=threading.Event())
     assert ("failed", "bad") in log.events
     assert log.events[-1] == ("done", "good")
     (error,) = log.errors
@@ -112,19 +114,19 @@ def test_stop_ends_what_runs_and_begins_nothing(tmp_path: Path, make_case: MakeC
     log = Log(stop)
     endless = make_case(Ping(name="rtt", source="h1", target="h2", count=10**6, interval_s=0.001))
     works = [work(tmp_path, name, endless) for name in ("a", "b", "c")]
-    Pool(1).carry_out(works, listener=log, stop=stop)
+    Pool(1).execute(works, listener=log, stop=stop)
     assert log.events == [("runs", "a")]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_error_of_our_own_ends_the_others(tmp_path: Path, make_case: MakeCase) -> None:
     class Broken(Log):
-        def progress(self, piece: Piece, progress: Progress) -> None:
+        def progress(self, piece: RunId, progress: Progress) -> None:
             super().progress(piece, progress)
             raise ZeroDivisionError
 
     endless = make_case(Ping(name="rtt", source="h1", target="h2", count=10**6, interval_s=0.001))
     works = [work(tmp_path, name, endless) for name in ("a", "b", "c")]
     with pytest.raises(ZeroDivisionError):
-        Pool(2).carry_out(works, listener=Broken(), stop=threading.Event())
+        Pool(2).execute(works, listener=Broken(), stop=threading.Event())
     assert list(tmp_path.iterdir()) == []

@@ -14,7 +14,7 @@ from longfat.errors import InputError, MachineError
 from longfat.execution import run_case
 from longfat.execution.runs import Run, load_run
 from longfat.model.case import Case, Command
-from longfat.model.network import ROOT, Host, Link, Network, Switch
+from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
 from longfat.model.probes import Capture, Queue, Rate, Tcp
 from longfat.model.probes.queue import the_queue
 from longfat.model.traffic import Iperf3, Ping
@@ -92,7 +92,7 @@ def test_looking_changes_nothing_in_a_larger_network(
         switches=(Switch(name="s1"),),
         links=tuple(Link(a=name, b="s1") for name in names),
     )
-    setup = tuple(Command(node=ROOT, line=line) for line in LOSSY)
+    setup = tuple(Command(node=ROOT_NAMESPACE, line=line) for line in LOSSY)
     bare = Case(
         kernel=kernel,
         network=network,

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from longfat.errors import InputError, MachineError, Place, SurroundingsError
+from longfat.errors import HostError, InputError, MachineError, Place
 from longfat.execution import Progress, run_case, run_cases
 from longfat.execution import tools as runner_tools
 from longfat.model.case import Case, Command
-from longfat.model.network import ROOT
+from longfat.model.network import ROOT_NAMESPACE
 from longfat.model.traffic import Iperf3, Ping
 from longfat.study import Planned
 from tests.kernels import KERNELS
@@ -135,8 +135,8 @@ def test_the_script_of_a_run_does_it_again(tmp_path: Path, make_case: MakeCase) 
         case,
         network=dataclasses.replace(case.network, hosts=(), switches=(), links=()),
         setup=(
-            Command(node=ROOT, line=f"mkdir /tmp/x && cd /tmp/x\n{script}"),
-            Command(node=ROOT, line="cp /tmp/x/raw/rtt.txt /run/longfat/run/raw/"),
+            Command(node=ROOT_NAMESPACE, line=f"mkdir /tmp/x && cd /tmp/x\n{script}"),
+            Command(node=ROOT_NAMESPACE, line="cp /tmp/x/raw/rtt.txt /run/longfat/run/raw/"),
         ),
         flows=(),
     )
@@ -177,7 +177,7 @@ def test_a_missing_tool(
     tmp_path: Path, make_case: MakeCase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner_tools, "GUEST_PATH", str(tmp_path))
-    with pytest.raises(SurroundingsError, match="apt-get install iproute2"):
+    with pytest.raises(HostError, match="apt-get install iproute2"):
         run_case(make_case(), name="c", out=tmp_path / "out")
 
 
@@ -187,7 +187,7 @@ def test_a_missing_program_of_a_setup_line(tmp_path: Path, make_case: MakeCase) 
 
 
 def test_a_kernel_that_is_not_built(tmp_path: Path, make_case: MakeCase) -> None:
-    with pytest.raises(SurroundingsError, match=r"longfat kernel build 5\.4"):
+    with pytest.raises(HostError, match=r"longfat kernel build 5\.4"):
         run_case(make_case(kernel="5.4"), name="c", out=tmp_path)
 
 

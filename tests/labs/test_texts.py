@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 
 from longfat.cli.main import commands
 from longfat.model.case import Case
-from longfat.model.network import ROOT, Network
+from longfat.model.network import ROOT_NAMESPACE, Network
 from longfat.model.probes import Capture
 from longfat.study import Study, read_study
 from longfat.study.labs import Lab, all_labs, find_lab
@@ -79,7 +79,7 @@ def test_lines_at_nodes_are_the_study_s(lab: Lab) -> None:
         for command in planned.case.setup
     }
     known |= {line for planned in study.cases.values() for line in _traffic_lines(planned.case)}
-    names = {ROOT, *(host.name for host in _study_network(lab).hosts)}
+    names = {ROOT_NAMESPACE, *(host.name for host in _study_network(lab).hosts)}
     found = 0
     for info, lines in _blocks(lab):
         language, *nodes = info.split()

@@ -16,7 +16,7 @@ from longfat import CommandFailed
 from longfat.errors import InputError
 from longfat.live import LiveHost, Network
 from longfat.live.link_changes import change_lines
-from longfat.model.network import Shape, shape_lines
+from longfat.model.network import LinkImpairments, shape_lines
 from longfat.model.network.shape import shape_qdiscs
 from tests.kernels import KERNELS
 from tests.live.conftest import host, two_hosts
@@ -221,19 +221,19 @@ def test_words_that_tc_refuses_are_told_with_their_link(make_network: MakeNetwor
 # What changes best shows where a change differs from what is built at once: options that a
 # change does not take back, queues that follow a filter, queues that come and go.
 SHAPES = [
-    Shape(),
-    Shape(delay_s=0.01, loss=0.1),
-    Shape(delay_s=0.02, corrupt=0.1, duplicate=0.2, reorder=0.3),
-    Shape(rate_bps=10**7),
-    Shape(rate_bps=10**8, delay_s=0.01, corrupt=0.5, queue_bytes=50_000),
-    Shape(rate_bps=10**7, qdisc="pfifo limit 100"),
-    Shape(rate_bps=10**8, qdisc="pfifo limit 200"),
-    Shape(rate_bps=10**6, qdisc="pfifo"),
-    Shape(rate_bps=10**7, delay_s=0.01, qdisc=RED),
-    Shape(rate_bps=10**8, delay_s=0.01, qdisc=RED + " ecn"),
-    Shape(delay_s=0.01, qdisc="fq_codel limit 100"),
-    Shape(qdisc="codel target 1ms"),
-    Shape(qdisc="codel limit 20"),
+    LinkImpairments(),
+    LinkImpairments(delay_s=0.01, loss=0.1),
+    LinkImpairments(delay_s=0.02, corrupt=0.1, duplicate=0.2, reorder=0.3),
+    LinkImpairments(rate_bps=10**7),
+    LinkImpairments(rate_bps=10**8, delay_s=0.01, corrupt=0.5, queue_bytes=50_000),
+    LinkImpairments(rate_bps=10**7, qdisc="pfifo limit 100"),
+    LinkImpairments(rate_bps=10**8, qdisc="pfifo limit 200"),
+    LinkImpairments(rate_bps=10**6, qdisc="pfifo"),
+    LinkImpairments(rate_bps=10**7, delay_s=0.01, qdisc=RED),
+    LinkImpairments(rate_bps=10**8, delay_s=0.01, qdisc=RED + " ecn"),
+    LinkImpairments(delay_s=0.01, qdisc="fq_codel limit 100"),
+    LinkImpairments(qdisc="codel target 1ms"),
+    LinkImpairments(qdisc="codel limit 20"),
 ]
 
 

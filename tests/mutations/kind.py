@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longfat.model.case import Case, Command
-from longfat.model.network import ROOT, Host, Link, Network, Switch
+from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
 from longfat.model.probes import Capture, Queue, Rate, Tcp
 from longfat.model.traffic import Iperf3, Ping, Transfer
 from tests.paths import REPOSITORY, TESTS
@@ -60,7 +60,7 @@ CASE = Case(
         switches=(Switch(name="s1"),),
         links=(Link(a="h1", b="s1"), Link(a="h2", b="s1")),
     ),
-    setup=(Command(node=ROOT, line="tc qdisc add dev s1-eth2 root netem delay 1ms"),),
+    setup=(Command(node=ROOT_NAMESPACE, line="tc qdisc add dev s1-eth2 root netem delay 1ms"),),
     flows=FLOWS,
     probes=PROBES,
 )

@@ -23,7 +23,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from longfat.cli.studio import studio as studio_command
 from longfat.engine import kernel as kernels
-from longfat.errors import InputError, SurroundingsError
+from longfat.errors import HostError, InputError
 from longfat.studio.address import FIRST_PORT, Address
 from longfat.studio.serve import serve
 from tests.conftest import processes_running
@@ -128,7 +128,7 @@ def test_a_taken_port_is_told(workspace: Path, static: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(SurroundingsError, match=f"port {port} of .* is taken"):
+        with pytest.raises(HostError, match=f"port {port} of .* is taken"):
             serve(
                 workspace=workspace,
                 address=Address(port=port),
@@ -139,7 +139,7 @@ def test_a_taken_port_is_told(workspace: Path, static: Path) -> None:
 
 
 def test_a_page_that_is_not_built_is_told(workspace: Path, tmp_path: Path) -> None:
-    with pytest.raises(SurroundingsError, match="not built") as caught:
+    with pytest.raises(HostError, match="not built") as caught:
         serve(workspace=workspace, address=Address(), query={}, browser=False, static=tmp_path)
     assert "make web" in str(caught.value)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from longfat.model.network import Host, Link, Route, Shape
+from longfat.model.network import Host, Link, LinkImpairments, Route
 from tests.study.messages import error, read
 
 NETWORK = [
@@ -227,10 +227,10 @@ def test_a_network_with_all_properties(tmp_path: Path) -> None:
     assert network.links[1] == Link(
         a="s1",
         b="r1",
-        a_to_b=Shape(
+        a_to_b=LinkImpairments(
             rate_bps=10**9, delay_s=0.01, jitter_s=0.001, loss=1e-4, queue_bytes=25 * 2**20
         ),
-        b_to_a=Shape(rate_bps=10**7, delay_s=0.01, jitter_s=0.001),
+        b_to_a=LinkImpairments(rate_bps=10**7, delay_s=0.01, jitter_s=0.001),
         b_address="10.0.1.254/24",
         mtu_bytes=9000,
     )
@@ -309,7 +309,7 @@ def test_what_happens_to_single_packets_and_how_they_queue(tmp_path: Path) -> No
         f"qdisc:  fq_codel   limit 100, to: {{s1: {{reorder: , qdisc: {red}}}}}}}]"
     )
     network = read(f"title: x\nnetwork: {HEAD}{link}]}}\n", tmp_path).cases["default"].case.network
-    shape = Shape(
+    shape = LinkImpairments(
         delay_s=0.005, duplicate=0.01, corrupt=0.001, reorder=0.25, qdisc="fq_codel limit 100"
     )
     assert network.links[1] == Link(

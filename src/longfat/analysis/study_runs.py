@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from longfat.analysis.verdict import Verdict
     from longfat.execution.runs import Run
-    from longfat.model.parameter import Setting
+    from longfat.model.parameter import ParameterValue
     from longfat.study import Planned, Study
 else:
     pl = lazy("polars")
@@ -292,7 +292,7 @@ def _parameters(plans: Mapping[str, Planned]) -> dict[str, dict[str, float | str
     return found
 
 
-def _cell(name: str, setting: Setting) -> tuple[str, float | str]:
+def _cell(name: str, setting: ParameterValue) -> tuple[str, float | str]:
     if setting.number is None or setting.unit is None:
         return name, setting.text
     from longfat.analysis.query import number_name  # noqa: PLC0415  as in _known

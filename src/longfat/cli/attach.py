@@ -15,7 +15,7 @@ from longfat.errors import InputError
 from longfat.live.shell import attach as attach_terminal
 from longfat.live.shell import session_names, tell
 from longfat.live.shell.terminal import end_orderly
-from longfat.model.network import ROOT
+from longfat.model.network import ROOT_NAMESPACE
 
 
 @click.command()
@@ -51,10 +51,10 @@ def _choose(names: list[str], session: str | None, node: str | None) -> tuple[st
     if not names:
         raise InputError("there is no session; longfat shell opens one")
     if session in names:
-        return session or "", node or ROOT
+        return session or "", node or ROOT_NAMESPACE
     if len(names) == 1 and node is None:
         # Of the only session its name can be left out: then this is a node.
-        return names[0], session or ROOT
+        return names[0], session or ROOT_NAMESPACE
     if session is None:
         raise InputError(f"there are several sessions, name one: {listed(names)}")
     raise InputError(

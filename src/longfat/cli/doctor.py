@@ -1,4 +1,4 @@
-"""`longfat doctor`: what this host has and lacks, each with the command that mends it."""
+"""`longfat doctor`: what this host has and lacks, each with the command that fixes it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MARKS = {True: ("ok", "green"), False: ("lacks", "red"), None: ("note", "yellow
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def doctor(*, as_json: bool) -> None:
-    """Tell what this host has and lacks, and how to mend it."""
+    """Tell what this host has and lacks, and how to fix it."""
     findings = examine()
     good = all(finding.good is not False for finding in findings)
     if as_json:
@@ -33,7 +33,7 @@ def doctor(*, as_json: bool) -> None:
                 Text(f"{finding.subject}: {finding.words}"),
                 soft_wrap=True,
             )
-            if finding.mend:
-                console.print(Text(f"      mend: {finding.mend}"), soft_wrap=True)
+            if finding.hint:
+                console.print(Text(f"      hint: {finding.hint}"), soft_wrap=True)
     if not good:
-        raise click.exceptions.Exit(ExitCode.SURROUNDINGS)
+        raise click.exceptions.Exit(ExitCode.HOST_FAILED)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from longfat.cli.number_words import told_count
+from longfat.cli.number_words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ def tell_failures(failures: Sequence[Failure], parts: Sequence[Part], *, console
         text = message if len(alike) > 1 else str(alike[0].error)
         console.print(Text(f"longfat: {text}"), soft_wrap=True)
         lines = [again(failure, parts) for failure in alike]
-        head = "to run it alone" if len(lines) == 1 else f"{told_count(len(lines), 'run')}, alone"
+        head = "to run it alone" if len(lines) == 1 else f"{format_count(len(lines), 'run')}, alone"
         console.print(Text(f"  {head}:"))
         for line in lines:
             console.print(Text(f"    {line}"), soft_wrap=True)

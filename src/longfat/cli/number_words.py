@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 
-def told_count(number: int, what: str) -> str:
+def format_count(number: int, what: str) -> str:
     """Return a number of things, such as `5,000 cases`."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def told_time(time_s: float) -> str:
+def format_time(time_s: float) -> str:
     """Return a time in seconds as people say it, such as `3 min 20 s`."""
     if time_s < 10:
         return f"{time_s:.1f} s"
@@ -23,9 +23,9 @@ def told_time(time_s: float) -> str:
     return f"{hours // 24:,} days {hours % 24} h"
 
 
-def told_age(age_s: float) -> str:
+def format_age(age_s: float) -> str:
     """Return an age in seconds by its largest unit, such as `3 days`."""
     for unit, unit_s in (("day", 86400), ("hour", 3600), ("minute", 60)):
         if age_s >= unit_s:
-            return told_count(int(age_s // unit_s), unit)
-    return told_count(max(0, int(age_s)), "second")
+            return format_count(int(age_s // unit_s), unit)
+    return format_count(max(0, int(age_s)), "second")

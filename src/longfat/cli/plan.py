@@ -12,14 +12,14 @@ import click
 from rich.text import Text
 
 from longfat.cli.console import stdout
-from longfat.cli.number_words import told_count, told_time
+from longfat.cli.number_words import format_count, format_time
 from longfat.cli.tables import plain_table, print_table
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 from longfat.execution.batch_runner import Batch, Keys, experience_of
 from longfat.execution.cache import Memory
 from longfat.execution.cost import Cost
 from longfat.execution.cost import wall_on as wall_of
-from longfat.execution.cost_model import Experience
+from longfat.execution.cost_model import CostModel
 from longfat.execution.tools import Toolbox
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
@@ -77,7 +77,7 @@ class _Plan:
     jobs: int
     folder: Path
     memory: Path
-    experience: Experience
+    experience: CostModel
 
     @property
     def runs(self) -> int:
@@ -225,7 +225,7 @@ def _known(cases: Mapping[str, Planned], memory: Memory) -> dict[str, int]:
     for name, planned in cases.items():
         try:
             known[name] = sum(memory.knows(keys.of(case)) for case in planned.seeded())
-        except SurroundingsError:
+        except HostError:
             known[name] = 0  # a kernel or a tool is not here yet: `longfat run` says so
     return known
 
@@ -233,9 +233,9 @@ def _known(cases: Mapping[str, Planned], memory: Memory) -> dict[str, int]:
 def _show(made: _Plan, *, console: Console, show_all: bool) -> None:
     study = made.study
     console.print(Text(study.title, style="bold"), soft_wrap=True)
-    text = f"{told_count(len(made.entries), 'case')}, {told_count(made.runs, 'run')}"
+    text = f"{format_count(len(made.entries), 'case')}, {format_count(made.runs, 'run')}"
     if study.grid is not None:
-        text += f", of a grid of {told_count(study.grid.product, 'combination')}"
+        text += f", of a grid of {format_count(study.grid.product, 'combination')}"
     console.print(Text(text))
     if study.grid is not None:
         table = plain_table("parameter", "values", "")
@@ -263,19 +263,19 @@ def _show(made: _Plan, *, console: Console, show_all: bool) -> None:
 
 def _remembered(made: _Plan) -> str:
     if made.known == made.runs:
-        return f"All {told_count(made.runs, 'run')} are remembered: nothing is left to be run."
+        return f"All {format_count(made.runs, 'run')} are remembered: nothing is left to be run."
     return (
-        f"{made.known:,} of {told_count(made.runs, 'run')} are remembered; the rest: about "
-        f"{told_time(made.wall_s)}"
+        f"{made.known:,} of {format_count(made.runs, 'run')} are remembered; the rest: about "
+        f"{format_time(made.wall_s)}"
     )
 
 
 def _sums(made: _Plan) -> Table:
     table = plain_table("", "")
-    table.add_row("virtual time", told_time(made.virtual_s))
-    table.add_row("CPU time", f"about {told_time(made.cpu_s)}")
-    jobs = told_count(made.jobs, "job")
-    table.add_row("wall time", f"about {told_time(made.wall_s)} with {jobs}")
+    table.add_row("virtual time", format_time(made.virtual_s))
+    table.add_row("CPU time", f"about {format_time(made.cpu_s)}")
+    jobs = format_count(made.jobs, "job")
+    table.add_row("wall time", f"about {format_time(made.wall_s)} with {jobs}")
     table.add_row("disk space", f"about {format_quantity(made.disk_bytes, Unit.BYTES)}")
     return table
 
@@ -293,14 +293,14 @@ def _sureness(made: _Plan) -> list[str]:
     else:
         wall, disk = scale.wall, scale.disk
         lines = [
-            f"Learned from {told_count(made.experience.runs, 'run')} of this study; most of them "
+            f"Learned from {format_count(made.experience.runs, 'run')} of this study; most of them "
             f"took {wall.low / wall.median:.2f} to {wall.high / wall.median:.2f} times what this "
             f"reckoning gives for them, and {disk.low / disk.median:.2f} to "
             f"{disk.high / disk.median:.2f} times the space.",
         ]
     if made.unlimited:
         lines.append(
-            f"{told_count(made.unlimited, 'case')} with a flow whose rate no line limits, as far "
+            f"{format_count(made.unlimited, 'case')} with a flow whose rate no line limits, as far "
             "as can be read: taken as 10 Gbit/s, which is a guess."
         )
     return lines
@@ -319,8 +319,8 @@ def _cases(entries: Iterable[_Entry]) -> Table:
             Text(entry.name),
             str(entry.planned.seeds),
             *([str(entry.known)] if any_known else []),
-            told_time(cost.virtual_s),
-            told_time(cost.wall_s),
+            format_time(cost.virtual_s),
+            format_time(cost.wall_s),
             format_quantity(cost.disk_bytes, Unit.BYTES),
         )
     return table

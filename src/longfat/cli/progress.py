@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from longfat.cli.number_words import told_time
-from longfat.execution import Audience
+from longfat.cli.number_words import format_time
+from longfat.execution import RunObserver
 from longfat.execution.compile import expected_virtual_s
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from longfat.errors import LongfatError
-    from longfat.execution import Batch, Piece, Work
+    from longfat.execution import Batch, RunId, RunTask
     from longfat.execution import Progress as CaseState
     from longfat.execution.runs import Run
 
@@ -57,13 +57,13 @@ class _Whole:
 
     total: int
     done: int = 0
-    costs_s: dict[Piece, float] = field(default_factory=dict)  # of what is run
-    begun_s: dict[Piece, float] = field(default_factory=dict)  # on the wall
-    shares: dict[Piece, float] = field(default_factory=dict)  # of what runs now, 0 to 1
+    costs_s: dict[RunId, float] = field(default_factory=dict)  # of what is run
+    begun_s: dict[RunId, float] = field(default_factory=dict)  # on the wall
+    shares: dict[RunId, float] = field(default_factory=dict)  # of what runs now, 0 to 1
     spent_s: float = 0.0  # by what has been run
     passed_s: float = 0.0  # what that was expected to cost
 
-    def end(self, piece: Piece, *, spent_s: float) -> None:
+    def end(self, piece: RunId, *, spent_s: float) -> None:
         self.done += 1
         self.shares.pop(piece, None)
         if self.begun_s.pop(piece, None) is not None:
@@ -88,11 +88,11 @@ class _Whole:
         rest_s = sum(self.costs_s.values()) - reached_s
         return slowness * max(slowest_s, rest_s / len(self.shares))
 
-    def _reached_s(self, piece: Piece) -> float:
+    def _reached_s(self, piece: RunId) -> float:
         return self.shares[piece] * self.costs_s.get(piece, 0.0)
 
 
-class CaseProgress(Audience):
+class CaseProgress(RunObserver):
     """Shows how far cases are; use it as a context manager.
 
     Args:
@@ -156,20 +156,20 @@ class CaseProgress(Audience):
             self._bars.remove_task(self._all)  # what came of it is told in a line of its own
         self._bars.stop()
 
-    def planned(self, works: Sequence[Work]) -> None:
+    def planned(self, works: Sequence[RunTask]) -> None:
         """Note what the runs are expected to cost."""
         with self._lock:
             self._whole.costs_s = {work.piece: work.cost.wall_s for work in works}
             self._show_whole()
 
-    def recalled(self, piece: Piece, run: Run) -> None:
+    def recalled(self, piece: RunId, run: Run) -> None:
         """Count a piece whose result is known."""
         with self._lock:
             shown = self._cases[piece.batch, piece.name]
             shown.recalled += 1
             self._end(shown, piece, run)
 
-    def progress(self, piece: Piece, progress: CaseState) -> None:
+    def progress(self, piece: RunId, progress: CaseState) -> None:
         """Show how far a case is with one of its seeds."""
         with self._lock:
             shown = self._cases[piece.batch, piece.name]
@@ -181,12 +181,12 @@ class CaseProgress(Audience):
             self._update(shown, piece.seed, progress.virtual_s)
             self._show_whole()
 
-    def done(self, piece: Piece, run: Run) -> None:
+    def done(self, piece: RunId, run: Run) -> None:
         """Show that a case is done with one of its seeds."""
         with self._lock:
             self._end(self._cases[piece.batch, piece.name], piece, run)
 
-    def failed(self, piece: Piece, error: LongfatError) -> None:
+    def failed(self, piece: RunId, error: LongfatError) -> None:
         """Show that a case has failed with one of its seeds."""
         del error
         with self._lock:
@@ -208,7 +208,7 @@ class CaseProgress(Audience):
             total=1.0,
             completed=whole.share(),
             virtual=f"{whole.done:,}/{whole.total:,} runs",
-            left="" if left_s is None else f"{told_time(left_s)} left",
+            left="" if left_s is None else f"{format_time(left_s)} left",
         )
 
     def _update(self, shown: _Shown, seed: int, virtual_s: float) -> None:
@@ -225,7 +225,7 @@ class CaseProgress(Audience):
         if wall_s > _LEAST_WALL_S and done_s > 0:
             factor = done_s / wall_s
             speed = f"{factor:.2f}x"
-            left = f"{told_time((total_s - reached_s) / factor)} left"
+            left = f"{format_time((total_s - reached_s) / factor)} left"
         self._bars.update(
             shown.task,
             total=total_s,
@@ -235,7 +235,7 @@ class CaseProgress(Audience):
             left=left,
         )
 
-    def _end(self, shown: _Shown, piece: Piece, run: Run) -> None:
+    def _end(self, shown: _Shown, piece: RunId, run: Run) -> None:
         shown.runs.append(run)
         shown.expected_s[piece.seed] = run.virtual_s
         self._whole.end(piece, spent_s=run.wall_s)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from longfat.analysis.compare import Compared
     from longfat.analysis.verdict import Verdict
     from longfat.cli.selection import Part
-    from longfat.execution import Outcome, Workplace
+    from longfat.execution import Executor, Outcome
     from longfat.output.report import ReportFiles
 
 VERDICT = "verdict.json"
@@ -175,7 +175,7 @@ def _run(
     memory: Memory | None,
     fresh: bool,
     keep_going: bool,
-    workplace: Workplace | None,
+    workplace: Executor | None,
 ) -> Outcome:
     batches = [part.batch for part in parts]
     labels = [label_of(part, parts) for part in parts]
@@ -199,7 +199,7 @@ def _cluster(
     *,
     storage: str | None,
     recall: bool,
-) -> Workplace | None:
+) -> Executor | None:
     if scheduler is None:
         return None
     need("cluster")

@@ -13,7 +13,7 @@ import click
 from rich.text import Text
 
 from longfat.cli.console import stderr, stdout
-from longfat.cli.number_words import told_age, told_count
+from longfat.cli.number_words import format_age, format_count
 from longfat.cli.tables import plain_table, print_table
 from longfat.engine import kernel as kernels_here
 from longfat.errors import ExitCode, InputError
@@ -85,7 +85,7 @@ def list_(
         print_table(_table(found), console=stdout())
     size = format_quantity(sum(entry.disk_bytes for entry in found), Unit.BYTES)
     stderr().print(
-        Text(f"{told_count(len(found), 'result')}, {size}, in {memory.root}"), soft_wrap=True
+        Text(f"{format_count(len(found), 'result')}, {size}, in {memory.root}"), soft_wrap=True
     )
     if unreadable := memory.unreadable():
         stderr().print(
@@ -142,7 +142,7 @@ def remove(
         entries = _chosen(memory.entries(), studies=studies, cases=cases, releases=releases)
         if not yes:
             print_table(_table(entries), console=stderr())
-            click.confirm(f"Forget {told_count(len(entries), 'result')}?", abort=True, err=True)
+            click.confirm(f"Forget {format_count(len(entries), 'result')}?", abort=True, err=True)
     _tell(collect(memory, entries), dry_run=False, as_json=as_json)
 
 
@@ -173,9 +173,9 @@ def check(folders: tuple[Path, ...], *, as_json: bool) -> None:
     else:
         for problem in problems:
             click.echo(problem)
-        stderr().print(Text(f"{told_count(good, 'result')} as when made"), soft_wrap=True)
+        stderr().print(Text(f"{format_count(good, 'result')} as when made"), soft_wrap=True)
     if problems:
-        raise click.exceptions.Exit(ExitCode.SURROUNDINGS)
+        raise click.exceptions.Exit(ExitCode.HOST_FAILED)
 
 
 @runs.command()
@@ -295,7 +295,7 @@ def _table(entries: Iterable[Entry]) -> Table:
             entry.release,
             f"{entry.virtual_s:.1f} s",
             format_quantity(entry.disk_bytes, Unit.BYTES),
-            f"{told_age(now_s - entry.used_s)} ago",
+            f"{format_age(now_s - entry.used_s)} ago",
         )
     return table
 
@@ -352,7 +352,7 @@ def _tell(collected: Collected, *, dry_run: bool, as_json: bool) -> None:
         return
     would = "would be " if dry_run else ""
     freed = format_quantity(collected.freed_bytes, Unit.BYTES)
-    click.echo(f"{told_count(collected.results, 'result')} {would}forgotten, {freed} freed")
+    click.echo(f"{format_count(collected.results, 'result')} {would}forgotten, {freed} freed")
     if collected.held_bytes:
         held = format_quantity(collected.held_bytes, Unit.BYTES)
         click.echo(

@@ -11,7 +11,7 @@ import click
 from longfat.engine.machine.pace import LEAST_FACTOR, MOST_FACTOR
 from longfat.live.shell import hold, open_live, plan_session, run_script
 from longfat.live.shell.terminal import end_orderly
-from longfat.model.network import ROOT
+from longfat.model.network import ROOT_NAMESPACE
 from longfat.study.expand import LARGEST_SEED
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("network", required=False)
-@click.argument("node", default=ROOT)
+@click.argument("node", default=ROOT_NAMESPACE)
 @click.option("--case", metavar="NAME", help="Open this case of the study, with its own lines.")
 @click.option("--kernel", metavar="VERSION", help="Use this kernel in place of the study's.")
 @click.option(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ EXTRAS: Mapping[str, Extra] = MappingProxyType(
 """The extras by their names."""
 
 
-class MissingExtraError(SurroundingsError):
+class MissingExtraError(HostError):
     """An extra is not installed.
 
     Args:
@@ -57,11 +57,11 @@ class MissingExtraError(SurroundingsError):
         modules = f"{', '.join(most)} and {last} are" if most else f"{last} is"
         super().__init__(
             f"{modules} not installed, needed {EXTRAS[name].feature}",
-            mend=f"pip install 'longfat[{name}]'",
+            hint=f"pip install 'longfat[{name}]'",
         )
 
     def __str__(self) -> str:
-        return f"{self.message}; to mend it: {self.mend}"
+        return f"{self.message}; hint: {self.hint}"
 
 
 def missing_modules(name: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -20,9 +20,9 @@ def folder(name: str) -> Path:
         name: `kernel` or `labs`.
 
     Raises:
-        SurroundingsError: the installation is incomplete.
+        HostError: the installation is incomplete.
     """
     for candidate in (_PACKAGE / "_data" / name, _PACKAGE.parent.parent / name):
         if candidate.is_dir():
             return candidate
-    raise SurroundingsError(f"longfat's folder {name!r} is missing: the installation is incomplete")
+    raise HostError(f"longfat's folder {name!r} is missing: the installation is incomplete")

@@ -2,21 +2,21 @@
 
 from longfat.execution.batch_runner import Batch, run_batches, run_cases
 from longfat.execution.case_runner import Progress, run_case
-from longfat.execution.executor import Listener, Piece, Work, Workplace
-from longfat.execution.outcome import Audience, Failure, Outcome
+from longfat.execution.executor import Executor, Listener, RunId, RunTask
+from longfat.execution.outcome import Failure, Outcome, RunObserver
 from longfat.execution.pool import Pool
 
 __all__ = [
-    "Audience",
     "Batch",
+    "Executor",
     "Failure",
     "Listener",
     "Outcome",
-    "Piece",
     "Pool",
     "Progress",
-    "Work",
-    "Workplace",
+    "RunId",
+    "RunObserver",
+    "RunTask",
     "run_batches",
     "run_case",
     "run_cases",

@@ -17,10 +17,16 @@ from typing import TYPE_CHECKING
 
 from longfat.engine import kernel as kernels
 from longfat.errors import LongfatError
-from longfat.execution.collector import Keeper
-from longfat.execution.cost_model import Experience, known_runs, learn, remembered_runs, runs_in
-from longfat.execution.executor import Piece, Work
-from longfat.execution.outcome import Audience, Failure, Outcome
+from longfat.execution.collector import ResultCollector
+from longfat.execution.cost_model import (
+    CostModel,
+    fit_cost_model,
+    known_runs,
+    remembered_runs,
+    runs_in,
+)
+from longfat.execution.executor import RunId, RunTask
+from longfat.execution.outcome import Failure, Outcome, RunObserver
 from longfat.execution.pool import Pool
 from longfat.execution.runs import result_key
 from longfat.execution.tools import Toolbox
@@ -29,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from longfat.execution.cache import Memory
-    from longfat.execution.executor import Workplace
+    from longfat.execution.executor import Executor
     from longfat.execution.runs import Run
     from longfat.model.case import Case
     from longfat.study import Planned
@@ -66,7 +72,7 @@ class Keys:
 
         Raises:
             InputError: the case's kernel is no version of one.
-            SurroundingsError: the kernel is not built, or a tool is missing.
+            HostError: the kernel is not built, or a tool is missing.
         """
         if case.kernel not in self._kernels:
             try:
@@ -87,7 +93,7 @@ def run_cases(
     study: str = "",
     jobs: int | None = None,
     memory: Memory | None = None,
-    audience: Audience | None = None,
+    audience: RunObserver | None = None,
 ) -> dict[str, tuple[Run, ...]]:
     """Run the cases of one study: `run_batches` with one batch, none of which may fail.
 
@@ -117,13 +123,13 @@ def run_cases(
 def run_batches(
     batches: Sequence[Batch],
     *,
-    workplace: Workplace | None = None,
+    workplace: Executor | None = None,
     jobs: int | None = None,
     memory: Memory | None = None,
     fresh: bool = False,
     keep_going: bool = False,
     stop: threading.Event | None = None,
-    audience: Audience | None = None,
+    audience: RunObserver | None = None,
 ) -> Outcome:
     """Run the cases of several studies; the results do not depend on how many run side by side.
 
@@ -143,21 +149,23 @@ def run_batches(
 
     Raises:
         InputError: a folder for runs cannot be written to.
-        SurroundingsError: neither can the memory, or the workplace cannot work.
+        HostError: neither can the memory, or the workplace cannot work.
     """
     stop = stop or threading.Event()
-    audience = audience or Audience()
+    audience = audience or RunObserver()
     cases = {
-        Piece(batch=index, name=name, seed=case.seed): case
+        RunId(batch=index, name=name, seed=case.seed): case
         for index, batch in enumerate(batches)
         for name, plan in batch.cases.items()
         for case in plan.seeded()
     }
-    keeper = Keeper(batches, memory=memory, audience=audience, stop=None if keep_going else stop)
+    keeper = ResultCollector(
+        batches, memory=memory, audience=audience, stop=None if keep_going else stop
+    )
     toolbox = Toolbox()
     keys = Keys(toolbox)
-    first_of: dict[str, Piece] = {}
-    twins: dict[Piece, list[Piece]] = {}
+    first_of: dict[str, RunId] = {}
+    twins: dict[RunId, list[RunId]] = {}
     for piece, case in cases.items():
         if stop.is_set():
             break
@@ -176,22 +184,22 @@ def run_batches(
         works = _works(twins, cases, batches, memory)
         audience.planned(works)
         place = workplace or Pool(jobs, toolbox=toolbox)
-        place.carry_out(works, listener=keeper, stop=stop)
+        place.execute(works, listener=keeper, stop=stop)
     return _outcome(batches, cases, keeper)
 
 
 def _works(
-    pieces: Mapping[Piece, object],
-    cases: Mapping[Piece, Case],
+    pieces: Mapping[RunId, object],
+    cases: Mapping[RunId, Case],
     batches: Sequence[Batch],
     memory: Memory | None,
-) -> list[Work]:
-    experience = [Experience() for _ in batches]
+) -> list[RunTask]:
+    experience = [CostModel() for _ in batches]
     if len(pieces) > 1:  # of one, nothing depends on what it costs
         experience = [
             experience_of(batch, memory=memory)
             if any(piece.batch == index for piece in pieces)
-            else Experience()
+            else CostModel()
             for index, batch in enumerate(batches)
         ]
     works = []
@@ -199,7 +207,7 @@ def _works(
         batch, case = batches[piece.batch], cases[piece]
         plan = batch.cases[piece.name]
         works.append(
-            Work(
+            RunTask(
                 piece=piece,
                 case=case,
                 out=batch.out,
@@ -212,15 +220,17 @@ def _works(
     return works
 
 
-def experience_of(batch: Batch, *, memory: Memory | None) -> Experience:
+def experience_of(batch: Batch, *, memory: Memory | None) -> CostModel:
     """Return what the runs of a study teach: those in its folder, else those remembered."""
     folders = runs_in(batch.out)
     if not folders and memory is not None and batch.study:
         folders = remembered_runs(memory, batch.study)
-    return learn(known_runs(folders))
+    return fit_cost_model(known_runs(folders))
 
 
-def _outcome(batches: Sequence[Batch], cases: Mapping[Piece, Case], keeper: Keeper) -> Outcome:
+def _outcome(
+    batches: Sequence[Batch], cases: Mapping[RunId, Case], keeper: ResultCollector
+) -> Outcome:
     results: list[dict[str, tuple[Run, ...]]] = [{} for _ in batches]
     for piece in cases:
         if piece in keeper.runs:

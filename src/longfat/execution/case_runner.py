@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from longfat.execution.guest_outcome import FailedCommand
     from longfat.execution.runs import Run
     from longfat.model.case import Case
-    from longfat.model.parameter import Setting
+    from longfat.model.parameter import ParameterValue
 
 _NOT_FOUND = 127
 
@@ -60,7 +60,7 @@ def run_case(
     name: str,
     out: Path,
     study: str = "",
-    parameters: Mapping[str, Setting] = MappingProxyType({}),
+    parameters: Mapping[str, ParameterValue] = MappingProxyType({}),
     setup_places: Sequence[Place] = (),
     toolbox: Toolbox | None = None,
     kernel: Kernel | None = None,
@@ -90,7 +90,7 @@ def run_case(
 
     Raises:
         InputError: a command of the case failed.
-        SurroundingsError: the host lacks a tool, the kernel, or what decodes probes.
+        HostError: the host lacks a tool, the kernel, or what decodes probes.
         MachineError: the machine failed.
     """
     if case.probes:

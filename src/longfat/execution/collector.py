@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from longfat.execution.batch_runner import Batch
     from longfat.execution.cache import Memory
     from longfat.execution.case_runner import Progress
-    from longfat.execution.executor import Piece
-    from longfat.execution.outcome import Audience
+    from longfat.execution.executor import RunId
+    from longfat.execution.outcome import RunObserver
     from longfat.execution.runs import Run
 
 
-class Keeper:
+class ResultCollector:
     """The `Listener` of a workplace, and what there is of results so far.
 
     Args:
@@ -38,20 +38,20 @@ class Keeper:
         batches: Sequence[Batch],
         *,
         memory: Memory | None,
-        audience: Audience,
+        audience: RunObserver,
         stop: threading.Event | None,
     ) -> None:
-        self.runs: dict[Piece, Run] = {}
-        self.failures: dict[Piece, LongfatError] = {}
+        self.runs: dict[RunId, Run] = {}
+        self.failures: dict[RunId, LongfatError] = {}
         self.recalled = 0
         self._batches = batches
         self._memory = memory
         self._audience = audience
         self._stop = stop
-        self._twins: Mapping[Piece, Sequence[Piece]] = {}
+        self._twins: Mapping[RunId, Sequence[RunId]] = {}
         self._lock = threading.Lock()
 
-    def recall(self, piece: Piece, key: str) -> None:
+    def recall(self, piece: RunId, key: str) -> None:
         """Take the result of a piece from the memory, if it is known.
 
         A run that lies in its place and is not remembered (a kill came between, or the
@@ -76,15 +76,15 @@ class Keeper:
             self.recalled += 1
             self._audience.recalled(piece, run)
 
-    def share(self, twins: Mapping[Piece, Sequence[Piece]]) -> None:
+    def share(self, twins: Mapping[RunId, Sequence[RunId]]) -> None:
         """Note for each piece that will be run the others that want the same result."""
         self._twins = twins
 
-    def progress(self, piece: Piece, progress: Progress) -> None:
+    def progress(self, piece: RunId, progress: Progress) -> None:
         """Pass on how far a piece is."""
         self._audience.progress(piece, progress)
 
-    def done(self, piece: Piece, run: Run) -> None:
+    def done(self, piece: RunId, run: Run) -> None:
         """Take a run home: remember it, and give it to all pieces that want it."""
         try:
             if self._memory is not None:
@@ -99,16 +99,16 @@ class Keeper:
             except LongfatError as error:
                 self._fail([twin], error)
 
-    def failed(self, piece: Piece, error: LongfatError) -> None:
+    def failed(self, piece: RunId, error: LongfatError) -> None:
         """Note that a piece has failed, and with it all that want the same result."""
         self._fail([piece, *self._twins.get(piece, ())], error)
 
-    def _take(self, piece: Piece, run: Run) -> None:
+    def _take(self, piece: RunId, run: Run) -> None:
         with self._lock:
             self.runs[piece] = run
         self._audience.done(piece, run)
 
-    def _fail(self, pieces: Iterable[Piece], error: LongfatError) -> None:
+    def _fail(self, pieces: Iterable[RunId], error: LongfatError) -> None:
         for piece in pieces:
             told = error
             if self._batches[piece.batch].cases[piece.name].seeds > 1:
@@ -119,7 +119,7 @@ class Keeper:
         if self._stop is not None:
             self._stop.set()
 
-    def _adopt(self, piece: Piece, key: str) -> bool:
+    def _adopt(self, piece: RunId, key: str) -> bool:
         assert self._memory is not None
         folder = self._batches[piece.batch].out / f"{piece.name}-seed{piece.seed}"
         if not (folder / MANIFEST).exists():
@@ -133,7 +133,7 @@ class Keeper:
             return False
         return True
 
-    def _copy(self, run: Run, piece: Piece) -> Run:
+    def _copy(self, run: Run, piece: RunId) -> Run:
         batch = self._batches[piece.batch]
         out = batch.out.resolve()
         copy = replace(

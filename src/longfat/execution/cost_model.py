@@ -96,7 +96,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Experience:
+class CostModel:
     """What is learned from runs that are there.
 
     Attributes:
@@ -132,15 +132,15 @@ class Experience:
         )
 
 
-def learn(runs: Sequence[KnownRun]) -> Experience:
+def fit_cost_model(runs: Sequence[KnownRun]) -> CostModel:
     """Return what runs teach."""
     if not runs:
-        return Experience()
+        return CostModel()
     scale = Scale(
         wall=spread_of(run.wall_s / run.expected.wall_s for run in runs),
         disk=spread_of(run.disk_bytes / run.expected.disk_bytes for run in runs),
     )
-    return Experience(
+    return CostModel(
         runs=len(runs),
         scale=scale,
         peak_bytes=max(run.peak_bytes for run in runs),

@@ -24,7 +24,7 @@ from longfat.engine.kernel.locate import local_series
 from longfat.engine.kernel.version import USUAL
 from longfat.engine.machine import current_sandbox, landlock_version
 from longfat.engine.sandbox.sandbox import SANDBOXES, Sandbox
-from longfat.errors import InputError, LongfatError, SurroundingsError
+from longfat.errors import HostError, InputError, LongfatError
 from longfat.execution import run_case
 from longfat.execution.tools import GUEST_PATH, PACKAGES
 from longfat.model.case import DEFAULT_MEMORY_BYTES, Case
@@ -44,13 +44,13 @@ class Finding:
         subject: what was checked.
         good: whether it is as it must be; None where longfat works without.
         words: what was found.
-        mend: the command that mends it, or an empty string.
+        hint: the command that fixes it, or an empty string.
     """
 
     subject: str
     good: bool | None
     words: str
-    mend: str = ""
+    hint: str = ""
 
 
 def examine() -> list[Finding]:
@@ -79,15 +79,15 @@ def _processor() -> Finding:
 
 def _python() -> Finding:
     good = sys.version_info >= (3, 11)
-    mend = "" if good else "sudo apt-get install python3.11 python3.11-venv"
-    return Finding("python", good, f"{platform.python_version()} (3.11 or later is needed)", mend)
+    hint = "" if good else "sudo apt-get install python3.11 python3.11-venv"
+    return Finding("python", good, f"{platform.python_version()} (3.11 or later is needed)", hint)
 
 
 def _extra(name: str) -> Finding:
     try:
         need(name)
     except MissingExtraError as error:
-        return Finding(f"extra {name}", None, error.message, error.mend)
+        return Finding(f"extra {name}", None, error.message, error.hint)
     return Finding(f"extra {name}", True, f"there is all that is needed {EXTRAS[name].feature}")
 
 
@@ -106,8 +106,8 @@ def _sandbox() -> list[Finding]:
         found = Finding("sandbox", True, f"{current.name}: {current.words}")
         if SANDBOXES[0].name != current.name:
             found = _lesser(found, SANDBOXES[0])
-    except (InputError, SurroundingsError) as error:
-        found = Finding("sandbox", False, error.message, getattr(error, "mend", ""))
+    except (InputError, HostError) as error:
+        found = Finding("sandbox", False, error.message, getattr(error, "hint", ""))
     return [found, _landlock(), _filters()]
 
 
@@ -115,9 +115,9 @@ def _lesser(found: Finding, better: Sandbox) -> Finding:
     """Return what is found with why it is not the better sandbox, if the host has not that."""
     try:
         better.check()
-    except SurroundingsError as error:
+    except HostError as error:
         words = f"{found.words}; not {better.name}: {error.message}"
-        return Finding(found.subject, None, words, error.mend)
+        return Finding(found.subject, None, words, error.hint)
     return found
 
 
@@ -186,9 +186,9 @@ def _memory() -> Finding:
 def _compilers() -> Finding:
     try:
         toolchain.check()
-    except SurroundingsError as error:
+    except HostError as error:
         good = None if kernel.kernels() else False
-        return Finding("compilers", good, error.message, error.mend)
+        return Finding("compilers", good, error.message, error.hint)
     return Finding("compilers", True, "all that a kernel's build needs")
 
 
@@ -208,8 +208,8 @@ def _kernels() -> list[Finding]:
     built = kernel.kernels()
     findings = [_boots(found) for found in built if kernel.fits(found)]
     if not findings:
-        mend = f"longfat kernel build {USUAL}"
-        findings = [Finding("kernel", False, "none is built from today's recipe", mend)]
+        hint = f"longfat kernel build {USUAL}"
+        findings = [Finding("kernel", False, "none is built from today's recipe", hint)]
     return findings + [
         Finding(
             f"kernel {found.release} ({found.digest[:12]})",
@@ -233,4 +233,4 @@ def _boots(found: kernel.Kernel) -> Finding:
             run_case(case, name="doctor", out=folder)
             return Finding(subject, True, f"boots and ends in {time.monotonic() - started_s:.2f} s")
     except LongfatError as error:
-        return Finding(subject, False, error.message, getattr(error, "mend", ""))
+        return Finding(subject, False, error.message, getattr(error, "hint", ""))

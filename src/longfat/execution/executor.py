@@ -1,7 +1,7 @@
 """The words of running many cases: pieces of work, and the places that carry them out.
 
 `many` decides what is to be run (what is remembered is not) and what becomes of
-it; a `Workplace` carries it out: the pool of this machine, or a cluster.
+it; a `Executor` carries it out: the pool of this machine, or a cluster.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from longfat.execution.cost import Cost
     from longfat.execution.runs import Run
     from longfat.model.case import Case
-    from longfat.model.parameter import Setting
+    from longfat.model.parameter import ParameterValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class RunId:
     """One case with one seed.
 
     Attributes:
@@ -39,7 +39,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class RunTask:
     """A piece with all that is needed to run it.
 
     Attributes:
@@ -52,33 +52,33 @@ class Work:
         cost: what it is expected to cost.
     """
 
-    piece: Piece
+    piece: RunId
     case: Case
     out: Path
     cost: Cost
     study: str = ""
-    parameters: Mapping[str, Setting] = field(default_factory=dict, hash=False)
+    parameters: Mapping[str, ParameterValue] = field(default_factory=dict, hash=False)
     setup_places: tuple[Place, ...] = ()
 
 
 class Listener(Protocol):
     """Who is told how far works are; called from any thread, one call at a time for a piece."""
 
-    def progress(self, piece: Piece, progress: Progress) -> None:
+    def progress(self, piece: RunId, progress: Progress) -> None:
         """Hear how far a piece is, a few times a second while it runs."""
 
-    def done(self, piece: Piece, run: Run) -> None:
+    def done(self, piece: RunId, run: Run) -> None:
         """Hear that a piece is done; its run directory is whole and in its place."""
 
-    def failed(self, piece: Piece, error: LongfatError) -> None:
+    def failed(self, piece: RunId, error: LongfatError) -> None:
         """Hear that a piece has failed."""
 
 
-class Workplace(Protocol):
+class Executor(Protocol):
     """Where works are carried out."""
 
-    def carry_out(
-        self, works: Sequence[Work], *, listener: Listener, stop: threading.Event
+    def execute(
+        self, works: Sequence[RunTask], *, listener: Listener, stop: threading.Event
     ) -> None:
         """Run works, those that cost most first, each into its `out`.
 
@@ -94,5 +94,5 @@ class Workplace(Protocol):
                 end those that run.
 
         Raises:
-            SurroundingsError: the place itself cannot work.
+            HostError: the place itself cannot work.
         """

@@ -42,7 +42,7 @@ def guest_folder() -> Iterator[Path]:
     """Give the compiled guest program: the cache's, or one of our own, if none can be kept there.
 
     Raises:
-        SurroundingsError: it can be put nowhere.
+        HostError: it can be put nowhere.
     """
     place = _cached()
     if place is not None:

@@ -13,29 +13,29 @@ if TYPE_CHECKING:
 
     from longfat.errors import LongfatError
     from longfat.execution.case_runner import Progress
-    from longfat.execution.executor import Piece, Work
+    from longfat.execution.executor import RunId, RunTask
     from longfat.execution.runs import Run
 
 
-class Audience:
+class RunObserver:
     """Who is told of the pieces of work; each method may be called from any thread.
 
     By itself it listens to nothing: what is of interest is overridden.
     """
 
-    def planned(self, works: Sequence[Work]) -> None:
+    def planned(self, works: Sequence[RunTask]) -> None:
         """Hear what will be run, once, before anything is."""
 
-    def recalled(self, piece: Piece, run: Run) -> None:
+    def recalled(self, piece: RunId, run: Run) -> None:
         """Hear that the result of a piece was known already."""
 
-    def progress(self, piece: Piece, progress: Progress) -> None:
+    def progress(self, piece: RunId, progress: Progress) -> None:
         """Hear how far a piece is, a few times a second while it runs."""
 
-    def done(self, piece: Piece, run: Run) -> None:
+    def done(self, piece: RunId, run: Run) -> None:
         """Hear that a piece is done and remembered."""
 
-    def failed(self, piece: Piece, error: LongfatError) -> None:
+    def failed(self, piece: RunId, error: LongfatError) -> None:
         """Hear that a piece has failed."""
 
 
@@ -48,7 +48,7 @@ class Failure:
         error: why.
     """
 
-    piece: Piece
+    piece: RunId
     error: LongfatError
 
 

@@ -22,7 +22,7 @@ from longfat.execution.tools import Toolbox
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from longfat.execution.executor import Listener, Work
+    from longfat.execution.executor import Listener, RunTask
     from longfat.execution.runs import Run
 
 
@@ -31,7 +31,7 @@ class _Ended(Exception):  # noqa: N818  an order, no error
 
 
 class Pool:
-    """A `longfat.execution.executor.Workplace`: the computer that we run on.
+    """A `longfat.execution.executor.Executor`: the computer that we run on.
 
     Args:
         jobs: how many machines at once; as many as CPUs, if None.
@@ -51,13 +51,13 @@ class Pool:
         self._memory_bytes = memory_bytes
         self._toolbox = toolbox or Toolbox()
 
-    def carry_out(
-        self, works: Sequence[Work], *, listener: Listener, stop: threading.Event
+    def execute(
+        self, works: Sequence[RunTask], *, listener: Listener, stop: threading.Event
     ) -> None:
-        """Run works; see `Workplace.carry_out`."""
+        """Run works; see `Executor.execute`."""
         room = available_bytes() if self._memory_bytes is None else self._memory_bytes
         waiting = sorted(works, key=lambda work: -work.cost.wall_s)
-        running: dict[Future[None], Work] = {}
+        running: dict[Future[None], RunTask] = {}
         end = threading.Event()
         with ThreadPoolExecutor(max_workers=self.jobs) as threads:
             try:
@@ -80,7 +80,7 @@ class Pool:
                 end.set()
 
 
-def _next(waiting: Sequence[Work], *, room_bytes: float, alone: bool) -> Work | None:
+def _next(waiting: Sequence[RunTask], *, room_bytes: float, alone: bool) -> RunTask | None:
     """Return the costliest work for which there is room; any, if it would run alone."""
     fitting = (work for work in waiting if alone or work.cost.peak_bytes <= room_bytes)
     return next(fitting, None)
@@ -91,7 +91,7 @@ class _Hand:
 
     def __init__(
         self,
-        work: Work,
+        work: RunTask,
         listener: Listener,
         ends: tuple[threading.Event, ...],
         toolbox: Toolbox,

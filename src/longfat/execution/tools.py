@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import longfat
 from longfat import __version__
 from longfat.engine.sandbox.confinement import LOADER
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 from longfat.execution.init import init_program
 from longfat.execution.runs import Tool
 from longfat.model.probes import Capture
@@ -59,11 +59,11 @@ _LIBRARY = re.compile(r"(/\S+) \(0x")
 _VERSION_ARGUMENTS = {"ip": "-V", "ping": "-V", "tc": "-V"}
 
 
-def missing_tool(name: str) -> SurroundingsError:
+def missing_tool(name: str) -> HostError:
     """Return the error that says that a program is not installed."""
     package = PACKAGES.get(name, name)
-    return SurroundingsError(
-        f"the program {name!r} is not installed", mend=f"sudo apt-get install {package}"
+    return HostError(
+        f"the program {name!r} is not installed", hint=f"sudo apt-get install {package}"
     )
 
 
@@ -82,7 +82,7 @@ class Toolbox:
         that a set-up line names.
 
         Raises:
-            SurroundingsError: a program that the case needs is not installed.
+            HostError: a program that the case needs is not installed.
         """
         names = {"ip", "tc", "sysctl", *(name for flow in case.flows for name in flow.needs)}
         if any(isinstance(probe, Capture) for probe in case.probes):
@@ -145,7 +145,7 @@ def _program_digest(path: Path) -> str:
     """
     ldd = shutil.which("ldd", path=GUEST_PATH)
     if ldd is None:
-        raise SurroundingsError("ldd is not installed", mend="sudo apt-get install libc-bin")
+        raise HostError("ldd is not installed", hint="sudo apt-get install libc-bin")
     done = subprocess.run([ldd, path], capture_output=True, text=True, check=False)
     files = {path, *(Path(found) for found in _LIBRARY.findall(done.stdout))}
     return hashlib.sha256(
@@ -158,4 +158,4 @@ def _file_digest(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise SurroundingsError(f"{path}: cannot be read: {error.strerror}") from error
+        raise HostError(f"{path}: cannot be read: {error.strerror}") from error

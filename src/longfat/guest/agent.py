@@ -56,7 +56,7 @@ from longfat.guest.host_channel import Line
 from longfat.guest.netlink import ROUTE
 from longfat.guest.nodes import Nodes
 from longfat.guest.sample import Samples
-from longfat.guest.script import ROOT
+from longfat.guest.script import ROOT_NAMESPACE
 from longfat.guest.sockets import Sockets
 from longfat.guest.timers import Recheck, Timer
 
@@ -99,7 +99,7 @@ class Agent:
         self._line = Line()
         self._nodes = Nodes()
         self._sockets = Sockets()
-        self._sockets.open(ROOT)
+        self._sockets.open(ROOT_NAMESPACE)
         self._commands: dict[int, Command] = {}
         self._readers: dict[int, Command] = {}
         self._writers: dict[int, Command] = {}
@@ -215,7 +215,7 @@ class Agent:
         if not found["failed"]:
             for host in hosts:
                 self._sockets.open(host)
-            connect_interfaces(connect, route=self._sockets.at(ROOT, ROUTE))
+            connect_interfaces(connect, route=self._sockets.at(ROOT_NAMESPACE, ROUTE))
         return found
 
     def _do_forget(self, node: str) -> None:

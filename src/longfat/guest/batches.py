@@ -15,7 +15,7 @@ from typing import Any
 from longfat.guest.netlink import Netlink
 from longfat.guest.nodes import Nodes
 from longfat.guest.plain_ip import are_plain, do_plain
-from longfat.guest.script import ROOT
+from longfat.guest.script import ROOT_NAMESPACE
 from longfat.guest.shell import run
 
 _REST_EVERY = 50
@@ -75,8 +75,8 @@ def run_batch(batch: dict[str, Any], *, nodes: Nodes) -> dict[str, Any] | None:
             if status != 0:
                 return {"line": line, "status": status, "words": words}
         return None
-    argv = [program] if node == ROOT else [program, "-n", node]
-    if program == "ip" and node != ROOT and are_plain(lines):
+    argv = [program] if node == ROOT_NAMESPACE else [program, "-n", node]
+    if program == "ip" and node != ROOT_NAMESPACE and are_plain(lines):
         with nodes.inside_network(node):
             failed = do_plain(lines)
         if failed is None:

@@ -15,7 +15,7 @@ from longfat.guest.mounts import cover_file
 from longfat.guest.nodes import Nodes
 from longfat.guest.play import SERVER_LEAD_S, Player
 from longfat.guest.probes import Probes
-from longfat.guest.script import ROOT, Script, at_node
+from longfat.guest.script import ROOT_NAMESPACE, Script, at_node
 from longfat.guest.shell import CommandFailed, run
 
 # iputils ping floods while a machine's uptime is under a second, so traffic
@@ -61,7 +61,9 @@ def play_job(job: dict[str, Any], *, folder: str) -> dict[str, Any]:
             script.title("traffic")
             ready_s = time.monotonic() + SERVER_LEAD_S
             start_s = max(_EARLIEST_TRAFFIC_S, math.ceil(ready_s))
-            names = list(dict.fromkeys([ROOT, *(batch["node"] for batch in job["network"])]))
+            names = list(
+                dict.fromkeys([ROOT_NAMESPACE, *(batch["node"] for batch in job["network"])])
+            )
             probes = Probes(job["probes"], names=names, nodes=nodes, script=script, folder=folder)
             player = Player(
                 job["flows"], nodes=nodes, probes=probes, script=script, raw=raw, start_s=start_s
@@ -91,5 +93,5 @@ def _typed(batch: dict[str, Any]) -> list[str]:
     node: str = batch["node"]
     if batch["program"] == "sh":
         return [at_node(node, line) for line in batch["lines"]]
-    program = [batch["program"], *([] if node == ROOT else ["-n", node])]
+    program = [batch["program"], *([] if node == ROOT_NAMESPACE else ["-n", node])]
     return [" ".join([*program, line]) for line in batch["lines"]]

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 
 from longfat.guest import system
-from longfat.guest.script import ROOT
+from longfat.guest.script import ROOT_NAMESPACE
 
 _MOUNTS, _NETWORK = "/proc/self/ns/mnt", "/proc/self/ns/net"
 
@@ -33,7 +33,7 @@ class Nodes:
         Raises:
             KeyError: there is no such node.
         """
-        if node == ROOT:
+        if node == ROOT_NAMESPACE:
             yield
             return
         if node not in self._hosts:

@@ -9,7 +9,7 @@ import shlex
 import time
 from collections.abc import Iterable, Sequence
 
-ROOT = "root"
+ROOT_NAMESPACE = "root"
 
 _HEADER = """\
 #!/bin/sh
@@ -57,7 +57,7 @@ class Script:
 
 def at_node(node: str, line: str) -> str:
     """Return `line` as one types it at root to run it at `node`."""
-    if node == ROOT:
+    if node == ROOT_NAMESPACE:
         return line
     first = line.split(maxsplit=1)[0] if line.strip() else ""
     if set(line) <= _PLAIN and "=" not in first:

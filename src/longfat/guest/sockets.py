@@ -11,7 +11,7 @@ import os
 
 from longfat.guest import system
 from longfat.guest.netlink import ROUTE, SOCK_DIAG, Netlink, reply_buffer
-from longfat.guest.script import ROOT
+from longfat.guest.script import ROOT_NAMESPACE
 
 
 class Sockets:
@@ -47,7 +47,7 @@ class Sockets:
                 one.close()
 
     def _open(self, node: str, protocol: int) -> Netlink:
-        if node == ROOT:
+        if node == ROOT_NAMESPACE:
             return Netlink(protocol, buffer=self._buffer)
         # A socket stays in the namespace where it was made.
         there = os.open(f"/run/netns/{node}", os.O_RDONLY)

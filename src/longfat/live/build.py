@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError, MachineError
-from longfat.model.network import ROOT, build_batches, link_of_qdisc
+from longfat.model.network import ROOT_NAMESPACE, build_batches, link_of_qdisc
 
 if TYPE_CHECKING:
     from longfat.live.record import Record
@@ -55,7 +55,7 @@ def build(network: Network, *, built: Network | None, session: Session, record: 
         "batches",
         batches=[asdict(batch) for batch in batches],
         hosts=[host.name for host in network.hosts],
-        connect=network.interfaces_by_node(names).get(ROOT, []),
+        connect=network.interfaces_by_node(names).get(ROOT_NAMESPACE, []),
     )
     done = found.all(Done, besides=("now_ns",))
     for batch, time_ns in zip(batches, done.times_ns, strict=False):

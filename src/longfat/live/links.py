@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from longfat.errors import InputError
 from longfat.live.quantities import bits_per_second, seconds, share, size_bytes
-from longfat.model.network import Shape
+from longfat.model.network import LinkImpairments
 from longfat.model.network.qdisc import qdisc_problem
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Properties(TypedDict, total=False):
-    """What one direction of a link does to packets; see `longfat.model.network.Shape`."""
+    """What one direction of a link does to packets; see `longfat.model.network.LinkImpairments`."""
 
     rate: Rate | None
     delay: Duration | None
@@ -30,7 +30,9 @@ class Properties(TypedDict, total=False):
     qdisc: str | None
 
 
-def shaped(shape: Shape, properties: Properties | Mapping[str, object]) -> Shape:
+def shaped(
+    shape: LinkImpairments, properties: Properties | Mapping[str, object]
+) -> LinkImpairments:
     """Return a shape with some of its properties changed.
 
     Raises:

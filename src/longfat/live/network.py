@@ -40,7 +40,15 @@ from longfat.live.quantities import seconds, size_bytes
 from longfat.live.record import Record, as_line
 from longfat.live.session import LIVE_ENVIRONMENT, Session
 from longfat.model.case import DEFAULT_MEMORY_BYTES, Case, Command, File
-from longfat.model.network import ROOT, Host, Link, Route, Shape, Switch, hosts_file
+from longfat.model.network import (
+    ROOT_NAMESPACE,
+    Host,
+    Link,
+    LinkImpairments,
+    Route,
+    Switch,
+    hosts_file,
+)
 from longfat.model.network import Network as Model
 from longfat.model.network.check import problems
 from longfat.model.probes.capture import DEFAULT_SNAP_BYTES
@@ -87,7 +95,7 @@ class Network:
         record: the script of what was done.
 
     Raises:
-        SurroundingsError: the host lacks the kernel, or what a sandbox needs.
+        HostError: the host lacks the kernel, or what a sandbox needs.
         InputError: a folder cannot be shown.
     """
 
@@ -127,7 +135,7 @@ class Network:
             on_wait=on_wait,
         )
         self.clock = Clock(self.session)
-        self._root = Node(self, ROOT, place=ROOT)
+        self._root = Node(self, ROOT_NAMESPACE, place=ROOT_NAMESPACE)
         self.run, self.spawn = self._root.run, self._root.spawn
         self.write_file, self.read_file = self._root.write_file, self._root.read_file
         if pace is not None:
@@ -158,7 +166,7 @@ class Network:
 
         Raises:
             InputError: the network cannot be built, or a line failed or did not end.
-            SurroundingsError: as for `Network`.
+            HostError: as for `Network`.
         """
         network = cls(seed=seed, kernel=kernel, memory=memory_bytes, on_wait=on_wait)
         try:
@@ -304,7 +312,7 @@ class Network:
             InputError: there is no such node, or a property has no such value.
         """
         one_way = shaped(
-            Shape(),
+            LinkImpairments(),
             {
                 "rate": rate,
                 "delay": delay,
@@ -445,7 +453,7 @@ class Network:
         Raises:
             InputError: there is no such node.
         """
-        if place == ROOT:
+        if place == ROOT_NAMESPACE:
             return self._root.run(line, timeout=timeout, check=check)
         return self[place].run(line, timeout=timeout, check=check)
 
@@ -544,7 +552,7 @@ class Network:
 
         Raises:
             InputError: the file cannot be read, or does not make a network.
-            SurroundingsError: as for `Network`.
+            HostError: as for `Network`.
         """
         opened = open_network(Path(path), case=case)
         for words in opened.warnings:
@@ -594,7 +602,7 @@ class Network:
         forth, back = shaped(link.a_to_b, properties), shaped(link.b_to_a, properties)
         self.reshape_link(index, a_to_b=forth, b_to_a=shaped(back, reverse or {}))
 
-    def reshape_link(self, index: int, *, a_to_b: Shape, b_to_a: Shape) -> None:
+    def reshape_link(self, index: int, *, a_to_b: LinkImpairments, b_to_a: LinkImpairments) -> None:
         """Let a link do something else to packets.
 
         Args:

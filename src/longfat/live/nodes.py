@@ -10,7 +10,7 @@ from longfat.live.process import CommandFailed, Completed, Process, TimedOut
 from longfat.live.quantities import bits_per_second, seconds
 from longfat.live.record import as_line
 from longfat.live.session import LIVE_ENVIRONMENT
-from longfat.model.network import ROOT
+from longfat.model.network import ROOT_NAMESPACE
 from longfat.model.traffic.iperf3 import Iperf3
 from longfat.model.traffic.ping import Ping
 
@@ -279,4 +279,4 @@ class LiveSwitch(Node):
     """A switch: a bridge at root, where its commands run."""
 
     def __init__(self, network: Network, name: str) -> None:
-        super().__init__(network, name, place=ROOT)
+        super().__init__(network, name, place=ROOT_NAMESPACE)

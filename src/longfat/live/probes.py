@@ -27,7 +27,7 @@ from longfat.engine.machine.machine import START_OF_TIME_S
 from longfat.errors import InputError, MachineError
 from longfat.live.quantities import seconds, size_bytes
 from longfat.live.record import as_line
-from longfat.model.network import ROOT
+from longfat.model.network import ROOT_NAMESPACE
 from longfat.model.probes import Capture, Queue, Rate, Tcp
 from longfat.model.probes import capture as packets
 from longfat.model.probes import queue as queues
@@ -339,7 +339,7 @@ def _hosts(network: Network, given: Hosts) -> tuple[str, ...]:
     there = [host.name for host in network.model.hosts]
     for name in names:
         # The switches have no sockets, but root has.
-        if name not in (*there, ROOT):
+        if name not in (*there, ROOT_NAMESPACE):
             raise InputError(f"there is no host {name!r} (there are: {_some(there)})")
     return tuple(dict.fromkeys(names))
 

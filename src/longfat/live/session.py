@@ -23,7 +23,7 @@ from longfat.errors import InputError, MachineError
 from longfat.execution.compile import ENVIRONMENT
 from longfat.execution.init import GUEST_PLACE, guest_folder, init_program
 from longfat.model.case import DEFAULT_MEMORY_BYTES
-from longfat.model.network import ROOT
+from longfat.model.network import ROOT_NAMESPACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -105,7 +105,7 @@ class Session:
         why: why the last `go` has ended.
 
     Raises:
-        SurroundingsError: the host lacks the kernel, or what a sandbox needs.
+        HostError: the host lacks the kernel, or what a sandbox needs.
         MachineError: the machine did not boot.
     """
 
@@ -208,7 +208,7 @@ class Session:
         self,
         argv: Sequence[str],
         *,
-        node: str = ROOT,
+        node: str = ROOT_NAMESPACE,
         environment: Mapping[str, str] | None = None,
         folder: str = "/",
         terminal: tuple[int, int] | None = None,
@@ -221,7 +221,7 @@ class Session:
 
         Args:
             argv: the program and its arguments.
-            node: the host it runs at, or `ROOT`.
+            node: the host it runs at, or `ROOT_NAMESPACE`.
             environment: the whole environment; that of all commands, if None.
             folder: where it runs.
             terminal: give it a terminal of so many rows and columns.

@@ -43,7 +43,7 @@ class Command:
     """A line that a person typed, run verbatim by a shell.
 
     Attributes:
-        node: the host it is typed at, or `longfat.model.network.ROOT`.
+        node: the host it is typed at, or `longfat.model.network.ROOT_NAMESPACE`.
         line: the line.
     """
 

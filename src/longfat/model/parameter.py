@@ -13,7 +13,7 @@ from longfat.model.metric import Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class ParameterValue:
     """What a parameter of a grid is in one case.
 
     Attributes:

@@ -32,9 +32,9 @@ class Advice:
 def advice_of(found: Diagnosis) -> Advice:
     """Return what a diagnosis says, for the page."""
     facts = [f"{fact.label}: {fact.text}" for fact in found.facts]
-    words = [found.remedy.words] if found.remedy.words else []
+    words = [found.recommendation.words] if found.recommendation.words else []
     return Advice(
         verdict=found.verdict,
         notes=(*facts, *words, *found.notes),
-        lines=tuple((line.node, line.text) for line in found.remedy.lines),
+        lines=tuple((line.node, line.text) for line in found.recommendation.lines),
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
-from longfat.errors import InputError, LongfatError, SurroundingsError
+from longfat.errors import HostError, InputError, LongfatError
 from longfat.studio.http_error import Refusal
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def problem_of(error: LongfatError) -> dict[str, Any]:
     """Return an error as `Problem` of the page: with its place, where it has one."""
     place = error.place if isinstance(error, InputError) else None
-    message = str(error) if isinstance(error, SurroundingsError) else error.message
+    message = str(error) if isinstance(error, HostError) else error.message
     return {
         "message": message,
         "line": None if place is None else place.line,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.analysis.verdict import judge
 from longfat.errors import InputError, LongfatError, MachineError
-from longfat.execution import Audience, Batch, run_batches
+from longfat.execution import Batch, RunObserver, run_batches
 from longfat.execution.cache import Memory
 from longfat.execution.compile import expected_virtual_s
 from longfat.output.report import write_report
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from longfat.analysis.verdict import Verdict
-    from longfat.execution import Piece, Progress
+    from longfat.execution import Progress, RunId
     from longfat.execution.runs import Run
     from longfat.studio.plan import Plan
 
@@ -51,7 +51,7 @@ class _Tally:
         return [self.runs[seed] for seed in sorted(self.runs)]
 
 
-class Job(Audience):
+class Job(RunObserver):
     """Cases that run; `start` begins, `cancel` ends early, `join` waits.
 
     Args:
@@ -174,7 +174,7 @@ class Job(Audience):
             words = f"an error of longfat's own ({type(error).__name__}): {error}"
             self._end("failed", problem=problem_of(MachineError(words)))
 
-    def progress(self, piece: Piece, progress: Progress) -> None:
+    def progress(self, piece: RunId, progress: Progress) -> None:
         """Note how far a case is with one of its seeds."""
         with self._lock:
             tally = self._tallies[piece.name]
@@ -182,11 +182,11 @@ class Job(Audience):
             tally.virtual_s[piece.seed] = progress.virtual_s
         self._on_change(self.number)
 
-    def recalled(self, piece: Piece, run: Run) -> None:
+    def recalled(self, piece: RunId, run: Run) -> None:
         """Note a run that was remembered: to the page it is one that is done."""
         self.done(piece, run)
 
-    def done(self, piece: Piece, run: Run) -> None:
+    def done(self, piece: RunId, run: Run) -> None:
         """Note that a case is done with one of its seeds."""
         with self._lock:
             tally = self._tallies[piece.name]
@@ -197,7 +197,7 @@ class Job(Audience):
             self._judge()
         self._on_change(self.number)
 
-    def failed(self, piece: Piece, error: LongfatError) -> None:
+    def failed(self, piece: RunId, error: LongfatError) -> None:
         """Note that a case has failed with one of its seeds."""
         del error
         with self._lock:

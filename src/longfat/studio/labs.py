@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
-from longfat.model.network import ROOT
+from longfat.model.network import ROOT_NAMESPACE
 from longfat.output.report.text import page_text, place_network
 from longfat.study import read_study
 from longfat.study.labs import all_labs, find_lab
@@ -40,7 +40,7 @@ class LabBook:
             InputError: there is no such lab.
         """
         study = read_study(find_lab(name).folder)
-        nodes = {ROOT}
+        nodes = {ROOT_NAMESPACE}
         for planned in study.cases.values():
             nodes |= {host.name for host in planned.case.network.hosts}
             nodes |= {switch.name for switch in planned.case.network.switches}

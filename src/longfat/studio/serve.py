@@ -21,7 +21,7 @@ from urllib.parse import urlencode
 
 import uvicorn
 
-from longfat.errors import InputError, SurroundingsError
+from longfat.errors import HostError, InputError
 from longfat.studio.address import FIRST_PORT, Address
 from longfat.studio.app import STATIC, make_app
 from longfat.studio.auth import Keys, our_hosts
@@ -53,13 +53,13 @@ def serve(
 
     Raises:
         InputError: the address is not allowed or not ours, or there is no such workspace.
-        SurroundingsError: the page is not built, or the port is taken.
+        HostError: the page is not built, or the port is taken.
     """
     address.check()
     if not (static / "index.html").is_file():
-        raise SurroundingsError(
+        raise HostError(
             "the studio's page is not built: there is no static/index.html in longfat.studio",
-            mend="make web",
+            hint="make web",
         )
     with _listening(address) as listening:
         port = listening.getsockname()[1]
@@ -127,7 +127,7 @@ def _listening(address: Address) -> socket.socket:
 
     Raises:
         InputError: the host is no address of this machine.
-        SurroundingsError: the port is taken.
+        HostError: the port is taken.
     """
     host = "127.0.0.1" if address.host.lower() == "localhost" else address.host
     ports = (FIRST_PORT, 0) if address.port is None else (address.port,)
@@ -148,7 +148,7 @@ def _listening(address: Address) -> socket.socket:
             if error.errno == errno.EADDRINUSE:
                 if port != ports[-1]:
                     continue
-                raise SurroundingsError(
+                raise HostError(
                     f"port {port} of {address.host} is taken by another program; "
                     "without --port the studio takes a free one"
                 ) from None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.model.case import Command
-from longfat.model.network import ROOT
+from longfat.model.network import ROOT_NAMESPACE
 
 if TYPE_CHECKING:
     from longfat.model.network import Host, Network
@@ -71,7 +71,8 @@ def mtu_lines(network: Network) -> list[Command]:
     hosts = {host.name for host in network.hosts}
     return [
         Command(
-            node=node if node in hosts else ROOT, line=f"ip link set {name} mtu {link.mtu_bytes}"
+            node=node if node in hosts else ROOT_NAMESPACE,
+            line=f"ip link set {name} mtu {link.mtu_bytes}",
         )
         for link, names in zip(network.links, network.interfaces(), strict=True)
         if link.mtu_bytes is not None

@@ -42,7 +42,7 @@ def all_labs() -> tuple[Lab, ...]:
     """Return the labs, by name.
 
     Raises:
-        SurroundingsError: the installation is incomplete.
+        HostError: the installation is incomplete.
     """
     folders = sorted(resources.folder("labs").iterdir())
     return tuple(
@@ -57,7 +57,7 @@ def find_lab(name: str) -> Lab:
 
     Raises:
         InputError: there is none.
-        SurroundingsError: the installation is incomplete.
+        HostError: the installation is incomplete.
     """
     labs = {lab.name: lab for lab in all_labs()}
     if name not in labs:
@@ -77,7 +77,7 @@ def find_study(argument: str) -> Path:
 
     Raises:
         InputError: there is no such path and no such lab.
-        SurroundingsError: the installation is incomplete.
+        HostError: the installation is incomplete.
     """
     path = Path(argument)
     if not _is_name(argument):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from longfat.common.suggest import listed, nearest
-from longfat.model.network import Link, Shape
+from longfat.model.network import Link, LinkImpairments
 from longfat.model.network.qdisc import qdisc_problem
 from longfat.study.addresses import read_address
 
@@ -65,8 +65,8 @@ def read_link(node: Node, names: Iterable[str]) -> Link:
     return Link(
         a=a,
         b=b,
-        a_to_b=Shape(**{**both, **towards.get(b, {})}),
-        b_to_a=Shape(**{**both, **towards.get(a, {})}),
+        a_to_b=LinkImpairments(**{**both, **towards.get(b, {})}),
+        b_to_a=LinkImpairments(**{**both, **towards.get(a, {})}),
         a_address=read_address(addresses[a]) if a in addresses else None,
         b_address=read_address(addresses[b]) if b in addresses else None,
         mtu_bytes=mtu_bytes,

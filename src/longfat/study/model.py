@@ -9,7 +9,7 @@ from pathlib import Path
 from longfat.errors import Place
 from longfat.model.case import Case
 from longfat.model.metric import Unit
-from longfat.model.parameter import Setting
+from longfat.model.parameter import ParameterValue
 from longfat.study.claims.claims import Claim
 from longfat.study.figures.spec import FigureSpec
 
@@ -59,7 +59,7 @@ class Planned:
     setup_places: tuple[Place, ...]
     title: str
     seeds: int = 1
-    parameters: Mapping[str, Setting] = field(default_factory=dict, hash=False)
+    parameters: Mapping[str, ParameterValue] = field(default_factory=dict, hash=False)
 
     def seeded(self) -> tuple[Case, ...]:
         """Return the cases to run: one for each seed, in the seeds' order."""

@@ -11,7 +11,7 @@ import re
 
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
-from longfat.model.network import ROOT, Host, Network, Problem, Switch, problems
+from longfat.model.network import ROOT_NAMESPACE, Host, Network, Problem, Switch, problems
 from longfat.model.network.check import LONGEST_INTERFACE
 from longfat.study.addresses import read_address, read_routes
 from longfat.study.links import read_link
@@ -24,7 +24,7 @@ _NODE_NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_-]{{0,{LONGEST_NODE_NAME - 1}}}")
 # A switch is an interface of its name, beside the loopback; and the kernel keeps
 # net.ipv4.conf.all and .default for what is true of all interfaces.
 _RESERVED = {
-    ROOT: "it is the shell where the switches' interfaces are visible",
+    ROOT_NAMESPACE: "it is the shell where the switches' interfaces are visible",
     "lo": "it is the loopback interface",
     "all": "sysctl means all interfaces by it",
     "default": "sysctl means interfaces to come by it",
@@ -161,7 +161,7 @@ def check_host(name: str, network: Network, *, root: bool) -> str | None:
         The reason, or None.
     """
     hosts = [host.name for host in network.hosts]
-    known = [ROOT, *hosts] if root else hosts
+    known = [ROOT_NAMESPACE, *hosts] if root else hosts
     if name in known:
         return None
     if any(switch.name == name for switch in network.switches):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from longfat.model.network import Network, NoWayError, follow_back, follow_routes
+from longfat.model.network import Network, NoRouteError, follow_back, trace_route
 from longfat.model.network.check import Groups
 
 if TYPE_CHECKING:
@@ -52,11 +52,11 @@ def check_reach(
 
 def _by_routes(network: Network, source: str, target: str) -> str | None:
     try:
-        follow_routes(network, source, target)
-    except NoWayError as stopped:
+        trace_route(network, source, target)
+    except NoRouteError as stopped:
         return str(stopped)
     try:
         follow_back(network, source, target)
-    except NoWayError as stopped:
+    except NoRouteError as stopped:
         return f"no answer comes back: {stopped}"
     return None

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from longfat.model.case import Case, Command
-from longfat.model.network import ROOT, Host, Link, Network, Switch
+from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
 from longfat.model.probes import Probe, Queue, Tcp
 from longfat.model.traffic import Flow, Iperf3, Ping
 
@@ -46,7 +46,7 @@ def case(
             switches=(Switch(name="s1"), Switch(name="s2")),
             links=tuple(Link(a=link.split("-")[0], b=link.split("-")[1]) for link in links),
         ),
-        setup=(*(Command(node=ROOT, line=line) for line in root), *buffers, *more),
+        setup=(*(Command(node=ROOT_NAMESPACE, line=line) for line in root), *buffers, *more),
         flows=tuple(flows),
         probes=probes,
         memory_bytes=512 << 20,

@@ -18,7 +18,7 @@ from longfat.errors import InputError
 from longfat.execution import run_case
 from longfat.execution.runs import Run
 from longfat.model.case import Command
-from longfat.model.network import ROOT
+from longfat.model.network import ROOT_NAMESPACE
 from tests.analysis.advice import scaled
 
 
@@ -86,7 +86,7 @@ def test_default_buffers(default_run: Run) -> None:
     assert found.limit is Limit.RECEIVE_WINDOW
     assert found.seconds[Limit.RECEIVE_WINDOW] > 0.95 * found.duration_s
     assert "receive window of h2" in found.verdict
-    assert [(line.node, line.text) for line in found.remedy.lines] == [
+    assert [(line.node, line.text) for line in found.recommendation.lines] == [
         ("h2", "sysctl -w net.ipv4.tcp_rmem='10240 87380 500000'"),
         ("h1", "sysctl -w net.ipv4.tcp_wmem='10240 87380 500000'"),
     ]
@@ -100,7 +100,7 @@ def test_default_buffers(default_run: Run) -> None:
 
 def test_what_it_advises_helps(folder: Path, default_run: Run) -> None:
     (before,) = diagnose(default_run)
-    lines = tuple(Command(node=line.node, line=line.text) for line in before.remedy.lines)
+    lines = tuple(Command(node=line.node, line=line.text) for line in before.recommendation.lines)
     case = replace(default_run.case, setup=default_run.case.setup + lines)
     after = run_case(case, name="mended", out=folder)
     assert after.metrics["bulk.receiver_bps"] > 2.5 * default_run.metrics["bulk.receiver_bps"]
@@ -112,8 +112,8 @@ def test_tuned_buffers(tuned_run: Run) -> None:
     whole(found)
     assert found.limit is Limit.BOTTLENECK
     assert found.seconds[Limit.BOTTLENECK] > 0.9 * found.duration_s
-    assert found.remedy.lines == ()
-    assert found.remedy.words.startswith("Nothing: the link is full.")
+    assert found.recommendation.lines == ()
+    assert found.recommendation.words.startswith("Nothing: the link is full.")
 
 
 def test_a_send_buffer(folder: Path) -> None:
@@ -123,8 +123,11 @@ def test_a_send_buffer(folder: Path) -> None:
     (found,) = diagnose(run)
     whole(found)
     assert found.limit is Limit.SEND_BUFFER
-    (remedy,) = found.remedy.lines
-    assert (remedy.node, remedy.text) == ("h1", "sysctl -w net.ipv4.tcp_wmem='4096 16384 500000'")
+    (recommendation,) = found.recommendation.lines
+    assert (recommendation.node, recommendation.text) == (
+        "h1",
+        "sysctl -w net.ipv4.tcp_wmem='4096 16384 500000'",
+    )
 
 
 @pytest.mark.parametrize("rate_bps", [30_000_000, 200_000])
@@ -133,18 +136,18 @@ def test_an_application_that_paces_itself(folder: Path, rate_bps: int) -> None:
     (found,) = diagnose(run)
     whole(found)
     assert found.limit is Limit.APPLICATION
-    assert found.remedy.lines == ()
+    assert found.recommendation.lines == ()
 
 
 def test_a_larger_router_buffer_as_a_line(folder: Path) -> None:
     run = run_case(scaled.LABS["lab11 tiny cubic"], name="tiny", out=folder)
     found, beside = diagnose(run)
     assert (found.flow, beside.flow) == ("bulk", "beside")
-    at_root = [line.text for line in found.remedy.lines if line.node == ROOT]
+    at_root = [line.text for line in found.recommendation.lines if line.node == ROOT_NAMESPACE]
     assert at_root == [
         "tc qdisc change dev s1-eth1 parent 1: handle 2: tbf rate 100mbit burst 50000 limit 250000"
     ]
-    setup = (*run.case.setup, Command(node=ROOT, line=at_root[0]))
+    setup = (*run.case.setup, Command(node=ROOT_NAMESPACE, line=at_root[0]))
     after = run_case(replace(run.case, setup=setup), name="mended", out=folder)
     assert diagnose(after, "bulk")[0].limit is Limit.BOTTLENECK
 
@@ -165,14 +168,14 @@ def test_udp(folder: Path) -> None:
 
 def test_a_path_that_is_not_understood(folder: Path, default_run: Run) -> None:
     case = default_run.case
-    shaped = Command(node=ROOT, line="for d in s1-eth2; do tc -s qdisc show dev $d; done")
+    shaped = Command(node=ROOT_NAMESPACE, line="for d in s1-eth2; do tc -s qdisc show dev $d; done")
     blind = replace(case, setup=(*case.setup, shaped))
     (found,) = diagnose(replace(default_run, case=blind))
     whole(found)
     # The kernel's clocks need no path.
     assert found.limit is Limit.RECEIVE_WINDOW
     assert any("is not understood" in note for note in found.notes)
-    assert found.remedy.lines == ()
+    assert found.recommendation.lines == ()
     assert folder.is_dir()
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from longfat.analysis.compare.changes import Change, case_changes
 from longfat.model.case import Case, Command, File
-from longfat.model.network import Host, Link, Network, Shape
+from longfat.model.network import Host, Link, LinkImpairments, Network
 from longfat.model.probes import Queue, Tcp
 from longfat.model.traffic import Iperf3, Ping
 
@@ -75,7 +75,10 @@ def test_arguments_and_probes(case: Case) -> None:
 
 def test_what_both_directions_of_a_link_have_in_common_is_told_once(case: Case) -> None:
     first, second = case.network.links
-    slow, slower = Shape(delay_s=0.01, loss=0.001), Shape(delay_s=0.02, loss=0.001)
+    slow, slower = (
+        LinkImpairments(delay_s=0.01, loss=0.001),
+        LinkImpairments(delay_s=0.02, loss=0.001),
+    )
     before = dataclasses.replace(
         case,
         network=with_links(case, dataclasses.replace(first, a_to_b=slow, b_to_a=slow), second),

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from longfat.analysis.compare import Standing, compare_sides, compare_verdicts, make_side
+from longfat.analysis.compare import Significance, compare_sides, compare_verdicts, make_side
 from longfat.analysis.compare.changes import Change
 from longfat.analysis.compare.compared import SharedChange
 from longfat.analysis.compare.differences import Difference
@@ -19,7 +19,7 @@ from longfat.analysis.verdict import judge
 from longfat.errors import InputError
 from longfat.execution.runs import Run, Tool
 from longfat.model.metric import Unit
-from longfat.model.parameter import Setting
+from longfat.model.parameter import ParameterValue
 from longfat.model.spread import spread_of
 from longfat.study import read_study
 from tests.analysis.compare.conftest import SEEDED
@@ -38,33 +38,33 @@ def only(a: list[Run], b: list[Run]) -> Difference:
 @pytest.mark.parametrize(
     ("a", "b", "standing"),
     [
-        (LOW, HIGH, Standing.REAL),
-        (LOW, [2.5, 3.5, 4.5, 5.5], Standing.UNPROVEN),
-        (LOW[:3], HIGH[:3], Standing.FEW),
-        ([1.0], HIGH, Standing.FEW),
-        ([1.0, 1.0], [2.0, 2.0], Standing.STEADY),
-        ([1.0] * 4, [2.0] * 4, Standing.REAL),
-        ([1.0] * 4, [1.0] * 3, Standing.SAME),
-        ([1.0], [2.0], Standing.EXACT),
-        ([1.0], [1.0], Standing.SAME),
-        ([None, None], [1.0, 2.0], Standing.ONE_SIDED),
-        ([1.0, float("nan")], [float("inf"), None], Standing.ONE_SIDED),
+        (LOW, HIGH, Significance.REAL),
+        (LOW, [2.5, 3.5, 4.5, 5.5], Significance.UNPROVEN),
+        (LOW[:3], HIGH[:3], Significance.FEW),
+        ([1.0], HIGH, Significance.FEW),
+        ([1.0, 1.0], [2.0, 2.0], Significance.STEADY),
+        ([1.0] * 4, [2.0] * 4, Significance.REAL),
+        ([1.0] * 4, [1.0] * 3, Significance.SAME),
+        ([1.0], [2.0], Significance.EXACT),
+        ([1.0], [1.0], Significance.SAME),
+        ([None, None], [1.0, 2.0], Significance.ONE_SIDED),
+        ([1.0, float("nan")], [float("inf"), None], Significance.ONE_SIDED),
     ],
 )
 def test_how_much_a_difference_is_worth(
-    made: Made, a: list[float], b: list[float], standing: Standing
+    made: Made, a: list[float], b: list[float], standing: Significance
 ) -> None:
     difference = only(made({RATE: a}), made({RATE: b}, digest="b"))
     assert difference.standing is standing
     assert (difference.p is not None) == (difference.adjusted_p is not None)
-    assert (difference.p is not None) == (standing in (Standing.REAL, Standing.UNPROVEN))
+    assert (difference.p is not None) == (standing in (Significance.REAL, Significance.UNPROVEN))
 
 
 def test_equal_bytes_are_no_draws_to_compare(made: Made) -> None:
     difference = only(made({RATE: LOW}), made({RATE: LOW}))
-    assert (difference.standing, difference.p) == (Standing.SAME, None)
+    assert (difference.standing, difference.p) == (Significance.SAME, None)
     # The same numbers from other seeds are draws.
-    assert only(made({RATE: LOW}), made({RATE: LOW}, first=9)).standing is Standing.UNPROVEN
+    assert only(made({RATE: LOW}), made({RATE: LOW}, first=9)).standing is Significance.UNPROVEN
 
 
 def test_the_numbers_of_a_difference(made: Made) -> None:
@@ -94,14 +94,14 @@ def test_many_comparisons_make_one_less_certain(made: Made) -> None:
     (contrast,) = compare_sides([make_side("a", a), make_side("b", b)]).contrasts
     first, second = contrast.differences
     assert first.adjusted_p == pytest.approx(4 / 70)
-    assert (first.standing, second.standing) == (Standing.UNPROVEN, Standing.UNPROVEN)
+    assert (first.standing, second.standing) == (Significance.UNPROVEN, Significance.UNPROVEN)
     b["c1"] = made({RATE: HIGH}, name="c1")
-    assert compare_sides([make_side("a", a), make_side("b", b)]).contrasts[0].of(Standing.REAL)
+    assert compare_sides([make_side("a", a), make_side("b", b)]).contrasts[0].of(Significance.REAL)
 
 
 def test_cases_are_matched_by_name_then_by_parameters(made: Made) -> None:
-    def setting(number: float) -> dict[str, dict[str, Setting]]:
-        return {"parameters": {"rtt": Setting(text="?", number=number, unit=Unit.SECONDS)}}
+    def setting(number: float) -> dict[str, dict[str, ParameterValue]]:
+        return {"parameters": {"rtt": ParameterValue(text="?", number=number, unit=Unit.SECONDS)}}
 
     a = make_side(
         "a",
@@ -248,7 +248,7 @@ def test_a_grid_that_moved_alike_is_told_in_one_line(made: Made) -> None:
         b[name] = made({RATE: HIGH if k else LOW, COUNT: [9 * v for v in HIGH]}, name=name, first=9)
     a["c4"] = made({RATE: [10 * v for v in HIGH], COUNT: LOW}, name="c4")
     (contrast,) = compare_sides([make_side("a", a), make_side("b", b)]).contrasts
-    first, second = tallies(contrast.differences, [Standing.REAL])
+    first, second = tallies(contrast.differences, [Significance.REAL])
     assert (first.title, first.up, first.down, first.cases) == ("bulk retransmissions", 5, 0, 5)
     assert (second.title, second.up, second.down, second.cases) == ("bulk receiver", 3, 1, 5)
     assert second.relative == pytest.approx(1.6)
@@ -262,8 +262,8 @@ def test_the_test_of_many_sides_is_corrected_over_all(made: Made) -> None:
         make_side("c", {"x": made({RATE: LOW}, first=20)}),
     ]
     assert compare_sides(sides).tests == 2
-    assert not compare_sides(sides).contrasts[0].of(Standing.REAL)
-    assert compare_sides(sides[:2]).contrasts[0].of(Standing.REAL)
+    assert not compare_sides(sides).contrasts[0].of(Significance.REAL)
+    assert compare_sides(sides[:2]).contrasts[0].of(Significance.REAL)
 
 
 def test_thousands_of_cases(made: Made) -> None:
@@ -294,7 +294,7 @@ def test_thousands_of_cases(made: Made) -> None:
     (contrast,) = compare_sides(
         [make_side("a", side("a", 0)), make_side("b", side("b", 6))]
     ).contrasts
-    real = contrast.of(Standing.REAL)
+    real = contrast.of(Significance.REAL)
     false = [one for one in real if one.metric != RATE or int(one.case[1:]) >= 300]
     assert len(real) >= 300
     assert len(false) <= 0.05 * len(real)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from longfat.common.guard import Guarded
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 
 def alive(pid: int) -> bool:
@@ -117,7 +117,7 @@ def test_a_folder_that_was_moved_away_stays(tmp_path: Path) -> None:
 
 
 def test_a_command_that_is_not_there() -> None:
-    with pytest.raises(SurroundingsError, match="cannot start /no/such/program"):
+    with pytest.raises(HostError, match="cannot start /no/such/program"):
         Guarded(["/no/such/program"])
 
 

@@ -6,11 +6,11 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from longfat.case import Case, Command
-from longfat.network import ROOT, Host, Link, Network, Switch
-from longfat.probe import Capture, Queue, Rate, Tcp
-from longfat.runner import run_case
-from longfat.traffic import Iperf3
+from longfat.model.case import Case, Command
+from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
+from longfat.model.probes import Capture, Queue, Rate, Tcp
+from longfat.execution import run_case
+from longfat.model.traffic import Iperf3
 
 HERE = Path(__file__).resolve().parent
 SETUP = (
@@ -24,7 +24,7 @@ CASE = Case(
         switches=(Switch(name="s1"),),
         links=(Link(a="h1", b="s1"), Link(a="h2", b="s1")),
     ),
-    setup=tuple(Command(node=ROOT, line=line) for line in SETUP),
+    setup=tuple(Command(node=ROOT_NAMESPACE, line=line) for line in SETUP),
     flows=(Iperf3(name="bulk", source="h1", target="h2", time_s=2.0),),
     probes=(
         Queue(name="queue", of=("s1-eth2", "h1-eth0")),

@@ -12,11 +12,11 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from longfat.case import Case, Command
-from longfat.network import ROOT, Host, Link, Network, Switch
-from longfat.probe import Queue, Tcp
-from longfat.runner import run_case
-from longfat.traffic import Iperf3
+from longfat.model.case import Case, Command
+from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
+from longfat.model.probes import Queue, Tcp
+from longfat.execution import run_case
+from longfat.model.traffic import Iperf3
 
 HERE = Path(__file__).resolve().parent
 SETUP = (
@@ -33,7 +33,7 @@ CASE = Case(
             for a, b in (("s1", "s2"), ("h1", "s1"), ("h2", "s1"), ("h3", "s2"), ("h4", "s2"))
         ),
     ),
-    setup=tuple(Command(node=ROOT, line=line) for line in SETUP),
+    setup=tuple(Command(node=ROOT_NAMESPACE, line=line) for line in SETUP),
     flows=(
         Iperf3(name="one", source="h1", target="h3", time_s=1.0),
         Iperf3(name="other", source="h1", target="h4", time_s=1.0, start_s=0.25),

@@ -17,7 +17,7 @@ import pytest
 from longfat.engine.kernel import apt, downloads
 from longfat.engine.kernel.progress import Step
 from longfat.engine.kernel.source import NotOfferedError
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 from tests.engine.kernel.archive import Key, content_of, make_archive, serving
 from tests.engine.kernel.conftest import Told
 
@@ -130,7 +130,7 @@ def test_a_package_with_other_bytes_is_refused(
 ) -> None:
     package = archive / "pool/linux-source-6.12_6.12.5-1_all.deb"
     package.write_bytes(package.read_bytes()[:-1] + b"x")
-    with pytest.raises(SurroundingsError, match=r"cannot download .*(Hash Sum|size)") as caught:
+    with pytest.raises(HostError, match=r"cannot download .*(Hash Sum|size)") as caught:
         apt.fetch("6.12", report=told)
     assert not isinstance(caught.value, NotOfferedError)
     assert _left(empty_cache) == []
@@ -138,7 +138,7 @@ def test_a_package_with_other_bytes_is_refused(
 
 def test_a_package_that_is_gone(empty_cache: Path, archive: Path, told: Told) -> None:
     (archive / "pool/linux-source-6.12_6.12.5-1_all.deb").unlink()
-    with pytest.raises(SurroundingsError, match=r"cannot download .*404"):
+    with pytest.raises(HostError, match=r"cannot download .*404"):
         apt.fetch("6.12", report=told)
     assert _left(empty_cache) == []
 

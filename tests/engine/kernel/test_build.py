@@ -14,7 +14,7 @@ import pytest
 
 from longfat.engine.kernel import Kernel, Progress, Step, cache, find, manifest, manifest_of, recipe
 from longfat.engine.kernel.build import build
-from longfat.errors import InputError, SurroundingsError
+from longfat.errors import HostError, InputError
 
 # A kernel in five lines. It notes each compilation in a file next to its source.
 _MAKEFILE = """\
@@ -142,7 +142,7 @@ def test_other_shims_need_no_new_binary(empty_cache: Path, tarball: Path, tmp_pa
     older = replace(manifest_of(kernel), digest="0" * 64, recipe_digest="1" * 64)
     kernel.folder.rename(empty_cache / "kernels" / older.digest)
     manifest.write(older, empty_cache / "kernels" / older.digest)
-    with pytest.raises(SurroundingsError, match="must be built again"):
+    with pytest.raises(HostError, match="must be built again"):
         find("6.1")
     assert _build("6.1", tarball) == kernel == find("6.1")
     assert kernel.binary.read_text() == "a kernel"
@@ -170,7 +170,7 @@ def test_what_is_no_kernel_is_said_not_to_be_one(
             tar.add(Path(__file__), "odd/README")
     else:
         source.write_bytes(content)
-    with pytest.raises(SurroundingsError, match=r"not a kernel|unpacking .*failed"):
+    with pytest.raises(HostError, match=r"not a kernel|unpacking .*failed"):
         _build("6.1", source)
     assert _left(empty_cache) == {".lock"}
 
@@ -197,7 +197,7 @@ def test_a_kernel_that_is_built_needs_no_download(
 def test_when_make_fails_its_last_words_are_shown(empty_cache: Path, tree: Path) -> None:
     makefile = tree / "Makefile"
     makefile.write_text(makefile.read_text() + "\t@echo 'tcp.c: bad thing' >&2; exit 1\n")
-    with pytest.raises(SurroundingsError, match=r"tcp\.c: bad thing") as caught:
+    with pytest.raises(HostError, match=r"tcp\.c: bad thing") as caught:
         _build("6.1", tree)
     log = Path(caught.value.message.rpartition("log: ")[2])
     assert "compiling the kernel failed" in caught.value.message
@@ -211,7 +211,7 @@ def test_a_full_disk_is_named(empty_cache: Path, tree: Path) -> None:
     makefile.write_text(
         makefile.read_text() + "\t@echo 'cc1: fatal: No space left on device' >&2; exit 1\n"
     )
-    with pytest.raises(SurroundingsError, match="the disk is full"):
+    with pytest.raises(HostError, match="the disk is full"):
         _build("6.1", tree)
     assert _left(empty_cache) == {".lock"}
 
@@ -223,7 +223,7 @@ def test_little_space_is_seen_before(
         free = 200_000_000
 
     monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage())  # noqa: ARG005
-    with pytest.raises(SurroundingsError, match=r"0\.2 GB are free"):
+    with pytest.raises(HostError, match=r"0\.2 GB are free"):
         _build("6.1", tarball)
     assert empty_cache.exists()
 
@@ -245,7 +245,7 @@ def test_a_worker_that_dies_is_no_silence(empty_cache: Path, tree: Path) -> None
     makefile = tree / "Makefile"
     # The parent of make is the worker.
     makefile.write_text(makefile.read_text() + "\t@kill -9 $$(ps -o ppid= $$PPID)\n")
-    with pytest.raises(SurroundingsError, match="ended with status 137"):
+    with pytest.raises(HostError, match="ended with status 137"):
         _build("6.1", tree)
     assert _left(empty_cache) == {".lock"}
 

@@ -13,7 +13,7 @@ import pytest
 
 from longfat.engine.kernel import cache
 from longfat.engine.kernel.manifest import Kernel
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 Plant = Callable[..., Kernel]
 
@@ -73,7 +73,7 @@ def test_a_kernel_takes_the_place_of_what_is_none(plant: Plant, empty_cache: Pat
 
 def test_a_build_that_left_nothing_is_an_error(empty_cache: Path) -> None:
     empty_cache.mkdir()
-    with pytest.raises(SurroundingsError, match="left no kernel"):
+    with pytest.raises(HostError, match="left no kernel"):
         cache.put(empty_cache, digest="a" * 64)
 
 
@@ -83,7 +83,7 @@ def test_remove(plant: Plant) -> None:
     cache.remove(kernel)
     assert cache.kernels() == [other]
     assert os.listdir(other.folder.parent) == [other.digest]
-    with pytest.raises(SurroundingsError, match="no longer"):
+    with pytest.raises(HostError, match="no longer"):
         cache.manifest_of(kernel)
 
 
@@ -141,7 +141,7 @@ def test_a_cache_that_cannot_be_written_is_no_traceback(
     (tmp_path / "file").touch()
     monkeypatch.setenv("LONGFAT_CACHE", str(tmp_path / "file"))
     with (
-        pytest.raises(SurroundingsError, match="cannot write"),
+        pytest.raises(HostError, match="cannot write"),
         cache.lock("a" * 64, on_wait=lambda: None),
     ):
         pass

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from longfat.engine.kernel import Kernel, find, fits, named
-from longfat.errors import InputError, SurroundingsError
+from longfat.errors import HostError, InputError
 
 Plant = Callable[..., Kernel]
 
@@ -38,24 +38,24 @@ def test_a_kernel_of_an_older_recipe_is_passed_over(plant: Plant) -> None:
 @pytest.mark.parametrize("version", ["6.1", "newest"])
 def test_an_older_recipe_is_said_to_be_the_reason(plant: Plant, version: str) -> None:
     plant("6.1.10", digest="b" * 64, old=True)
-    with pytest.raises(SurroundingsError, match=r"6\.1\.10 was built from other answers") as caught:
+    with pytest.raises(HostError, match=r"6\.1\.10 was built from other answers") as caught:
         find(version)
-    assert caught.value.mend == "longfat kernel build 6.1"
+    assert caught.value.hint == "longfat kernel build 6.1"
 
 
 def test_the_built_ones_are_named(plant: Plant) -> None:
     plant("6.12.99", digest="a" * 64)
-    with pytest.raises(SurroundingsError, match=r"6\.1 is not built; built: 6\.12\.99") as caught:
+    with pytest.raises(HostError, match=r"6\.1 is not built; built: 6\.12\.99") as caught:
         find("6.1")
-    assert caught.value.mend == "longfat kernel build 6.1"
+    assert caught.value.hint == "longfat kernel build 6.1"
 
 
 @pytest.mark.usefixtures("empty_cache")
 @pytest.mark.parametrize("version", ["6.1", "newest"])
 def test_nothing_is_built(version: str) -> None:
-    with pytest.raises(SurroundingsError, match="no kernel is built") as caught:
+    with pytest.raises(HostError, match="no kernel is built") as caught:
         find(version)
-    assert caught.value.mend == "longfat kernel build 6.1"
+    assert caught.value.hint == "longfat kernel build 6.1"
 
 
 @pytest.mark.parametrize("version", ["", "new", "6", "../.."])

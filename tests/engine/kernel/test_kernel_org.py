@@ -15,7 +15,7 @@ import pytest
 from longfat.engine.kernel import downloads, kernel_org
 from longfat.engine.kernel.progress import Step
 from longfat.engine.kernel.source import NotOfferedError, Source
-from longfat.errors import InputError, SurroundingsError
+from longfat.errors import HostError, InputError
 from tests.engine.kernel.archive import Key, serving
 from tests.engine.kernel.conftest import Told
 
@@ -130,7 +130,7 @@ def test_without_the_key_the_checksum_must_be_given(
     monkeypatch.setenv("GNUPGHOME", str(tmp_path / "no-gnupg"))
     with pytest.raises(NotOfferedError, match=r"has 6\.1\.10, .* gpg has no key") as caught:
         fetch("6.1")
-    assert "longfat kernel build 6.1.10 --sha256 DIGEST" in caught.value.mend
+    assert "longfat kernel build 6.1.10 --sha256 DIGEST" in caught.value.hint
     assert not (tmp_path / "no-gnupg").exists()
     (tmp_path / "no-gnupg").mkdir(mode=0o700)  # a ring without that key
     with pytest.raises(NotOfferedError, match="gpg has no key"):
@@ -153,7 +153,7 @@ def test_without_gpg_the_checksum_must_be_given(
 def test_a_list_that_was_changed_is_refused(fetch: Fetch, mirror: Path) -> None:
     sums = mirror / "sha256sums.asc"
     sums.write_bytes(sums.read_bytes().replace(_digest("6.1.9").encode(), b"1" * 64))
-    with pytest.raises(SurroundingsError, match="signature is not a good one") as caught:
+    with pytest.raises(HostError, match="signature is not a good one") as caught:
         fetch("6.1")
     assert not isinstance(caught.value, NotOfferedError)
 
@@ -167,14 +167,14 @@ def test_lines_beside_the_signed_ones_do_not_count(fetch: Fetch, mirror: Path) -
 
 @pytest.mark.usefixtures("fetch")
 def test_a_key_that_is_another_is_refused(told: Told) -> None:
-    with pytest.raises(SurroundingsError, match="signature is not a good one"):
+    with pytest.raises(HostError, match="signature is not a good one"):
         kernel_org.fetch("6.1", report=told)
 
 
 def test_a_wrong_checksum(fetch: Fetch, mirror: Path, empty_cache: Path) -> None:
     (mirror / "linux-6.1.10.tar.xz").write_bytes(b"something else")
     for sha256 in ("", _digest("6.1.10")):
-        with pytest.raises(SurroundingsError, match="not what it should be") as caught:
+        with pytest.raises(HostError, match="not what it should be") as caught:
             fetch("6.1", sha256)
         assert not isinstance(caught.value, NotOfferedError)
     assert _left(empty_cache) == []
@@ -182,7 +182,7 @@ def test_a_wrong_checksum(fetch: Fetch, mirror: Path, empty_cache: Path) -> None
 
 def test_a_file_that_breaks_off(fetch: Fetch, mirror: Path, empty_cache: Path) -> None:
     (mirror.parent / "cut").touch()
-    with pytest.raises(SurroundingsError, match=r"broke off: 500 of 20,000 bytes"):
+    with pytest.raises(HostError, match=r"broke off: 500 of 20,000 bytes"):
         fetch("6.1.10")
     assert _left(empty_cache) == []
 

@@ -10,7 +10,7 @@ import pytest
 from longfat.engine.kernel import downloads, kernel_org, locate
 from longfat.engine.kernel.progress import Step
 from longfat.engine.kernel.source import Source
-from longfat.errors import InputError, SurroundingsError
+from longfat.errors import HostError, InputError
 from tests.engine.kernel.conftest import Told
 
 
@@ -89,13 +89,13 @@ def test_what_is_no_version_is_refused(packages: Path) -> None:
 
 @pytest.mark.usefixtures("offline", "empty_cache")
 def test_all_places_are_named_where_none_has_it(told: Told) -> None:
-    with pytest.raises(SurroundingsError) as caught:
+    with pytest.raises(HostError) as caught:
         locate.download("5.99", report=told)
     message = caught.value.message
     assert message.startswith("no source of kernel 5.99: none is on this host; apt-get's list")
     assert "/v5.x/sha256sums.asc does not answer" in message
     assert "\n" not in message
-    assert caught.value.mend == "longfat kernel build 5.99 --source TARBALL"
+    assert caught.value.hint == "longfat kernel build 5.99 --source TARBALL"
 
 
 @pytest.mark.usefixtures("empty_cache")
@@ -117,9 +117,9 @@ def test_a_download_that_was_changed_is_seen() -> None:
     kept = _keep("6.6.5")
     assert kept.digest() == kept.sha256
     kept.path.write_bytes(b"y")
-    with pytest.raises(SurroundingsError, match="is damaged") as caught:
+    with pytest.raises(HostError, match="is damaged") as caught:
         kept.digest()
-    assert caught.value.mend == f"rm -r {kept.path.parent}"
+    assert caught.value.hint == f"rm -r {kept.path.parent}"
 
 
 def test_a_folder_that_is_no_download_is_none(empty_cache: Path) -> None:
@@ -135,14 +135,14 @@ def test_a_folder_that_is_no_download_is_none(empty_cache: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../6.1", "6.1/..", ".6", "", "6.1\n"])
 def test_what_cannot_name_a_folder_is_refused(empty_cache: Path, name: str) -> None:
-    with pytest.raises(SurroundingsError, match="cannot be the version"):
+    with pytest.raises(HostError, match="cannot be the version"):
         _keep(name)
     assert list((empty_cache / "sources").iterdir()) == []
 
 
 def test_a_cache_that_cannot_be_written(empty_cache: Path, told: Told) -> None:
     empty_cache.write_text("a file where a folder should be")
-    with pytest.raises(SurroundingsError, match="cannot write"):
+    with pytest.raises(HostError, match="cannot write"):
         locate.download("5.99", report=told)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from longfat.common.resources import folder
 from longfat.engine.kernel import patch
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 _CLOCK = """\
 What it is for.
@@ -38,7 +38,7 @@ def test_a_patch_is_applied(tmp_path: Path) -> None:
 def test_a_patch_beyond_arch_um_is_refused(tmp_path: Path, name: str) -> None:
     file = tmp_path / "bad.patch"
     file.write_text(_CLOCK.replace("arch/um/kernel/time.c", name))
-    with pytest.raises(SurroundingsError, match="arch/um only"):
+    with pytest.raises(HostError, match="arch/um only"):
         patch.check([file])
 
 

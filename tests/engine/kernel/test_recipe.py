@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from longfat.engine.kernel import recipe
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_patches_come_in_the_order_of_their_names(folder: Path) -> None:
 
 
 def test_an_incomplete_installation_is_said_to_be_one(tmp_path: Path) -> None:
-    with pytest.raises(SurroundingsError, match=r"answers\.config"):
+    with pytest.raises(HostError, match=r"answers\.config"):
         recipe.load("6.1", folder=tmp_path)
 
 

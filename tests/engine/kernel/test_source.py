@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from longfat.engine.kernel import source
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 
 @pytest.fixture
@@ -79,5 +79,5 @@ def test_a_tarballs_digest_is_that_of_its_bytes(packages: Path) -> None:
 
 
 def test_a_source_that_cannot_be_read_is_no_traceback(tmp_path: Path) -> None:
-    with pytest.raises(SurroundingsError, match="cannot read the kernel source"):
+    with pytest.raises(HostError, match="cannot read the kernel source"):
         source.Source(tmp_path / "gone.tar.xz").digest()

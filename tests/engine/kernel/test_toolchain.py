@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from longfat.engine.kernel import toolchain
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 
 def test_this_host_can_build() -> None:
@@ -26,14 +26,14 @@ def test_missing_programs_are_named_with_the_command_that_mends_it(
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SurroundingsError, match="needs bison, flex, xz") as caught:
+    with pytest.raises(HostError, match="needs bison, flex, xz") as caught:
         toolchain.check()
-    assert caught.value.mend == "sudo apt-get install bison flex xz-utils"
+    assert caught.value.hint == "sudo apt-get install bison flex xz-utils"
 
 
 def test_another_processor_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
-    with pytest.raises(SurroundingsError, match="this is aarch64"):
+    with pytest.raises(HostError, match="this is aarch64"):
         toolchain.check()
 
 

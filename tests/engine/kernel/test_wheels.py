@@ -33,7 +33,7 @@ from longfat.engine.kernel import (
 )
 from longfat.engine.kernel.build import build
 from longfat.engine.kernel.manifest import Manifest
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 from tests.paths import REPOSITORY
 
 
@@ -156,7 +156,7 @@ def test_a_library_that_others_lack_is_refused(dist: ModuleType, tmp_path: Path)
         text=True,
         check=True,
     )
-    with pytest.raises(SurroundingsError, match=r"needs libm\.so"):
+    with pytest.raises(HostError, match=r"needs libm\.so"):
         dist.glibc_minor(tmp_path)
 
 
@@ -176,9 +176,9 @@ def test_damage_is_told() -> None:
     content = bytearray(shim.read_bytes())
     content[len(content) // 2] ^= 1
     shim.write_bytes(content)
-    with pytest.raises(SurroundingsError, match=r"entropy\.so: its bytes are not") as caught:
+    with pytest.raises(HostError, match=r"entropy\.so: its bytes are not") as caught:
         find("6.1")
-    assert caught.value.mend.startswith("pip uninstall longfat-kernel-6.1")
+    assert caught.value.hint.startswith("pip uninstall longfat-kernel-6.1")
     assert cache.get(shim.parent.name) is None
 
 
@@ -191,7 +191,7 @@ def test_one_of_another_recipe_is_passed_over(
     write_sums(folder)
     monkeypatch.setenv("LONGFAT_CACHE", str(tmp_path / "cache"))
     monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(SurroundingsError, match=r"9\.8\.7 was built from other answers"):
+    with pytest.raises(HostError, match=r"9\.8\.7 was built from other answers"):
         find("9.8")
     recipe_digest = recipe.load("9.8").digest
     manifest.write(
@@ -216,9 +216,9 @@ def test_pip_alone_removes_it() -> None:
     listed = json.loads(CliRunner().invoke(command, ["list", "--json"]).stdout)
     assert [one["wheel"] for one in listed] == [wheel_of(kernel)]
     assert "longfat-kernel-6.1" in CliRunner().invoke(command, ["list"]).stdout
-    with pytest.raises(SurroundingsError, match="installed by pip") as caught:
+    with pytest.raises(HostError, match="installed by pip") as caught:
         CliRunner().invoke(command, ["remove", kernel.digest], catch_exceptions=False)
-    assert caught.value.mend == "pip uninstall longfat-kernel-6.1"
+    assert caught.value.hint == "pip uninstall longfat-kernel-6.1"
     assert find("6.1") == kernel
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from longfat.engine.kernel import Kernel
-from longfat.errors import MachineError, SurroundingsError
+from longfat.errors import HostError, MachineError
 from tests.conftest import idle_machine, processes_running
 
 Boot = Callable[..., str]
@@ -139,5 +139,5 @@ def test_without_bubblewrap_it_says_so(
     boot: Boot, kernel: Kernel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SurroundingsError, match="apt-get install bubblewrap"):
+    with pytest.raises(HostError, match="apt-get install bubblewrap"):
         boot(kernel, "true")

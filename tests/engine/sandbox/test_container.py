@@ -17,7 +17,7 @@ import pytest
 from longfat.engine.kernel import Kernel
 from longfat.engine.machine import current_sandbox
 from longfat.engine.sandbox.sandbox import VARIABLE
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 from longfat.execution import run_case
 from longfat.model.case import Case
 from longfat.model.traffic import Ping
@@ -94,7 +94,7 @@ def test_a_cache_with_spaces_and_colons_in_its_name_changes_nothing(
     there = run_case(case, name="there", out=odd / "out", kernel=replace(kernel, folder=odd))
     assert there.digest == here.digest
     monkeypatch.setattr(tempfile, "tempdir", str(odd))
-    with pytest.raises(SurroundingsError, match="must have no spaces and colons"):
+    with pytest.raises(HostError, match="must have no spaces and colons"):
         run_case(case, name="nowhere", out=tmp_path)
 
 
@@ -104,7 +104,7 @@ def test_doctor_names_the_sandbox(container: Path, longfat: Inside) -> None:
     assert findings["sandbox"]["good"] is None
     assert findings["sandbox"]["words"].startswith("landlock: ")
     assert "not namespaces: bubblewrap cannot" in findings["sandbox"]["words"]
-    assert "allow user namespaces" in findings["sandbox"]["mend"]
+    assert "allow user namespaces" in findings["sandbox"]["hint"]
 
 
 def test_without_any_sandbox_no_machine_runs(

@@ -25,11 +25,11 @@ from longfat.execution.runs import Run, load_run
 from longfat.execution.runs.run import damage
 from longfat.model.case import Case
 from longfat.model.metric import Unit
-from longfat.model.parameter import Setting
+from longfat.model.parameter import ParameterValue
 from tests.execution.runs.test_runs import keep
 
 MakeCase = Callable[..., Case]
-SETTINGS = {"rtt": Setting(text="10ms", number=0.01, unit=Unit.SECONDS)}
+SETTINGS = {"rtt": ParameterValue(text="10ms", number=0.01, unit=Unit.SECONDS)}
 
 
 @pytest.fixture
@@ -340,7 +340,7 @@ def test_a_full_disk_is_told_and_leaves_nothing_half(
         [sys.executable, "-c", FULL, str(root), str(run.folder)], disk=root, size="128k"
     )
     messages, _, left = words.strip().rpartition("\n")
-    assert messages.startswith(f"SurroundingsError {root}: the disk is full")
+    assert messages.startswith(f"HostError {root}: the disk is full")
     assert "longfat runs gc" in messages
     assert left == f"False ['{run.key[:2]}']"
 

@@ -21,11 +21,11 @@ from longfat.engine import kernel as kernels
 from longfat.errors import LongfatError
 from longfat.execution.case_runner import Progress
 from longfat.execution.cost import expected_cost
-from longfat.execution.executor import Piece, Work
+from longfat.execution.executor import RunId, RunTask
 from longfat.execution.runs import Run
 from longfat.model.case import Case
 from longfat.model.network import Host, Link, Network
-from longfat.model.parameter import Setting
+from longfat.model.parameter import ParameterValue
 from longfat.model.traffic import Iperf3
 from tests.paths import REPOSITORY
 
@@ -39,20 +39,20 @@ class Hearer:
         self.done_runs: dict[str, Run] = {}
         self.failures: dict[str, LongfatError] = {}
         self.heard: dict[str, list[float]] = {}
-        self.on_progress: Callable[[Piece], None] = lambda _: None
+        self.on_progress: Callable[[RunId], None] = lambda _: None
         self._lock = threading.Lock()
 
-    def progress(self, piece: Piece, progress: Progress) -> None:
+    def progress(self, piece: RunId, progress: Progress) -> None:
         self.heard.setdefault(piece.name, []).append(progress.virtual_s)
         self.on_progress(piece)
 
-    def done(self, piece: Piece, run: Run) -> None:
+    def done(self, piece: RunId, run: Run) -> None:
         with self._lock:
             assert piece.name not in self.done_runs, "told twice"
             assert run.folder.joinpath("manifest.json").exists()
             self.done_runs[piece.name] = run
 
-    def failed(self, piece: Piece, error: LongfatError) -> None:
+    def failed(self, piece: RunId, error: LongfatError) -> None:
         assert piece.name not in self.failures, "told twice"
         self.failures[piece.name] = error
 
@@ -178,10 +178,10 @@ def hearer() -> Hearer:
 
 
 @pytest.fixture
-def make_works(tmp_path: Path) -> Callable[..., list[Work]]:
+def make_works(tmp_path: Path) -> Callable[..., list[RunTask]]:
     """Make works of two hosts each; the last ones cost least."""
 
-    def make(count: int, *, time_s: float = 1.0, rate_bps: int | None = 1_000_000) -> list[Work]:
+    def make(count: int, *, time_s: float = 1.0, rate_bps: int | None = 1_000_000) -> list[RunTask]:
         network = Network(
             hosts=(Host(name="h1", address="10.0.0.1/8"), Host(name="h2", address="10.0.0.2/8")),
             switches=(),
@@ -200,13 +200,13 @@ def make_works(tmp_path: Path) -> Callable[..., list[Work]]:
                 kernel="6.1", network=network, flows=(flow,), seed=index, memory_bytes=256 << 20
             )
             works.append(
-                Work(
-                    piece=Piece(batch=0, name=f"case{index}", seed=index),
+                RunTask(
+                    piece=RunId(batch=0, name=f"case{index}", seed=index),
                     case=case,
                     out=tmp_path / "runs",
                     cost=expected_cost(case),
                     study="small",
-                    parameters={"number": Setting(text=str(index))},
+                    parameters={"number": ParameterValue(text=str(index))},
                 )
             )
         return works

@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from longfat.errors import InputError, MachineError, SurroundingsError
+from longfat.errors import HostError, InputError, MachineError
 from longfat.execution import run_case
 from longfat.execution.cluster import Cluster, connection
-from longfat.execution.executor import Piece, Work
+from longfat.execution.executor import RunId, RunTask
 from tests.conftest import processes_running
 from tests.execution.cluster.conftest import Hearer, Hosts, changed_copy, eventually, own_cache
 from tests.paths import REPOSITORY
 
-MakeWorks = Callable[..., list[Work]]
+MakeWorks = Callable[..., list[RunTask]]
 pytestmark = pytest.mark.xdist_group("cluster")
 
 
@@ -35,7 +35,7 @@ def test_runs_are_those_of_this_host(
     hosts.wait_for(2)
     warned: list[str] = []
     works = make_works(5, time_s=20.0, rate_bps=100_000_000)  # long enough to be looked at
-    Cluster(scheduler=hosts.address, warn=warned.append).carry_out(
+    Cluster(scheduler=hosts.address, warn=warned.append).execute(
         works, listener=hearer, stop=threading.Event()
     )
     assert warned == []
@@ -69,14 +69,14 @@ def test_a_worker_that_is_killed_loses_nothing(
     hosts.wait_for(2)
     warned: list[str] = []
 
-    def kill_it(_: Piece) -> None:
+    def kill_it(_: RunId) -> None:
         if len(hearer.done_runs) >= 2 and victim.poll() is None and processes_running(binary):
             victim.kill()
             victim.wait()
 
     hearer.on_progress = kill_it
     works = make_works(8, time_s=3.0, rate_bps=100_000_000)
-    Cluster(scheduler=hosts.address, warn=warned.append).carry_out(
+    Cluster(scheduler=hosts.address, warn=warned.append).execute(
         works, listener=hearer, stop=threading.Event()
     )
     assert victim.returncode == -signal.SIGKILL
@@ -98,8 +98,8 @@ def test_a_worker_with_another_tool_gets_no_work(
     hosts.worker("other", wrapper=bound)
     hosts.wait_for(1)
     cluster = Cluster(scheduler=hosts.address, warn=print)
-    with pytest.raises(SurroundingsError) as caught:
-        cluster.carry_out(make_works(2), listener=hearer, stop=threading.Event())
+    with pytest.raises(HostError) as caught:
+        cluster.execute(make_works(2), listener=hearer, stop=threading.Event())
     assert re.fullmatch(
         r"no worker of tcp://\S+ can be used:\n    worker tcp://\S+: iperf3, or a library that it"
         r" loads, has other bytes there, though both are iperf 3\.\d+.*",
@@ -109,7 +109,7 @@ def test_a_worker_with_another_tool_gets_no_work(
     hosts.worker("right")
     hosts.wait_for(2)
     warned: list[str] = []
-    Cluster(scheduler=hosts.address, warn=warned.append).carry_out(
+    Cluster(scheduler=hosts.address, warn=warned.append).execute(
         make_works(2), listener=hearer, stop=threading.Event()
     )
     assert len(hearer.done_runs) == 2
@@ -126,8 +126,8 @@ def test_workers_that_disagree_are_named(
     warned: list[str] = []
     cluster = Cluster(scheduler=hosts.address, warn=warned.append)
     # Two, and nobody can say which of them is wrong.
-    with pytest.raises(SurroundingsError, match="workers disagree") as caught:
-        cluster.carry_out(make_works(4), listener=hearer, stop=threading.Event())
+    with pytest.raises(HostError, match="workers disagree") as caught:
+        cluster.execute(make_works(4), listener=hearer, stop=threading.Event())
     named = re.findall(r"worker (tcp://\S+): digest [0-9a-f]{12}", str(caught.value))
     assert len(set(named)) == 2
     assert "no other worker is there to decide" in str(caught.value)
@@ -138,7 +138,7 @@ def test_workers_that_disagree_are_named(
     hosts.wait_for(3)
     later = Hearer()
     works = make_works(4)
-    Cluster(scheduler=hosts.address, check_share=1.0, warn=warned.append).carry_out(
+    Cluster(scheduler=hosts.address, check_share=1.0, warn=warned.append).execute(
         works, listener=later, stop=threading.Event()
     )
     assert sorted(later.done_runs) == ["case0", "case1", "case2"]
@@ -167,21 +167,21 @@ def test_nothing_runs_on_when_it_ends(
         hearer.on_progress = lambda _: stop.set()
         works = make_works(3, time_s=500.0, rate_bps=1_000_000_000)
         cluster = Cluster(scheduler=hosts.address)
-        cluster.carry_out(works, listener=hearer, stop=stop)
+        cluster.execute(works, listener=hearer, stop=stop)
         assert hearer.heard
         assert not processes_running(binary)
 
         hearer.on_progress = lambda _: signal.raise_signal(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
-            cluster.carry_out(works, listener=hearer, stop=threading.Event())
+            cluster.execute(works, listener=hearer, stop=threading.Event())
         assert not processes_running(binary)
 
         _run_and_kill_client(hosts.address, tmp_path, binary)
         eventually(lambda: not processes_running(binary), what="the machine ends")
 
         hearer.on_progress = lambda _: hosts.scheduler.kill()
-        with pytest.raises(SurroundingsError, match="is gone; what is done is done"):
-            cluster.carry_out(works, listener=hearer, stop=threading.Event())
+        with pytest.raises(HostError, match="is gone; what is done is done"):
+            cluster.execute(works, listener=hearer, stop=threading.Event())
         eventually(lambda: not processes_running(binary), what="machines end with the scheduler")
         assert (hearer.done_runs, hearer.failures) == ({}, {})
     finally:
@@ -197,7 +197,7 @@ from longfat.model.case import Case
 from longfat.model.network import Host, Link, Network
 from longfat.execution.cluster import Cluster
 from longfat.execution.cost import expected_cost
-from longfat.execution.executor import Piece, Work
+from longfat.execution.executor import RunId, RunTask
 from longfat.model.traffic import Iperf3
 from tests.execution.cluster.conftest import Hearer
 
@@ -205,13 +205,13 @@ hosts = (Host(name="a", address="10.0.0.1/8"), Host(name="b", address="10.0.0.2/
 network = Network(hosts=hosts, switches=(), links=(Link(a="a", b="b"),))
 flow = Iperf3(name="bulk", source="a", target="b", time_s=500.0)
 case = Case(kernel="6.1", network=network, flows=(flow,), memory_bytes=256 << 20)
-work = Work(
-    piece=Piece(batch=0, name="long", seed=1),
+work = RunTask(
+    piece=RunId(batch=0, name="long", seed=1),
     case=case, out=Path({str(folder / "runs")!r}), cost=expected_cost(case),
 )
 hearer = Hearer()
 hearer.on_progress = lambda _: print("runs", flush=True)
-Cluster(scheduler={address!r}).carry_out([work], listener=hearer, stop=threading.Event())
+Cluster(scheduler={address!r}).execute([work], listener=hearer, stop=threading.Event())
 """
     client = subprocess.Popen(
         [sys.executable, "-c", script], cwd=REPOSITORY, stdout=subprocess.PIPE
@@ -229,17 +229,17 @@ def test_no_scheduler(
     hearer: Hearer, make_works: MakeWorks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "CONNECT_S", 1.0)
-    with pytest.raises(SurroundingsError) as caught:
-        Cluster(scheduler="tcp://127.0.0.1:9").carry_out(
+    with pytest.raises(HostError) as caught:
+        Cluster(scheduler="tcp://127.0.0.1:9").execute(
             make_works(1), listener=hearer, stop=threading.Event()
         )
     assert str(caught.value) == (
         "no scheduler answers at tcp://127.0.0.1:9 (waited 1 s)\n"
-        "  to mend it: start one by `dask scheduler`, and on each host"
+        "  hint: start one by `dask scheduler`, and on each host"
         " `dask worker tcp://127.0.0.1:9`"
     )
     with pytest.raises(InputError, match="'no address' is no scheduler's address"):
-        Cluster(scheduler="no address").carry_out(
+        Cluster(scheduler="no address").execute(
             make_works(1), listener=hearer, stop=threading.Event()
         )
 
@@ -247,7 +247,7 @@ def test_no_scheduler(
 def test_no_worker(hosts: Hosts, hearer: Hearer, make_works: MakeWorks) -> None:
     warned: list[str] = []
     cluster = Cluster(scheduler=hosts.address, patience_s=3.5, warn=warned.append)
-    with pytest.raises(SurroundingsError, match=r"has had no worker for [34] s\n.*dask worker tcp"):
-        cluster.carry_out(make_works(1), listener=hearer, stop=threading.Event())
+    with pytest.raises(HostError, match=r"has had no worker for [34] s\n.*dask worker tcp"):
+        cluster.execute(make_works(1), listener=hearer, stop=threading.Event())
     assert len(warned) == 1
     assert "has no worker; waiting 4 s for one" in warned[0]

@@ -12,7 +12,7 @@ import pytest
 from longfat.execution import run_case
 from longfat.execution.cluster import Cluster
 from longfat.execution.cost import expected_cost
-from longfat.execution.executor import Piece, Work
+from longfat.execution.executor import RunId, RunTask
 from longfat.execution.runs import Run, load_run
 from longfat.model.case import Case
 from longfat.model.network import Host, Link, Network
@@ -46,11 +46,13 @@ class Hostile:
     def get(self, mode: str) -> Hearer:
         """Have a case run, and return what came of it."""
         self.mode.write_text(mode)
-        piece = Piece(batch=0, name="case", seed=self.run.case.seed)
+        piece = RunId(batch=0, name="case", seed=self.run.case.seed)
         case = self.run.case
-        work = Work(piece=piece, case=case, out=self.out, cost=expected_cost(case), study="small")
+        work = RunTask(
+            piece=piece, case=case, out=self.out, cost=expected_cost(case), study="small"
+        )
         hearer = Hearer()
-        Cluster(scheduler=self.address, check_share=0, warn=lambda _: None).carry_out(
+        Cluster(scheduler=self.address, check_share=0, warn=lambda _: None).execute(
             [work], listener=hearer, stop=threading.Event()
         )
         return hearer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from longfat.errors import InputError, MachineError, SurroundingsError
+from longfat.errors import HostError, InputError, MachineError
 from longfat.execution.cluster.checks import FAILS, choose, decide
 from longfat.execution.cluster.decisions import (
     Attempt,
@@ -119,7 +119,7 @@ def test_what_a_worker_lacks_is_tried_elsewhere_and_told_of_it() -> None:
     (one,) = handed(work)
     work.over(one.name)
     work.moves()
-    work.collected(one.name, Failed(error=SurroundingsError("its disk is full")))
+    work.collected(one.name, Failed(error=HostError("its disk is full")))
     (other,) = handed(work)
     assert other.worker != one.worker
     run(work, other)
@@ -132,9 +132,9 @@ def test_what_all_workers_lack_fails() -> None:
     (one,) = handed(work)
     work.over(one.name)
     work.moves()
-    work.collected(one.name, Failed(error=SurroundingsError("no foo", mend="install foo")))
+    work.collected(one.name, Failed(error=HostError("no foo", hint="install foo")))
     (fail,) = only(work.moves(), Fail)
-    assert str(fail.error) == "worker a: no foo\n  to mend it: install foo"
+    assert str(fail.error) == "worker a: no foo\n  hint: install foo"
     assert work.finished
 
 
@@ -204,7 +204,7 @@ def test_two_that_disagree_end_all() -> None:
     (fail,) = only(moves, Fail)
     assert "worker a: digest dddddddddddd\n" in str(fail.error)
     assert "worker b: digest eeeeeeeeeeee\n" in str(fail.error)
-    assert isinstance(work.broken, SurroundingsError)
+    assert isinstance(work.broken, HostError)
     assert only(moves, Hand) == []
 
 

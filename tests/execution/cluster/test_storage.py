@@ -9,14 +9,14 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from longfat.errors import InputError, MachineError, SurroundingsError
+from longfat.errors import HostError, InputError, MachineError
 from longfat.execution import run_case
 from longfat.execution.cluster import Cluster
 from longfat.execution.cluster.storage import Storage, check_url
-from longfat.execution.executor import Work
+from longfat.execution.executor import RunTask
 from tests.execution.cluster.conftest import Hearer, Hosts
 
-MakeWorks = Callable[..., list[Work]]
+MakeWorks = Callable[..., list[RunTask]]
 pytestmark = pytest.mark.xdist_group("cluster")
 
 
@@ -59,7 +59,7 @@ def test_results_go_there_and_come_from_there(
     hosts.wait_for(1)
     works = make_works(2)
     stop = threading.Event()
-    Cluster(scheduler=hosts.address, storage=url).carry_out(works, listener=hearer, stop=stop)
+    Cluster(scheduler=hosts.address, storage=url).execute(works, listener=hearer, stop=stop)
     assert hearer.failures == {}
     storage = Storage(url)
     for work in works:
@@ -73,12 +73,14 @@ def test_results_go_there_and_come_from_there(
 
     # Other names for the same cases: nothing is run, but for the check of the worker.
     renamed = [
-        Work(piece=work.piece, case=work.case, out=tmp_path / "again", cost=work.cost, study="new")
+        RunTask(
+            piece=work.piece, case=work.case, out=tmp_path / "again", cost=work.cost, study="new"
+        )
         for work in works
     ]
     again = Hearer()
     cluster = Cluster(scheduler=hosts.address, storage=url, check_share=0)
-    cluster.carry_out(renamed, listener=again, stop=stop)
+    cluster.execute(renamed, listener=again, stop=stop)
     assert again.heard == {}
     for work in works:
         first, second = (h.done_runs[work.piece.name] for h in (hearer, again))
@@ -92,7 +94,7 @@ def test_results_go_there_and_come_from_there(
     with fsspec.open(f"{url}/{first.key[:2]}/{first.key}/{'0' * 64}.tar.gz", "wb") as file:
         file.write(b"another result")
     fresh = Hearer()
-    cluster.carry_out(works[:1], listener=fresh, stop=stop)
+    cluster.execute(works[:1], listener=fresh, stop=stop)
     (error,) = fresh.failures.values()
     assert isinstance(error, MachineError)
     assert "storage has another result of the very same case" in str(error)
@@ -107,8 +109,8 @@ def test_storage_that_is_not_shared(
     hosts.worker("a", wrapper=("bwrap", "--die-with-parent", "--dev-bind", "/", "/", *bound))
     hosts.wait_for(1)
     cluster = Cluster(scheduler=hosts.address, storage=f"file://{tmp_path}/here")
-    with pytest.raises(SurroundingsError, match="is not the same there as here"):
-        cluster.carry_out(make_works(1), listener=hearer, stop=threading.Event())
+    with pytest.raises(HostError, match="is not the same there as here"):
+        cluster.execute(make_works(1), listener=hearer, stop=threading.Event())
 
 
 @pytest.mark.parametrize(
@@ -125,9 +127,9 @@ def test_urls_that_name_no_shared_storage(url: str, words: str) -> None:
 
 
 def test_storage_that_cannot_be_used(tmp_path: Path) -> None:
-    with pytest.raises(SurroundingsError, match="storage nosuch://x"):
+    with pytest.raises(HostError, match="storage nosuch://x"):
         Storage("nosuch://x")
     (tmp_path / "file").touch()
     storage = Storage(f"file://{tmp_path}/file")
-    with pytest.raises(SurroundingsError, match="cannot be written: Not a directory"):
+    with pytest.raises(HostError, match="cannot be written: Not a directory"):
         storage.write_token("t")

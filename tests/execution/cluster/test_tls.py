@@ -15,13 +15,13 @@ from pathlib import Path
 import dask
 import pytest
 
-from longfat.errors import InputError, LongfatError, SurroundingsError
+from longfat.errors import HostError, InputError, LongfatError
 from longfat.execution.cluster import Certificates, Cluster
-from longfat.execution.executor import Work
+from longfat.execution.executor import RunTask
 from longfat.execution.runs import load_run
 from tests.execution.cluster.conftest import Hearer, Hosts, Signed
 
-MakeWorks = Callable[..., list[Work]]
+MakeWorks = Callable[..., list[RunTask]]
 pytestmark = pytest.mark.xdist_group("cluster")
 
 LONGFAT = str(Path(sys.executable).with_name("longfat"))
@@ -86,11 +86,11 @@ def secured(tmp_path_factory: pytest.TempPathFactory, good: Signed) -> Iterator[
     hosts.close()
 
 
-def refused(address: str, works: list[Work], **named: Path) -> LongfatError:
+def refused(address: str, works: list[RunTask], **named: Path) -> LongfatError:
     """Return the error of a cluster that cannot be had."""
     cluster = Cluster(scheduler=address, certificates=Certificates(**named))
     with pytest.raises(LongfatError) as caught:
-        cluster.carry_out(works, listener=Hearer(), stop=threading.Event())
+        cluster.execute(works, listener=Hearer(), stop=threading.Event())
     assert len(caught.value.message.splitlines()) == 1
     return caught.value
 
@@ -148,19 +148,19 @@ def test_certificates_of_another_ca(
 ) -> None:
     works = make_works(1)
     error = refused(secured.address, works, ca=evil.ca, cert=good.cert, key=good.key)
-    assert isinstance(error, SurroundingsError)
+    assert isinstance(error, HostError)
     assert error.message == (
         f"the certificate of the scheduler at {secured.address} is not accepted: self-signed"
         " certificate in certificate chain"
     )
-    assert error.mend.startswith("name the CA that has signed it: --cluster-ca FILE")
+    assert error.hint.startswith("name the CA that has signed it: --cluster-ca FILE")
     error = refused(secured.address, works, ca=good.ca, cert=evil.cert, key=evil.key)
-    assert isinstance(error, SurroundingsError)
+    assert isinstance(error, HostError)
     assert error.message == (
         f"the scheduler at {secured.address} does not accept the certificate in {evil.cert}:"
         " unknown ca"
     )
-    assert "--cluster-cert" in error.mend
+    assert "--cluster-cert" in error.hint
 
 
 def test_plain_tcp_to_a_scheduler_that_speaks_tls(secured: Hosts, make_works: MakeWorks) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from longfat.errors import InputError, SurroundingsError
+from longfat.errors import HostError, InputError
 from longfat.live.exec.open_vswitch import check_open_vswitch
 from longfat.live.folders import folder_inside, hidden_words, read_bind, share_folder
 
@@ -504,5 +504,5 @@ def test_the_end_of_the_lines_is_the_end_of_input() -> None:
 
 def test_without_open_vswitch_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
-    with pytest.raises(SurroundingsError, match="apt-get install openvswitch-switch"):
+    with pytest.raises(HostError, match="apt-get install openvswitch-switch"):
         check_open_vswitch()

@@ -15,7 +15,7 @@ from longfat.model.flow_path import (
     idle_rtt,
     typed_lines,
 )
-from longfat.model.network import Host, Link, Network, Route, Shape, Switch
+from longfat.model.network import Host, Link, LinkImpairments, Network, Route, Switch
 from longfat.model.traffic import Iperf3
 
 MakeCase = Callable[..., Case]
@@ -52,7 +52,7 @@ def test_no_rate_no_bottleneck(make_case: MakeCase) -> None:
     assert bottleneck(make_case(bulk(), root=(NETEM,)), bulk()) is None
 
 
-def shaped(case: Case, *, there: Shape, back: Shape) -> Case:
+def shaped(case: Case, *, there: LinkImpairments, back: LinkImpairments) -> Case:
     """Give the link between the switch and h2 properties."""
     first, second = case.network.links
     # The link is [h2, s1].
@@ -61,8 +61,8 @@ def shaped(case: Case, *, there: Shape, back: Shape) -> Case:
 
 
 def test_links_shape_a_path_without_set_up_lines(make_case: MakeCase) -> None:
-    there = Shape(rate_bps=10**9, delay_s=0.02, loss=0.01, queue_bytes=2_500_000)
-    case = shaped(make_case(bulk()), there=there, back=Shape(delay_s=0.005))
+    there = LinkImpairments(rate_bps=10**9, delay_s=0.02, loss=0.01, queue_bytes=2_500_000)
+    case = shaped(make_case(bulk()), there=there, back=LinkImpairments(delay_s=0.005))
     found = bottleneck(case, bulk())
     assert found is not None
     assert (found.interface, found.rate_bps, found.loss) == ("s1-eth2", 1e9, 0.01)
@@ -75,7 +75,7 @@ def test_links_shape_a_path_without_set_up_lines(make_case: MakeCase) -> None:
 def test_set_up_lines_come_after_the_links_own(make_case: MakeCase) -> None:
     line = "tc qdisc change dev s1-eth2 root handle 1: tbf rate 100mbit burst 50000 limit 300000"
     case = make_case(bulk(), root=(line,))
-    case = shaped(case, there=Shape(rate_bps=10**9), back=Shape())
+    case = shaped(case, there=LinkImpairments(rate_bps=10**9), back=LinkImpairments())
     assert [command.line for command in typed_lines(case)] == [
         "tc qdisc add dev s1-eth2 root handle 1: tbf rate 1gbit burst 500000 limit 1250000",
         line,
@@ -101,7 +101,7 @@ ROUTED = Network(
             a="r1",
             b="h2",
             a_address="10.0.2.254/24",
-            a_to_b=Shape(rate_bps=10**8, delay_s=0.01),
+            a_to_b=LinkImpairments(rate_bps=10**8, delay_s=0.01),
         ),
     ),
 )

@@ -11,13 +11,13 @@ from longfat.model.flow_path import (
     sysctl_word,
 )
 
-ROOT, DEV = "root", "s1-eth2"
+ROOT_NAMESPACE, DEV = "root", "s1-eth2"
 NETEM = "tc qdisc add dev s1-eth2 root handle 1: netem delay 20ms"
 TBF = "tc qdisc add dev s1-eth2 parent 1: handle 2: tbf rate 10gbit burst 5000000 limit 25000000"
 
 
 def at_root(*lines: str) -> list[Command]:
-    return [Command(node=ROOT, line=line) for line in lines]
+    return [Command(node=ROOT_NAMESPACE, line=line) for line in lines]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def at_root(*lines: str) -> list[Command]:
     ],
 )
 def test_shaping(lines: list[str], rate_bps: float | None, delay_s: float) -> None:
-    found = shaping(at_root(*lines), ROOT, DEV)
+    found = shaping(at_root(*lines), ROOT_NAMESPACE, DEV)
     assert (found.rate_bps, found.delay_s) == (rate_bps, delay_s)
 
 
@@ -58,7 +58,7 @@ def test_shaping(lines: list[str], rate_bps: float | None, delay_s: float) -> No
     ],
 )
 def test_loss(options: str, loss: float) -> None:
-    found = shaping(at_root(f"tc qdisc add dev {DEV} root netem {options}"), ROOT, DEV)
+    found = shaping(at_root(f"tc qdisc add dev {DEV} root netem {options}"), ROOT_NAMESPACE, DEV)
     assert found == Shaping(loss=loss, delay_s=found.delay_s)
 
 
@@ -78,7 +78,7 @@ RED = f"tc qdisc add dev {DEV} parent 2: handle 3: red limit 200000 avpkt 1000"
     ],
 )  # fmt: skip
 def test_queue_line(lines: list[str], queue: QueueLine | None) -> None:
-    assert queue_line(at_root(*lines), ROOT, DEV) == queue
+    assert queue_line(at_root(*lines), ROOT_NAMESPACE, DEV) == queue
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_queue_line(lines: list[str], queue: QueueLine | None) -> None:
 )
 def test_other_forms_are_never_guessed_at(line: str) -> None:
     with pytest.raises(NotUnderstoodError, match="not understood"):
-        shaping(at_root(line), ROOT, DEV)
+        shaping(at_root(line), ROOT_NAMESPACE, DEV)
 
 
 RMEM = "net.ipv4.tcp_rmem"

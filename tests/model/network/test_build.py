@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from longfat.model.network import (
-    ROOT,
+    ROOT_NAMESPACE,
     Batch,
     Host,
     Link,
+    LinkImpairments,
     Network,
     Route,
-    Shape,
     Switch,
     build_batches,
     hosts_file,
@@ -31,7 +31,7 @@ def test_interfaces_are_numbered_as_mininet_does() -> None:
 
 def test_switches_live_at_root_and_hosts_in_namespaces() -> None:
     root, h1, h2 = build_batches(LAB08)
-    assert (root.program, root.node) == ("ip", ROOT)
+    assert (root.program, root.node) == ("ip", ROOT_NAMESPACE)
     assert "link add s1-eth1 master s1 up type veth peer name h1-eth0 netns h1" in root.lines
     assert "link set s2-eth1 master s2 up" in root.lines
     assert h1 == Batch(
@@ -66,13 +66,13 @@ ROUTED = Network(
     switches=(Switch(name="s1"),),
     links=(
         Link(a="h1", b="s1", mtu_bytes=9000),
-        Link(a="s1", b="r1", b_to_a=Shape(rate_bps=10**9, delay_s=0.01)),
+        Link(a="s1", b="r1", b_to_a=LinkImpairments(rate_bps=10**9, delay_s=0.01)),
         Link(
             a="r1",
             b="h2",
             a_address="fd01::ff/64",
             b_address="fd01::2/64",
-            a_to_b=Shape(loss=0.01),
+            a_to_b=LinkImpairments(loss=0.01),
         ),
     ),
 )
@@ -82,7 +82,7 @@ def test_routers_addresses_and_shapes() -> None:
     assert build_batches(ROUTED) == [
         Batch(
             "ip",
-            ROOT,
+            ROOT_NAMESPACE,
             (
                 *("link set lo up", "netns add h1", "netns add r1", "netns add h2"),
                 *("link add s1 type bridge", "link set s1 up"),

@@ -10,12 +10,12 @@ import pytest
 from longfat.errors import MachineError
 from longfat.execution import run_case
 from longfat.model.case import Case, Command
-from longfat.model.network import Host, Link, Network, Route, Shape, Switch
+from longfat.model.network import Host, Link, LinkImpairments, Network, Route, Switch
 from longfat.model.network.qdisc import QDISCS
 from longfat.model.traffic import Flow, Iperf3, Ping
 from tests.kernels import KERNELS
 
-PLAIN = Shape()
+PLAIN = LinkImpairments()
 
 
 def run(network: Network, *flows: Flow, kernel: str, out: Path) -> dict[str, float]:
@@ -28,7 +28,7 @@ def bulk(name: str = "bulk", **fields: object) -> Iperf3:
     return Iperf3(name=name, **values)  # type: ignore[arg-type]
 
 
-def pair(*, there: Shape, back: Shape = PLAIN) -> Network:
+def pair(*, there: LinkImpairments, back: LinkImpairments = PLAIN) -> Network:
     return Network(
         hosts=(Host(name="h1", address="10.0.0.1/8"), Host(name="h2", address="10.0.0.2/8")),
         switches=(Switch(name="s1"),),
@@ -42,8 +42,8 @@ def pair(*, there: Shape, back: Shape = PLAIN) -> Network:
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_each_direction_has_its_own_rate_and_delay(kernel: str, tmp_path: Path) -> None:
     network = pair(
-        there=Shape(rate_bps=80_000_000, delay_s=0.010),
-        back=Shape(rate_bps=20_000_000, delay_s=0.005, queue_bytes=100_000),
+        there=LinkImpairments(rate_bps=80_000_000, delay_s=0.010),
+        back=LinkImpairments(rate_bps=20_000_000, delay_s=0.005, queue_bytes=100_000),
     )
     metrics = run(
         network,
@@ -67,7 +67,7 @@ def test_slow_and_fast_rates_are_reached(rate_bps: int, tmp_path: Path) -> None:
     # A full queue of the usual length takes 2.4 s to empty at 500 kbit/s: what iperf3 says
     # when it ends waits behind it, and behind what is lost there.
     fast = rate_bps > 10**9
-    shape = Shape(rate_bps=rate_bps, queue_bytes=None if fast else 20 * 1514)
+    shape = LinkImpairments(rate_bps=rate_bps, queue_bytes=None if fast else 20 * 1514)
     flow = bulk(time_s=None if fast else 10.0, bytes=400_000_000 if fast else None, omit_s=0.0)
     metrics = run(pair(there=shape), flow, kernel="7.2", out=tmp_path)
     assert metrics["bulk.receiver_bps"] == pytest.approx(rate_bps * 1448 / 1514, rel=0.08)
@@ -75,7 +75,7 @@ def test_slow_and_fast_rates_are_reached(rate_bps: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_loss_and_jitter(kernel: str, tmp_path: Path) -> None:
-    network = pair(there=Shape(delay_s=0.010, jitter_s=0.001, loss=0.2))
+    network = pair(there=LinkImpairments(delay_s=0.010, jitter_s=0.001, loss=0.2))
     # The first replies wait for ARP, too.
     first = Ping(name="first", source="h1", target="h2", count=10)
     ping = Ping(name="rtt", source="h1", target="h2", count=300, interval_s=0.05, after="first")
@@ -87,7 +87,7 @@ def test_loss_and_jitter(kernel: str, tmp_path: Path) -> None:
 
 def test_a_delay_line_drops_nothing(tmp_path: Path) -> None:
     # More small packets are on the line than netem's own default holds, 1000.
-    network = pair(there=Shape(delay_s=0.5))
+    network = pair(there=LinkImpairments(delay_s=0.5))
     flow = bulk(udp=True, rate_bps=8_000_000, args=("-l", "200"), time_s=1.0, omit_s=0.0)
     assert run(network, flow, kernel="7.2", out=tmp_path)["bulk.loss"] == 0
 
@@ -108,9 +108,9 @@ def test_routers_of_both_families(kernel: str, tmp_path: Path) -> None:
         switches=(),
         links=(
             Link(a="h1", b="r1", b_address="10.0.1.254/24", mtu_bytes=9000),
-            Link(a="r1", b="h2", a_address="10.0.2.254/24", a_to_b=Shape(delay_s=0.01)),
+            Link(a="r1", b="h2", a_address="10.0.2.254/24", a_to_b=LinkImpairments(delay_s=0.01)),
             Link(a="h3", b="r1", b_address="fd00:1::ff/64"),
-            Link(a="r1", b="h4", a_address="fd00:2::ff/64", b_to_a=Shape(delay_s=0.02)),
+            Link(a="r1", b="h4", a_address="fd00:2::ff/64", b_to_a=LinkImpairments(delay_s=0.02)),
         ),
     )
     metrics = run(
@@ -138,7 +138,7 @@ def test_a_setup_line_may_change_a_links_shape(tmp_path: Path) -> None:
     line = "tc qdisc change dev s1-eth2 root handle 1: netem delay 30ms limit 1000"
     case = Case(
         kernel="7.2",
-        network=pair(there=Shape(delay_s=0.01)),
+        network=pair(there=LinkImpairments(delay_s=0.01)),
         setup=(Command(node="root", line=line),),
         flows=(Ping(name="rtt", source="h1", target="h2", count=2),),
         memory_bytes=512 << 20,
@@ -150,7 +150,7 @@ def test_a_setup_line_may_change_a_links_shape(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_what_is_sent_at_once_passes_by_the_rate(kernel: str, tmp_path: Path) -> None:
     # netem hands a packet that it reorders to the device, and not to what stands below it.
-    network = pair(there=Shape(rate_bps=10_000_000, delay_s=0.02, reorder=0.25))
+    network = pair(there=LinkImpairments(rate_bps=10_000_000, delay_s=0.02, reorder=0.25))
     flow = bulk(udp=True, rate_bps=20_000_000, time_s=3.0, omit_s=0.0)
     metrics = run(network, flow, kernel=kernel, out=tmp_path)
     assert metrics["bulk.receiver_bps"] == pytest.approx(10e6 + 0.25 * 20e6, rel=0.06)
@@ -160,8 +160,8 @@ def test_what_is_sent_at_once_passes_by_the_rate(kernel: str, tmp_path: Path) ->
 @pytest.mark.parametrize("place", ["alone", "below a rate", "below a delay"])
 def test_every_discipline_is_there(kernel: str, place: str, tmp_path: Path) -> None:
     more = {"red": " limit 100000 avpkt 1000", "choke": " limit 100 bandwidth 10mbit"}
-    around = {"alone": Shape(), "below a rate": Shape(rate_bps=10**7)}
-    shape = around.get(place, Shape(delay_s=0.001))
+    around = {"alone": LinkImpairments(), "below a rate": LinkImpairments(rate_bps=10**7)}
+    shape = around.get(place, LinkImpairments(delay_s=0.001))
     hosts = [Host(name=f"h{n}", address=f"10.0.0.{n + 1}/8") for n in range(len(QDISCS) + 1)]
     links = [
         Link(a="s1", b=host.name, a_to_b=replace(shape, qdisc=kind + more.get(kind, "")))

@@ -7,16 +7,16 @@ import dataclasses
 import pytest
 
 from longfat.model.network import (
-    ROOT,
+    ROOT_NAMESPACE,
     Host,
     Link,
     Network,
-    NoWayError,
+    NoRouteError,
     Route,
     Switch,
     follow_back,
     follow_links,
-    follow_routes,
+    trace_route,
 )
 
 
@@ -63,21 +63,21 @@ def changed(network: Network, name: str, **fields: object) -> Network:
 
 
 def test_the_longest_prefix_wins() -> None:
-    assert follow_routes(NET, "h1", "h2") == [
-        *(("h1", "h1-eth0"), (ROOT, "s1-eth2"), ("r1", "r1-eth2"), ("r3", "r3-eth1")),
-        (ROOT, "s2-eth1"),
+    assert trace_route(NET, "h1", "h2") == [
+        *(("h1", "h1-eth0"), (ROOT_NAMESPACE, "s1-eth2"), ("r1", "r1-eth2"), ("r3", "r3-eth1")),
+        (ROOT_NAMESPACE, "s2-eth1"),
     ]
 
 
 def test_an_answer_takes_its_own_way() -> None:
     assert follow_back(NET, "h1", "h2") == [
-        *(("h2", "h2-eth0"), (ROOT, "s2-eth2"), ("r2", "r2-eth0"), ("r1", "r1-eth0")),
-        (ROOT, "s1-eth1"),
+        *(("h2", "h2-eth0"), (ROOT_NAMESPACE, "s2-eth2"), ("r2", "r2-eth0"), ("r1", "r1-eth0")),
+        (ROOT_NAMESPACE, "s1-eth1"),
     ]
 
 
 def test_neighbours_need_no_router() -> None:
-    assert follow_routes(NET, "r1", "h1") == [("r1", "r1-eth0"), (ROOT, "s1-eth1")]
+    assert trace_route(NET, "r1", "h1") == [("r1", "r1-eth0"), (ROOT_NAMESPACE, "s1-eth1")]
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_neighbours_need_no_router() -> None:
     ],
 )
 def test_where_packets_stop(network: Network, reason: str) -> None:
-    with pytest.raises(NoWayError) as stopped:
-        follow_routes(network, "h1", "h2")
+    with pytest.raises(NoRouteError) as stopped:
+        trace_route(network, "h1", "h2")
     assert str(stopped.value) == reason
 
 
@@ -104,9 +104,9 @@ def test_packets_that_go_round_in_a_circle() -> None:
         network, links=tuple(link for link in network.links if link.a != "r2")
     )
     with pytest.raises(
-        NoWayError, match=r"packets to h2 \(10.0.2.1\) go round in a circle at r[12]"
+        NoRouteError, match=r"packets to h2 \(10.0.2.1\) go round in a circle at r[12]"
     ):
-        follow_routes(network, "h1", "h2")
+        trace_route(network, "h1", "h2")
 
 
 def test_by_links_the_shortest_way_through_what_forwards() -> None:

@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 
 from longfat.model.case import Case, Command
 from longfat.model.flow_path import queue_line, shaping
-from longfat.model.network import ROOT, Host, Link, Network, Shape, Switch, shape_lines
+from longfat.model.network import (
+    ROOT_NAMESPACE,
+    Host,
+    Link,
+    LinkImpairments,
+    Network,
+    Switch,
+    shape_lines,
+)
 from longfat.model.network.commands import shape_words
 from longfat.model.network.qdisc import qdisc_problem
 from longfat.model.network.shape import MOST_BYTES, default_queue_bytes
@@ -22,21 +30,21 @@ NETEM = "qdisc add dev x root handle 1: netem limit 1000000000"
 @pytest.mark.parametrize(
     ("shape", "lines"),
     [
-        (Shape(), ()),
-        (Shape(delay_s=0.0, loss=0.0), ()),
-        (Shape(delay_s=0.02), (f"{NETEM} delay 20ms",)),
-        (Shape(delay_s=1.5e-6), (f"{NETEM} delay 1500ns",)),
+        (LinkImpairments(), ()),
+        (LinkImpairments(delay_s=0.0, loss=0.0), ()),
+        (LinkImpairments(delay_s=0.02), (f"{NETEM} delay 20ms",)),
+        (LinkImpairments(delay_s=1.5e-6), (f"{NETEM} delay 1500ns",)),
         (
-            Shape(delay_s=0.02, jitter_s=0.001, loss=1e-4),
+            LinkImpairments(delay_s=0.02, jitter_s=0.001, loss=1e-4),
             (f"{NETEM} delay 20ms 1ms distribution normal loss 0.01%",),
         ),
-        (Shape(loss=1e-9), (f"{NETEM} loss 0.0000001%",)),
+        (LinkImpairments(loss=1e-9), (f"{NETEM} loss 0.0000001%",)),
         (
-            Shape(rate_bps=10**10, queue_bytes=25_000_000),
+            LinkImpairments(rate_bps=10**10, queue_bytes=25_000_000),
             ("qdisc add dev x root handle 1: tbf rate 10gbit burst 5000000 limit 25000000",),
         ),
         (
-            Shape(rate_bps=10**10, delay_s=0.02),
+            LinkImpairments(rate_bps=10**10, delay_s=0.02),
             (
                 f"{NETEM} delay 20ms",
                 "qdisc add dev x parent 1: handle 2: tbf rate 10gbit burst 5000000 limit 50000000",
@@ -44,7 +52,7 @@ NETEM = "qdisc add dev x root handle 1: netem limit 1000000000"
         ),
         (
             # Over 4 GB/s, tc has another field for the rate.
-            Shape(rate_bps=40_000_000_001),
+            LinkImpairments(rate_bps=40_000_000_001),
             (
                 "qdisc add dev x root handle 1: "
                 "tbf rate 40000000001bit burst 20000001 limit 50000001",
@@ -52,32 +60,35 @@ NETEM = "qdisc add dev x root handle 1: netem limit 1000000000"
         ),
         (
             # An offloaded packet that is larger than a small queue must be cut up.
-            Shape(rate_bps=10**9, queue_bytes=30_000),
+            LinkImpairments(rate_bps=10**9, queue_bytes=30_000),
             ("qdisc add dev x root handle 1: tbf rate 1gbit burst 30000 limit 30000",),
         ),
         (
-            Shape(rate_bps=10**6),
+            LinkImpairments(rate_bps=10**6),
             ("qdisc add dev x root handle 1: tbf rate 1mbit burst 1518 limit 151400",),
         ),
         (
-            Shape(delay_s=0.02, loss=0.01, duplicate=0.02, corrupt=0.003, reorder=0.25),
+            LinkImpairments(delay_s=0.02, loss=0.01, duplicate=0.02, corrupt=0.003, reorder=0.25),
             (f"{NETEM} delay 20ms loss 1% corrupt 0.3% duplicate 2% reorder 25%",),
         ),
-        (Shape(duplicate=0.5), (f"{NETEM} duplicate 50%",)),
-        (Shape(qdisc="pfifo limit 100"), ("qdisc add dev x root handle 1: pfifo limit 100",)),
+        (LinkImpairments(duplicate=0.5), (f"{NETEM} duplicate 50%",)),
         (
-            Shape(delay_s=0.02, qdisc="fq_codel"),
+            LinkImpairments(qdisc="pfifo limit 100"),
+            ("qdisc add dev x root handle 1: pfifo limit 100",),
+        ),
+        (
+            LinkImpairments(delay_s=0.02, qdisc="fq_codel"),
             (f"{NETEM} delay 20ms", "qdisc add dev x parent 1: handle 2: fq_codel"),
         ),
         (
-            Shape(rate_bps=10**6, qdisc=RED),
+            LinkImpairments(rate_bps=10**6, qdisc=RED),
             (
                 "qdisc add dev x root handle 1: tbf rate 1mbit burst 1518 limit 151400",
                 f"qdisc add dev x parent 1:1 handle 2: {RED}",
             ),
         ),
         (
-            Shape(rate_bps=10**6, corrupt=0.1, qdisc=RED),
+            LinkImpairments(rate_bps=10**6, corrupt=0.1, qdisc=RED),
             (
                 f"{NETEM} corrupt 10%",
                 "qdisc add dev x parent 1: handle 2: tbf rate 1mbit burst 1518 limit 151400",
@@ -86,21 +97,21 @@ NETEM = "qdisc add dev x root handle 1: netem limit 1000000000"
         ),
     ],
 )
-def test_lines(shape: Shape, lines: tuple[str, ...]) -> None:
+def test_lines(shape: LinkImpairments, lines: tuple[str, ...]) -> None:
     assert shape_lines("x", shape) == lines
 
 
 def test_a_burst_holds_a_packet_of_the_links_own_size() -> None:
-    (line,) = shape_lines("x", Shape(rate_bps=10**6), mtu_bytes=9000)
+    (line,) = shape_lines("x", LinkImpairments(rate_bps=10**6), mtu_bytes=9000)
     assert " burst 9018 " in line
 
 
 def test_a_queue_of_no_given_size() -> None:
-    assert default_queue_bytes(Shape(rate_bps=10**9, delay_s=0.05)) == 12_500_000
-    assert default_queue_bytes(Shape(rate_bps=10**9)) == 1_250_000
-    assert default_queue_bytes(Shape(rate_bps=10**14, delay_s=1.0)) == MOST_BYTES
+    assert default_queue_bytes(LinkImpairments(rate_bps=10**9, delay_s=0.05)) == 12_500_000
+    assert default_queue_bytes(LinkImpairments(rate_bps=10**9)) == 1_250_000
+    assert default_queue_bytes(LinkImpairments(rate_bps=10**14, delay_s=1.0)) == MOST_BYTES
     with pytest.raises(ValueError, match="needs a rate"):
-        default_queue_bytes(Shape(delay_s=1.0))
+        default_queue_bytes(LinkImpairments(delay_s=1.0))
 
 
 @given(
@@ -117,7 +128,7 @@ def test_what_a_line_says_is_what_was_asked_for(
     loss: float | None,
     queue_bytes: int | None,
 ) -> None:
-    shape = Shape(
+    shape = LinkImpairments(
         rate_bps=rate_bps,
         delay_s=delay_s,
         jitter_s=jitter_s,
@@ -125,19 +136,19 @@ def test_what_a_line_says_is_what_was_asked_for(
         queue_bytes=queue_bytes if rate_bps else None,
     )
     lines = shape_lines("s1-eth1", shape)
-    setup = [Command(node=ROOT, line=f"tc {line}") for line in lines]
-    read = shaping(setup, ROOT, "s1-eth1")
+    setup = [Command(node=ROOT_NAMESPACE, line=f"tc {line}") for line in lines]
+    read = shaping(setup, ROOT_NAMESPACE, "s1-eth1")
     assert read.rate_bps == rate_bps
     assert read.delay_s == pytest.approx(delay_s or 0.0, rel=1e-12)
     assert read.loss == (loss or 0.0)
     if rate_bps and queue_bytes:
-        queue = queue_line(setup, ROOT, "s1-eth1")
+        queue = queue_line(setup, ROOT_NAMESPACE, "s1-eth1")
         assert queue is not None
         assert queue.limit_bytes == queue_bytes
 
 
 def test_a_case_without_the_later_properties_keeps_its_digest() -> None:
-    link = Link(a="h1", b="s1", a_to_b=Shape(rate_bps=10**6, loss=0.1))
+    link = Link(a="h1", b="s1", a_to_b=LinkImpairments(rate_bps=10**6, loss=0.1))
     case = Case(
         kernel="6.1",
         network=Network(
@@ -148,7 +159,7 @@ def test_a_case_without_the_later_properties_keeps_its_digest() -> None:
     )
     # What it was before there were more properties than these five.
     assert case.digest == "359ec9aafdc0e42554e6f13d03cf2fbc32acca224d8d4af786dbde0e2a1d6b4d"
-    changed = replace(link, b_to_a=Shape(duplicate=0.1, qdisc="fq"))
+    changed = replace(link, b_to_a=LinkImpairments(duplicate=0.1, qdisc="fq"))
     other = replace(case, network=replace(case.network, links=(changed,)))
     assert Case.from_json(other.to_json()) == other
     assert other.digest != case.digest
@@ -177,5 +188,5 @@ def test_the_words_of_a_queueing_discipline(words: str, reason: str | None) -> N
 
 
 def test_a_link_in_words() -> None:
-    shape = Shape(delay_s=0.02, duplicate=0.01, corrupt=0.001, reorder=0.25, qdisc=RED)
+    shape = LinkImpairments(delay_s=0.02, duplicate=0.01, corrupt=0.001, reorder=0.25, qdisc=RED)
     assert shape_words(shape) == "20 ms, 1 % duplicated, 0.1 % corrupted, 25 % reordered, red"

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from longfat.model.metric import Unit
-from longfat.output.plot import MOST_ORBITS, Orbit, draw_phase, figure_style
+from longfat.output.plot import MOST_ORBITS, PhaseTrace, draw_phase, figure_style
 
 
-def orbit(label: str, **fields: Any) -> Orbit:
+def orbit(label: str, **fields: Any) -> PhaseTrace:
     times_s = np.linspace(0, 10, 101)
     given: dict[str, Any] = {
         "times_s": times_s,
@@ -15,10 +15,10 @@ def orbit(label: str, **fields: Any) -> Orbit:
         "up": 1024 * (40 + 40 * np.sin(times_s)),
         **fields,
     }
-    return Orbit(label=label, **given)
+    return PhaseTrace(label=label, **given)
 
 
-def draw(*orbits: Orbit) -> Any:
+def draw(*orbits: PhaseTrace) -> Any:
     with figure_style():
         figure = draw_phase(
             orbits,

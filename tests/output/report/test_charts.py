@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from longfat.analysis.verdict import Verdict
 from longfat.model.metric import Unit
-from longfat.output.plot import Line, Orbit, Panel, Reference, Trace
+from longfat.output.plot import Line, Panel, PhaseTrace, Reference, Trace
 from longfat.output.report import write_report
 from longfat.output.report.charts import ChartData
 from longfat.output.report.embedded import embed
@@ -77,7 +77,7 @@ def test_long_lines_are_thinned_and_keep_their_peak() -> None:
 
 def test_orbits_leave_out_what_is_not_known() -> None:
     across = np.array([np.nan, 1.0, 2.0, 3.0]) * 1024**2
-    orbit = Orbit(
+    orbit = PhaseTrace(
         label="a", times_s=TIMES_S, across=across, up=np.arange(4.0), across_mark=2.0 * 1024**2
     )
     data = ChartData()

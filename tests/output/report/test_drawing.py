@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from longfat.model.network import Host, Link, Network, Shape, Switch
+from longfat.model.network import Host, Link, LinkImpairments, Network, Switch
 from longfat.model.network.commands import link_words, shape_words
 from longfat.output.report.drawing import draw_network, place_nodes
 
@@ -25,12 +25,12 @@ NETWORK = Network(
         Link(
             a="r1",
             b="s1",
-            a_to_b=Shape(rate_bps=10**9, delay_s=0.005),
-            b_to_a=Shape(rate_bps=5 * 10**8, delay_s=0.01, jitter_s=0.001),
+            a_to_b=LinkImpairments(rate_bps=10**9, delay_s=0.005),
+            b_to_a=LinkImpairments(rate_bps=5 * 10**8, delay_s=0.01, jitter_s=0.001),
             a_address="10.0.0.254/24",
         ),
         Link(a="h2", b="r1", b_address="10.1.0.254/24"),
-        Link(a="h3", b="r1", a_to_b=Shape(loss=1e-4), b_to_a=Shape(loss=1e-4)),
+        Link(a="h3", b="r1", a_to_b=LinkImpairments(loss=1e-4), b_to_a=LinkImpairments(loss=1e-4)),
     ),
 )
 
@@ -72,7 +72,7 @@ def test_no_two_texts_begin_in_one_place(fan: int) -> None:
             a="r1",
             b=f"h{n}",
             a_address=f"10.{n}.0.254/24",
-            a_to_b=Shape(rate_bps=10**9, delay_s=0.01),
+            a_to_b=LinkImpairments(rate_bps=10**9, delay_s=0.01),
         )
         for n in range(fan)
     )
@@ -86,7 +86,7 @@ def test_no_two_texts_begin_in_one_place(fan: int) -> None:
 
 def test_words_of_links() -> None:
     assert link_words(Link(a="a", b="b")) == ()
-    one_way = Link(a="a", b="b", a_to_b=Shape(delay_s=0.02))
+    one_way = Link(a="a", b="b", a_to_b=LinkImpairments(delay_s=0.02))
     assert link_words(one_way) == ("→ 20 ms",)
-    shape = Shape(rate_bps=2_500_000_000, queue_bytes=25 * 2**20, loss=1e-4)
+    shape = LinkImpairments(rate_bps=2_500_000_000, queue_bytes=25 * 2**20, loss=1e-4)
     assert shape_words(shape) == "2.5 Gbit/s, 0.01 % lost, queue 25 MB"

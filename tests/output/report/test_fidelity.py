@@ -11,7 +11,7 @@ import pytest
 
 from longfat.errors import InputError
 from longfat.output.report.fidelity import (
-    Standing,
+    Agreement,
     StudyFidelity,
     fidelity_complaints,
     load_runs,
@@ -65,14 +65,14 @@ def test_how_figures_stand(found: StudyFidelity) -> None:
         for figure in found.figures
     }
     assert standings == {
-        ("lossy", "rtt.min_s"): Standing.WITHIN,
-        ("lossy", "rtt.loss"): Standing.WITHIN,  # 0 and 0
-        ("lossy", "bulk.receiver_bps"): Standing.EXPLAINED,
-        ("lossy", "bulk.sender_bps"): Standing.INSIDE,
-        ("lossy", "bulk.retransmits"): Standing.WITHIN,
-        ("lossy", "bulk.max_cwnd_bytes"): Standing.OFF,
-        ("clean", "rtt.min_s"): Standing.EXPLAINED,
-        ("clean", "bulk.receiver_bps"): Standing.WITHIN,
+        ("lossy", "rtt.min_s"): Agreement.WITHIN,
+        ("lossy", "rtt.loss"): Agreement.WITHIN,  # 0 and 0
+        ("lossy", "bulk.receiver_bps"): Agreement.EXPLAINED,
+        ("lossy", "bulk.sender_bps"): Agreement.INSIDE,
+        ("lossy", "bulk.retransmits"): Agreement.WITHIN,
+        ("lossy", "bulk.max_cwnd_bytes"): Agreement.OFF,
+        ("clean", "rtt.min_s"): Agreement.EXPLAINED,
+        ("clean", "bulk.receiver_bps"): Agreement.WITHIN,
     }
     assert {figure.comparison.figure.metric for figure in found.figures if figure.other} == {
         "bulk.retransmits",

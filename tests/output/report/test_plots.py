@@ -13,7 +13,7 @@ from longfat.execution import run_case
 from longfat.execution.runs import Run, load_run
 from longfat.model.case import Case, Command
 from longfat.model.metric import Unit
-from longfat.model.network import ROOT, Host, Link, Network, Switch
+from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
 from longfat.model.probes import Queue, Tcp
 from longfat.model.traffic import Bulk, Iperf3, Ping
 from longfat.output.plot import Line, Panel
@@ -45,7 +45,7 @@ def made_case(*, seed: int = 1, probes: bool = True, red: bool = False) -> Case:
             switches=(Switch(name="s1"),),
             links=(Link(a="h1", b="s1"), Link(a="h2", b="s1")),
         ),
-        setup=(delay, *(Command(node=ROOT, line=line) for line in lines)),
+        setup=(delay, *(Command(node=ROOT_NAMESPACE, line=line) for line in lines)),
         flows=(
             Ping(name="ping", source="h1", target="h2", count=20, interval_s=0.2),
             Iperf3(

@@ -7,14 +7,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from longfat.model.metric import Unit
-from longfat.output.watch.chart import Line, draw_chart, nice_top
+from longfat.output.watch.chart import DotLine, draw_chart, nice_top
 from longfat.output.watch.digits import large
 from longfat.output.watch.track import Counter, Track
 
 
 def drawn(track: Track, *, width: int = 40, height: int = 9, end_s: float = 10) -> list[str]:
     text = draw_chart(
-        [Line(track, "red")], unit=track.unit, start_s=0, end_s=end_s, width=width, height=height
+        [DotLine(track, "red")], unit=track.unit, start_s=0, end_s=end_s, width=width, height=height
     )
     return text.plain.splitlines()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from longfat.model.case import Case, Command
-from longfat.model.network import ROOT
+from longfat.model.network import ROOT_NAMESPACE
 from longfat.model.probes import Queue, Rate
 from longfat.model.traffic import Iperf3, Ping
 from longfat.output.watch.plan import plan_watch
@@ -40,7 +40,7 @@ def test_a_probe_of_one_kind_does_not_keep_the_other_away(case: Case) -> None:
 
 
 def test_a_case_with_nothing_to_watch(case: Case) -> None:
-    line = Command(node=ROOT, line="tc qdisc show dev s1-eth10")
+    line = Command(node=ROOT_NAMESPACE, line="tc qdisc show dev s1-eth10")
     empty = dataclasses.replace(case, probes=(), flows=(), setup=(line,))
     plan = plan_watch(empty)
     assert (plan.case, plan.queues, plan.flows) == (empty, {}, ())

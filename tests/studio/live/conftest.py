@@ -16,7 +16,7 @@ import pytest
 from longfat.studio.live import Rooms
 from longfat.studio.live.broadcast import Listener
 from longfat.studio.live.messages import Order
-from longfat.studio.live.session import Room
+from longfat.studio.live.session import LiveSession
 
 STUDY = """\
 title: A small network
@@ -35,7 +35,7 @@ flows:
 class Page:
     """What a page knows of a room: all that it was told."""
 
-    def __init__(self, room: Room, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, room: LiveSession, loop: asyncio.AbstractEventLoop) -> None:
         self.room = room
         self.told: list[dict[str, Any]] = []
         self.series: dict[tuple[int, str], tuple[list[float], list[float]]] = {}

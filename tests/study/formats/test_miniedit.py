@@ -17,7 +17,16 @@ from hypothesis import strategies as st
 
 from longfat.errors import InputError
 from longfat.model.case import Command
-from longfat.model.network import ROOT, Host, Link, Network, Route, Shape, Switch, shape_commands
+from longfat.model.network import (
+    ROOT_NAMESPACE,
+    Host,
+    Link,
+    LinkImpairments,
+    Network,
+    Route,
+    Switch,
+    shape_commands,
+)
 from longfat.model.network.build import FORWARD_LINE
 from longfat.study.formats.miniedit import miniedit_text, read_miniedit
 from longfat.study.formats.miniedit.commands import split_lines
@@ -29,8 +38,10 @@ DATA = TESTS / "data" / "miniedit"
 
 def test_a_drawing() -> None:
     drawn, warnings = read_miniedit(DATA / "dumbbell.mn")
-    shape = Shape(rate_bps=10**8, delay_s=0.02, jitter_s=0.001, loss=0.01, queue_bytes=200 * 1500)
-    near = Shape(delay_s=0.005)
+    shape = LinkImpairments(
+        rate_bps=10**8, delay_s=0.02, jitter_s=0.001, loss=0.01, queue_bytes=200 * 1500
+    )
+    near = LinkImpairments(delay_s=0.005)
     assert drawn.network == Network(
         hosts=(
             Host(name="h2", address="10.0.0.2/8"),
@@ -96,8 +107,8 @@ def test_what_cannot_be_carried_is_told() -> None:
     ]:
         assert any(one == who and words.startswith(what) for one, words in told), (who, what)
     assert len(drawn.network.links) == 4
-    assert drawn.network.links[0].a_to_b == Shape(rate_bps=2 * 10**9, queue_bytes=1518)
-    assert drawn.network.links[1].a_to_b == Shape(delay_s=50e-6)
+    assert drawn.network.links[0].a_to_b == LinkImpairments(rate_bps=2 * 10**9, queue_bytes=1518)
+    assert drawn.network.links[1].a_to_b == LinkImpairments(delay_s=50e-6)
     assert drawn.network.hosts == (
         Host(name="h1", address="10.0.0.1/24", routes=(Route(to="default", via="10.0.0.254"),)),
         Host(name="h2", address="10.0.0.2/8"),
@@ -118,8 +129,8 @@ def test_what_is_typed() -> None:
         ("h1", "sysctl -w net.ipv4.tcp_rmem='1 2 3'"),
         ("h1", "ip link show"),
         ("h2", "python3 -m http.server &"),
-        (ROOT, "ip addr add 10.0.0.200/8 dev s1"),
-        (ROOT, "tc qdisc add dev s1-eth1 root netem delay 1ms"),
+        (ROOT_NAMESPACE, "ip addr add 10.0.0.200/8 dev s1"),
+        (ROOT_NAMESPACE, "tc qdisc add dev s1-eth1 root netem delay 1ms"),
     ]
 
 
@@ -130,7 +141,7 @@ def test_the_first_version_of_the_format() -> None:
         Host(name="h2", address="192.168.5.5/16"),
     )
     assert drawn.network.switches == (Switch(name="s1"),)
-    assert drawn.network.links[0].b_to_a == Shape(rate_bps=10**7)
+    assert drawn.network.links[0].b_to_a == LinkImpairments(rate_bps=10**7)
     assert len(warnings) == 1
 
 
@@ -327,12 +338,12 @@ def damage(value: Any, chance: random.Random) -> None:
 
 FRACTIONS = st.sampled_from([0.5, 2.25, 10, 100, 1000])
 SHAPES = st.builds(
-    Shape,
+    LinkImpairments,
     rate_bps=FRACTIONS.map(lambda megabits: round(megabits * 1e6)),
     delay_s=st.none() | st.integers(1, 10**6).map(lambda us: us / 1e6),
     loss=st.none() | st.sampled_from([0.01, 0.5, 0.001, 1.0]),
     queue_bytes=st.none() | st.integers(2, 10**6).map(lambda packets: packets * 1500),
-) | st.just(Shape())
+) | st.just(LinkImpairments())
 
 
 @st.composite
@@ -388,9 +399,16 @@ def test_places_of_a_layout(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "shape",
-    [Shape(duplicate=0.1), Shape(corrupt=0.1), Shape(delay_s=1.0, reorder=0.1), Shape(qdisc="fq")],
+    [
+        LinkImpairments(duplicate=0.1),
+        LinkImpairments(corrupt=0.1),
+        LinkImpairments(delay_s=1.0, reorder=0.1),
+        LinkImpairments(qdisc="fq"),
+    ],
 )
-def test_what_no_option_says_goes_into_start_commands(shape: Shape, tmp_path: Path) -> None:
+def test_what_no_option_says_goes_into_start_commands(
+    shape: LinkImpairments, tmp_path: Path
+) -> None:
     network = Network(
         hosts=(Host(name="h1", address="10.0.0.1/8"),),
         switches=(Switch(name="s1"),),
@@ -426,7 +444,7 @@ def test_the_text_is_as_miniedit_writes_it() -> None:
 
 
 def test_what_miniedit_cannot_hold_goes_into_start_commands(tmp_path: Path) -> None:
-    there, back = Shape(rate_bps=10**9, delay_s=0.01), Shape(rate_bps=10**8)
+    there, back = LinkImpairments(rate_bps=10**9, delay_s=0.01), LinkImpairments(rate_bps=10**8)
     network = Network(
         hosts=(
             Host(name="h1", address="10.0.1.1/24", routes=(Route(to="default", via="10.0.1.254"),)),
@@ -438,7 +456,12 @@ def test_what_miniedit_cannot_hold_goes_into_start_commands(tmp_path: Path) -> N
             Link(a="h1", b="s1", mtu_bytes=9000),
             Link(a="s1", b="r1", a_to_b=there, b_to_a=back),
             Link(a="r1", b="h2", a_address="10.0.2.254/24"),
-            Link(a="r1", b="h2", a_to_b=Shape(rate_bps=10**10), b_to_a=Shape(rate_bps=10**10)),
+            Link(
+                a="r1",
+                b="h2",
+                a_to_b=LinkImpairments(rate_bps=10**10),
+                b_to_a=LinkImpairments(rate_bps=10**10),
+            ),
         ),
     )
     typed = Command(node="h2", line="sysctl -w net.ipv4.tcp_sack=0")
@@ -446,7 +469,7 @@ def test_what_miniedit_cannot_hold_goes_into_start_commands(tmp_path: Path) -> N
     file = tmp_path / "net.mn"
     file.write_text(text)
     drawn, _ = read_miniedit(file)
-    at_root = [command.line for command in drawn.setup if command.node == ROOT]
+    at_root = [command.line for command in drawn.setup if command.node == ROOT_NAMESPACE]
     assert at_root == [
         "tc qdisc add dev s1-eth2 root handle 1: netem limit 1000000000 delay 10ms",
         "tc qdisc add dev s1-eth2 parent 1: handle 2: tbf rate 1gbit burst 500000 limit 2500000",

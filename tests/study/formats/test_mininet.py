@@ -13,7 +13,16 @@ from typing import Any
 import pytest
 
 from longfat.model.case import Command
-from longfat.model.network import ROOT, Host, Link, Network, Route, Shape, Switch, shape_commands
+from longfat.model.network import (
+    ROOT_NAMESPACE,
+    Host,
+    Link,
+    LinkImpairments,
+    Network,
+    Route,
+    Switch,
+    shape_commands,
+)
 from longfat.model.network.build import FORWARD_LINE
 from longfat.study.formats.mininet_script import mininet_text
 
@@ -26,14 +35,14 @@ NETWORK = Network(
     switches=(Switch(name="left"), Switch(name="right")),
     links=(
         Link(a="h1", b="left", mtu_bytes=9000),
-        Link(a="left", b="r1", a_to_b=Shape(rate_bps=10**10, delay_s=0.02)),
-        Link(a="r1", b="right", a_address="fd00::1/64", a_to_b=Shape(loss=0.01)),
+        Link(a="left", b="r1", a_to_b=LinkImpairments(rate_bps=10**10, delay_s=0.02)),
+        Link(a="r1", b="right", a_address="fd00::1/64", a_to_b=LinkImpairments(loss=0.01)),
         Link(a="right", b="h2"),
     ),
 )
 SETUP = (
     Command(node="h1", line="sysctl -w net.ipv4.tcp_rmem='1 2 3'"),
-    Command(node=ROOT, line='echo "a\\b"'),
+    Command(node=ROOT_NAMESPACE, line='echo "a\\b"'),
 )
 
 
@@ -139,7 +148,7 @@ def test_it_builds_the_same_network(monkeypatch: pytest.MonkeyPatch) -> None:
     assert recorder.typed == [
         ("r1", FORWARD_LINE),
         ("h1", "ip link set h1-eth0 mtu 9000"),
-        (ROOT, "ip link set left-eth1 mtu 9000"),
+        (ROOT_NAMESPACE, "ip link set left-eth1 mtu 9000"),
         ("h2", "ip addr add fd00::2/64 dev h2-eth0 nodad"),
         ("r1", "ip addr add fd00::1/64 dev r1-eth1 nodad"),
         *shape_commands(NETWORK),

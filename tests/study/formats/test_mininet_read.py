@@ -18,7 +18,16 @@ from hypothesis import HealthCheck, given, settings
 
 from longfat.errors import InputError
 from longfat.model.case import Command
-from longfat.model.network import ROOT, Host, Link, Network, Route, Shape, Switch, build_batches
+from longfat.model.network import (
+    ROOT_NAMESPACE,
+    Host,
+    Link,
+    LinkImpairments,
+    Network,
+    Route,
+    Switch,
+    build_batches,
+)
 from longfat.study.formats.mininet import MininetNetwork, read_mininet
 from longfat.study.formats.mininet_script import mininet_text
 from longfat.study.formats.open import open_network
@@ -43,8 +52,10 @@ def error(text: str, folder: Path) -> str:
 
 def test_what_miniedit_exports() -> None:
     found, warnings = read_mininet(DATA / "from_miniedit.py")
-    shape = Shape(rate_bps=10**8, delay_s=0.01, jitter_s=0.001, loss=0.01, queue_bytes=300_000)
-    near = Shape(delay_s=0.005)
+    shape = LinkImpairments(
+        rate_bps=10**8, delay_s=0.01, jitter_s=0.001, loss=0.01, queue_bytes=300_000
+    )
+    near = LinkImpairments(delay_s=0.005)
     assert found.network == Network(
         hosts=(
             Host(name="r3", address=None, forwards=True),
@@ -64,7 +75,7 @@ def test_what_miniedit_exports() -> None:
         ),
     )
     assert found.setup == (
-        Command(node=ROOT, line="ifconfig s1 10.0.0.50"),
+        Command(node=ROOT_NAMESPACE, line="ifconfig s1 10.0.0.50"),
         Command(node="h1", line="vconfig add h1-eth0 5"),
     )
     assert warnings == (
@@ -111,9 +122,9 @@ TOPO = """
 
 def test_a_topology_of_its_own(tmp_path: Path) -> None:
     found, warnings = read(TOPO, tmp_path)
-    core = Shape(rate_bps=10**7, delay_s=0.005, loss=0.01)
-    access = Shape(rate_bps=10**8, loss=0.01)
-    plain = Shape(loss=0.01)
+    core = LinkImpairments(rate_bps=10**7, delay_s=0.005, loss=0.01)
+    access = LinkImpairments(rate_bps=10**8, loss=0.01)
+    plain = LinkImpairments(loss=0.01)
     assert found.title == "A dumbbell"
     assert found.network.links == (
         Link(a="s1", b="s2", a_to_b=core, b_to_a=core),
@@ -204,14 +215,17 @@ s1 = net.addSwitch('s1')
 @pytest.mark.parametrize(
     ("option", "shape"),
     [
-        ("bw=2.5", Shape(rate_bps=2_500_000)),
-        ("bw='10', delay='3ms'", Shape(rate_bps=10**7, delay_s=0.003)),
-        ("delay=2000", Shape(delay_s=0.002)),
-        ("loss=0", Shape()),
-        ("bw=10, max_queue_size=100, use_htb=True", Shape(rate_bps=10**7, queue_bytes=150_000)),
+        ("bw=2.5", LinkImpairments(rate_bps=2_500_000)),
+        ("bw='10', delay='3ms'", LinkImpairments(rate_bps=10**7, delay_s=0.003)),
+        ("delay=2000", LinkImpairments(delay_s=0.002)),
+        ("loss=0", LinkImpairments()),
+        (
+            "bw=10, max_queue_size=100, use_htb=True",
+            LinkImpairments(rate_bps=10**7, queue_bytes=150_000),
+        ),
         (
             "bw=10, enable_ecn=True",
-            Shape(
+            LinkImpairments(
                 rate_bps=10**7,
                 qdisc="red limit 1000000 min 30000 max 35000 avpkt 1500 burst 20 "
                 "bandwidth 10.000000mbit probability 1 ecn",
@@ -219,7 +233,7 @@ s1 = net.addSwitch('s1')
         ),
     ],
 )
-def test_options_of_a_link(option: str, shape: Shape, tmp_path: Path) -> None:
+def test_options_of_a_link(option: str, shape: LinkImpairments, tmp_path: Path) -> None:
     found, _ = read(f"{NET}net.addLink(h1, 's1', cls=TCLink, {option})", tmp_path)
     assert found.network.links == (Link(a="h1", b="s1", a_to_b=shape, b_to_a=shape),)
 
@@ -238,8 +252,8 @@ def test_options_of_one_end(tmp_path: Path) -> None:
     assert (h1.address, h2.address) == ("10.0.0.5/24", "10.1.0.1/24")
     assert h2.routes == (Route(to="default", via="10.1.0.254"),)
     assert r1 == Host(name="r1", address=None, forwards=True)
-    assert found.network.links[0].a_to_b == Shape(rate_bps=10**6)
-    assert found.network.links[0].b_to_a == Shape(rate_bps=10**7)
+    assert found.network.links[0].a_to_b == LinkImpairments(rate_bps=10**6)
+    assert found.network.links[0].b_to_a == LinkImpairments(rate_bps=10**7)
     assert found.network.links[1].b_address == "10.0.0.254/24"
     assert found.network.links[2].a_address == "10.1.0.254/24"
 
@@ -420,7 +434,7 @@ def test_a_script_of_ours_comes_back(tmp_path: Path) -> None:
 )
 def test_any_network_comes_back(network: Network, tmp_path: Path) -> None:
     setup = (
-        Command(node=ROOT, line="ping -c 1 10.0.0.1"),
+        Command(node=ROOT_NAMESPACE, line="ping -c 1 10.0.0.1"),
         Command(node=network.hosts[0].name, line='echo "it\'s $HOME"'),
     )
     file = tmp_path / "net.py"

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from longfat.errors import InputError
 from longfat.model.case import Case, Command, File
-from longfat.model.network import ROOT, Host, Link, Network, Route, Shape, Switch
+from longfat.model.network import (
+    ROOT_NAMESPACE,
+    Host,
+    Link,
+    LinkImpairments,
+    Network,
+    Route,
+    Switch,
+)
 from longfat.model.probes import Capture, Probe, Queue, Rate, Tcp
 from longfat.model.traffic import Flow, Iperf3, Ping
 from longfat.model.units import parse_fraction, parse_rate_bps, parse_size_bytes, parse_time_s
@@ -53,14 +61,14 @@ def test_it_is_readable() -> None:
                 Link(
                     a="s1",
                     b="h2",
-                    a_to_b=Shape(rate_bps=10**10, delay_s=0.02),
-                    b_to_a=Shape(rate_bps=10**9, delay_s=0.02),
+                    a_to_b=LinkImpairments(rate_bps=10**10, delay_s=0.02),
+                    b_to_a=LinkImpairments(rate_bps=10**9, delay_s=0.02),
                     mtu_bytes=9000,
                 ),
             ),
         ),
         setup=(
-            Command(node=ROOT, line="tc qdisc add dev s1-eth1 root handle 1: netem"),
+            Command(node=ROOT_NAMESPACE, line="tc qdisc add dev s1-eth1 root handle 1: netem"),
             Command(node="h1", line="sysctl -w net.ipv4.tcp_sack=0"),
             Command(node="h1", line="ip link show"),
         ),
@@ -192,9 +200,9 @@ LINES = st.text(
 ).filter(lambda line: line == line.strip() and line.strip() and "\n" not in line)
 SHARES = st.none() | st.integers(0, 10**6).map(lambda millionths: millionths / 1e6)
 SHAPES = (
-    st.just(Shape())
+    st.just(LinkImpairments())
     | st.builds(
-        Shape,
+        LinkImpairments,
         rate_bps=st.integers(8, 10**12),
         delay_s=TIMES,
         jitter_s=st.none() | TIMES,
@@ -205,7 +213,9 @@ SHAPES = (
         queue_bytes=st.none() | st.integers(20_000, 2**32 - 1),
     )
     | st.builds(
-        Shape, rate_bps=st.none() | st.just(10**6), qdisc=st.sampled_from(["fq", "pfifo limit 100"])
+        LinkImpairments,
+        rate_bps=st.none() | st.just(10**6),
+        qdisc=st.sampled_from(["fq", "pfifo limit 100"]),
     )
 )
 
@@ -284,7 +294,7 @@ def cases(draw: st.DrawFn) -> Case:
         Rate(name="speed", of=(interface,)),
         Capture(name="capture", of=interface, filter=draw(st.sampled_from(["", "tcp and port 5"]))),
     ]
-    nodes = st.sampled_from([ROOT, *hosts])
+    nodes = st.sampled_from([ROOT_NAMESPACE, *hosts])
     paths = draw(st.lists(st.sampled_from(["/etc/a b", "/opt/x/y", "/usr/bin/z"]), unique=True))
     contents = st.binary(max_size=9) | st.text(
         st.sampled_from("a b#\t\n:'\"\\é\u2028"), max_size=20
@@ -302,7 +312,7 @@ def cases(draw: st.DrawFn) -> Case:
         ),
         # The first may reroute, so that any network will do.
         setup=(
-            Command(node=ROOT, line="ip route"),
+            Command(node=ROOT_NAMESPACE, line="ip route"),
             *draw(st.lists(st.builds(Command, node=nodes, line=LINES), max_size=4)),
         ),
         flows=tuple(flows[: draw(st.integers(0, 2))]) if all_addressed(network) else (),

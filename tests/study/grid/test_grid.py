@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from longfat.model.metric import Unit
-from longfat.model.network import Shape
+from longfat.model.network import LinkImpairments
 from longfat.model.probes import Queue
 from longfat.model.traffic import Iperf3
 from longfat.study import Study, read_study
@@ -71,7 +71,7 @@ def test_the_cases_are_the_product(tmp_path: Path) -> None:
 
 def test_expressions_are_written_as_tools_read_them(tmp_path: Path) -> None:
     planned = read(STUDY, tmp_path).cases["bbr-2bdp-50ms-loss0_01pct-flows8"]
-    assert planned.case.network.links[1].a_to_b == Shape(
+    assert planned.case.network.links[1].a_to_b == LinkImpairments(
         rate_bps=100_000_000, delay_s=0.025, loss=0.0001, queue_bytes=1_250_000
     )
     assert [command.line for command in planned.case.setup] == [

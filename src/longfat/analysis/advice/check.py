@@ -17,7 +17,7 @@ from longfat.analysis.advice.diagnosis import Diagnosis, diagnose
 from longfat.analysis.advice.need import FRAME_BYTES, MOST_STREAMS
 from longfat.analysis.advice.tuning_lines import HOSTS
 from longfat.model.case import DEFAULT_MEMORY_BYTES, Case, Command
-from longfat.model.network import ROOT, Host, Link, Network, Switch
+from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
 from longfat.model.probes import Queue, Tcp
 from longfat.model.traffic import Iperf3
 from longfat.theory import buffers, tbf
@@ -157,9 +157,11 @@ def _path_lines(tuning: Tuning) -> tuple[Command, ...]:
     lost = f" loss {need.loss * 100:.10g}%" if need.loss else ""
     delay = f"delay {path.rtt_s * 1e6:.0f}us limit {packets}{lost}"
     lines = [
-        Command(node=ROOT, line=f"tc qdisc add dev {_BOTTLENECK} root handle 1: netem {delay}"),
         Command(
-            node=ROOT,
+            node=ROOT_NAMESPACE, line=f"tc qdisc add dev {_BOTTLENECK} root handle 1: netem {delay}"
+        ),
+        Command(
+            node=ROOT_NAMESPACE,
             line=f"tc qdisc add dev {_BOTTLENECK} parent 1: handle 2: tbf rate {path.rate_bps}bit "
             f"burst {burst:.0f} limit {limit:.0f}",
         ),

@@ -1,7 +1,7 @@
 """What held a flow back: the verdict, its evidence, and the change that would help.
 
 `diagnose` is the way in. It puts together what `subject` finds out, what
-`limits` or `inferred` make of it, and what `remedy` says of that.
+`limits` or `inferred` make of it, and what `recommendation` says of that.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.analysis.advice.facts import Fact, facts, udp_facts
 from longfat.analysis.advice.limits import Limit
-from longfat.analysis.advice.recommendation import Remedy, remedy
+from longfat.analysis.advice.recommendation import Recommendation, recommendation
 from longfat.analysis.advice.spans import Span, spans
 from longfat.analysis.advice.subject import examine
 from longfat.common.extras import lazy
@@ -47,7 +47,7 @@ class Diagnosis:
         spans: what ruled from when to when; times count from the first data.
         verdict: the same in one sentence.
         facts: the evidence.
-        remedy: what would help.
+        recommendation: what would help.
         notes: what to know, and what to add to the study.
     """
 
@@ -60,7 +60,7 @@ class Diagnosis:
     spans: tuple[Span, ...]
     verdict: str
     facts: tuple[Fact, ...]
-    remedy: Remedy
+    recommendation: Recommendation
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -75,8 +75,8 @@ class Diagnosis:
             "spans": [dataclasses.asdict(span) for span in self.spans],
             "verdict": self.verdict,
             "evidence": {fact.key: fact.value for fact in self.facts},
-            "help": self.remedy.words,
-            "lines": [dataclasses.asdict(line) for line in self.remedy.lines],
+            "help": self.recommendation.words,
+            "lines": [dataclasses.asdict(line) for line in self.recommendation.lines],
             "notes": list(self.notes),
         }
 
@@ -142,7 +142,7 @@ def _tcp(run: Run, flow: Bulk) -> Diagnosis:
         ),
         verdict=_verdict(subject, limit),
         facts=facts(subject),
-        remedy=remedy(subject, limit),
+        recommendation=recommendation(subject, limit),
         notes=_notes(subject),
     )
 
@@ -219,5 +219,5 @@ def _udp(run: Run, flow: Bulk) -> Diagnosis:
         verdict=f"{flow.name} is UDP, which has no window that could be diagnosed: "
         f"{found.sentence}",
         facts=found.facts,
-        remedy=Remedy(words=found.help),
+        recommendation=Recommendation(words=found.help),
     )

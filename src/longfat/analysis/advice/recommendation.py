@@ -35,7 +35,7 @@ class Line:
     """A line to paste.
 
     Attributes:
-        node: the host to type it at, `longfat.model.network.ROOT`, or `STUDY`.
+        node: the host to type it at, `longfat.model.network.ROOT_NAMESPACE`, or `STUDY`.
         text: the line.
         why: its arithmetic, in one line.
     """
@@ -46,7 +46,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remedy:
+class Recommendation:
     """What would help.
 
     Attributes:
@@ -58,7 +58,7 @@ class Remedy:
     lines: tuple[Line, ...] = ()
 
 
-def remedy(subject: Subject, limit: Limit) -> Remedy:
+def recommendation(subject: Subject, limit: Limit) -> Recommendation:
     """Return what would help a flow that a limit holds back.
 
     Args:
@@ -73,7 +73,7 @@ def remedy(subject: Subject, limit: Limit) -> Remedy:
         case Limit.LOSS:
             return _loss(subject)
         case Limit.START_UP:
-            return Remedy(
+            return Recommendation(
                 words="Nothing to set: its window was still growing when it ended. Measure for "
                 "longer, or leave out the start (omit)."
             )
@@ -82,18 +82,18 @@ def remedy(subject: Subject, limit: Limit) -> Remedy:
         case Limit.APPLICATION:
             return _application(subject)
         case Limit.UNKNOWN:
-            return Remedy(words="That cannot be said from what was recorded.")
+            return Recommendation(words="That cannot be said from what was recorded.")
 
 
-def _bottleneck(subject: Subject) -> Remedy:
+def _bottleneck(subject: Subject) -> Recommendation:
     words = "Nothing: the link is full."
     own, slowest = subject.metric("receiver_bps"), subject.slowest
     if own is None or slowest is None:
-        return Remedy(words=words)
+        return Recommendation(words=words)
     fair_bps = slowest.rate_bps * subject.flow.parallel / (subject.flow.parallel + subject.rivals)
     if subject.rivals and own < fair_bps / 2 and subject.metric("retransmits"):
         lines = () if subject.congestion == "bbr" else (_bbr(subject),)
-        return Remedy(
+        return Recommendation(
             words="Nothing makes the link carry more. This flow has less than half of a fair "
             f"share of it ({format_quantity(fair_bps, Unit.BPS)}), since each loss cuts its "
             "window: another congestion control or more streams would take more from the others.",
@@ -118,7 +118,7 @@ def _bottleneck(subject: Subject) -> Remedy:
             f"{format_quantity(subject.rtt_s, Unit.SECONDS)}: a shorter buffer, RED or fq_codel "
             "would cut the delay and leave the throughput."
         )
-    return Remedy(words=words)
+    return Recommendation(words=words)
 
 
 def _queue_delay_s(subject: Subject) -> float | None:
@@ -130,9 +130,9 @@ def _queue_delay_s(subject: Subject) -> float | None:
     return None if mean_s is None or subject.rtt_s is None else max(0.0, mean_s - subject.rtt_s)
 
 
-def _buffers(subject: Subject, limit: Limit) -> Remedy:
+def _buffers(subject: Subject, limit: Limit) -> Recommendation:
     if subject.flow.window_bytes is not None:
-        return Remedy(
+        return Recommendation(
             words="The flow asks for a socket buffer of its own (window), and so switches off the "
             "kernel's tuning: leave it out, or make it as large as the path needs."
         )
@@ -141,7 +141,7 @@ def _buffers(subject: Subject, limit: Limit) -> Remedy:
     send = ("tcp_wmem", subject.sender, "send buffer")
     first, other = (receive, send) if limit is Limit.RECEIVE_WINDOW else (send, receive)
     if need is None:
-        return Remedy(
+        return Recommendation(
             words=f"A larger {first[0]} at {first[1]}. How large cannot be said: "
             f"{subject.unknown_path or 'the round-trip time is not known'}."
         )
@@ -155,7 +155,7 @@ def _buffers(subject: Subject, limit: Limit) -> Remedy:
         text = f"sysctl -w net.ipv4.{name}='{low} {middle} {size}'"
         lines.append(Line(node=host, text=text, why=why))
     if not lines:
-        return Remedy(
+        return Recommendation(
             words=f"The {first[0]} of {first[1]} may grow to what the path needs ({size:,} bytes), "
             "and the kernel's tuning was still on its way there: measure for longer."
         )
@@ -163,7 +163,7 @@ def _buffers(subject: Subject, limit: Limit) -> Remedy:
         words = "Larger buffers at both ends: with only one of them, the other would limit next."
     else:
         words = f"A larger {first[2] if lines[0].node == first[1] else other[2]}."
-    return Remedy(words=words, lines=tuple(lines))
+    return Recommendation(words=words, lines=tuple(lines))
 
 
 def needed_buffer_bytes(subject: Subject) -> tuple[int, str] | None:
@@ -179,7 +179,7 @@ def needed_buffer_bytes(subject: Subject) -> tuple[int, str] | None:
     return size, f"2 x BDP{each} = 2 x {rate} x {rtt} / 8{each} = {size:,} bytes"
 
 
-def _loss(subject: Subject) -> Remedy:
+def _loss(subject: Subject) -> Recommendation:
     lines: list[Line] = []
     words = []
     slowest = subject.slowest
@@ -211,7 +211,7 @@ def _loss(subject: Subject) -> Remedy:
         words.append("a congestion control that does not go by losses helps.")
     if subject.congestion not in MODEL_BASED:
         lines.append(_bbr(subject))
-    return Remedy(words=" ".join(words), lines=tuple(lines))
+    return Recommendation(words=" ".join(words), lines=tuple(lines))
 
 
 def _bbr(subject: Subject) -> Line:
@@ -249,22 +249,24 @@ def _larger_queue(subject: Subject) -> Line | None:
     )
 
 
-def _model(subject: Subject) -> Remedy:
+def _model(subject: Subject) -> Recommendation:
     larger = _larger_queue(subject)
     words = (
         f"{subject.congestion} sends at the rate that its model of the path allows, and that was "
         "less than the link has."
     )
     if larger is None:
-        return Remedy(words=f"{words} There is no setting for that.")
-    return Remedy(words=f"{words} More room in the router lets it measure more.", lines=(larger,))
+        return Recommendation(words=f"{words} There is no setting for that.")
+    return Recommendation(
+        words=f"{words} More room in the router lets it measure more.", lines=(larger,)
+    )
 
 
-def _application(subject: Subject) -> Remedy:
+def _application(subject: Subject) -> Recommendation:
     if subject.flow.rate_bps is not None:
         rate = format_quantity(subject.flow.rate_bps, Unit.BPS)
-        return Remedy(
+        return Recommendation(
             words=f"Nothing in the network: the flow keeps itself to {rate} a stream (rate). "
             "Leave that out to let it send as fast as it can."
         )
-    return Remedy(words="Nothing in the network: the program had nothing to send.")
+    return Recommendation(words="Nothing in the network: the program had nothing to send.")

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from longfat.analysis.advice.limits import Limit
 from longfat.analysis.advice.recommendation import STUDY
-from longfat.model.network import ROOT
+from longfat.model.network import ROOT_NAMESPACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -74,7 +74,7 @@ def pairs(console: Console, rows: Iterable[tuple[str, str]]) -> None:
 def paste(console: Console, node: str, lines: Sequence[Line]) -> None:
     """Draw lines to paste at one node; its name may be told elsewhere, and empty here."""
     where = {
-        ROOT: "at root, the shell of the switches",
+        ROOT_NAMESPACE: "at root, the shell of the switches",
         STUDY: "in the study, in the flow's fields",
     }
     if node:
@@ -108,8 +108,8 @@ def draw_diagnosis(console: Console, found: Diagnosis) -> None:
     heading(console, "Evidence")
     pairs(console, ((fact.label, fact.text) for fact in found.facts))
     heading(console, "What would help")
-    console.print(Text(found.remedy.words))
-    for node, lines in by_node(found.remedy.lines).items():
+    console.print(Text(found.recommendation.words))
+    for node, lines in by_node(found.recommendation.lines).items():
         console.print()
         paste(console, node, lines)
     if found.notes:

@@ -13,7 +13,7 @@ terminal       the tables
 """
 
 from longfat.analysis.compare.compared import Compared, Contrast, compare_sides, compare_verdicts
-from longfat.analysis.compare.differences import Difference, Standing
+from longfat.analysis.compare.differences import Difference, Significance
 from longfat.analysis.compare.sides import Side, make_side
 from longfat.analysis.compare.terminal import print_compared, print_moments
 
@@ -22,7 +22,7 @@ __all__ = [
     "Contrast",
     "Difference",
     "Side",
-    "Standing",
+    "Significance",
     "compare_sides",
     "compare_verdicts",
     "make_side",

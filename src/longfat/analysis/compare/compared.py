@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from longfat.analysis.compare.changes import Change, case_changes
 from longfat.analysis.compare.differences import (
     Difference,
-    Standing,
+    Significance,
     metric_differences,
     with_standings,
 )
@@ -121,7 +121,7 @@ class Contrast:
         )
         return alike and not matching.only_a and not matching.only_b
 
-    def of(self, *standings: Standing) -> list[Difference]:
+    def of(self, *standings: Significance) -> list[Difference]:
         """Return the differences that stand so."""
         return [one for one in self.differences if one.standing in standings]
 
@@ -147,7 +147,7 @@ class Contrast:
             "only_a": list(self.matching.only_a),
             "only_b": list(self.matching.only_b),
             "changes": [{**one.change.to_json(), "cases": list(one.cases)} for one in self.changes],
-            "surroundings": [change.to_json() for change in self.surroundings],
+            "host": [change.to_json() for change in self.surroundings],
             "broken": [[str(run.folder) for run in runs] for runs in self.broken],
             "claims": [{"text": one.text, "a": one.a, "b": one.b} for one in self.claims],
             "differences": [one.to_json() for one in self.differences],

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from longfat.model.metric import Metric
 
 
-class Standing(Enum):
+class Significance(Enum):
     """How much a difference is worth.
 
     REAL: the test says so, at the level and with all other comparisons taken into account.
@@ -45,7 +45,12 @@ class Standing(Enum):
     @property
     def differs(self) -> bool:
         """Tell whether it is a difference that one can lean on."""
-        return self in (Standing.REAL, Standing.STEADY, Standing.EXACT, Standing.ONE_SIDED)
+        return self in (
+            Significance.REAL,
+            Significance.STEADY,
+            Significance.EXACT,
+            Significance.ONE_SIDED,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +77,7 @@ class Difference:
     unit: Unit
     a: Spread | None
     b: Spread | None
-    standing: Standing
+    standing: Significance
     shift: float | None = None
     superiority: float | None = None
     p: float | None = None
@@ -194,7 +199,7 @@ def with_standings(
 def _judged(difference: Difference, adjusted_p: float, level: float) -> Difference:
     standing = difference.standing
     if adjusted_p <= level:
-        standing = Standing.REAL
+        standing = Significance.REAL
     return replace(difference, adjusted_p=adjusted_p, standing=standing)
 
 
@@ -224,7 +229,7 @@ def _differences(questions: Sequence[_Question], a: int, b: int) -> Iterator[Dif
     spreads = zip(_spreads(ours), _spreads(theirs), strict=True)
     if not a or not b:
         for question, (one, other) in zip(questions, spreads, strict=True):
-            yield _difference(question, one, other, Standing.ONE_SIDED)
+            yield _difference(question, one, other, Significance.ONE_SIDED)
         return
     p_values = two_sided_p(ours, theirs).tolist()
     shifts, won = shift(ours, theirs).tolist(), superiority(ours, theirs).tolist()
@@ -238,7 +243,7 @@ def _differences(questions: Sequence[_Question], a: int, b: int) -> Iterator[Dif
             steady=bool(steady[index]) and min(a, b) > 1,
             enough=enough,
         )
-        tested = enough and standing is not Standing.SAME
+        tested = enough and standing is not Significance.SAME
         difference = _difference(question, one, other, standing)
         yield replace(
             difference,
@@ -248,18 +253,18 @@ def _differences(questions: Sequence[_Question], a: int, b: int) -> Iterator[Dif
         )
 
 
-def _standing(*, same: bool, single: bool, steady: bool, enough: bool) -> Standing:
+def _standing(*, same: bool, single: bool, steady: bool, enough: bool) -> Significance:
     if same:
-        return Standing.SAME
+        return Significance.SAME
     if single:
-        return Standing.EXACT
+        return Significance.EXACT
     if steady:
-        return Standing.STEADY
-    return Standing.UNPROVEN if enough else Standing.FEW
+        return Significance.STEADY
+    return Significance.UNPROVEN if enough else Significance.FEW
 
 
 def _difference(
-    question: _Question, a: Spread | None, b: Spread | None, standing: Standing
+    question: _Question, a: Spread | None, b: Spread | None, standing: Significance
 ) -> Difference:
     flow = question.metric.partition(".")[0]
     known = question.known

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from longfat.analysis.compare.differences import Difference, Standing
+from longfat.analysis.compare.differences import Difference, Significance
 
 if TYPE_CHECKING:
     from longfat.model.metric import Unit
@@ -31,7 +31,7 @@ class Tally:
 
     title: str
     unit: Unit
-    standing: Standing
+    standing: Significance
     moved: tuple[Difference, ...]
     cases: int
 
@@ -63,7 +63,7 @@ class Tally:
         return statistics.median(one.size for one in self.moved) * len(self.moved) / self.cases
 
 
-def tallies(differences: Sequence[Difference], standings: Iterable[Standing]) -> list[Tally]:
+def tallies(differences: Sequence[Difference], standings: Iterable[Significance]) -> list[Tally]:
     """Count the differences by metric.
 
     Args:
@@ -74,7 +74,7 @@ def tallies(differences: Sequence[Difference], standings: Iterable[Standing]) ->
         Of each standing in turn the metrics, the largest change first.
     """
     cases = Counter(one.metric for one in differences)
-    groups: dict[tuple[Standing, str], list[Difference]] = {}
+    groups: dict[tuple[Significance, str], list[Difference]] = {}
     for one in differences:
         groups.setdefault((one.standing, one.metric), []).append(one)
     found = []

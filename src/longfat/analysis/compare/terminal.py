@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from longfat.analysis.compare.differences import Standing
+from longfat.analysis.compare.differences import Significance
 from longfat.analysis.compare.tally import tallies
 from longfat.analysis.compare.wording import (
     BAND,
@@ -55,12 +55,12 @@ _MOST_COLUMNS = 3
 
 _LONGEST_HEAD = 11
 _HEADINGS = {
-    Standing.REAL: "What is real",
-    Standing.STEADY: "What differs steadily",
-    Standing.EXACT: "What differs with this seed",
-    Standing.ONE_SIDED: "What only one side has",
+    Significance.REAL: "What is real",
+    Significance.STEADY: "What differs steadily",
+    Significance.EXACT: "What differs with this seed",
+    Significance.ONE_SIDED: "What only one side has",
 }
-_STYLES = {Standing.REAL: "green", Standing.STEADY: "cyan", Standing.EXACT: "cyan"}
+_STYLES = {Significance.REAL: "green", Significance.STEADY: "cyan", Significance.EXACT: "cyan"}
 _HOLDS = {True: "holds", False: "FAILS", None: "not judged"}
 
 
@@ -239,16 +239,16 @@ def _print_tallies(contrast: Contrast, console: Console, show_all: bool) -> None
         console.print(table)
         if not show_all:
             _print_more(len(rows) - _MOST_TALLIES, "metric", console)
-    if contrast.of(Standing.REAL):
+    if contrast.of(Significance.REAL):
         return
-    if contrast.of(Standing.UNPROVEN):
+    if contrast.of(Significance.UNPROVEN):
         _heading(console, "No difference is real")
-    elif contrast.of(Standing.FEW):
+    elif contrast.of(Significance.FEW):
         _heading(console, "Too few seeds to tell what is real")
 
 
 def _print_table(contrast: Contrast, console: Console, show_all: bool) -> None:
-    rows = [one for one in contrast.differences if one.standing is not Standing.SAME]
+    rows = [one for one in contrast.differences if one.standing is not Significance.SAME]
     chosen = contrast.differences if show_all else _chosen(rows)
     if chosen:
         same = len(contrast.differences) - len(rows)

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from longfat.analysis.compare.compared import CORRECTION, TEST, Compared, Contrast
-from longfat.analysis.compare.differences import Standing
+from longfat.analysis.compare.differences import Significance
 from longfat.analysis.compare.false_discovery import LEVEL
 from longfat.analysis.compare.ranktest import is_exact, least_p, seeds_needed
 from longfat.model.metric import Unit
@@ -26,13 +26,13 @@ BAND = "5-95 %"
 """The head of a column of bands: in the unit of the median that stands before it."""
 
 STANDS = {
-    Standing.REAL: "yes",
-    Standing.STEADY: "steady",
-    Standing.EXACT: "exact",
-    Standing.FEW: "few",
-    Standing.UNPROVEN: "no",
-    Standing.SAME: "same",
-    Standing.ONE_SIDED: "one side",
+    Significance.REAL: "yes",
+    Significance.STEADY: "steady",
+    Significance.EXACT: "exact",
+    Significance.FEW: "few",
+    Significance.UNPROVEN: "no",
+    Significance.SAME: "same",
+    Significance.ONE_SIDED: "one side",
 }
 """What the column `real` says."""
 
@@ -122,7 +122,7 @@ def tally_text(tally: Tally, *, alone: bool) -> str:
         return text if alone else f"{text} in {largest.case}"
     change = change_text(tally.change, tally.relative, tally.unit)
     cases = counted(tally.cases, "case")
-    if tally.standing is Standing.ONE_SIDED:
+    if tally.standing is Significance.ONE_SIDED:
         return f"on one side only, in {len(tally.moved):,} of {cases}"
     ways = [("up", tally.up), ("down", tally.down)]
     moved = ", ".join(f"{way} in {count:,}" for way, count in ways if count)
@@ -172,12 +172,12 @@ def notes(compared: Compared) -> list[str]:
             f"real: {TEST}, {_exactly(compared)}; of those called real at most "
             f"{compared.level * 100:.0f} % are false in the mean ({CORRECTION}, {comparisons})."
         )
-    if Standing.STEADY in standing:
+    if Significance.STEADY in standing:
         found.append(
             "steady: every seed of one side gives one value and every seed of the other another; "
             "it is not tested, or the seeds are too few for the test to be sure."
         )
-    if Standing.EXACT in standing:
+    if Significance.EXACT in standing:
         found.append(
             "one seed: a machine is deterministic, so with one seed on each side a difference is "
             "exact for that seed, and says nothing of other seeds: run both with --seeds 8."
@@ -192,10 +192,10 @@ def _exactly(compared: Compared) -> str:
     return "exact for few seeds and by the normal distribution for many"
 
 
-def _few_notes(compared: Compared, standing: Iterable[Standing]) -> list[str]:
+def _few_notes(compared: Compared, standing: Iterable[Significance]) -> list[str]:
     sizes = sorted({(len(p.a), len(p.b)) for of in compared.contrasts for p in of.matching.pairs})
     few = [(a, b) for a, b in sizes if (a, b) != (1, 1) and least_p(a, b) > LEVEL]
-    if Standing.FEW in standing and few:
+    if Significance.FEW in standing and few:
         a, b = few[0]
         return [
             f"few: {a} seeds against {b} give no p below {least_p(a, b):.2g}, whatever they "
@@ -203,7 +203,7 @@ def _few_notes(compared: Compared, standing: Iterable[Standing]) -> list[str]:
         ]
     # With few seeds and many comparisons a lone difference cannot pass the correction.
     tested = [(a, b) for a, b in sizes if least_p(a, b) <= LEVEL]
-    if compared.tests and tested and Standing.UNPROVEN in standing:
+    if compared.tests and tested and Significance.UNPROVEN in standing:
         lone = LEVEL / compared.tests
         a, b = tested[0]
         if least_p(a, b) > lone:

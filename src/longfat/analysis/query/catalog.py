@@ -114,7 +114,7 @@ class Catalog:
         Raises:
             InputError: something is wrong with the query, it needs more than the limits, or a
                 file of a run cannot be read.
-            SurroundingsError: no process can be started for it.
+            HostError: no process can be started for it.
         """
         if any("\ud800" <= letter <= "\udfff" for letter in sql):
             raise InputError("the query: it holds bytes that are no UTF-8")

@@ -26,7 +26,7 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from longfat.common.guard import FIRST_INHERITED, Guarded, scratch_folder
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 if TYPE_CHECKING:
     from longfat.analysis.query.series import SeriesFiles
@@ -108,7 +108,7 @@ def answer(question: Question, *, limits: Limits) -> pa.Table:
 
     Raises:
         QueryFailedError: there is none.
-        SurroundingsError: no process can be started.
+        HostError: no process can be started.
     """
     with scratch_folder() as folder:
         _write_request(question, limits, folder)
@@ -180,7 +180,7 @@ def _read(pipe: int, pid: int, limits: Limits) -> bytes:
     while True:
         if time.monotonic() >= end_s:
             if not begun:
-                raise SurroundingsError("the database did not start within two minutes")
+                raise HostError("the database did not start within two minutes")
             raise QueryFailedError("time")
         if begun and _memory_bytes(pid) - loaded_bytes > limits.memory_bytes:
             raise QueryFailedError("memory")

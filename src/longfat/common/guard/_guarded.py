@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 _GUARDIAN = Path(__file__).with_name("guardian.py")
 
@@ -38,7 +38,7 @@ class Guarded:
         stderr: where its standard error goes; with stdout, if None.
 
     Raises:
-        SurroundingsError: the command cannot be started.
+        HostError: the command cannot be started.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Guarded:
         if line is None or not line.startswith("started "):
             self.close()
             reason = line.removeprefix("failed ") if line else "its guard ended"
-            raise SurroundingsError(f"cannot start {command[0]}: {reason}")
+            raise HostError(f"cannot start {command[0]}: {reason}")
         self.pid = int(line.removeprefix("started "))
 
     def __enter__(self) -> Guarded:

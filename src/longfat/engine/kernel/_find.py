@@ -9,7 +9,7 @@ from longfat.engine.kernel import cache, recipe
 from longfat.engine.kernel.installed import wheel_of
 from longfat.engine.kernel.manifest import Kernel, Manifest
 from longfat.engine.kernel.version import NEWEST, USUAL, check_version, matches, sort_key
-from longfat.errors import InputError, SurroundingsError
+from longfat.errors import HostError, InputError
 
 _DIGEST = re.compile("[0-9a-f]{6,64}")
 _Entry = tuple[Path, Manifest]
@@ -25,7 +25,7 @@ def find(version: str) -> Kernel:
 
     Raises:
         InputError: `version` is not a kernel version.
-        SurroundingsError: no such kernel is built, or only from another
+        HostError: no such kernel is built, or only from another
             recipe; the message names those that are. Or it is damaged.
     """
     built = list(cache.manifests())
@@ -39,18 +39,18 @@ def find(version: str) -> Kernel:
         kernel = found.kernel(folder)
         if problem := cache.problem_of(found, folder):
             wheel = wheel_of(kernel)
-            raise SurroundingsError(
+            raise HostError(
                 f"kernel {found.release} is damaged: {problem}",
-                mend=f"pip uninstall {wheel}, and install it again"
+                hint=f"pip uninstall {wheel}, and install it again"
                 if wheel
                 else f"longfat kernel build {version}",
             )
         return kernel
     if version == NEWEST:
         version = max((one.series for _, one in built), key=sort_key, default=USUAL)
-    raise SurroundingsError(
+    raise HostError(
         _explanation(version, candidates=candidates, built=built),
-        mend=f"longfat kernel build {version}",
+        hint=f"longfat kernel build {version}",
     )
 
 

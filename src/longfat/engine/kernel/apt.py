@@ -24,7 +24,7 @@ from longfat.engine.kernel.output import lines_of
 from longfat.engine.kernel.progress import Report, Step
 from longfat.engine.kernel.source import TARBALL, NotOfferedError, Source
 from longfat.engine.kernel.version import matches, nearest, series, sort_key
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 _PROGRAMS = ("apt-get", "apt-cache", "apt-config", "dpkg-deb")
 _PREFIX = "linux-source-"
@@ -66,7 +66,7 @@ def fetch(version: str, *, report: Report) -> Source:
 
     Raises:
         NotOfferedError: this host has no apt-get, or none of its archives has the version.
-        SurroundingsError: the package is there and cannot be had.
+        HostError: the package is there and cannot be had.
     """
     if any(shutil.which(name) is None for name in _PROGRAMS):
         raise NotOfferedError("this host has no apt-get")
@@ -199,13 +199,13 @@ class _Apt:
             tell: told how many of `_PARTS` are there.
 
         Raises:
-            SurroundingsError: it cannot be had, or is not what the archive's list says.
+            HostError: it cannot be had, or is not what the archive's list says.
         """
         before = set(self._folder.glob("*.deb"))
         status, complaint = self._run("download", f"{offer.package}={offer.version}", tell=tell)
         new = sorted(set(self._folder.glob("*.deb")) - before)
         if status != 0 or len(new) != 1:
-            raise SurroundingsError(
+            raise HostError(
                 f"apt-get cannot download {offer.package} {offer.version}:"
                 f" {complaint or f'it ended with status {status}'}"
             )
@@ -249,7 +249,7 @@ def _unpacked(package: Path) -> Path:
     """Take the kernel's tarball out of a package, and put it beside it.
 
     Raises:
-        SurroundingsError: there is none in it, or it cannot be unpacked.
+        HostError: there is none in it, or it cannot be unpacked.
     """
     command = ["dpkg-deb", "--fsys-tarfile", str(package)]
     found = None
@@ -266,8 +266,8 @@ def _unpacked(package: Path) -> Path:
                         with content, found.open("xb") as file:
                             shutil.copyfileobj(content, file, 1 << 20)
     except (OSError, tarfile.TarError) as error:
-        raise SurroundingsError(f"cannot unpack {package.name}: {error}") from error
+        raise HostError(f"cannot unpack {package.name}: {error}") from error
     package.unlink()
     if found is None or dpkg.returncode != 0:
-        raise SurroundingsError(f"{package.name} has no kernel's source in it")
+        raise HostError(f"{package.name} has no kernel's source in it")
     return found

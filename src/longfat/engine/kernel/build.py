@@ -20,7 +20,7 @@ from longfat.engine.kernel.output import lines_of
 from longfat.engine.kernel.progress import Progress, Report, Step
 from longfat.engine.kernel.source import Source
 from longfat.engine.kernel.version import series
-from longfat.errors import InputError, SurroundingsError
+from longfat.errors import HostError, InputError
 
 _WORKER = "longfat.engine.kernel.worker"
 # The unpacked and compiled tree at its largest, measured, and some room.
@@ -58,7 +58,7 @@ def build(
 
     Raises:
         InputError: `version` is not a kernel version, or not that of `source`.
-        SurroundingsError: the host lacks a program, the source or space, or
+        HostError: the host lacks a program, the source or space, or
             the build failed.
     """
 
@@ -109,7 +109,7 @@ def _ready(version: str) -> Kernel | None:
     """Return a built kernel that machines would boot; None if there is none."""
     try:
         return find(version)
-    except SurroundingsError:
+    except HostError:
         return None
 
 
@@ -128,7 +128,7 @@ def _twin(binary_key: str) -> str:
 def _check_space(folder: Path) -> None:
     free = shutil.disk_usage(folder).free
     if free < _SCRATCH_BYTES:
-        raise SurroundingsError(
+        raise HostError(
             f"building a kernel needs {_SCRATCH_BYTES / 1e9:.1f} GB in {folder}, "
             f"and {free / 1e9:.1f} GB are free; LONGFAT_CACHE names another cache folder"
         )
@@ -150,12 +150,8 @@ def _run(job: Job, *, report: Report) -> Kernel:
                 match message:
                     case {"progress": {"step": step, "done": done, "total": total}}:
                         report(Step(step), done, total)
-                    case {"failed": {"kind": kind, "message": text, "mend": mend}}:
-                        raise (
-                            InputError(text)
-                            if kind == "input"
-                            else SurroundingsError(text, mend=mend)
-                        )
+                    case {"failed": {"kind": kind, "message": text, "hint": hint}}:
+                        raise (InputError(text) if kind == "input" else HostError(text, hint=hint))
                     case {"done": _}:
                         return cache.put(scratch / PRODUCT, digest=job.digest)
     raise AssertionError("the worker's messages ended without an end")
@@ -165,13 +161,13 @@ def _messages(fd: int, guarded: Guarded) -> Iterator[dict[str, Any]]:
     """Yield what the worker says, for as long as it lives.
 
     Raises:
-        SurroundingsError: it ended without saying how it fared.
+        HostError: it ended without saying how it fared.
     """
     stray = []
     for line in lines_of(fd, guarded):
         if line.startswith(b"{"):
-            yield parse_json(line, where="a message of the build", error=SurroundingsError)
+            yield parse_json(line, where="a message of the build", error=HostError)
         else:
             stray.append(line.decode(errors="replace"))
     last = "".join(f"\n    {line}" for line in stray[-12:])
-    raise SurroundingsError(f"the build ended with status {guarded.wait()}{last}")
+    raise HostError(f"the build ended with status {guarded.wait()}{last}")

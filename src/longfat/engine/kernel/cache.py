@@ -26,7 +26,7 @@ from longfat.common.guard import doomed_folder, sweep
 from longfat.engine.kernel import installed, manifest
 from longfat.engine.kernel.manifest import Kernel, Manifest
 from longfat.engine.kernel.version import sort_key
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 _BUILD = ".build-"
 _REMOVAL = ".removal-"
@@ -63,11 +63,11 @@ def manifest_of(kernel: Kernel) -> Manifest:
     """Return what a kernel was built from.
 
     Raises:
-        SurroundingsError: it has been removed meanwhile.
+        HostError: it has been removed meanwhile.
     """
     if found := manifest.read(kernel.folder):
         return found
-    raise SurroundingsError(f"kernel {kernel.release} is no longer in {kernel.folder}")
+    raise HostError(f"kernel {kernel.release} is no longer in {kernel.folder}")
 
 
 def get(digest: str) -> Kernel | None:
@@ -101,7 +101,7 @@ def building(digest: str) -> Iterator[Path]:
     """Make a folder to build a kernel in; it does not outlive the context, nor us.
 
     Raises:
-        SurroundingsError: it cannot be made.
+        HostError: it cannot be made.
     """
     _sweep()
     with ExitStack() as stack:
@@ -109,7 +109,7 @@ def building(digest: str) -> Iterator[Path]:
         try:
             folder = stack.enter_context(doomed_folder(kernels_folder(), prefix=prefix))
         except OSError as error:
-            raise SurroundingsError(f"cannot write to the kernel cache: {error}") from error
+            raise HostError(f"cannot write to the kernel cache: {error}") from error
         yield folder
 
 
@@ -126,19 +126,19 @@ def put(product: Path, *, digest: str) -> Kernel:
         digest: the digest that names it.
 
     Raises:
-        SurroundingsError: the folder holds no kernel, or cannot be moved.
+        HostError: the folder holds no kernel, or cannot be moved.
     """
     folder = kernels_folder() / digest
     found = manifest.read(product)
     if found is None:
-        raise SurroundingsError(f"the build left no kernel in {product}")
+        raise HostError(f"the build left no kernel in {product}")
     try:
         # Without a manifest of today's format, or damaged: else we had not built.
         if folder.exists():
             _set_aside(folder)
         product.rename(folder)
     except OSError as error:
-        raise SurroundingsError(f"cannot put the kernel into {folder}: {error}") from error
+        raise HostError(f"cannot put the kernel into {folder}: {error}") from error
     return found.kernel(folder)
 
 
@@ -149,18 +149,18 @@ def remove(kernel: Kernel) -> None:
         kernel: one of `kernels()`; it may be gone already.
 
     Raises:
-        SurroundingsError: it cannot be removed, or pip has installed it.
+        HostError: it cannot be removed, or pip has installed it.
     """
     if wheel := installed.wheel_of(kernel):
-        raise SurroundingsError(
+        raise HostError(
             f"kernel {kernel.release} in {kernel.folder} was installed by pip",
-            mend=f"pip uninstall {wheel}",
+            hint=f"pip uninstall {wheel}",
         )
     try:
         with suppress(FileNotFoundError):
             _set_aside(kernel.folder)
     except OSError as error:
-        raise SurroundingsError(f"cannot remove {kernel.folder}: {error}") from error
+        raise HostError(f"cannot remove {kernel.folder}: {error}") from error
 
 
 def _set_aside(folder: Path) -> None:
@@ -185,13 +185,13 @@ def lock(digest: str, *, on_wait: Callable[[], None]) -> Iterator[None]:
         on_wait: called once if someone else holds the lock.
 
     Raises:
-        SurroundingsError: the cache folder cannot be written.
+        HostError: the cache folder cannot be written.
     """
     try:
         kernels_folder().mkdir(parents=True, exist_ok=True)
         fd = os.open(kernels_folder() / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
-        raise SurroundingsError(f"cannot write to the kernel cache: {error}") from error
+        raise HostError(f"cannot write to the kernel cache: {error}") from error
     # struct flock: the type, from where the start counts, start, length, no pid.
     byte = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, int(digest[:15], 16), 1, 0)
     try:

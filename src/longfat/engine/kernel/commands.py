@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 _LAST_LINES = 12
 
@@ -49,7 +49,7 @@ class Log:
             What it wrote.
 
         Raises:
-            SurroundingsError: it failed; the message has its last lines and
+            HostError: it failed; the message has its last lines and
                 names the log, which is kept.
         """
         said = []
@@ -78,10 +78,10 @@ class Log:
             raise self._failure(doing, said)
         return "".join(said)
 
-    def _failure(self, doing: str, said: list[str]) -> SurroundingsError:
+    def _failure(self, doing: str, said: list[str]) -> HostError:
         self._kept_as.parent.mkdir(parents=True, exist_ok=True)
         last = "".join(f"\n    {line.rstrip()}" for line in said[-_LAST_LINES:])
         if any("No space left on device" in line for line in said):
-            return SurroundingsError(f"{doing} failed: the disk is full ({self._path.parent})")
+            return HostError(f"{doing} failed: the disk is full ({self._path.parent})")
         shutil.copyfile(self._path, self._kept_as)
-        return SurroundingsError(f"{doing} failed:{last}\n  the whole log: {self._kept_as}")
+        return HostError(f"{doing} failed:{last}\n  the whole log: {self._kept_as}")

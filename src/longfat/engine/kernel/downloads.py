@@ -21,7 +21,7 @@ from longfat.common.guard import doomed_folder, sweep
 from longfat.engine.kernel import cache
 from longfat.engine.kernel.source import Source
 from longfat.engine.kernel.version import matches, series, sort_key
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 _AT_WORK = ".download-"
 _NAME = re.compile(r"\d+\.\d+[0-9A-Za-z.+~-]*")
@@ -74,7 +74,7 @@ def downloading() -> Iterator[Path]:
     """Make a folder to download to; it does not outlive the context, nor us.
 
     Raises:
-        SurroundingsError: it cannot be made.
+        HostError: it cannot be made.
     """
     with ExitStack() as stack:
         try:
@@ -82,7 +82,7 @@ def downloading() -> Iterator[Path]:
             sweep(folder(), prefix=_AT_WORK)
             place = stack.enter_context(doomed_folder(folder(), prefix=_AT_WORK))
         except OSError as error:
-            raise SurroundingsError(f"cannot write to the cache of sources: {error}") from error
+            raise HostError(f"cannot write to the cache of sources: {error}") from error
         yield place
 
 
@@ -95,7 +95,7 @@ def alone(version: str, *, on_wait: Callable[[], None]) -> Iterator[None]:
         on_wait: called once if someone else holds it.
 
     Raises:
-        SurroundingsError: the cache folder cannot be written.
+        HostError: the cache folder cannot be written.
     """
     name = hashlib.sha256(f"source of {series(version)}".encode()).hexdigest()
     with cache.lock(name, on_wait=on_wait):
@@ -111,10 +111,10 @@ def keep(tarball: Path, *, name: str, origin: str) -> Source:
         origin: from where it is, for people.
 
     Raises:
-        SurroundingsError: the name cannot name a folder, or the cache cannot be written.
+        HostError: the name cannot name a folder, or the cache cannot be written.
     """
     if not _NAME.fullmatch(name):
-        raise SurroundingsError(f"{name!r} cannot be the version of a kernel's source")
+        raise HostError(f"{name!r} cannot be the version of a kernel's source")
     try:
         product = tarball.parent / "product"
         product.mkdir()
@@ -123,7 +123,7 @@ def keep(tarball: Path, *, name: str, origin: str) -> Source:
         write_sums(product)
         product.rename(folder() / name)
     except OSError as error:
-        raise SurroundingsError(f"cannot keep the source in {folder() / name}: {error}") from error
+        raise HostError(f"cannot keep the source in {folder() / name}: {error}") from error
     found = _read(name)
     assert found is not None, "what was written can be read"
     return found

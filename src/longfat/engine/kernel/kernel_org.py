@@ -26,7 +26,7 @@ from longfat.engine.kernel import downloads
 from longfat.engine.kernel.progress import Report, Step
 from longfat.engine.kernel.source import NotOfferedError, Source
 from longfat.engine.kernel.version import matches, series, sort_key
-from longfat.errors import InputError, SurroundingsError
+from longfat.errors import HostError, InputError
 
 if TYPE_CHECKING:
     from http.client import HTTPResponse
@@ -67,7 +67,7 @@ def fetch(
         InputError: the environment's address of a mirror is none.
         NotOfferedError: the server does not answer or does not have the version, or the
             list's signature cannot be checked.
-        SurroundingsError: the signature is bad, or what came is not what was to come.
+        HostError: the signature is bad, or what came is not what was to come.
     """
     base = os.environ.get(MIRROR, "").rstrip("/") or _KERNEL_ORG
     if not base.startswith(("http://", "https://")):
@@ -87,9 +87,9 @@ def fetch(
         tarball = scratch / f"linux-{release}.tar.xz"
         digest = _download(url, to=tarball, timeout_s=timeout_s, report=report)
         if digest != wanted:
-            raise SurroundingsError(
+            raise HostError(
                 f"{url} is not what it should be: its SHA-256 is {digest}, and not {wanted}",
-                mend=f"longfat kernel build {version} (again, or from another {MIRROR})",
+                hint=f"longfat kernel build {version} (again, or from another {MIRROR})",
             )
         trusted = "the checksum that was given" if sha256 else "kernel.org's signed checksum"
         return downloads.keep(tarball, name=release, origin=f"from {url}, with {trusted}")
@@ -114,7 +114,7 @@ def _listed(
     if doubt:
         raise NotOfferedError(
             f"{folder} has {release}, but its checksums' signature cannot be checked: {doubt}",
-            mend=f"longfat kernel build {release} --sha256 DIGEST"
+            hint=f"longfat kernel build {release} --sha256 DIGEST"
             + (" (or: gpg --locate-keys autosigner@kernel.org)" if shutil.which("gpg") else ""),
         )
     return release, sha256 or sums[release]
@@ -124,7 +124,7 @@ def _signed(content: bytes, *, signer: str, url: str) -> tuple[str, str]:
     """Return the text that a signature vouches for, or why it cannot be checked.
 
     Raises:
-        SurroundingsError: the signature is bad.
+        HostError: the signature is bad.
     """
     if shutil.which("gpg") is None:
         return "", "there is no gpg"
@@ -145,7 +145,7 @@ def _signed(content: bytes, *, signer: str, url: str) -> tuple[str, str]:
     valid = status.get("VALIDSIG", [""])
     if done.returncode == 0 and "GOODSIG" in status and valid[-1] == signer:
         return done.stdout.decode("ascii", "replace"), ""
-    raise SurroundingsError(f"{url}: its signature is not a good one of the key {signer}")
+    raise HostError(f"{url}: its signature is not a good one of the key {signer}")
 
 
 def _download(url: str, *, to: Path, timeout_s: float, report: Report) -> str:
@@ -153,7 +153,7 @@ def _download(url: str, *, to: Path, timeout_s: float, report: Report) -> str:
 
     Raises:
         NotOfferedError: it is not there, or the server does not answer.
-        SurroundingsError: it does not come whole.
+        HostError: it does not come whole.
     """
     report(Step.DOWNLOAD, words=url)
     hasher = hashlib.sha256()
@@ -167,9 +167,9 @@ def _download(url: str, *, to: Path, timeout_s: float, report: Report) -> str:
                     done += len(block)
                     report(Step.DOWNLOAD, done, max(total, done), words=url)
         except OSError as error:
-            raise SurroundingsError(f"cannot download to {to.parent}: {error}") from error
+            raise HostError(f"cannot download to {to.parent}: {error}") from error
     if done < total:
-        raise SurroundingsError(f"{url} broke off: {done:,} of {total:,} bytes came")
+        raise HostError(f"{url} broke off: {done:,} of {total:,} bytes came")
     return hasher.hexdigest()
 
 
@@ -177,12 +177,12 @@ def _read(response: HTTPResponse, most_bytes: int, *, url: str) -> bytes:
     """Read on; return nothing at the end.
 
     Raises:
-        SurroundingsError: the server fell silent, or the connection broke.
+        HostError: the server fell silent, or the connection broke.
     """
     try:
         return response.read(most_bytes)
     except (OSError, http.client.HTTPException) as error:
-        raise SurroundingsError(f"{url} broke off: {error}") from error
+        raise HostError(f"{url} broke off: {error}") from error
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from longfat.engine.kernel.source import (
     installed_versions,
 )
 from longfat.engine.kernel.version import check_version, matches, series, sort_key
-from longfat.errors import InputError, SurroundingsError
+from longfat.errors import HostError, InputError
 
 _SHA256 = re.compile("[0-9a-f]{64}")
 
@@ -82,7 +82,7 @@ def download(version: str, *, sha256: str = "", refresh: bool = False, report: R
 
     Raises:
         InputError: the address of kernel.org's mirror is none.
-        SurroundingsError: it is nowhere, no place of sources answers, or what came is
+        HostError: it is nowhere, no place of sources answers, or what came is
             not what was to come.
     """
     with downloads.alone(version, on_wait=lambda: report(Step.WAIT)):
@@ -98,8 +98,8 @@ def download(version: str, *, sha256: str = "", refresh: bool = False, report: R
             found = kernel_org.fetch(version, sha256=sha256, report=report)
         except NotOfferedError as error:
             reasons.append(error.message)
-            raise SurroundingsError(
+            raise HostError(
                 f"no source of kernel {version}: none is on this host; {'; '.join(reasons)}",
-                mend=error.mend or f"longfat kernel build {version} --source TARBALL",
+                hint=error.hint or f"longfat kernel build {version} --source TARBALL",
             ) from error
         return replace(found, origin="; ".join([found.origin, *reasons]))

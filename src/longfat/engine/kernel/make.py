@@ -8,7 +8,7 @@ from pathlib import Path
 
 from longfat.engine.kernel.commands import Log
 from longfat.engine.kernel.version import USUAL, nearest
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 # How many lines of the form `  CC      net/ipv4/tcp.o` a build prints, measured.
 _EXPECTED_LINES = {"6.1": 1357, "6.12": 1445, "7.2": 1474}
@@ -39,12 +39,12 @@ def version(tree: Path, *, log: Log, source: str) -> str:
         source: where the tree came from, for the error.
 
     Raises:
-        SurroundingsError: it does not tell one.
+        HostError: it does not tell one.
     """
     said = log.run(command("-s", "kernelversion"), cwd=tree, doing="asking for the version")
     words = said.split()
     if not words:
-        raise SurroundingsError(f"{source} is not a kernel's source: its Makefile has no version")
+        raise HostError(f"{source} is not a kernel's source: its Makefile has no version")
     return words[-1]
 
 
@@ -52,7 +52,7 @@ def configure(tree: Path, *, answers: Path, log: Log) -> None:
     """Write the tree's `.config`: our answers, and no to all other questions.
 
     Raises:
-        SurroundingsError: make fails.
+        HostError: make fails.
     """
     log.run(command(f"KCONFIG_ALLCONFIG={answers}", "allnoconfig"), cwd=tree, doing="configuring")
 
@@ -70,7 +70,7 @@ def compile_kernel(tree: Path, *, jobs: int, log: Log, report: Callable[[int], N
         How many lines make has printed.
 
     Raises:
-        SurroundingsError: make fails.
+        HostError: make fails.
     """
     count, reported_s = 0, time.monotonic()
 
@@ -90,7 +90,7 @@ def compile_shim(shim: Path, *, to: Path, log: Log) -> None:
     """Compile a C file into a library that can be preloaded.
 
     Raises:
-        SurroundingsError: the compiler fails.
+        HostError: the compiler fails.
     """
     _compile(shim, "-fPIC", "-shared", to=to, log=log)
 
@@ -99,7 +99,7 @@ def compile_program(source: Path, *, to: Path, log: Log) -> None:
     """Compile a C file into a program.
 
     Raises:
-        SurroundingsError: the compiler fails.
+        HostError: the compiler fails.
     """
     _compile(source, to=to, log=log)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from longfat.common.checksum import SUMS, folder_damage
 from longfat.engine.kernel import cache, manifest
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ def fingerprint(folder: Path) -> str:
         folder: a kernel's folder.
 
     Raises:
-        SurroundingsError: a file of it cannot be read.
+        HostError: a file of it cannot be read.
     """
     digest = hashlib.sha256()
     try:
@@ -42,7 +42,7 @@ def fingerprint(folder: Path) -> str:
                     content = hashlib.file_digest(file, "sha256").hexdigest()
                 digest.update(f"{path.name}\0{content}\n".encode())
     except OSError as error:
-        raise SurroundingsError(f"{folder}: cannot be read: {error.strerror}") from error
+        raise HostError(f"{folder}: cannot be read: {error.strerror}") from error
     return digest.hexdigest()
 
 
@@ -58,7 +58,7 @@ def install(digest: str, *, content: str, unpack: Callable[[Path], None]) -> Ker
         The kernel, whole and in its place.
 
     Raises:
-        SurroundingsError: what was unpacked is not that kernel, the cache has another
+        HostError: what was unpacked is not that kernel, the cache has another
             one under its name, or cannot be written.
     """
     with cache.lock(digest, on_wait=lambda: None):
@@ -66,10 +66,10 @@ def install(digest: str, *, content: str, unpack: Callable[[Path], None]) -> Ker
         if kernel is None:
             kernel = _put(digest, content=content, unpack=unpack)
         if fingerprint(kernel.folder) != content:
-            raise SurroundingsError(
+            raise HostError(
                 f"the kernel {digest[:_SHOWN]} ({kernel.release}) in {kernel.folder} has other"
                 " bytes than the one of this name elsewhere",
-                mend=f"longfat kernel remove {digest[:_SHOWN]}",
+                hint=f"longfat kernel remove {digest[:_SHOWN]}",
             )
         return kernel
 
@@ -84,10 +84,10 @@ def _put(digest: str, *, content: str, unpack: Callable[[Path], None]) -> Kernel
             found = manifest.read(product)
             fits = found is not None and found.digest == digest and not folder_damage(product)
             if not fits or fingerprint(product) != content:
-                raise SurroundingsError(f"what came as kernel {digest[:_SHOWN]} is not that kernel")
+                raise HostError(f"what came as kernel {digest[:_SHOWN]} is not that kernel")
             return cache.put(product, digest=digest)
     except OSError as error:
-        raise SurroundingsError(
+        raise HostError(
             f"cannot put kernel {digest[:_SHOWN]} into {cache.kernels_folder()}:"
             f" {error.strerror or error}"
         ) from error

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 _FILE = re.compile(r"^(?:---|\+\+\+) (\S+)", re.MULTILINE)
 
@@ -22,12 +22,12 @@ def check(patches: Iterable[Path]) -> None:
     Networking code is Linux's own; that is what makes the results worth having.
 
     Raises:
-        SurroundingsError: one does.
+        HostError: one does.
     """
     for patch in patches:
         for name in _FILE.findall(patch.read_text(errors="replace")):
             inner = name.partition("/")[2]
             if name != "/dev/null" and (not inner.startswith("arch/um/") or ".." in inner):
-                raise SurroundingsError(
+                raise HostError(
                     f"{patch}: changes {inner or name}; a kernel patch may change arch/um only"
                 )

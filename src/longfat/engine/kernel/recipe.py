@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longfat.common import resources
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 # Raised when the way of building changes what comes out (flags, stamps, steps).
 _METHOD = "1"
@@ -54,7 +54,7 @@ def load(series: str, *, folder: Path | None = None) -> Recipe:
         folder: where the recipe stands; the project's own, if None.
 
     Raises:
-        SurroundingsError: the installation is incomplete.
+        HostError: the installation is incomplete.
     """
     folder = resources.folder("kernel") if folder is None else folder
     answers = folder / "answers.config"
@@ -70,7 +70,7 @@ def load(series: str, *, folder: Path | None = None) -> Recipe:
         binary = _digest(_METHOD, _content(answers, *patches))
         whole = _digest(binary, _content(*shims, launcher))
     except OSError as error:
-        raise SurroundingsError(f"cannot read the kernel recipe: {error}") from error
+        raise HostError(f"cannot read the kernel recipe: {error}") from error
     return Recipe(
         answers=answers,
         patches=patches,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from longfat.engine.kernel.unpack import pack_command
 from longfat.engine.kernel.version import matches, series, sort_key
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 PACKAGES = Path("/usr/src")
 """Where a distribution's linux-source packages put their tarballs."""
@@ -21,7 +21,7 @@ TARBALL = re.compile(r"linux-source-(\d+\.\d+(?:\.\d+)*)\.tar\.(?:xz|gz|bz2|zst)
 """The name of the tarball in such a package."""
 
 
-class NotOfferedError(SurroundingsError):
+class NotOfferedError(HostError):
     """A place that sources are downloaded from does not have this one; another may."""
 
 
@@ -48,16 +48,16 @@ class Source:
         """Return the digest of what would be built, in hex.
 
         Raises:
-            SurroundingsError: the source cannot be read, or is not what was downloaded.
+            HostError: the source cannot be read, or is not what was downloaded.
         """
         try:
             if not self.is_tree:
                 with self.path.open("rb") as tarball:
                     digest = hashlib.file_digest(tarball, "sha256").hexdigest()
                 if self.sha256 not in ("", digest):
-                    raise SurroundingsError(
+                    raise HostError(
                         f"{self.path} is damaged: its checksum is not that of the download",
-                        mend=f"rm -r {self.path.parent}",
+                        hint=f"rm -r {self.path.parent}",
                     )
                 return digest
             with subprocess.Popen(pack_command(self.path), stdout=subprocess.PIPE) as tar:
@@ -66,9 +66,9 @@ class Source:
                 while block := tar.stdout.read(1 << 20):
                     hasher.update(block)
         except OSError as error:
-            raise SurroundingsError(f"cannot read the kernel source: {error}") from error
+            raise HostError(f"cannot read the kernel source: {error}") from error
         if tar.returncode != 0:
-            raise SurroundingsError(f"cannot read all of the kernel source in {self.path}")
+            raise HostError(f"cannot read all of the kernel source in {self.path}")
         return hasher.hexdigest()
 
 

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 # Each program, and the Debian package that has it.
 _PROGRAMS = {
@@ -28,10 +28,10 @@ def check() -> None:
     """Check that a kernel can be built on this host.
 
     Raises:
-        SurroundingsError: programs are missing, or the processor is another.
+        HostError: programs are missing, or the processor is another.
     """
     if platform.machine() != "x86_64":
-        raise SurroundingsError(
+        raise HostError(
             f"User-Mode Linux needs an x86-64 processor, and this is {platform.machine()}"
         )
     missing = [name for name in _PROGRAMS if shutil.which(name) is None]
@@ -43,9 +43,9 @@ def check() -> None:
         missing.append("stdio.h")
         packages.append("libc6-dev")
     if missing:
-        raise SurroundingsError(
+        raise HostError(
             f"building a kernel needs {', '.join(missing)}",
-            mend=f"sudo apt-get install {' '.join(packages)}",
+            hint=f"sudo apt-get install {' '.join(packages)}",
         )
 
 
@@ -53,7 +53,7 @@ def lines() -> tuple[str, ...]:
     """Return the version lines of compiler and linker, which decide the binary.
 
     Raises:
-        SurroundingsError: one of them does not answer.
+        HostError: one of them does not answer.
     """
     return tuple(_first_line(name) for name in ("gcc", "ld"))
 
@@ -88,5 +88,5 @@ def _first_line(program: str) -> str:
             command, capture_output=True, text=True, check=True, env={**os.environ, "LC_ALL": "C"}
         )
     except (OSError, subprocess.CalledProcessError) as error:
-        raise SurroundingsError(f"{program} does not tell its version: {error}") from error
+        raise HostError(f"{program} does not tell its version: {error}") from error
     return answer.stdout.partition("\n")[0]

@@ -5,7 +5,7 @@ and its scratch folder goes with it. It is given a `Job` as JSON on its command
 line, and tells how it fares on standard output in JSON, an object a line:
 
     {"progress": {"step": ..., "done": ..., "total": ...}}
-    {"failed": {"kind": "input" | "surroundings", "message": ..., "mend": ...}}
+    {"failed": {"kind": "input" | "host", "message": ..., "hint": ...}}
     {"done": {}}
 
 What it made is then in `product/` in the scratch folder, with its manifest.
@@ -27,7 +27,7 @@ from longfat.engine.kernel.job import PRODUCT, Job, check_release
 from longfat.engine.kernel.progress import Step
 from longfat.engine.kernel.source import Source
 from longfat.engine.kernel.version import series
-from longfat.errors import InputError, LongfatError, SurroundingsError
+from longfat.errors import HostError, InputError, LongfatError
 
 
 def main() -> None:
@@ -36,12 +36,12 @@ def main() -> None:
     try:
         _build(job)
     except LongfatError as error:
-        kind = "input" if isinstance(error, InputError) else "surroundings"
-        _say("failed", kind=kind, message=error.message, mend=getattr(error, "mend", ""))
+        kind = "input" if isinstance(error, InputError) else "host"
+        _say("failed", kind=kind, message=error.message, hint=getattr(error, "hint", ""))
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         message = f"the disk is full: {job.scratch}" if full else f"the build failed: {error}"
-        _say("failed", kind="surroundings", message=message, mend="")
+        _say("failed", kind="host", message=message, hint="")
     else:
         _say("done")
 
@@ -70,7 +70,7 @@ def _build(job: Job) -> None:
         folder.mkdir(parents=True)
     ours = recipe.load(series(job.version))
     if ours.digest != job.recipe_digest:
-        raise SurroundingsError("the kernel recipe was changed while the build began; build again")
+        raise HostError("the kernel recipe was changed while the build began; build again")
     environment = toolchain.environment(temporary=temporary)
     log = Log(scratch / "build.log", kept_as=Path(job.log), env=environment)
     # Shims first: they take no time, and may not compile.
@@ -166,9 +166,7 @@ def _unpack(source: Source, tree: Path, *, log: Log, scratch: Path) -> None:
     log.run(command, cwd=tree, doing=f"unpacking {source.path}", on_line=report)
     missing = [name for name in ("Makefile", "Kconfig", "arch/um") if not (tree / name).exists()]
     if missing:
-        raise SurroundingsError(
-            f"{source.path} is not a kernel's source: it has no {', '.join(missing)}"
-        )
+        raise HostError(f"{source.path} is not a kernel's source: it has no {', '.join(missing)}")
     if source.is_tree:
         tarball.unlink()
         # Someone may have built in it, for another processor.

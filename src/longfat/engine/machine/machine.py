@@ -70,7 +70,7 @@ class Machine:
     Raises:
         InputError: our environment's quota cannot be read, or is less than the memory; or it
             names no sandbox that there is.
-        SurroundingsError: the host lacks what a sandbox needs.
+        HostError: the host lacks what a sandbox needs.
     """
 
     def __init__(

@@ -34,7 +34,7 @@ from longfat.engine.sandbox.confinement import (
     landlock_version,
 )
 from longfat.engine.sandbox.view import Empty, Shown, is_visible, view
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 
 class Landlocked:
@@ -47,12 +47,12 @@ class Landlocked:
         """Look whether this host has Landlock.
 
         Raises:
-            SurroundingsError: it has not.
+            HostError: it has not.
         """
         if landlock_version() == 0:
-            raise SurroundingsError(
+            raise HostError(
                 "this host has no Landlock, or does not allow it",
-                mend="Linux 5.13 or later, booted with lsm=landlock,...; in a container,"
+                hint="Linux 5.13 or later, booted with lsm=landlock,...; in a container,"
                 " a runtime whose seccomp profile allows landlock_create_ruleset",
             )
 
@@ -62,7 +62,7 @@ class Landlocked:
 
         Raises:
             OSError: that folder cannot be made.
-            SurroundingsError: a folder has a name that cannot be handed over.
+            HostError: a folder has a name that cannot be handed over.
         """
         kernel = contents.kernel
         with scratch_folder() as scratch:
@@ -101,18 +101,18 @@ def _check_names(paths: Sequence[Path], *, preloaded: Path) -> None:
     A library that is not found is not preloaded, and the kernel would start without it.
 
     Raises:
-        SurroundingsError: one cannot.
+        HostError: one cannot.
     """
     if set(str(preloaded)) & set(" :\t\n"):
-        raise SurroundingsError(
+        raise HostError(
             f"{str(preloaded.parent)!r}: a folder for temporary files must have no spaces and"
             " colons in its name",
-            mend="TMPDIR=/tmp longfat ...",
+            hint="TMPDIR=/tmp longfat ...",
         )
     for path in paths:
         if set(str(path)) & set("\t\n"):
-            raise SurroundingsError(
+            raise HostError(
                 f"{str(path)!r}: a folder that a machine sees must have no tabs and line breaks"
                 " in its name where there are no namespaces",
-                mend="give it another name",
+                hint="give it another name",
             )

@@ -26,7 +26,7 @@ from longfat.engine.sandbox.confinement import (
     Sandboxed,
 )
 from longfat.engine.sandbox.view import is_visible, view
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 _OWN_FOLDERS = (MEMORY_FOLDER, SMALL_FOLDER)
 _SMALL_BYTES = 1 << 20
@@ -52,14 +52,14 @@ class Namespaces:
         """Try it on this host.
 
         Raises:
-            SurroundingsError: bubblewrap is missing, or the host forbids what it needs.
+            HostError: bubblewrap is missing, or the host forbids what it needs.
         """
         command = [_bwrap(), *_ISOLATION, *_view(), "--remount-ro", "/", "--", "/bin/true"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise SurroundingsError(
+            raise HostError(
                 f"bubblewrap cannot make a sandbox here: {done.stderr.strip()}",
-                mend="sudo sysctl -w kernel.unprivileged_userns_clone=1"
+                hint="sudo sysctl -w kernel.unprivileged_userns_clone=1"
                 " kernel.apparmor_restrict_unprivileged_userns=0"
                 " (whichever of the two this host has; in a container, allow user namespaces)",
             )
@@ -69,7 +69,7 @@ class Namespaces:
         """Make one.
 
         Raises:
-            SurroundingsError: bubblewrap is not installed.
+            HostError: bubblewrap is not installed.
         """
         argv = [_bwrap(), *_ISOLATION, *_view(), *_sized(_SMALL_BYTES), "--tmpfs", SMALL_FOLDER]
         for name, path in {"kernel": contents.kernel.folder, **contents.shown}.items():
@@ -101,9 +101,9 @@ def _view() -> list[str]:
 def _bwrap() -> str:
     path = shutil.which("bwrap")
     if path is None:
-        raise SurroundingsError(
+        raise HostError(
             "bubblewrap is not installed; it protects the host from the guest",
-            mend="sudo apt-get install bubblewrap",
+            hint="sudo apt-get install bubblewrap",
         )
     return path
 

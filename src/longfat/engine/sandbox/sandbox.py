@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from longfat.engine.sandbox.landlock import Landlocked
 from longfat.engine.sandbox.namespaces import Namespaces
-from longfat.errors import InputError, SurroundingsError
+from longfat.errors import HostError, InputError
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -52,14 +52,14 @@ class Sandbox(Protocol):
         """Try it on this host.
 
         Raises:
-            SurroundingsError: it cannot be had; with what would mend that.
+            HostError: it cannot be had; with what would mend that.
         """
 
     def around(self, contents: Contents) -> AbstractContextManager[Sandboxed]:
         """Make one; what it needs on the host goes at the end of the context.
 
         Raises:
-            SurroundingsError: the host lacks what it needs.
+            HostError: the host lacks what it needs.
         """
 
 
@@ -72,7 +72,7 @@ def current_sandbox() -> Sandbox:
 
     Raises:
         InputError: our environment names none of them.
-        SurroundingsError: this host allows none.
+        HostError: this host allows none.
     """
     return _sandbox(os.environ.get(VARIABLE, ""))
 
@@ -83,16 +83,16 @@ def _sandbox(name: str) -> Sandbox:
     if not wanted:
         names = ", ".join(one.name for one in SANDBOXES)
         raise InputError(f"{VARIABLE}: there is no sandbox {name!r}; there are {names}")
-    errors: list[SurroundingsError] = []
+    errors: list[HostError] = []
     for one in wanted:
         try:
             one.check()
-        except SurroundingsError as error:
+        except HostError as error:
             errors.append(error)
         else:
             return one
-    raise SurroundingsError(
+    raise HostError(
         "no sandbox can be made here, and without one no machine runs: "
         + "; ".join(error.message for error in errors),
-        mend=errors[0].mend,
+        hint=errors[0].hint,
     )

@@ -68,7 +68,7 @@ def collect(memory: Memory, entries: Iterable[Entry], *, dry_run: bool = False) 
         dry_run: only tell what would become of it.
 
     Raises:
-        SurroundingsError: one cannot be removed.
+        HostError: one cannot be removed.
     """
     results = freed = held = 0
     for entry in entries:

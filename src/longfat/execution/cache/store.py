@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
-from longfat.errors import InputError, MachineError, SurroundingsError
+from longfat.errors import HostError, InputError, MachineError
 from longfat.execution.cache.entry import Entry, entry_of, read_entry
 from longfat.execution.cache.place_files import fill, place_run
 from longfat.execution.runs import load_run
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from longfat.execution.runs import Run
-    from longfat.model.parameter import Setting
+    from longfat.model.parameter import ParameterValue
 
 DAMAGED = ".damaged"
 """The folder of a memory that takes results which are not what they were."""
@@ -71,7 +71,13 @@ class Memory:
         return self._mark(key) is not None
 
     def recall(
-        self, key: str, *, out: Path, name: str, study: str, parameters: Mapping[str, Setting]
+        self,
+        key: str,
+        *,
+        out: Path,
+        name: str,
+        study: str,
+        parameters: Mapping[str, ParameterValue],
     ) -> Run | None:
         """Put a remembered result into a run directory, whole and at once.
 
@@ -88,7 +94,7 @@ class Memory:
 
         Raises:
             InputError: `out` cannot be written to.
-            SurroundingsError: the disk is full.
+            HostError: the disk is full.
         """
         while (mark := self._mark(key)) is not None:
             try:
@@ -104,7 +110,7 @@ class Memory:
         return None
 
     def _recall(
-        self, key: str, out: Path, name: str, study: str, parameters: Mapping[str, Setting]
+        self, key: str, out: Path, name: str, study: str, parameters: Mapping[str, ParameterValue]
     ) -> Run:
         """Put a result into a run directory.
 
@@ -134,7 +140,7 @@ class Memory:
         Raises:
             InputError: a file of the run is not what it was when it was made.
             MachineError: the same case, kernel and tools gave other bytes before.
-            SurroundingsError: the memory cannot be written to.
+            HostError: the memory cannot be written to.
         """
         key = run.key
         while True:
@@ -185,7 +191,7 @@ class Memory:
         """Remove a result; it may be gone already.
 
         Raises:
-            SurroundingsError: it cannot be removed.
+            HostError: it cannot be removed.
         """
         place = self.place(key)
         try:
@@ -218,7 +224,7 @@ class Memory:
         """Remove one of `unreadable`; it may be gone already.
 
         Raises:
-            SurroundingsError: it cannot be removed.
+            HostError: it cannot be removed.
         """
         try:
             remove_folder(folder, by_way_of=self.root)
@@ -283,7 +289,7 @@ class Memory:
         """Move a result away that is not what it was.
 
         Raises:
-            SurroundingsError: it cannot be moved.
+            HostError: it cannot be moved.
         """
         aside = self.root / DAMAGED
         target = aside / f"{key[:_SHOWN]}-{time.time_ns()}"
@@ -330,10 +336,10 @@ class Memory:
             f" {run.folder}; `longfat runs remove {run.key[:_SHOWN]}` forgets the old one"
         )
 
-    def _write_error(self, error: OSError) -> SurroundingsError:
+    def _write_error(self, error: OSError) -> HostError:
         if is_full_error(error):
             return disk_full(self.root)
-        return SurroundingsError(
+        return HostError(
             f"{self.root}: the memory of results cannot be written to: {error.strerror}",
-            mend="set LONGFAT_MEMORY to a folder of yours, or run with --no-memory",
+            hint="set LONGFAT_MEMORY to a folder of yours, or run with --no-memory",
         )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
     from longfat.engine.kernel import Kernel
-    from longfat.execution.executor import Work
+    from longfat.execution.executor import RunTask
     from longfat.execution.runs import Tool
 
 # Before any piece, also those of others.
@@ -61,7 +61,7 @@ class Admission:
         *,
         post: Callable[[Callable[[], None]], None],
         job: str,
-        works: Sequence[Work],
+        works: Sequence[RunTask],
         tools: Sequence[dict[str, Tool]],
         kernels: Sequence[Kernel],
         storage: str | None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from distributed import Client
 from distributed.comm.core import CommClosedError
 
-from longfat.errors import InputError, SurroundingsError
+from longfat.errors import HostError, InputError
 from longfat.execution.cluster.differences import version_differences
 from longfat.execution.cluster.tls import explained, security_of
 from longfat.execution.cluster.workers import software
@@ -35,7 +35,7 @@ def connected(scheduler: str, *, certificates: Certificates) -> Iterator[Client]
 
     Raises:
         InputError: that is no address, or the certificates do not go with it.
-        SurroundingsError: there is no scheduler, or it cannot work with us.
+        HostError: there is no scheduler, or it cannot work with us.
     """
     security = security_of(certificates, scheduler=scheduler)
     with _quiet():
@@ -52,9 +52,9 @@ def connected(scheduler: str, *, certificates: Certificates) -> Iterator[Client]
                 raise wrong from error
             if isinstance(error, RuntimeError):
                 raise
-            raise SurroundingsError(
+            raise HostError(
                 f"no scheduler answers at {scheduler} (waited {CONNECT_S:g} s)",
-                mend=f"start one by `dask scheduler`, and on each host `dask worker {scheduler}`",
+                hint=f"start one by `dask scheduler`, and on each host `dask worker {scheduler}`",
             ) from error
         try:
             _check_scheduler(client, scheduler)
@@ -64,30 +64,30 @@ def connected(scheduler: str, *, certificates: Certificates) -> Iterator[Client]
                 client.close(timeout=_CLOSE_S)
 
 
-def lost(scheduler: str) -> SurroundingsError:
+def lost(scheduler: str) -> HostError:
     """Return the error that says that the scheduler is gone."""
-    return SurroundingsError(
+    return HostError(
         f"the scheduler at {scheduler} is gone; what is done is done",
-        mend=f"start it again (`dask scheduler`, `dask worker {scheduler}`) and run the same line",
+        hint=f"start it again (`dask scheduler`, `dask worker {scheduler}`) and run the same line",
     )
 
 
 def _check_scheduler(client: Client, scheduler: str) -> None:
     """Check that the scheduler can pass on our tasks: it loads what they are made of."""
-    mend = "start scheduler and workers from an environment like this one's"
+    hint = "start scheduler and workers from an environment like this one's"
     try:
         theirs = client.run_on_scheduler(software)
     except ImportError as error:
-        raise SurroundingsError(
+        raise HostError(
             f"the scheduler at {scheduler} runs where this longfat is not installed: {error}",
-            mend=mend,
+            hint=hint,
         ) from error
     except Exception as error:  # whatever an unlike version of Dask makes of our request
-        raise SurroundingsError(
-            f"the scheduler at {scheduler} does not understand us: {error}", mend=mend
+        raise HostError(
+            f"the scheduler at {scheduler} does not understand us: {error}", hint=hint
         ) from error
     if found := version_differences(theirs, software()):
-        raise SurroundingsError(f"the scheduler at {scheduler}: {', '.join(found)}", mend=mend)
+        raise HostError(f"the scheduler at {scheduler}: {', '.join(found)}", hint=hint)
 
 
 @contextlib.contextmanager

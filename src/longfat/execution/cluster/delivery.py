@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from longfat.execution.cluster.messages import Done
     from longfat.execution.cluster.storage import Storage
-    from longfat.execution.executor import Work
+    from longfat.execution.executor import RunTask
     from longfat.execution.runs import Run
 
 _SHOWN = 12
@@ -34,7 +34,7 @@ class GarbledError(Exception):
     """What came is not the run that was sent."""
 
 
-def deliver(done: Done, work: Work, *, key: str, storage: Storage | None) -> Run:
+def deliver(done: Done, work: RunTask, *, key: str, storage: Storage | None) -> Run:
     """Put the run of a piece into its place.
 
     Args:
@@ -47,7 +47,7 @@ def deliver(done: Done, work: Work, *, key: str, storage: Storage | None) -> Run
         GarbledError: it did not arrive as it was sent.
         InputError: the folder cannot be written to.
         MachineError: storage has another result of the same key.
-        SurroundingsError: the storage cannot be read, or the disk is full.
+        HostError: the storage cannot be read, or the disk is full.
     """
     if done.contradicts:
         raise MachineError(

@@ -6,7 +6,7 @@ import contextlib
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from longfat.errors import LongfatError, MachineError, SurroundingsError
+from longfat.errors import HostError, LongfatError, MachineError
 from longfat.execution.cluster.delivery import GarbledError, deliver
 from longfat.execution.cluster.messages import Done, is_sound
 
@@ -110,7 +110,7 @@ class Fetcher:
 
     def _not_sent(self, attempt: Attempt, reason: str) -> None:
         name = self._plan.works[attempt.piece].piece.name
-        failure = SurroundingsError(f"what came of case {name!r} is not what was sent: {reason}")
+        failure = HostError(f"what came of case {name!r} is not what was sent: {reason}")
         self._post(self._handout.not_kept, attempt.name, failure, garbled=True)
 
     def _remove(self, attempt: Attempt, future: Future[Outcome]) -> None:

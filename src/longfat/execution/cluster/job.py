@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from longfat.errors import LongfatError, SurroundingsError
+from longfat.errors import HostError, LongfatError
 from longfat.execution.case_runner import Progress
 from longfat.execution.cluster.admission import Admission
 from longfat.execution.cluster.connection import lost
@@ -32,7 +32,7 @@ from longfat.execution.cluster.decisions import (
 from longfat.execution.cluster.fetch import Fetcher
 from longfat.execution.cluster.messages import TOPIC, Order, is_message
 from longfat.execution.cluster.scheduler import Handout
-from longfat.execution.cluster.task import carry_out
+from longfat.execution.cluster.task import execute
 
 if TYPE_CHECKING:
     import threading
@@ -119,7 +119,7 @@ class Job:
             stop: ends the job when it is set.
 
         Raises:
-            SurroundingsError: the cluster cannot do it.
+            HostError: the cluster cannot do it.
         """
         if self._storage is not None:
             self._storage.write_token(self._token)
@@ -179,12 +179,12 @@ class Job:
         at = self._plan.scheduler
         if self._left_out and len(self._left_out) == len(self._threads):
             if absent_s >= _TELL_ABSENCE_AFTER_S:
-                raise SurroundingsError(f"no worker of {at} can be used:{reasons}")
+                raise HostError(f"no worker of {at} can be used:{reasons}")
             return told
         if absent_s >= self._plan.patience_s:
-            raise SurroundingsError(
+            raise HostError(
                 f"the scheduler at {at} has had no worker for {absent_s:.0f} s",
-                mend=f"start some: dask worker {at}",
+                hint=f"start some: dask worker {at}",
             )
         if absent_s >= _TELL_ABSENCE_AFTER_S and not told:
             self._warn(
@@ -236,7 +236,7 @@ class Job:
             every_s=max(_TELLS_EVERY_S, threads / _MOST_MESSAGES),
         )
         future = self._client.submit(
-            carry_out,
+            execute,
             order.packed(),
             key=f"longfat-{self._plan.name}-{attempt.name}",
             workers=[attempt.worker],

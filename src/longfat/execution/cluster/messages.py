@@ -12,7 +12,7 @@ from longfat.errors import LongfatError
 if TYPE_CHECKING:
     from longfat.errors import Place
     from longfat.model.case import Case
-    from longfat.model.parameter import Setting
+    from longfat.model.parameter import ParameterValue
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -48,7 +48,7 @@ class Order:
     case: Case
     name: str
     study: str
-    parameters: dict[str, Setting]
+    parameters: dict[str, ParameterValue]
     setup_places: tuple[Place, ...]
     kernel_digest: str
     key: str
@@ -80,7 +80,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """The case failed, or the worker lacks something for it (a `SurroundingsError`)."""
+    """The case failed, or the worker lacks something for it (a `HostError`)."""
 
     error: LongfatError
 

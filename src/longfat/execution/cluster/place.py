@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Sequence
 
-    from longfat.execution.executor import Listener, Work
+    from longfat.execution.executor import Listener, RunTask
 
 CHECK_SHARE = 0.05
 PATIENCE_S = 120.0
@@ -30,7 +30,7 @@ def _to_stderr(text: str) -> None:
 
 
 class Cluster:
-    """Hands works to the workers of a Dask scheduler; it is a `Workplace`.
+    """Hands works to the workers of a Dask scheduler; it is a `Executor`.
 
     Args:
         scheduler: the scheduler's address, such as `tcp://10.0.0.1:8786`.
@@ -69,14 +69,14 @@ class Cluster:
         self._patience_s = patience_s
         self._warn = warn
 
-    def carry_out(
-        self, works: Sequence[Work], *, listener: Listener, stop: threading.Event
+    def execute(
+        self, works: Sequence[RunTask], *, listener: Listener, stop: threading.Event
     ) -> None:
-        """Run works on the cluster; see `Workplace`.
+        """Run works on the cluster; see `Executor`.
 
         Raises:
             InputError: the scheduler's address is none, or certificates do not go with it.
-            SurroundingsError: there is no scheduler, no worker that can be used, or no
+            HostError: there is no scheduler, no worker that can be used, or no
                 storage; this host lacks a tool or a kernel; or workers disagree and
                 nobody can decide.
         """

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from longfat.engine.kernel import Kernel
-    from longfat.execution.executor import Work
+    from longfat.execution.executor import RunTask
     from longfat.execution.runs import Tool
 
 
@@ -32,7 +32,7 @@ class Plan:
 
     name: str
     scheduler: str
-    works: Sequence[Work]
+    works: Sequence[RunTask]
     tools: Sequence[dict[str, Tool]]
     keys: Sequence[str]
     kernels: Mapping[str, Kernel]

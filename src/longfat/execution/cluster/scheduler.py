@@ -16,7 +16,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from longfat.errors import LongfatError, MachineError, SurroundingsError
+from longfat.errors import HostError, LongfatError, MachineError
 from longfat.execution.cluster.checks import FAILS, Check, choose, decide, disagreement
 from longfat.execution.cluster.decisions import (
     Attempt,
@@ -95,7 +95,7 @@ class Handout:
         self._moves: list[Move] = []
         self._left = len(pieces)
         self.expecting = False
-        self.broken: SurroundingsError | None = None
+        self.broken: HostError | None = None
 
     @property
     def finished(self) -> bool:
@@ -153,7 +153,7 @@ class Handout:
                 self._give_up(attempt)
             case Differs(difference=difference):
                 self._leave_out(attempt.worker, f"it differs from what it was: {difference}")
-            case Failed(error=SurroundingsError() as error):
+            case Failed(error=HostError() as error):
                 self._refuse(attempt, error)
             case Done() | Failed() if attempt.check:
                 self._vote(attempt)
@@ -346,7 +346,7 @@ class Handout:
         verdict = decide(check.votes)
         told = disagreement(self._pieces[check.piece].name, check.votes, verdict)
         if verdict.agreed is None:
-            self.broken = SurroundingsError(told)
+            self.broken = HostError(told)
         elif attempt.worker in verdict.odd:
             self._leave_out(attempt.worker, told, doubtful=True)
 
@@ -373,7 +373,7 @@ class Handout:
             for worker in verdict.odd:
                 self._leave_out(worker, "it disagrees with others", doubtful=True)
             if verdict.agreed is None:
-                self.broken = SurroundingsError(told)
+                self.broken = HostError(told)
         elif isinstance(first.outcome, Failed):
             self._end(first, first.outcome.error)
         else:
@@ -383,5 +383,5 @@ class Handout:
 def _refused_error(state: _State) -> LongfatError:
     """Return why the last worker could not run a piece, and which that was."""
     worker, error = list(state.refused.items())[-1]
-    mend = getattr(error, "mend", "")
-    return SurroundingsError(f"worker {worker}: {error.message}", mend=mend)
+    hint = getattr(error, "hint", "")
+    return HostError(f"worker {worker}: {error.message}", hint=hint)

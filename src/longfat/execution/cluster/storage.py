@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
-from longfat.errors import InputError, SurroundingsError
+from longfat.errors import HostError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +53,7 @@ class Storage:
         url: an fsspec URL that `check_url` accepts.
 
     Raises:
-        SurroundingsError: a library for its protocol is missing, or its options are wrong.
+        HostError: a library for its protocol is missing, or its options are wrong.
     """
 
     def __init__(self, url: str) -> None:
@@ -61,8 +61,8 @@ class Storage:
         try:
             self._system, root = fsspec.core.url_to_fs(url)
         except ImportError as error:
-            raise SurroundingsError(
-                f"storage {url}: {error}", mend=f"pip install 'fsspec[{url.partition(':')[0]}]'"
+            raise HostError(
+                f"storage {url}: {error}", hint=f"pip install 'fsspec[{url.partition(':')[0]}]'"
             ) from error
         except Exception as error:
             raise self._error("cannot be used", error) from error
@@ -134,9 +134,9 @@ class Storage:
         except Exception as error:  # a protocol's library raises what it likes
             raise self._error(what, error) from error
 
-    def _error(self, what: str, error: Exception) -> SurroundingsError:
+    def _error(self, what: str, error: Exception) -> HostError:
         text: Any = error.strerror if isinstance(error, OSError) and error.strerror else error
-        return SurroundingsError(f"storage {self._url}: {what}: {text or type(error).__name__}")
+        return HostError(f"storage {self._url}: {what}: {text or type(error).__name__}")
 
 
 def _copy_whole(source: Path, place: Path) -> None:

@@ -12,7 +12,7 @@ from distributed import get_worker
 from longfat.common.guard import scratch_folder
 from longfat.engine.kernel import cache
 from longfat.engine.kernel.parcel import install
-from longfat.errors import LongfatError, SurroundingsError
+from longfat.errors import HostError, LongfatError
 from longfat.execution.case_runner import run_case
 from longfat.execution.cluster import packing
 from longfat.execution.cluster.messages import (
@@ -66,19 +66,19 @@ def make_ready(*, job: str, contents: Mapping[str, str], blocks: Mapping[str, by
 
             def unpack(folder: Path, digest: str = digest) -> None:
                 if digest not in blocks:  # removed since we were asked
-                    raise SurroundingsError(f"kernel {digest[:12]} has just been removed")
+                    raise HostError(f"kernel {digest[:12]} has just been removed")
                 try:
                     packing.unpack(io.BytesIO(blocks[digest]), folder, executables=True)
                 except packing.UnpackError as error:
-                    raise SurroundingsError(f"kernel {digest[:12]}: {error}") from error
+                    raise HostError(f"kernel {digest[:12]}: {error}") from error
 
             found.append(install(digest, content=content, unpack=unpack))
-    except SurroundingsError as error:
+    except HostError as error:
         return error.message
     return boot_each(found, toolbox_of(job))
 
 
-def carry_out(packed_order: bytes) -> Outcome:
+def execute(packed_order: bytes) -> Outcome:
     """Run a case on this worker.
 
     Args:
@@ -143,14 +143,14 @@ def _deliver(
             others = tuple(one for one in known if one != run.digest)
             return Done(digest=run.digest, block=None, contradicts=others)
         if size > MOST_BYTES_BY_SCHEDULER:
-            raise SurroundingsError(
+            raise HostError(
                 f"its result has {size / 1e6:.0f} MB packed, and at most"
                 f" {MOST_BYTES_BY_SCHEDULER / 1e6:.0f} MB come back through the scheduler;"
                 " name storage that all workers share: --storage URL"
             )
         return Done(digest=run.digest, block=path.read_bytes())
     except OSError as error:
-        raise SurroundingsError(f"{folder}: {error.strerror or error}") from error
+        raise HostError(f"{folder}: {error.strerror or error}") from error
 
 
 class _Teller:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from distributed.security import Security
 
-from longfat.errors import InputError, LongfatError, SurroundingsError
+from longfat.errors import HostError, InputError, LongfatError
 
 _PROTOCOL = "tls://"
 _PROBE_S = 5.0
@@ -120,17 +120,17 @@ def _explained_tls(
         )
     if "CERTIFICATE_VERIFY_FAILED" in refusal:
         reason = refusal.partition("certificate verify failed: ")[2].partition(" (_ssl")[0]
-        return SurroundingsError(
+        return HostError(
             f"the certificate of the scheduler at {scheduler} is not accepted:"
             f" {reason or 'it cannot be verified'}",
-            mend=f"name the CA that has signed it: --cluster-ca FILE, in place of"
+            hint=f"name the CA that has signed it: --cluster-ca FILE, in place of"
             f" {files['ca_file']}",
         )
     if "ALERT" in refusal:
-        return SurroundingsError(
+        return HostError(
             f"the scheduler at {scheduler} does not accept the certificate in"
             f" {files['cert']}: {_alert(refusal)}",
-            mend="use one that the cluster's CA has signed: --cluster-cert, --cluster-key",
+            hint="use one that the cluster's CA has signed: --cluster-cert, --cluster-key",
         )
     return None
 

@@ -20,7 +20,7 @@ from longfat.engine import kernel as kernels
 from longfat.engine.kernel.parcel import fingerprint
 from longfat.engine.kernel.version import NEWEST
 from longfat.engine.machine import current_sandbox
-from longfat.errors import InputError, LongfatError, SurroundingsError
+from longfat.errors import HostError, InputError, LongfatError
 from longfat.execution.case_runner import run_case
 from longfat.execution.cluster.storage import Storage
 from longfat.execution.tools import Toolbox
@@ -59,7 +59,7 @@ def _own_digest() -> str:
     bare = Case(kernel=NEWEST, network=Network(hosts=(), switches=(), links=()))
     try:
         return Toolbox().of(bare)["longfat"].digest
-    except SurroundingsError:
+    except HostError:
         return ""
 
 
@@ -107,7 +107,7 @@ def look(
         for digest in kernel_digests:
             if digest in there:
                 answer["kernels"][digest] = fingerprint(there[digest].folder)
-    except SurroundingsError as error:
+    except HostError as error:
         answer["lacks"] = error.message
     except InputError as error:  # a case of another format: longfat's digest differs, too
         answer["lacks"] = error.message
@@ -130,7 +130,7 @@ def _lacks() -> str:
         return f"it is {platform.system()} on {platform.machine()}, and must be Linux on x86-64"
     try:
         current_sandbox()
-    except SurroundingsError as error:
+    except HostError as error:
         return error.message
     return ""
 
@@ -141,7 +141,7 @@ def _storage_trouble(url: str, token: str) -> str:
         if not storage.has_token(token):
             return f"storage {url} is not the same there as here: what is written here is not there"
         storage.write_token(f"{token}-seen")
-    except SurroundingsError as error:
+    except HostError as error:
         return error.message
     return ""
 

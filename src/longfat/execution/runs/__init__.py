@@ -15,9 +15,9 @@ from longfat.execution.runs.run import (
     FlowTime,
     Run,
     Tool,
+    format_tools,
     load_run,
     result_key,
-    told_tools,
 )
 from longfat.execution.runs.staging import Played, Staged, measure, staged_run
 
@@ -28,9 +28,9 @@ __all__ = [
     "Run",
     "Staged",
     "Tool",
+    "format_tools",
     "load_run",
     "measure",
     "result_key",
     "staged_run",
-    "told_tools",
 ]

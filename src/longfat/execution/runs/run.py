@@ -15,7 +15,7 @@ from longfat.common.decoding import Decoder, describe, read_json
 from longfat.errors import InputError
 from longfat.execution.runs.series import read_series
 from longfat.model.case import Case, digest_of
-from longfat.model.parameter import Setting
+from longfat.model.parameter import ParameterValue
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,7 +50,7 @@ class Tool:
     digest: str
 
 
-def told_tools(runs: Iterable[Run]) -> list[str]:
+def format_tools(runs: Iterable[Run]) -> list[str]:
     """Return the tools of runs as a reader is told of them; those of no version are left out."""
     tools = {(name, tool) for run in runs for name, tool in run.tools.items()}
     return sorted(f"{name}: {tool.version}" for name, tool in tools if tool.version)
@@ -119,7 +119,7 @@ class Run:
     metrics: dict[str, float]
     files: Mapping[str, FileSum]
     study: str = ""
-    parameters: Mapping[str, Setting] = field(default_factory=dict)
+    parameters: Mapping[str, ParameterValue] = field(default_factory=dict)
 
     @property
     def key(self) -> str:

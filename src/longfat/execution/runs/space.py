@@ -14,7 +14,7 @@ import os
 import tempfile
 from typing import TYPE_CHECKING
 
-from longfat.errors import InputError, LongfatError, SurroundingsError
+from longfat.errors import HostError, InputError, LongfatError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +43,7 @@ def check_room(folder: Path) -> None:
     """Check that a little more can be written to a folder, by trying it.
 
     Raises:
-        SurroundingsError: the disk, or the user's share of it, is full.
+        HostError: the disk, or the user's share of it, is full.
     """
     try:
         with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
@@ -55,17 +55,17 @@ def check_room(folder: Path) -> None:
 
 def has_room(folder: Path) -> bool:
     """Tell whether `check_room` finds room."""
-    with contextlib.suppress(SurroundingsError):
+    with contextlib.suppress(HostError):
         check_room(folder)
         return True
     return False
 
 
-def disk_full(folder: Path) -> SurroundingsError:
+def disk_full(folder: Path) -> HostError:
     """Return the error that says that there is no room for a folder."""
-    return SurroundingsError(
+    return HostError(
         f"{folder}: the disk is full, or the share of it that you may use",
-        mend="make room, or choose another disk by --out and LONGFAT_MEMORY, and run the same"
+        hint="make room, or choose another disk by --out and LONGFAT_MEMORY, and run the same"
         " line again: what is done is not run again (`longfat runs gc` forgets old results)",
     )
 

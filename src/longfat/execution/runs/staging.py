@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from longfat.common.extras import lazy
-from longfat.errors import InputError, MachineError, SurroundingsError
+from longfat.errors import HostError, InputError, MachineError
 from longfat.execution.runs.hidden import hidden_folder, publish, sweep
 from longfat.execution.runs.run import (
     MANIFEST,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from longfat.engine.kernel import Kernel
     from longfat.model.case import Case
-    from longfat.model.parameter import Setting
+    from longfat.model.parameter import ParameterValue
 
 pa = lazy("pyarrow")
 pq = lazy("pyarrow.parquet")
@@ -69,7 +69,7 @@ class Staged:
     _case: Case
     _out: Path
     _study: str
-    _parameters: Mapping[str, Setting]
+    _parameters: Mapping[str, ParameterValue]
 
     def check(self) -> None:
         """Check what the guest left, before anything is read or written there.
@@ -79,7 +79,7 @@ class Staged:
 
         Raises:
             MachineError: there is something other than files and folders.
-            SurroundingsError: the disk is full, so what was written may be cut off.
+            HostError: the disk is full, so what was written may be cut off.
         """
         check_room(self._out)
         for folder, names, files in os.walk(self.folder):
@@ -220,7 +220,7 @@ def staged_run(
     name: str,
     case: Case,
     study: str = "",
-    parameters: Mapping[str, Setting] = MappingProxyType({}),
+    parameters: Mapping[str, ParameterValue] = MappingProxyType({}),
 ) -> Iterator[Staged]:
     """Make a hidden folder for a run; what is not kept by the end is removed.
 
@@ -233,7 +233,7 @@ def staged_run(
 
     Raises:
         InputError: `out` cannot be made or written to.
-        SurroundingsError: the disk is full, before or after.
+        HostError: the disk is full, before or after.
     """
     try:
         # A sandbox and a guard do not stand where we stand: they need whole paths.
@@ -255,4 +255,4 @@ def staged_run(
     except OSError as error:
         if is_full_error(error) or not has_room(out):
             raise disk_full(out) from error
-        raise SurroundingsError(f"{out}: {error.strerror or error}") from error
+        raise HostError(f"{out}: {error.strerror or error}") from error

@@ -2,7 +2,7 @@
 
 Time stands still while a shell or another line editor waits there for a line;
 it passes in real time while a program reads key by key, since there a person
-decides what comes next; else it passes as fast as it can (`Tempo`).
+decides what comes next; else it passes as fast as it can (`ClockController`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from longfat.live.exec.interrupts import Interrupted
 from longfat.live.exec.pipes import LAST_GRACE_NS
-from longfat.live.shell.clock_controller import Tempo
+from longfat.live.shell.clock_controller import ClockController
 from longfat.live.shell.terminal import Terminal, end_orderly, signals_told
 
 if TYPE_CHECKING:
@@ -53,11 +53,11 @@ def run_at_terminal(session: Session, order: Order, *, until_ns: int | None) -> 
     )
     with terminal, signals_told() as told:
         served = _Served(session, task, terminal, told)
-        tempo = Tempo(session, factor=order.factor, until_ns=until_ns)
-        if served.serve(tempo):
+        clock = ClockController(session, factor=order.factor, until_ns=until_ns)
+        if served.serve(clock):
             return task.status
         session.signal(task, signal.SIGTERM)
-        served.serve(Tempo(session, factor=None, until_ns=session.now_ns + LAST_GRACE_NS))
+        served.serve(ClockController(session, factor=None, until_ns=session.now_ns + LAST_GRACE_NS))
         return None
 
 
@@ -70,7 +70,7 @@ class _Served:
         self._terminal = terminal
         self._told = told
 
-    def serve(self, tempo: Tempo) -> bool:
+    def serve(self, clock: ClockController) -> bool:
         """Serve it until the command ends or its time is up; tell whether it has ended."""
         with selectors.EpollSelector() as selector:
             selector.register(self._terminal.reads, selectors.EVENT_READ)
@@ -78,11 +78,11 @@ class _Served:
             while self._task.status is None:
                 if self._terminal.is_gone:
                     raise Interrupted(signal.SIGHUP)
-                if not self._turn(selector, tempo):
+                if not self._turn(selector, clock):
                     return False
         return True
 
-    def _turn(self, selector: selectors.EpollSelector, tempo: Tempo) -> bool:
+    def _turn(self, selector: selectors.EpollSelector, clock: ClockController) -> bool:
         """Wait until something happens and see to it; tell whether there is time left."""
         session, terminal = self._session, self._terminal
         _watch_room(selector, terminal)
@@ -90,8 +90,8 @@ class _Served:
             session.leave()
             events = selector.select(_LOOK_EVERY_S)
         else:
-            tempo.go_on()
-            if tempo.is_over:
+            clock.go_on()
+            if clock.is_over:
                 return False
             session.wait(_LOOK_EVERY_S, also=[selector.fileno()])
             events = selector.select(0)
@@ -102,10 +102,10 @@ class _Served:
             if signal.SIGCONT in os.read(self._told, 4096):
                 terminal.make_raw()
             session.resize(self._task, *terminal.size())
-            tempo.stir()
+            clock.wake()
         if terminal.reads in ready:
             self._hear()
-            tempo.stir()
+            clock.wake()
         return True
 
     def _hear(self) -> None:

@@ -48,7 +48,7 @@ exec {program} "$@"
 """
 
 
-def mend(session: Session) -> dict[str, str]:
+def hint(session: Session) -> dict[str, str]:
     """Put what is needed into a machine.
 
     Returns:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from longfat.engine.machine import Pace
-from longfat.live.exec.compat import mend
+from longfat.live.exec.compat import hint
 from longfat.live.exec.interrupts import interrupts
 from longfat.live.exec.open_vswitch import check_open_vswitch, start_open_vswitch
 from longfat.live.exec.outputs import open_what_is_closed
@@ -56,7 +56,7 @@ def execute(order: Order) -> Ending:
         BrokenPipeError: nobody reads what it writes.
         Interrupted: the person ended it.
         MachineError: the machine ended or stalls.
-        SurroundingsError: the host lacks the kernel, Open vSwitch, or what a sandbox needs.
+        HostError: the host lacks the kernel, Open vSwitch, or what a sandbox needs.
     """
     open_what_is_closed()
     if order.open_vswitch:
@@ -71,7 +71,7 @@ def execute(order: Order) -> Ending:
     ) as session:
         if order.open_vswitch:
             start_open_vswitch(session)
-        order = replace(order, environment={**mend(session), **order.environment})
+        order = replace(order, environment={**hint(session), **order.environment})
         if order.factor is not None:
             session.set_pace(Pace(factor=order.factor, from_s=session.now_s))
         from_ns, from_s = session.now_ns, time.monotonic()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from longfat.errors import MachineError, SurroundingsError
+from longfat.errors import HostError, MachineError
 from longfat.execution.tools import GUEST_PATH
 
 if TYPE_CHECKING:
@@ -41,13 +41,13 @@ def check_open_vswitch() -> None:
     """Check that the host has Open vSwitch.
 
     Raises:
-        SurroundingsError: it has not.
+        HostError: it has not.
     """
     for name in _PROGRAMS:
         if shutil.which(name, path=GUEST_PATH) is None:
-            raise SurroundingsError(
+            raise HostError(
                 f"Open vSwitch is not installed: there is no {name!r}",
-                mend="sudo apt-get install openvswitch-switch",
+                hint="sudo apt-get install openvswitch-switch",
             )
 
 

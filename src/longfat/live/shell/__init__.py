@@ -8,7 +8,7 @@ host. Time stands still while all of these wait at their prompts.
 * `bashrc`, `shell.bash`: the prompt, the nodes as commands, and what helps
 * `hold`: the session's process: its terminals, and when time passes
 * `door`: how other processes come in
-* `tempo`: how fast it passes
+* `clock`: how fast it passes
 * `seats`: a terminal at the session, this process's own or one that attached
 * `attach`: the process of a terminal that attaches
 * `script`: lines that come by a pipe, without a terminal

@@ -7,7 +7,7 @@ import select
 import signal
 from typing import TYPE_CHECKING, Any
 
-from longfat.errors import InputError, MachineError, SurroundingsError
+from longfat.errors import HostError, InputError, MachineError
 from longfat.live.shell.protocol import (
     ANSWER,
     END,
@@ -69,7 +69,7 @@ def attach(name: str, *, node: str, say: Callable[[str], None]) -> int:
     Raises:
         InputError: there is no such session, or no such node in it.
         MachineError: the session's machine, or its process, was ended.
-        SurroundingsError: the session's process does not answer.
+        HostError: the session's process does not answer.
     """
     connection = connect(name)
     if connection is None:
@@ -94,7 +94,7 @@ def attach(name: str, *, node: str, say: Callable[[str], None]) -> int:
         with terminal, signals_told() as told:
             ending = _Attached(wire, terminal, told).serve(first)
     except TimeoutError:
-        raise SurroundingsError(
+        raise HostError(
             f"the session {name} does not answer: its process is stopped or its machine is busy"
         ) from None
     except WireError:

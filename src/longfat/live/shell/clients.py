@@ -116,7 +116,7 @@ class OwnScreen:
         """Do nothing: who made it closes it."""
 
 
-class FarScreen:
+class RemoteTerminal:
     """A terminal that attached."""
 
     def __init__(self, wire: Wire) -> None:
@@ -163,7 +163,7 @@ class FarScreen:
         self._wire.close()
 
 
-class Seat:
+class TerminalClient:
     """A screen with the shell that runs in it.
 
     Attributes:

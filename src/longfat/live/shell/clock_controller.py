@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _REAL_TIME = 1.0
 
 
-class Tempo:
+class ClockController:
     """Lets a session's time pass as its terminals need it.
 
     Args:
@@ -44,7 +44,7 @@ class Tempo:
         if factor is not None:
             self._set_pace(factor)
 
-    def stir(self) -> None:
+    def wake(self) -> None:
         """Let time pass: a terminal has something to react to."""
         self._is_due = True
 

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Protocol
 
 from longfat.live.session import RefusedError
-from longfat.live.shell.clients import FarScreen
+from longfat.live.shell.clients import RemoteTerminal
 from longfat.live.shell.protocol import ANSWER, HELLO, VERSION, Wire, WireError, fields_of, size_of
 from longfat.live.shell.registry import is_own
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
 
-    from longfat.live.shell.clients import Screen, Seat
+    from longfat.live.shell.clients import Screen, TerminalClient
 
 _TERM = re.compile(r"[A-Za-z0-9._+-]{1,64}")
 
@@ -32,7 +32,9 @@ class Host(Protocol):
     def place(self, node: str) -> str:
         """Return where a node's commands run."""
 
-    def sit(self, screen: Screen, place: str, *, rows: int, columns: int, term: str) -> Seat:
+    def sit(
+        self, screen: Screen, place: str, *, rows: int, columns: int, term: str
+    ) -> TerminalClient:
         """Start a shell in a terminal."""
 
     def about(self) -> dict[str, Any]:
@@ -96,4 +98,4 @@ class Door:
             raise WireError("a greeting is not whole")
         place = self._host.place(node)
         wire.tell(ANSWER, node=place)
-        self._host.sit(FarScreen(wire), place, rows=rows, columns=columns, term=term)
+        self._host.sit(RemoteTerminal(wire), place, rows=rows, columns=columns, term=term)

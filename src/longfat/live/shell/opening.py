@@ -10,7 +10,7 @@ from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError
 from longfat.live.network import Network
 from longfat.model.case import DEFAULT_MEMORY_BYTES
-from longfat.model.network import ROOT, Host, Link, Shape, Switch
+from longfat.model.network import ROOT_NAMESPACE, Host, Link, LinkImpairments, Switch
 from longfat.model.network import Network as Model
 from longfat.study import STUDY_FILE
 from longfat.study.formats.open import Opened, open_network
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Something to send through: TCP over a link without a rate would never be done with a second.
-_SHAPE = Shape(rate_bps=10**9, delay_s=0.001)
+_SHAPE = LinkImpairments(rate_bps=10**9, delay_s=0.001)
 
 PLAIN = Opened(
     network=Model(
@@ -91,10 +91,14 @@ def open_live(plan: Plan, *, node: str, factor: float | None = None) -> Network:
 
     Raises:
         InputError: there is no such node, or a set-up line failed.
-        SurroundingsError: the host lacks the kernel, or what a sandbox needs.
+        HostError: the host lacks the kernel, or what a sandbox needs.
     """
     model = plan.opened.network
-    nodes = [ROOT, *(one.name for one in model.switches), *(one.name for one in model.hosts)]
+    nodes = [
+        ROOT_NAMESPACE,
+        *(one.name for one in model.switches),
+        *(one.name for one in model.hosts),
+    ]
     if node not in nodes:
         raise InputError(
             f"{plan.name} has no node {node!r}{nearest(node, nodes)} (it has: {listed(nodes)})"

@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ def published(name: str) -> Iterator[tuple[socket.socket, str]]:
         A socket that listens, and the name.
 
     Raises:
-        SurroundingsError: it cannot be found, since the host forbids such a socket.
+        HostError: it cannot be found, since the host forbids such a socket.
     """
     wanted = _STRANGE.sub("-", name)[:_LONGEST_NAME].strip("-.") or "session"
     with socket.socket(socket.AF_UNIX) as listener:
@@ -76,7 +76,7 @@ def connect(name: str) -> socket.socket | None:
         The connection; None if the user has no such session.
 
     Raises:
-        SurroundingsError: the session's process does not answer.
+        HostError: the session's process does not answer.
     """
     if _STRANGE.search(name):
         return None
@@ -89,7 +89,7 @@ def connect(name: str) -> socket.socket | None:
         return None
     except OSError as error:
         connection.close()
-        raise SurroundingsError(f"the session {name} does not answer: {error}") from None
+        raise HostError(f"the session {name} does not answer: {error}") from None
     if not is_own(connection):
         connection.close()
         return None
@@ -110,19 +110,19 @@ def _bind(listener: socket.socket, wanted: str) -> str:
             listener.bind(f"\0{_prefix()}{called}")
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
-                raise SurroundingsError(
+                raise HostError(
                     f"sessions are found by abstract Unix sockets, and this host forbids them: "
                     f"{error.strerror}"
                 ) from None
         else:
             return called
-    raise SurroundingsError(f"there are too many sessions of the name {wanted}")
+    raise HostError(f"there are too many sessions of the name {wanted}")
 
 
 def _lives(name: str) -> bool:
     try:
         connection = connect(name)
-    except SurroundingsError:
+    except HostError:
         return True  # it lives, and has no ear now
     if connection is None:
         return False

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from longfat.live.session import RefusedError
 from longfat.live.shell.bashrc import PLACE, bashrc, environment
-from longfat.model.network import ROOT
+from longfat.model.network import ROOT_NAMESPACE
 
 if TYPE_CHECKING:
     from longfat.live import Network
@@ -38,7 +38,7 @@ def run_script(network: Network, script: bytes, *, node: str, outputs: tuple[int
     session = network.session
     network.write_file(PLACE, bashrc(network.model, session=""))
     network.write_file(_FILE, script)
-    place = node if node in [host.name for host in network.model.hosts] else ROOT
+    place = node if node in [host.name for host in network.model.hosts] else ROOT_NAMESPACE
 
     def show(is_error: bool, data: bytes) -> None:
         _write_all(outputs[is_error], data)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from longfat.errors import ExitCode, LongfatError
 from longfat.live.session import RefusedError
 from longfat.live.shell.bashrc import PLACE, bashrc, environment
-from longfat.live.shell.clients import FarScreen, Gone, OwnScreen, Seat
-from longfat.live.shell.clock_controller import Tempo
+from longfat.live.shell.clients import Gone, OwnScreen, RemoteTerminal, TerminalClient
+from longfat.live.shell.clock_controller import ClockController
 from longfat.live.shell.listener import Door
 from longfat.live.shell.registry import published
 from longfat.live.shell.terminal import Terminal, signals_told
-from longfat.model.network import ROOT
+from longfat.model.network import ROOT_NAMESPACE
 
 if TYPE_CHECKING:
     import socket
@@ -50,7 +50,7 @@ def hold(
         network: the network, built.
         name: what to call the session, so that others can attach to it.
         node: the node of the shell in this terminal.
-        factor: the pace, see `Tempo`.
+        factor: the pace, see `ClockController`.
         welcome: called with the session's name before the terminal is made raw.
 
     Returns:
@@ -59,7 +59,7 @@ def hold(
     Raises:
         InputError: there is no such node.
         MachineError: the machine ended or stalls.
-        SurroundingsError: the folder of sessions cannot be used.
+        HostError: the folder of sessions cannot be used.
     """
     with published(name) as (listener, called), selectors.EpollSelector() as selector:
         network.write_file(PLACE, bashrc(network.model, session=called))
@@ -86,23 +86,23 @@ class _Holder:
         self._session = network.session
         self._name = name
         self._selector = selector
-        self._tempo = Tempo(network.session, factor=factor)
-        self._seats: list[Seat] = []
+        self._clock = ClockController(network.session, factor=factor)
+        self._seats: list[TerminalClient] = []
         self._is_quit = False
 
     def place(self, node: str) -> str:
-        """Return where a node's commands run: its own namespace, or `ROOT`.
+        """Return where a node's commands run: its own namespace, or `ROOT_NAMESPACE`.
 
         Raises:
             RefusedError: there is no such node.
         """
         model = self._network.model
         hosts = [host.name for host in model.hosts]
-        others = [ROOT, *(switch.name for switch in model.switches)]
+        others = [ROOT_NAMESPACE, *(switch.name for switch in model.switches)]
         if node not in (*others, *hosts):
             there = ", ".join((*others, *hosts))
             raise RefusedError(f"there is no node {node!r} (there are: {there})")
-        return node if node in hosts else ROOT
+        return node if node in hosts else ROOT_NAMESPACE
 
     def listen(self, listener: socket.socket) -> None:
         """Let terminals attach."""
@@ -145,7 +145,7 @@ class _Holder:
             self._session.leave()
             events = self._selector.select(_LOOK_EVERY_S)
         else:
-            self._tempo.go_on()
+            self._clock.go_on()
             self._session.wait(_LOOK_EVERY_S, also=[self._selector.fileno()])
             events = self._selector.select(0)
         for key, _ in events:
@@ -158,17 +158,19 @@ class _Holder:
             else:
                 self._check_flow(seat)
 
-    def _signalled(self, own: Seat, terminal: Terminal, told: int) -> None:
+    def _signalled(self, own: TerminalClient, terminal: Terminal, told: int) -> None:
         numbers = os.read(told, 4096)
         if signal.SIGCONT in numbers:
             terminal.make_raw()
         rows, columns = terminal.size()
         self._session.resize(own.task, rows, columns)
-        self._tempo.stir()
+        self._clock.wake()
 
     # ------------------------------------------------------------- terminals
 
-    def sit(self, screen: Screen, place: str, *, rows: int, columns: int, term: str) -> Seat:
+    def sit(
+        self, screen: Screen, place: str, *, rows: int, columns: int, term: str
+    ) -> TerminalClient:
         """Start a shell in a terminal.
 
         Args:
@@ -189,13 +191,13 @@ class _Holder:
             terminal=(rows, columns),
             on_output=lambda _, data: screen.write(data),
         )
-        seat = Seat(node=place, screen=screen, task=task)
+        seat = TerminalClient(node=place, screen=screen, task=task)
         self._seats.append(seat)
         self.on(screen.reads, functools.partial(self._hear, seat))
-        self._tempo.stir()
+        self._clock.wake()
         return seat
 
-    def _hear(self, seat: Seat) -> None:
+    def _hear(self, seat: TerminalClient) -> None:
         """Pass on what came from a terminal."""
         try:
             for said in seat.screen.read():
@@ -203,14 +205,14 @@ class _Holder:
                     self._session.give(seat.task, said)
                 else:
                     self._session.resize(seat.task, *said)
-                self._tempo.stir()
+                self._clock.wake()
         except Gone:
             if isinstance(seat.screen, OwnScreen):
                 self._is_quit = True
             else:
                 self._dismiss(seat, status=0, words="")
 
-    def _check_flow(self, seat: Seat) -> None:
+    def _check_flow(self, seat: TerminalClient) -> None:
         """See that what waits to be shown is shown, and nobody waits for ever for it."""
         screen = seat.screen
         if not screen.unsent_bytes:
@@ -224,17 +226,17 @@ class _Holder:
         elif seat.full_since_s is None:
             seat.full_since_s = time.monotonic()
         elif time.monotonic() - seat.full_since_s > _WAITS_FOR_FAR_S and isinstance(
-            screen, FarScreen
+            screen, RemoteTerminal
         ):
             self._dismiss(seat, status=0, words="it did not take what it was sent")
 
-    def _dismiss(self, seat: Seat, *, status: int, words: str) -> None:
+    def _dismiss(self, seat: TerminalClient, *, status: int, words: str) -> None:
         """End a seat; its shell, if it still runs, loses its terminal and so ends."""
         self._see_off(seat, status=status, words=words)
         self._session.forget(seat.task)
-        self._tempo.stir()
+        self._clock.wake()
 
-    def _see_off(self, seat: Seat, *, status: int, words: str) -> None:
+    def _see_off(self, seat: TerminalClient, *, status: int, words: str) -> None:
         self._seats.remove(seat)
         self.off(seat.screen.reads)
         self.off(seat.screen.writes)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from longfat.model.case import Command
 from longfat.model.flow_path.setup_lines import QueueLine, Shaping, queue_line, shaping
-from longfat.model.network import NoWayError, follow_links, follow_routes, shape_commands
+from longfat.model.network import NoRouteError, follow_links, shape_commands, trace_route
 from longfat.model.traffic import Ping
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Bottleneck:
     """The slowest interface on a flow's way.
 
     Attributes:
-        node: where it is: a host, or `longfat.model.network.ROOT`.
+        node: where it is: a host, or `longfat.model.network.ROOT_NAMESPACE`.
         interface: the interface, such as `s1-eth2`.
         rate_bps: its rate, in bit/s.
         queue: what queues in front of it; None where no line says.
@@ -150,7 +150,7 @@ def flow_path(case: Case, flow: Bulk, metrics: Mapping[str, float]) -> FlowPath 
 
 
 def egress_interfaces(network: Network, start: str, end: str) -> list[tuple[str, str]] | None:
-    """Return what data leaves through on its way, as (node or `ROOT`, interface).
+    """Return what data leaves through on its way, as (node or `ROOT_NAMESPACE`, interface).
 
     The way is the one that routes give; where they give none, and set-up lines
     must, a shortest one through switches and hosts that forward.
@@ -164,8 +164,8 @@ def egress_interfaces(network: Network, start: str, end: str) -> list[tuple[str,
         The interfaces in their order; None where there is no way.
     """
     try:
-        return follow_routes(network, start, end)
-    except NoWayError:
+        return trace_route(network, start, end)
+    except NoRouteError:
         return follow_links(network, start, end)
 
 

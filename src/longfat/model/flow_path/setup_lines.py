@@ -100,7 +100,7 @@ def shaping(setup: Sequence[Command], node: str, device: str) -> Shaping:
 
     Args:
         setup: the case's set-up lines, in their order.
-        node: where the interface is: a host, or `longfat.model.network.ROOT`.
+        node: where the interface is: a host, or `longfat.model.network.ROOT_NAMESPACE`.
         device: the interface.
 
     Raises:
@@ -127,7 +127,7 @@ def queue_line(setup: Sequence[Command], node: str, device: str) -> QueueLine | 
 
     Args:
         setup: the case's set-up lines, in their order.
-        node: where the interface is: a host, or `longfat.model.network.ROOT`.
+        node: where the interface is: a host, or `longfat.model.network.ROOT_NAMESPACE`.
         device: the interface.
 
     Returns:

@@ -14,28 +14,36 @@ from longfat.model.network.build import (
     shape_commands,
 )
 from longfat.model.network.check import Problem, problems
-from longfat.model.network.model import ROOT, Host, Link, Network, Route, Shape, Switch
-from longfat.model.network.routing import NoWayError, follow_back, follow_links, follow_routes
+from longfat.model.network.model import (
+    ROOT_NAMESPACE,
+    Host,
+    Link,
+    LinkImpairments,
+    Network,
+    Route,
+    Switch,
+)
+from longfat.model.network.routing import NoRouteError, follow_back, follow_links, trace_route
 from longfat.model.network.shape import shape_lines
 
 __all__ = [
-    "ROOT",
+    "ROOT_NAMESPACE",
     "Batch",
     "Host",
     "Link",
+    "LinkImpairments",
     "Network",
-    "NoWayError",
+    "NoRouteError",
     "Problem",
     "Route",
-    "Shape",
     "Switch",
     "build_batches",
     "follow_back",
     "follow_links",
-    "follow_routes",
     "hosts_file",
     "link_of_qdisc",
     "problems",
     "shape_commands",
     "shape_lines",
+    "trace_route",
 ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from longfat.model.network.model import ROOT
+from longfat.model.network.model import ROOT_NAMESPACE
 from longfat.model.network.shape import shape_lines
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Batch:
     Attributes:
         program: `ip` or `tc`, whose lines stand without that word and are run by one
             process with `-batch`, or `sh`: each line is run by the shell.
-        node: the host, or `ROOT`.
+        node: the host, or `ROOT_NAMESPACE`.
         lines: the lines, in their order.
     """
 
@@ -62,7 +62,7 @@ def build_batches(network: Network) -> list[Batch]:
                 # seconds, it would not use it; here all addresses are known to differ.
                 sure = " nodad" if ":" in address else ""
                 inside[node].append(f"addr add {address} dev {name}{sure}")
-    batches = [Batch("ip", ROOT, tuple(root))]
+    batches = [Batch("ip", ROOT_NAMESPACE, tuple(root))]
     for host in network.hosts:
         if host.forwards:
             batches.append(Batch("sh", host.name, (FORWARD_LINE,)))
@@ -95,11 +95,11 @@ def _link_lines(link: Link, names: tuple[str, str], inside: dict[str, list[str]]
 def _shapes(network: Network) -> dict[str, tuple[str, ...]]:
     """Return the lines of `tc` for all links, by node, the root namespace first."""
     hosts = {host.name for host in network.hosts}
-    lines: dict[str, list[str]] = {ROOT: []}
+    lines: dict[str, list[str]] = {ROOT_NAMESPACE: []}
     for link, names in zip(network.links, network.interfaces(), strict=True):
         ends = ((link.a, link.a_to_b), (link.b, link.b_to_a))
         for name, (node, shape) in zip(names, ends, strict=True):
-            home = node if node in hosts else ROOT
+            home = node if node in hosts else ROOT_NAMESPACE
             mtu_bytes = link.mtu_bytes or DEFAULT_MTU_BYTES
             lines.setdefault(home, []).extend(shape_lines(name, shape, mtu_bytes=mtu_bytes))
     return {node: tuple(found) for node, found in lines.items() if found}
@@ -109,7 +109,7 @@ def shape_commands(network: Network) -> list[tuple[str, str]]:
     """Return the lines of `tc` that shape a network's links, as they are typed.
 
     Returns:
-        Node (a host or `ROOT`) and line, in the order in which they run.
+        Node (a host or `ROOT_NAMESPACE`) and line, in the order in which they run.
     """
     return [(node, f"tc {line}") for node, lines in _shapes(network).items() for line in lines]
 

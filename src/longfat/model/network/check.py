@@ -18,7 +18,7 @@ from longfat.model.network.qdisc import qdisc_problem
 from longfat.model.network.shape import LEAST_RATE_BPS, MOST_BYTES, MOST_RATE_BPS, rate_word
 
 if TYPE_CHECKING:
-    from longfat.model.network.model import Host, Link, Network, Route, Shape
+    from longfat.model.network.model import Host, Link, LinkImpairments, Network, Route
 
 LONGEST_INTERFACE = 15
 """IFNAMSIZ of linux/if.h is 16, with the NUL that ends the name."""
@@ -169,7 +169,7 @@ def _link(index: int, link: Link) -> Iterator[Problem]:
             yield Problem(("links", index, "to", to, field), message)
 
 
-def _shape(shape: Shape, *, mtu_bytes: int) -> Iterator[tuple[str, str]]:
+def _shape(shape: LinkImpairments, *, mtu_bytes: int) -> Iterator[tuple[str, str]]:
     if shape.rate_bps is not None and shape.rate_bps < LEAST_RATE_BPS:
         yield "rate", f"the rate is {shape.rate_bps} bit/s: at least {LEAST_RATE_BPS}bit"
     if shape.rate_bps is not None and shape.rate_bps > MOST_RATE_BPS:
@@ -190,7 +190,7 @@ def _shape(shape: Shape, *, mtu_bytes: int) -> Iterator[tuple[str, str]]:
     yield from _queue(shape, mtu_bytes=mtu_bytes)
 
 
-def _queue(shape: Shape, *, mtu_bytes: int) -> Iterator[tuple[str, str]]:
+def _queue(shape: LinkImpairments, *, mtu_bytes: int) -> Iterator[tuple[str, str]]:
     if shape.qdisc is not None and (reason := qdisc_problem(shape.qdisc)):
         yield "qdisc", reason
     if shape.queue_bytes is None:

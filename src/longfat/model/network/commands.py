@@ -8,10 +8,10 @@ from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
 
 if TYPE_CHECKING:
-    from longfat.model.network.model import Link, Shape
+    from longfat.model.network.model import Link, LinkImpairments
 
 
-def shape_words(shape: Shape) -> str:
+def shape_words(shape: LinkImpairments) -> str:
     """Return what one direction of a link does to packets, such as `1 Gbit/s, 20 ms`.
 
     Returns:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-ROOT = "root"
+ROOT_NAMESPACE = "root"
 """The shell where the switches' interfaces are visible; no node may have this name."""
 
 
@@ -48,7 +48,7 @@ class Switch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class LinkImpairments:
     """What one direction of a link does to packets; what is None it leaves alone.
 
     Attributes:
@@ -93,8 +93,8 @@ class Link:
 
     a: str
     b: str
-    a_to_b: Shape = Shape()
-    b_to_a: Shape = Shape()
+    a_to_b: LinkImpairments = LinkImpairments()
+    b_to_a: LinkImpairments = LinkImpairments()
     a_address: str | None = None
     b_address: str | None = None
     mtu_bytes: int | None = None
@@ -168,7 +168,7 @@ class Network:
         }
 
     def interfaces_by_node(self, names: Iterable[str]) -> dict[str, list[str]]:
-        """Return interfaces grouped by where they are visible: a host, or `ROOT`.
+        """Return interfaces grouped by where they are visible: a host, or `ROOT_NAMESPACE`.
 
         Args:
             names: names of interfaces of this network.
@@ -178,7 +178,7 @@ class Network:
         """
         hosts = {host.name for host in self.hosts}
         homes = {
-            name: node if node in hosts else ROOT
+            name: node if node in hosts else ROOT_NAMESPACE
             for link, pair in zip(self.links, self.interfaces(), strict=True)
             for node, name in zip((link.a, link.b), pair, strict=True)
         }

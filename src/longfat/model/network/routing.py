@@ -1,6 +1,6 @@
 """The way of a packet through a network: what it leaves through, hop by hop.
 
-`follow_routes` does what Linux does: the longest prefix among a host's own
+`trace_route` does what Linux does: the longest prefix among a host's own
 networks and its routes says through which interface and to which neighbour;
 switches pass it on to whoever has that address. It knows the network's values
 only, and no line that a person types may have changed them.
@@ -15,7 +15,7 @@ import ipaddress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from longfat.model.network.model import ROOT
+from longfat.model.network.model import ROOT_NAMESPACE
 
 if TYPE_CHECKING:
     from longfat.model.network.model import Network
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 Interface = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Hop = tuple[str, str]
-"""Where a packet leaves: the node (a host or `ROOT`), and the interface."""
+"""Where a packet leaves: the node (a host or `ROOT_NAMESPACE`), and the interface."""
 
 _MOST_ROUTERS = 64  # the TTL that packets start with
 
 
-class NoWayError(Exception):
+class NoRouteError(Exception):
     """A packet does not arrive; the text says where it stops, and why."""
 
 
@@ -51,7 +51,7 @@ class _End:
     far_interface: str
 
 
-def follow_routes(network: Network, source: str, target: str) -> list[Hop]:
+def trace_route(network: Network, source: str, target: str) -> list[Hop]:
     """Return what a packet to a host's address leaves through on its way.
 
     Args:
@@ -63,20 +63,20 @@ def follow_routes(network: Network, source: str, target: str) -> list[Hop]:
         The interfaces in their order.
 
     Raises:
-        NoWayError: it does not arrive.
+        NoRouteError: it does not arrive.
     """
     address = network.host_addresses().get(target)
     if address is None:
-        raise NoWayError(f"{target} has no address")
+        raise NoRouteError(f"{target} has no address")
     return _Map(network).follow(source, target, ipaddress.ip_address(address))
 
 
 def follow_back(network: Network, source: str, target: str) -> list[Hop]:
     """Return the way of an answer: from `target` to the address that `source` asked from.
 
-    Args and errors are those of `follow_routes`.
+    Args and errors are those of `trace_route`.
     """
-    there = follow_routes(network, source, target)
+    there = trace_route(network, source, target)
     addresses = {
         name: address
         for names, pair in zip(network.interfaces(), network.addresses(), strict=True)
@@ -84,7 +84,7 @@ def follow_back(network: Network, source: str, target: str) -> list[Hop]:
     }
     asked_from = addresses.get(there[0][1]) if there else None
     if asked_from is None:
-        return follow_routes(network, target, source)
+        return trace_route(network, target, source)
     return _Map(network).follow(target, source, ipaddress.ip_interface(asked_from).ip)
 
 
@@ -99,7 +99,7 @@ def follow_links(network: Network, source: str, target: str) -> list[Hop] | None
             continue
         for end in leaving.get(node, ()):
             if end.far_node not in ways:
-                home = node if node in hosts else ROOT
+                home = node if node in hosts else ROOT_NAMESPACE
                 ways[end.far_node] = [*ways[node], (home, end.interface)]
                 waiting.append(end.far_node)
     return ways.get(target)
@@ -130,11 +130,11 @@ class _Map:
             if address in ours:
                 return way
             if here != source and not self._hosts[here].forwards:
-                raise NoWayError(f"{here}, on the way to {target}, does not forward")
+                raise NoRouteError(f"{here}, on the way to {target}, does not forward")
             end, neighbour = self._route(here, address)
             here, hops = self._cross(end, neighbour)
             way += hops
-        raise NoWayError(f"packets to {target} ({address}) go round in a circle at {here}")
+        raise NoRouteError(f"packets to {target} ({address}) go round in a circle at {here}")
 
     def _route(self, here: str, address: Address) -> tuple[_End, Address]:
         """Return where a packet leaves a host, and the neighbour it is handed to."""
@@ -151,7 +151,7 @@ class _Map:
             if matches and near is not None:
                 found.append((length, 0, near, via))
         if not found:
-            raise NoWayError(f"{here} has no route to {address}")
+            raise NoRouteError(f"{here} has no route to {address}")
         # The longest prefix; of two that are equal, the network that the host is on.
         _, _, end, neighbour = max(found, key=lambda entry: entry[:2])
         return end, neighbour
@@ -169,8 +169,8 @@ class _Map:
             elif node not in seen:
                 seen.add(node)
                 waiting += [
-                    (onward, [*way, (ROOT, onward.interface)])
+                    (onward, [*way, (ROOT_NAMESPACE, onward.interface)])
                     for onward in self._leaving[node]
                     if onward.interface != end.far_interface
                 ]
-        raise NoWayError(f"{start.node} finds nobody with the address {neighbour}")
+        raise NoRouteError(f"{start.node} finds nobody with the address {neighbour}")

@@ -31,7 +31,7 @@ from longfat.theory import tbf
 from longfat.theory.bdp import bdp_bytes
 
 if TYPE_CHECKING:
-    from longfat.model.network.model import Shape
+    from longfat.model.network.model import LinkImpairments
 
 MOST_BYTES = 2**32 - 1
 """The largest queue and the largest burst that tc can say."""
@@ -62,7 +62,9 @@ _TIMES = (("s", 10**9), ("ms", 10**6), ("us", 10**3), ("ns", 1))
 _RATES = (("gbit", 10**9), ("mbit", 10**6), ("kbit", 10**3), ("bit", 1))
 
 
-def shape_lines(interface: str, shape: Shape, *, mtu_bytes: int = 1500) -> tuple[str, ...]:
+def shape_lines(
+    interface: str, shape: LinkImpairments, *, mtu_bytes: int = 1500
+) -> tuple[str, ...]:
     """Return the lines of `tc`, without the word `tc`, that shape what leaves an interface.
 
     Args:
@@ -99,7 +101,7 @@ class PlacedQdisc:
         return self.words.partition(" ")[0]
 
 
-def shape_qdiscs(shape: Shape, *, mtu_bytes: int = 1500) -> tuple[PlacedQdisc, ...]:
+def shape_qdiscs(shape: LinkImpairments, *, mtu_bytes: int = 1500) -> tuple[PlacedQdisc, ...]:
     """Return the qdiscs that a shape becomes, each below the one before.
 
     Args:
@@ -120,7 +122,7 @@ def shape_qdiscs(shape: Shape, *, mtu_bytes: int = 1500) -> tuple[PlacedQdisc, .
     return tuple(found)
 
 
-def default_queue_bytes(shape: Shape) -> int:
+def default_queue_bytes(shape: LinkImpairments) -> int:
     """Return the queue of a shape that has a rate and says nothing of a queue, in bytes.
 
     One bandwidth-delay product, reckoned as if the way back took as long as this
@@ -140,7 +142,7 @@ def default_queue_bytes(shape: Shape) -> int:
     return min(MOST_BYTES, max(LEAST_QUEUE_PACKETS * FRAME_BYTES, product))
 
 
-def _netem(shape: Shape) -> str:
+def _netem(shape: LinkImpairments) -> str:
     words = []
     if shape.delay_s:
         words.append(f"delay {time_word(shape.delay_s)}")
@@ -157,7 +159,7 @@ def _netem(shape: Shape) -> str:
     return " ".join([f"netem limit {_NETEM_PACKETS}", *words]) if words else ""
 
 
-def _tbf(shape: Shape, *, mtu_bytes: int) -> str:
+def _tbf(shape: LinkImpairments, *, mtu_bytes: int) -> str:
     if shape.rate_bps is None:
         return ""
     queue = default_queue_bytes(shape) if shape.queue_bytes is None else shape.queue_bytes

@@ -16,7 +16,7 @@ are single measurements which no line joins, and `missing_s` when something was
 due and did not come. `look` is a number: `line_style(look)` is the colour, dash
 and mark, and `DARK` the same colours for a dark ground. A `Panel` is one
 quantity with all its lines and the constant `Reference` values drawn for
-comparison; `longfat.output.plot.scales` finds the unit of its axis.
+comparison; `longfat.model.scales` finds the unit of its axis.
 
 `band_line` makes of the lines of several runs one line with a 5-95 % band,
 `thin_out` leaves as many points as pixels can show and keeps every extreme,
@@ -32,7 +32,7 @@ from longfat.output.plot.chart import Axis, Chart, ChartKind, Facet, Mark, Serie
 from longfat.output.plot.charts import draw_chart
 from longfat.output.plot.draw import NARROW_WIDTH_IN, PAGE_WIDTH_IN, VIRTUAL_TIME, draw_panels
 from longfat.output.plot.line import Floats, Line, Panel, Reference, Trace
-from longfat.output.plot.phase import MOST_ORBITS, Orbit, draw_phase
+from longfat.output.plot.phase import MOST_ORBITS, PhaseTrace, draw_phase
 from longfat.output.plot.save import FORMS, saved
 from longfat.output.plot.style import DARK, LineStyle, figure_style, line_style
 from longfat.output.plot.thin import thin_out
@@ -52,8 +52,8 @@ __all__ = [
     "Line",
     "LineStyle",
     "Mark",
-    "Orbit",
     "Panel",
+    "PhaseTrace",
     "Reference",
     "Series",
     "Trace",

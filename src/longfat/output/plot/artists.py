@@ -18,7 +18,7 @@ from longfat.output.plot.frame import REFERENCE_DASHES
 from longfat.output.plot.style import INK, MUTED, line_style
 
 if TYPE_CHECKING:
-    from longfat.output.plot.axis_scale import Ruler
+    from longfat.output.plot.axis_scale import AxisScale
     from longfat.output.plot.chart import Mark, Series
     from longfat.output.plot.line import Floats
 
@@ -33,7 +33,7 @@ _WIDTH_PT = 1.4
 
 
 @dataclass(frozen=True, slots=True)
-class Crowd:
+class PointDensity:
     """How many points stand in the fullest of the multiples."""
 
     points: int
@@ -49,7 +49,7 @@ class Crowd:
         return self.points > 3000
 
 
-def lay(axes: Any, x: Ruler, y: Ruler, *, half: bool = False) -> None:
+def lay(axes: Any, x: AxisScale, y: AxisScale, *, half: bool = False) -> None:
     """Give axes their ends and ticks, and a line at one half, if there is to be one."""
     for axis, one, limit in ((axes.xaxis, x, axes.set_xlim), (axes.yaxis, y, axes.set_ylim)):
         if one.log:
@@ -67,7 +67,7 @@ def lay(axes: Any, x: Ruler, y: Ruler, *, half: bool = False) -> None:
         axes.axhline(HALF, **light)
 
 
-def series_sign(kind: ChartKind, series: Series, crowd: Crowd, *, texts: bool) -> Line2D:
+def series_sign(kind: ChartKind, series: Series, crowd: PointDensity, *, texts: bool) -> Line2D:
     """Return what a legend shows of a series that was measured.
 
     Args:
@@ -98,7 +98,7 @@ def formula_sign(rank: int, look: int | None) -> Line2D:
 
 
 def draw_formula(
-    axes: Any, series: Series, axis: tuple[Ruler, Ruler], *, rank: int, look: int | None
+    axes: Any, series: Series, axis: tuple[AxisScale, AxisScale], *, rank: int, look: int | None
 ) -> None:
     """Draw a curve of theory, above what was measured.
 
@@ -114,7 +114,7 @@ def draw_formula(
     axes.plot(*where, zorder=3.2, **_formula_look(rank, look))
 
 
-def draw_mark(axes: Any, mark: Mark, axis: Ruler, rank: int) -> None:
+def draw_mark(axes: Any, mark: Mark, axis: AxisScale, rank: int) -> None:
     """Draw a line across, in the colour of the series that it belongs to."""
     look = _formula_look(rank, mark.look)
     at = mark.at * axis.factor
@@ -123,7 +123,7 @@ def draw_mark(axes: Any, mark: Mark, axis: Ruler, rank: int) -> None:
 
 
 def draw_line(
-    axes: Any, series: Series, x: Ruler, y: Ruler, *, beside: tuple[int, int] = (0, 1)
+    axes: Any, series: Series, x: AxisScale, y: AxisScale, *, beside: tuple[int, int] = (0, 1)
 ) -> None:
     """Draw a metric over a parameter.
 
@@ -168,7 +168,7 @@ def draw_line(
     )
 
 
-def draw_points(axes: Any, series: Series, x: Ruler, y: Ruler, crowd: Crowd) -> None:
+def draw_points(axes: Any, series: Series, x: AxisScale, y: AxisScale, crowd: PointDensity) -> None:
     """Draw a metric over another."""
     style = line_style(series.look)
     across, up = x.places(series.x), y.places(series.y)
@@ -191,7 +191,7 @@ def draw_points(axes: Any, series: Series, x: Ruler, y: Ruler, crowd: Crowd) -> 
     )
 
 
-def draw_steps(axes: Any, series: Series, x: Ruler, y: Ruler) -> None:
+def draw_steps(axes: Any, series: Series, x: AxisScale, y: AxisScale) -> None:
     """Draw a distribution: from 0 at the least value, and on to the right at the last height."""
     if not len(series.x):
         return
@@ -247,7 +247,7 @@ def _draw_bars(axes: Any, x: Floats, y: Floats, ends: tuple[Floats, Floats], col
     )
 
 
-def _inside(across: Floats, up: Floats, x: Ruler, y: Ruler) -> bool:
+def _inside(across: Floats, up: Floats, x: AxisScale, y: AxisScale) -> bool:
     """Tell whether no point is out of the axes: then the marks at their edge may stand out."""
     return all(
         bool(((values >= axis.low) & (values <= axis.high)).all())

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from longfat.model.metric import Unit
-from longfat.output.plot.scales import Scale, scale_for
+from longfat.model.scales import Scale, scale_for
 from longfat.output.plot.ticks import (
     Span,
     Ticks,
@@ -54,7 +54,7 @@ _PREFIXES: dict[Unit, tuple[Scale, ...]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ruler:
+class AxisScale:
     """An axis as it is drawn.
 
     Attributes:
@@ -119,7 +119,7 @@ class Room:
 
 def ruler(
     axis: Axis, values: Floats, room: Room, *, stops: Sequence[float] = (), share: bool = False
-) -> Ruler:
+) -> AxisScale:
     """Return the ruler of an axis.
 
     Args:
@@ -144,7 +144,7 @@ def ruler(
     return _linear_ruler(axis, least, most, room, stops=stops, share=share)
 
 
-def text_ruler(label: str, texts: Sequence[str], *, step: int = 1) -> Ruler:
+def text_ruler(label: str, texts: Sequence[str], *, step: int = 1) -> AxisScale:
     """Return the ruler of an axis of texts.
 
     Args:
@@ -154,7 +154,7 @@ def text_ruler(label: str, texts: Sequence[str], *, step: int = 1) -> Ruler:
     """
     ticks = tuple((float(place), short_text(text)) for place, text in enumerate(texts))
     high = max(len(texts), 1) - 0.5
-    return Ruler(title=label, low=-0.5, high=high, texts=True, ticks=ticks[::step])
+    return AxisScale(title=label, low=-0.5, high=high, texts=True, ticks=ticks[::step])
 
 
 def _titled(label: str, unit: str) -> str:
@@ -163,7 +163,7 @@ def _titled(label: str, unit: str) -> str:
 
 def _linear_ruler(
     axis: Axis, least: float, most: float, room: Room, *, stops: Sequence[float], share: bool
-) -> Ruler:
+) -> AxisScale:
     scale = Scale(1.0, "") if share else scale_for(axis.unit, max(abs(least), abs(most)))
     low, high = _linear_ends(least * scale.factor, most * scale.factor, room)
     whole = scale.factor  # a share of 1
@@ -178,7 +178,7 @@ def _linear_ruler(
         high = low + 1.0
     span = room.span(low, high, log=False)
     ticks = stop_ticks(span, [stop * scale.factor for stop in stops], None) or even_ticks(span)
-    return Ruler(
+    return AxisScale(
         title=_titled(axis.label, scale.unit),
         unit=scale.unit,
         factor=scale.factor,
@@ -199,7 +199,7 @@ def _linear_ends(least: float, most: float, room: Room) -> tuple[float, float]:
 
 def _log_ruler(
     axis: Axis, least: float, most: float, room: Room, *, stops: Sequence[float]
-) -> Ruler:
+) -> AxisScale:
     scale = _log_scale(axis.unit, least, most)
     least, most = least * scale.factor, most * scale.factor
     own = scale if axis.unit is Unit.BYTES and most / least >= _WIDE_SIZES else None
@@ -216,7 +216,7 @@ def _log_ruler(
     if zero is not None:
         first = zero * (most / zero) ** _ZERO_ROOM
         ticks = ((zero, "0"), *(tick for tick in ticks if tick[0] > first))
-    return Ruler(
+    return AxisScale(
         title=axis.label if own is not None else _titled(axis.label, scale.unit),
         unit=scale.unit,
         factor=scale.factor,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from longfat.output.plot.artists import (
-    Crowd,
+    PointDensity,
     draw_formula,
     draw_line,
     draw_mark,
@@ -23,7 +23,7 @@ from longfat.output.plot.artists import (
     lay,
     series_sign,
 )
-from longfat.output.plot.axis_scale import Room, Ruler, ruler
+from longfat.output.plot.axis_scale import AxisScale, Room, ruler
 from longfat.output.plot.beside import name_points
 from longfat.output.plot.chart import ChartKind
 from longfat.output.plot.frame import PAGE_WIDTH_IN
@@ -104,7 +104,9 @@ def readable(chart: Chart) -> tuple[Chart, str]:
     return dataclasses.replace(chart, facets=tuple(kept)), "; ".join(notes)
 
 
-def rulers(chart: Chart, *, width_in: float, height_in: float, columns: int) -> tuple[Ruler, Ruler]:
+def rulers(
+    chart: Chart, *, width_in: float, height_in: float, columns: int
+) -> tuple[AxisScale, AxisScale]:
     """Return the two axes of a chart whose multiples are of about that size.
 
     Args:
@@ -165,7 +167,7 @@ def measured_looks(chart: Chart) -> set[int]:
 def _draw(chart: Chart, *, title: str, note: str, width_in: float) -> Figure:
     sheet = Sheet.of(len(chart.facets), width_in=width_in)
     names = entries(chart)
-    crowd = Crowd(max(map(_points, chart.facets)))
+    crowd = PointDensity(max(map(_points, chart.facets)))
     if len(names) > 1 or any(entry.series is None for entry in names):
         signs = [
             formula_sign(entry.rank, entry.look)
@@ -194,11 +196,11 @@ def _draw(chart: Chart, *, title: str, note: str, width_in: float) -> Figure:
 def _draw_facet(
     axes: Any,
     facet: Facet,
-    axis: tuple[Ruler, Ruler],
+    axis: tuple[AxisScale, AxisScale],
     *,
     kind: ChartKind,
     theory: dict[str, Entry],
-    crowd: Crowd,
+    crowd: PointDensity,
 ) -> None:
     x, y = axis
     measured = [one for one in facet.series if not one.formula]
@@ -270,7 +272,7 @@ def _joined(values: Sequence[Floats]) -> Floats:
     return np.concatenate([*values, np.empty(0)])
 
 
-def _name(axes: Any, facet: Facet, x: Ruler, y: Ruler) -> None:
+def _name(axes: Any, facet: Facet, x: AxisScale, y: AxisScale) -> None:
     points = [
         (float(across) * x.factor, float(up) * y.factor, name)
         for one in facet.series

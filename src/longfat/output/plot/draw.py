@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from longfat.model.scales import Scale, scale_for
 from longfat.model.units import format_quantity
 from longfat.output.plot.frame import (
     NARROW_WIDTH_IN,
@@ -24,7 +25,6 @@ from longfat.output.plot.frame import (
     panel_title,
 )
 from longfat.output.plot.labels import label_ends, reserve_room
-from longfat.output.plot.scales import Scale, scale_for
 from longfat.output.plot.style import MUTED, LineStyle, line_style
 from longfat.output.plot.thin import thin_line
 

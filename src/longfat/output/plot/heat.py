@@ -16,7 +16,7 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from longfat.output.plot.axis_scale import Room, Ruler, ruler, text_ruler
+from longfat.output.plot.axis_scale import AxisScale, Room, ruler, text_ruler
 from longfat.output.plot.chart import Axis
 from longfat.output.plot.layout import Sheet, Words, columns_of
 from longfat.output.plot.style import INK, RULE
@@ -86,7 +86,7 @@ def draw_heat(chart: Chart, *, title: str, note: str, width_in: float) -> Figure
     return sheet.figure
 
 
-def colours_of(chart: Chart) -> Ruler:
+def colours_of(chart: Chart) -> AxisScale:
     """Return the scale of a heat map's colours."""
     axis = chart.colour or Axis(label="", unit=chart.y.unit)
     cells = [facet.cells.ravel() for facet in chart.facets if facet.cells is not None]
@@ -104,12 +104,12 @@ def colours_of(chart: Chart) -> Ruler:
     return ruler(exact, values, _BAR_ROOM)
 
 
-def norm_of(colour: Ruler) -> Any:
+def norm_of(colour: AxisScale) -> Any:
     """Return what turns a value into a part of the colours."""
     return (LogNorm if colour.log else Normalize)(colour.low, colour.high, clip=True)
 
 
-def value_text(value: float, colour: Ruler) -> str:
+def value_text(value: float, colour: AxisScale) -> str:
     """Return a cell's value in as few digits as tell it from the others.
 
     Args:
@@ -140,7 +140,7 @@ def _tall_in(facets: int, rows: int, wide_in: float) -> float:
     return min(4.0, max(1.0, rows * _CELL_IN, min(wide_in * 0.8, rows * 0.34)))
 
 
-def _steps(axis: Axis, count: int, *, room_in: float) -> Ruler:
+def _steps(axis: Axis, count: int, *, room_in: float) -> AxisScale:
     """Return an axis of so many steps; of very many, some have no text."""
     texts = axis.ticks or tuple(str(place + 1) for place in range(count))
     step = max(1, math.ceil(count * _STEP_IN / room_in))
@@ -183,7 +183,7 @@ def _draw_cells(axes: Any, cells: Floats, norm: Any, *, shape: tuple[int, int]) 
 
 
 def _write_values(
-    axes: Any, cells: Floats, norm: Any, *, cell_in: tuple[float, float], colour: Ruler
+    axes: Any, cells: Floats, norm: Any, *, cell_in: tuple[float, float], colour: AxisScale
 ) -> None:
     known = cells[np.isfinite(cells)]
     if not len(known):
@@ -212,7 +212,7 @@ def _ink_on(colour: tuple[float, ...]) -> str:
     return "#000000" if (luminance + 0.05) / 0.05 >= 1.05 / (luminance + 0.05) else "#ffffff"
 
 
-def _lay(axes: Any, x: Ruler, y: Ruler) -> None:
+def _lay(axes: Any, x: AxisScale, y: AxisScale) -> None:
     axes.set_xlim(x.low, x.high)
     axes.set_ylim(y.low, y.high)
     axes.grid(visible=False)

@@ -23,7 +23,7 @@ from longfat.output.plot.ticks import short_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from longfat.output.plot.axis_scale import Ruler
+    from longfat.output.plot.axis_scale import AxisScale
 
 MOST_FACETS = 24
 """More small multiples than that cannot be read on a page."""
@@ -123,7 +123,9 @@ class Sheet:
             and max(map(len, [title, *names])) <= _LONGEST_BESIDE
         )
 
-    def arrange(self, x: Ruler, y: Ruler, words: Words, *, each_in: float | None = None) -> None:
+    def arrange(
+        self, x: AxisScale, y: AxisScale, words: Words, *, each_in: float | None = None
+    ) -> None:
         """Put everything in its place, and make the figure as high as it has to be.
 
         Args:
@@ -230,7 +232,7 @@ class Sheet:
             for title in titles
         ]
 
-    def _turn_texts(self, x: Ruler, wide_in: float) -> None:
+    def _turn_texts(self, x: AxisScale, wide_in: float) -> None:
         """Turn the texts below the axes where they would touch each other."""
         if not x.texts or not x.ticks:
             return

@@ -19,16 +19,16 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from longfat.model.scales import scale_for
 from longfat.output.plot.frame import PAGE_WIDTH_IN, figure_title
-from longfat.output.plot.scales import scale_for
 from longfat.output.plot.style import INK, MUTED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from longfat.model.metric import Unit
+    from longfat.model.scales import Scale
     from longfat.output.plot.line import Floats
-    from longfat.output.plot.scales import Scale
 
 MOST_ORBITS = 9
 """More panels than that cannot be read on a page."""
@@ -40,7 +40,7 @@ _ACROSS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Orbit:
+class PhaseTrace:
     """Two quantities of one run at the same times.
 
     Attributes:
@@ -60,14 +60,14 @@ class Orbit:
     across_mark: float | None = None
     up_mark: float | None = None
 
-    def cut(self, start_s: float, end_s: float) -> Orbit:
+    def cut(self, start_s: float, end_s: float) -> PhaseTrace:
         """Return what lies between two times, both of them included."""
         keep = (self.times_s >= start_s) & (self.times_s <= end_s)
         return replace(self, times_s=self.times_s[keep], across=self.across[keep], up=self.up[keep])
 
 
 def draw_phase(
-    orbits: Sequence[Orbit],
+    orbits: Sequence[PhaseTrace],
     *,
     across: tuple[str, Unit],
     up: tuple[str, Unit],
@@ -146,7 +146,7 @@ class _Axis:
 
 
 def _draw_orbit(
-    axes: Any, one: Orbit, x_axis: _Axis, y_axis: _Axis, span_s: tuple[float, float]
+    axes: Any, one: PhaseTrace, x_axis: _Axis, y_axis: _Axis, span_s: tuple[float, float]
 ) -> Any:
     known = np.flatnonzero(np.isfinite(one.across) & np.isfinite(one.up))
     step = max(1, math.ceil(len(known) / _MOST_POINTS))

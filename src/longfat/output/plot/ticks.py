@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from matplotlib.ticker import MaxNLocator
 
 from longfat.model.metric import Unit
-from longfat.output.plot.scales import Scale, scale_for
+from longfat.model.scales import Scale, scale_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

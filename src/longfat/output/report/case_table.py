@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from longfat.model.metric import Metric, Unit
-from longfat.output.plot.scales import scale_for
+from longfat.model.scales import scale_for
 from longfat.output.report.values import MISSING
 from longfat.study.metrics import known_metrics
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from longfat.analysis.verdict import Verdict
-    from longfat.model.parameter import Setting
+    from longfat.model.parameter import ParameterValue
 
 MOST_PLAIN = 40
 """More rows than that are left to the screen and its script."""
@@ -163,7 +163,7 @@ def case_table(verdict: Verdict) -> CaseTable:
     return CaseTable(columns=tuple(columns), rows=len(names), left_out=left_out)
 
 
-def _parameter(name: str, settings: Sequence[Setting | None], verdict: Verdict) -> Column:
+def _parameter(name: str, settings: Sequence[ParameterValue | None], verdict: Verdict) -> Column:
     """Return the column of a parameter, sorted by its numbers, or as the file has its values."""
     texts = tuple(MISSING if one is None else one.text for one in settings)
     numbers = {one.text: one.number for one in settings if one is not None}

@@ -14,9 +14,9 @@ import numpy as np
 from matplotlib.colors import to_hex
 
 from longfat.model.metric import Unit
+from longfat.model.scales import scale_for
 from longfat.model.units import format_quantity
 from longfat.output.plot import DARK
-from longfat.output.plot.scales import scale_for
 from longfat.output.plot.style import INK, MUTED, RULE, line_style
 from longfat.output.plot.thin import thin_line
 from longfat.output.report.multiples import CaseNames, multiples
@@ -24,8 +24,8 @@ from longfat.output.report.multiples import CaseNames, multiples
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from longfat.output.plot import Chart, Floats, Line, Orbit, Panel, Reference
-    from longfat.output.plot.scales import Scale
+    from longfat.model.scales import Scale
+    from longfat.output.plot import Chart, Floats, Line, Panel, PhaseTrace, Reference
 
 _COLUMNS = 600  # of at most five points each; who zooms in sees some of them apart
 _DENSE = 300  # dashes would be lost in the zigzag of so many points
@@ -76,7 +76,7 @@ class ChartData:
             "panels": [self._panel(panel) for panel in panels],
         }
 
-    def add_orbits(self, name: str, orbits: Sequence[Orbit], *, across: str, up: str) -> None:
+    def add_orbits(self, name: str, orbits: Sequence[PhaseTrace], *, across: str, up: str) -> None:
         """Add a chart of sizes against each other.
 
         Args:
@@ -196,7 +196,7 @@ def _told(reference: Reference, panel: Panel, *, far: bool) -> str:
     return f"{text}, far above" if far else text
 
 
-def _orbit(one: Orbit, x_scale: Scale, y_scale: Scale) -> dict[str, Any]:
+def _orbit(one: PhaseTrace, x_scale: Scale, y_scale: Scale) -> dict[str, Any]:
     known = np.flatnonzero(np.isfinite(one.across) & np.isfinite(one.up))
     kept = known[:: max(1, len(known) // _MOST_ORBIT_POINTS)]
     marks = ((one.across_mark, one.across, x_scale), (one.up_mark, one.up, y_scale))

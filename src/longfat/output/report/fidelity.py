@@ -38,7 +38,7 @@ FEWEST_SEEDS = 8
 _RUN_FOLDER = re.compile(r"[A-Za-z].*-seed[0-9]+")
 
 
-class Standing(Enum):
+class Agreement(Enum):
     """How a figure stands; the text is what the summary calls it."""
 
     WITHIN = "within 15 %"
@@ -50,7 +50,7 @@ class Standing(Enum):
     @property
     def good(self) -> bool:
         """Tell whether nothing is left to do."""
-        return self not in (Standing.OFF, Standing.MISSING)
+        return self not in (Agreement.OFF, Agreement.MISSING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +64,14 @@ class FigureFidelity:
     """
 
     comparison: Comparison
-    standing: Standing
+    standing: Agreement
     other: bool
 
     @property
     def too_few_seeds(self) -> bool:
         """Tell whether it is beyond 15 %, and the seeds are too few to tell a spread."""
         spread = self.comparison.spread
-        beyond = self.standing is not Standing.WITHIN
+        beyond = self.standing is not Agreement.WITHIN
         return beyond and spread is not None and spread.count < FEWEST_SEEDS
 
 
@@ -92,7 +92,7 @@ class StudyFidelity:
         """Return how many figures stand how, in one line."""
         counts = {
             standing: sum(figure.standing is standing for figure in self.figures)
-            for standing in Standing
+            for standing in Agreement
         }
         parts = [f"{count} {standing.value}" for standing, count in counts.items() if count]
         if few := sum(figure.too_few_seeds for figure in self.figures):
@@ -200,15 +200,15 @@ def _check_run(run: Run, study: Study) -> None:
         )
 
 
-def _standing(comparison: Comparison) -> Standing:
+def _standing(comparison: Comparison) -> Agreement:
     if comparison.measured is None:
-        return Standing.MISSING
+        return Agreement.MISSING
     published = comparison.figure.value
     if abs(comparison.measured - published) <= TOLERANCE * published:
-        return Standing.WITHIN
+        return Agreement.WITHIN
     if comparison.inside_band:
-        return Standing.INSIDE
-    return Standing.OFF if comparison.figure.explanation is None else Standing.EXPLAINED
+        return Agreement.INSIDE
+    return Agreement.OFF if comparison.figure.explanation is None else Agreement.EXPLAINED
 
 
 def _is_other(comparison: Comparison, study: Study) -> bool:

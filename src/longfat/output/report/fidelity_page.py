@@ -10,9 +10,9 @@ import re
 from typing import TYPE_CHECKING
 
 from longfat import __version__
-from longfat.execution.runs import told_tools
+from longfat.execution.runs import format_tools
 from longfat.model.units import format_quantity
-from longfat.output.report.fidelity import FigureFidelity, Standing, StudyFidelity
+from longfat.output.report.fidelity import Agreement, FigureFidelity, StudyFidelity
 from longfat.output.report.values import BAND, MISSING, band_text
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def fidelity_markdown(studies: Sequence[StudyFidelity]) -> str:
     names = [one.verdict.study.name for one in studies]
     all_runs = [run for one in studies for runs in one.verdict.runs.values() for run in runs]
     kernels = sorted({run.kernel["release"] for run in all_runs})
-    tools = told_tools(all_runs)
+    tools = format_tools(all_runs)
     lines = [
         "# Fidelity: what was published beside what longfat measures",
         "",
@@ -124,7 +124,7 @@ def _row(figure: FigureFidelity, *, with_band: bool, notes: dict[str, int]) -> l
 def _verdict(figure: FigureFidelity, notes: dict[str, int]) -> str:
     words = figure.standing.value if figure.standing.good else f"**{figure.standing.value}**"
     text = figure.comparison.figure.explanation
-    if text is None or figure.standing is Standing.WITHIN:
+    if text is None or figure.standing is Agreement.WITHIN:
         return words
     return f"{words}, note {notes.setdefault(text, len(notes) + 1)}"
 

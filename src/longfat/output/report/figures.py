@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from longfat.analysis.verdict import Verdict
-    from longfat.output.plot import Orbit, Panel
+    from longfat.output.plot import Panel, PhaseTrace
 
 _OVER_TIME = ("throughput", "rtt", "cwnd", "queue", "retransmits")
 _MOST_LINES = 7  # as many as there are colours
@@ -33,7 +33,7 @@ _CWND = "congestion window"
 
 
 @dataclass(frozen=True, slots=True)
-class Exhibit:
+class ReportFigure:
     """A figure.
 
     Attributes:
@@ -56,15 +56,15 @@ class Exhibit:
 
 
 @dataclass(frozen=True, slots=True)
-class Gallery:
+class FigureGroup:
     """The figures under one heading."""
 
     heading: str
     anchor: str
-    exhibits: tuple[Exhibit, ...]
+    exhibits: tuple[ReportFigure, ...]
 
 
-def galleries(verdict: Verdict) -> tuple[Gallery, ...]:
+def galleries(verdict: Verdict) -> tuple[FigureGroup, ...]:
     """Return the figures of a report, by what they show.
 
     Args:
@@ -89,9 +89,9 @@ def galleries(verdict: Verdict) -> tuple[Gallery, ...]:
     phases = [_phase(case, orbits, one) for case, one in series if (orbits := one.orbits())]
     pings = Series(groups, from_first=Ping).panel("rtt", kinds=("ping",))
     shown = (
-        Gallery("Traffic over time", "traffic", tuple(traffic)),
-        Gallery("Queue against congestion window", "phase", tuple(phases)),
-        Gallery(
+        FigureGroup("Traffic over time", "traffic", tuple(traffic)),
+        FigureGroup("Queue against congestion window", "phase", tuple(phases)),
+        FigureGroup(
             "Round-trip time of each ping",
             "pings",
             ()
@@ -114,7 +114,7 @@ def _panels(series: Series) -> list[Panel]:
 
 def _over_time(
     kind: str, case: str, panels: Sequence[Panel], time_label: str, *, note: str
-) -> Exhibit:
+) -> ReportFigure:
     names = list(dict.fromkeys(line.label for panel in panels for line in panel.lines))
     whose = ", ".join(filter(None, [case, *names]))
     # What probes saw before the first flow began is no traffic.
@@ -137,7 +137,7 @@ def _over_time(
     def chart(data: ChartData) -> None:
         data.add_panels(name, panels, time_label=time_label, span_s=span_s)
 
-    return Exhibit(
+    return ReportFigure(
         name,
         case,
         f"{titles} over virtual time of {whose}.",
@@ -148,7 +148,7 @@ def _over_time(
     )
 
 
-def _phase(case: str, orbits: Sequence[Orbit], series: Series) -> Exhibit:
+def _phase(case: str, orbits: Sequence[PhaseTrace], series: Series) -> ReportFigure:
     shown = list(orbits[:MOST_ORBITS])
     interfaces = {n for group in series.groups for kind, n in group.things() if kind == "queue"}
     queue = f"queue of {interfaces.pop()}" if len(interfaces) == 1 else "queue"
@@ -174,7 +174,7 @@ def _phase(case: str, orbits: Sequence[Orbit], series: Series) -> Exhibit:
         return figure
 
     name = f"phase-{case}" if case else "phase"
-    return Exhibit(
+    return ReportFigure(
         name,
         case,
         f"The {queue} against the {_CWND} of {', '.join(one.label for one in shown)}.",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longfat.common.extras import MissingExtraError, missing_modules
-from longfat.errors import InputError, SurroundingsError
+from longfat.errors import HostError, InputError
 from longfat.output.report.origin import verdict_digest
 from longfat.output.report.record import Record, read_record
 from longfat.output.report.scope import report_scope
@@ -54,7 +54,7 @@ def write_report(verdict: Verdict, folder: Path) -> ReportFiles:
         InputError: the folder cannot be made or written to, or a file of a
             run is missing or broken.
         MachineError: a tool's output cannot be read.
-        SurroundingsError: what reads the series is not installed.
+        HostError: what reads the series is not installed.
     """
     made_from = verdict_digest(verdict)
     record = read_record(folder)
@@ -115,6 +115,6 @@ def _lacks(record: Record) -> _Lacks:
 
         try:
             load_weasyprint()
-        except SurroundingsError as error:
-            return _Lacks(paper=True, notes=(*notes, f"{error.message}; to mend it: {error.mend}"))
+        except HostError as error:
+            return _Lacks(paper=True, notes=(*notes, f"{error.message}; hint: {error.hint}"))
     return _Lacks(paper=False, notes=notes)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from longfat import __version__
-from longfat.execution.runs import told_tools
+from longfat.execution.runs import format_tools
 from longfat.output.plot import DARK, Chart
 from longfat.output.report.captions import caption
 from longfat.output.report.case_table import MOST_PLAIN, CaseTable
@@ -31,7 +31,7 @@ from longfat.output.report.values import claim_rows, claims_summary, run_summary
 if TYPE_CHECKING:
     from longfat.analysis.verdict import Verdict
     from longfat.output.report.embedded import Embedded
-    from longfat.output.report.figures import Gallery
+    from longfat.output.report.figures import FigureGroup
 
 _LONGEST_VALUES = 160  # letters of a parameter's values
 _PLAIN_COLUMNS = 8  # of a table on paper
@@ -79,7 +79,7 @@ class GridPage:
         *,
         table: CaseTable,
         charts: Sequence[Chart],
-        galleries: Sequence[Gallery],
+        galleries: Sequence[FigureGroup],
         svgs: Mapping[str, str],
     ) -> None:
         self._verdict = verdict
@@ -159,7 +159,7 @@ class GridPage:
             "table_notes": _table_notes(verdict, self._table),
             "kernels": _kernels(verdict),
             "digest": _digest(verdict),
-            "tools": told_tools(runs),
+            "tools": format_tools(runs),
             "rerun": rerun_line(verdict),
         }
         return values | {"sections": self._sections(values)}

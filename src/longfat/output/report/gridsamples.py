@@ -9,7 +9,7 @@ import numpy as np
 
 from longfat.errors import LongfatError
 from longfat.output.report.curves import RunCurves
-from longfat.study.claims.aggregates import Own, factor
+from longfat.study.claims.aggregates import CaseMetric, factor
 from longfat.study.claims.columns import Column, column
 from longfat.study.claims.tally import measure
 from longfat.study.figures.spec import Sampled
@@ -81,7 +81,7 @@ class _RunScope:
     def leaf(self, term: Term) -> Column:
         rows = self._values.rows
         match term:
-            case Own():
+            case CaseMetric():
                 (other,) = term.rows(np.array([self._row], dtype=np.intp)).tolist()
                 run = self._values.run(other, self._seed) if other >= 0 else None
                 value = np.nan if run is None else run.metrics.get(term.key, np.nan)

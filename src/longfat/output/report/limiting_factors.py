@@ -34,7 +34,7 @@ class HeldBack:
     lines: tuple[str, ...] = ()
 
 
-def held_back(verdict: Verdict) -> tuple[HeldBack, ...]:
+def limiting_factor(verdict: Verdict) -> tuple[HeldBack, ...]:
     """Return a row for each flow of bulk traffic, of each case's run with the first seed."""
     return tuple(
         _row(verdict, case, flow.name)
@@ -55,6 +55,6 @@ def _row(verdict: Verdict, case: str, flow: str) -> HeldBack:
         flow,
         found.title,
         found.verdict,
-        found.remedy.words,
-        tuple(f"{line.node}$ {line.text}" for line in found.remedy.lines),
+        found.recommendation.words,
+        tuple(f"{line.node}$ {line.text}" for line in found.recommendation.lines),
     )

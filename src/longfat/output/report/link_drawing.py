@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from longfat.model.network import Shape
+from longfat.model.network import LinkImpairments
 from longfat.model.network.commands import link_words
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def draw_link(link: Link, a: End, b: End, *, shaped: Collection[str]) -> Markup:
         (a, b, link.a_to_b, link.a_address),
         (b, a, link.b_to_a, link.b_address),
     ):
-        stands_out = end.interface in shaped or shape != Shape()
+        stands_out = end.interface in shaped or shape != LinkImpairments()
         parts.append(_beside(end, other, end.interface, away=_ABOVE_PX, shaped=stands_out))
         if address is not None:
             parts.append(_beside(end, other, address, away=_BELOW_PX))

@@ -20,7 +20,7 @@ from longfat.output.plot.heat import COLOURS, colours_of, value_text
 
 if TYPE_CHECKING:
     from longfat.output.plot import Chart, Facet, Floats, Series
-    from longfat.output.plot.axis_scale import Ruler
+    from longfat.output.plot.axis_scale import AxisScale
 
 _DIGITS = 5
 _HEIGHT_IN = 2.0
@@ -68,7 +68,7 @@ def multiples(chart: Chart, names: CaseNames) -> dict[str, Any]:
     }
 
 
-def _axis(one: Ruler) -> dict[str, Any]:
+def _axis(one: AxisScale) -> dict[str, Any]:
     return {
         "title": one.title,
         "unit": one.unit,
@@ -82,7 +82,7 @@ def _axis(one: Ruler) -> dict[str, Any]:
 
 
 def _facet(
-    facet: Facet, axes: tuple[Ruler, Ruler], theory: dict[str, Entry], names: CaseNames
+    facet: Facet, axes: tuple[AxisScale, AxisScale], theory: dict[str, Entry], names: CaseNames
 ) -> dict[str, Any]:
     x, y = axes
     return {
@@ -102,7 +102,7 @@ def _facet(
 
 
 def _series(
-    one: Series, axes: tuple[Ruler, Ruler], theory: dict[str, Entry], names: CaseNames
+    one: Series, axes: tuple[AxisScale, AxisScale], theory: dict[str, Entry], names: CaseNames
 ) -> dict[str, Any]:
     x, y = axes
     found: dict[str, Any] = {
@@ -145,7 +145,7 @@ def _heat(chart: Chart) -> dict[str, Any]:
     }
 
 
-def _cells(cells: Floats, colour: Ruler) -> dict[str, Any]:
+def _cells(cells: Floats, colour: AxisScale) -> dict[str, Any]:
     drawn = cells * colour.factor
     known = np.isfinite(drawn) & ((drawn > 0) | (not colour.log))
     # A colour is a part of the way along the scale, which may be logarithmic.

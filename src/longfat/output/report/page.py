@@ -23,13 +23,13 @@ from markupsafe import Markup
 
 from longfat import __version__
 from longfat.errors import InputError
-from longfat.execution.runs import told_tools
+from longfat.execution.runs import format_tools
 from longfat.execution.runs.run import COMMANDS, damage
 from longfat.model.traffic import Iperf3
 from longfat.output.plot import DARK
 from longfat.output.report.captions import caption
 from longfat.output.report.iperf3_tables import COLUMNS, Iperf3Tables, iperf3_tables
-from longfat.output.report.limiting_factors import held_back
+from longfat.output.report.limiting_factors import limiting_factor
 from longfat.output.report.networks import DrawnNetwork, drawn_networks, networks_html
 from longfat.output.report.rerun import rerun_line
 from longfat.output.report.templates import colour_variable, environment, inline_svg
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from longfat.execution.runs import Run
     from longfat.output.plot import Chart
     from longfat.output.report.embedded import Embedded
-    from longfat.output.report.figures import Gallery
+    from longfat.output.report.figures import FigureGroup
 
 _MOST_ROWS = 12  # of an iperf3 test; more are folded away
 _MOST_OF_A_FILE = 2000  # characters of a file that commands.sh writes
@@ -96,7 +96,7 @@ class Page:
         self,
         verdict: Verdict,
         *,
-        galleries: Sequence[Gallery],
+        galleries: Sequence[FigureGroup],
         svgs: Mapping[str, str],
         charts: Sequence[Chart] = (),
     ) -> None:
@@ -177,7 +177,7 @@ class Page:
             "headings": () if self._text is None else self._text.headings,
             "network_placed": self._text is not None and self._text.places_network,
             "networks": self._networks,
-            "tools": told_tools(runs.values()),
+            "tools": format_tools(runs.values()),
             "titled": any(study.cases[name].title != name for name in verdict.runs),
             "groups": comparison_groups(verdict),
             "columns": comparison_columns(verdict),
@@ -186,7 +186,7 @@ class Page:
             "claims_summary": claims_summary(verdict),
             "charts": [caption(chart) for chart in self._charts],
             "galleries": self._galleries,
-            "held_back": held_back(verdict),
+            "held_back": limiting_factor(verdict),
             "windows": window_grid(windows) if windows else None,
             "window_notes": window_notes(windows, omissions),
             "iperf3_columns": COLUMNS,

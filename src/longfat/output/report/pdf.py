@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from longfat.errors import SurroundingsError
+from longfat.errors import HostError
 
 _MEND = "sudo apt-get install libpango-1.0-0 libpangoft2-1.0-0 fonts-dejavu-core"
 
@@ -25,7 +25,7 @@ def pdf_bytes(html: str) -> bytes:
         html: the page, which needs no other files.
 
     Raises:
-        SurroundingsError: WeasyPrint or Pango is missing.
+        HostError: WeasyPrint or Pango is missing.
     """
     weasyprint = load_weasyprint()
     # A page that stands alone has nothing to fetch, neither files nor addresses.
@@ -59,22 +59,20 @@ def load_weasyprint() -> Any:
     """Return the module, which is heavy.
 
     Raises:
-        SurroundingsError: it or a library that it needs is missing.
+        HostError: it or a library that it needs is missing.
     """
     try:
         # Where a library is missing it prints to stdout, which is for results.
         with contextlib.redirect_stdout(io.StringIO()):
             import weasyprint  # noqa: PLC0415
     except ImportError as error:
-        raise SurroundingsError(
+        raise HostError(
             f"no report.pdf: the Python package weasyprint cannot be imported: {error}",
-            mend="pip install --force-reinstall weasyprint",
+            hint="pip install --force-reinstall weasyprint",
         ) from None
     except OSError as error:
         name = str(error).partition("'")[2].partition("'")[0] or str(error)
-        raise SurroundingsError(
-            f"no report.pdf: the library {name} is missing", mend=_MEND
-        ) from None
+        raise HostError(f"no report.pdf: the library {name} is missing", hint=_MEND) from None
     # What it cannot do with a style sheet is no news to a person.
     logging.getLogger("weasyprint").setLevel(logging.ERROR)
     return weasyprint

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
 from longfat.model.flow_path import NotUnderstoodError, flow_path, queue_line, typed_lines
-from longfat.model.network import ROOT
+from longfat.model.network import ROOT_NAMESPACE
 from longfat.model.units import parse_size_bytes
 from longfat.output.plot import Reference
 from longfat.theory import bdp
@@ -99,7 +99,7 @@ def queue_marks(case: Case, interface: str) -> tuple[Reference, ...]:
         `limit`, and of RED also `RED max` and `RED min`, in bytes, as far as
         the lines say them in a form that is understood.
     """
-    node = next(iter(case.network.interfaces_by_node((interface,))), ROOT)
+    node = next(iter(case.network.interfaces_by_node((interface,))), ROOT_NAMESPACE)
     try:
         queue = queue_line(typed_lines(case), node, interface)
     except NotUnderstoodError:

@@ -19,7 +19,7 @@ from longfat.output.report.captions import chart_key
 from longfat.output.report.case_table import case_table
 from longfat.output.report.charts import ChartData
 from longfat.output.report.embedded import embed
-from longfat.output.report.figures import Exhibit, Gallery, galleries
+from longfat.output.report.figures import FigureGroup, ReportFigure, galleries
 from longfat.output.report.files import PAGE, PAPER
 from longfat.output.report.grid_page import GridPage
 from longfat.output.report.gridcharts import charts_of
@@ -123,7 +123,9 @@ class _Drawn:
         self._verdict = verdict
         self._scope = report_scope(verdict)
         self.title = verdict.study.title
-        self.galleries: tuple[Gallery, ...] = galleries(verdict) if self._scope.over_time else ()
+        self.galleries: tuple[FigureGroup, ...] = (
+            galleries(verdict) if self._scope.over_time else ()
+        )
         self.exhibits = [exhibit for one in self.galleries for exhibit in one.exhibits]
         self.charts = charts_of(verdict)
 
@@ -189,7 +191,7 @@ def _saved(draw: Callable[[], Figure], form: str, *, salt: str = "longfat") -> b
         return saved(draw(), form)
 
 
-def _exhibit_svg(exhibit: Exhibit) -> str:
+def _exhibit_svg(exhibit: ReportFigure) -> str:
     return _svg(exhibit.name, lambda: exhibit.draw(PAGE_WIDTH_IN, ""))
 
 

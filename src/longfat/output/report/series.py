@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from longfat.output.plot import Orbit, Panel, band_line
+from longfat.output.plot import Panel, PhaseTrace, band_line
 from longfat.output.report.curves import Curve, RunCurves
 from longfat.output.report.groups import few_things
 from longfat.output.report.references import (
@@ -98,7 +98,7 @@ class Series:
             counted="segments" if metric == "retransmits" else "",
         )
 
-    def orbits(self) -> list[Orbit]:
+    def orbits(self) -> list[PhaseTrace]:
         """Return queue against cwnd, for each flow and interface of each group's first run.
 
         Flows count that a tcp probe looked at: what happens within a second is
@@ -193,7 +193,7 @@ def _rtt_title(curves: Sequence[Curve]) -> str:
     return "RTT: TCP's smoothed, and ping's replies" if "ping" in kinds else "Smoothed RTT"
 
 
-def _orbit(run: Run, cwnd: Curve, queue: Curve, *, label: str) -> Orbit:
+def _orbit(run: Run, cwnd: Curve, queue: Curve, *, label: str) -> PhaseTrace:
     """Return a queue's and a window's values at the times of the queue's samples."""
     times_s = queue.line.times_s
     known = np.isfinite(cwnd.line.values)
@@ -206,7 +206,7 @@ def _orbit(run: Run, cwnd: Curve, queue: Curve, *, label: str) -> Orbit:
     limits = [mark.value for mark in queue_marks(run.case, queue.name) if mark.label == "limit"]
     flows = [flow for flow in RunCurves(run).bulk() if flow.name == cwnd.name]
     path = known_path(run, flows[0])
-    return Orbit(
+    return PhaseTrace(
         label=label,
         times_s=times_s,
         across=across,

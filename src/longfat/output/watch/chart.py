@@ -26,7 +26,7 @@ _LEAST_CELLS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DotLine:
     """A curve of a chart.
 
     Attributes:
@@ -41,7 +41,7 @@ class Line:
 
 
 def draw_chart(
-    lines: Sequence[Line],
+    lines: Sequence[DotLine],
     *,
     unit: Unit,
     start_s: float,

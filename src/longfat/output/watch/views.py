@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
-from longfat.output.watch.chart import Line
+from longfat.output.watch.chart import DotLine
 
 if TYPE_CHECKING:
     from longfat.output.watch.live import LiveRun
@@ -25,7 +25,7 @@ _STALE = 3.5  # sampling intervals: a flow without a sample for so long has no p
 class Entry:
     """A curve of a panel with its present value."""
 
-    line: Line
+    line: DotLine
     name: str
     value: float | None
     notes: tuple[tuple[str, str], ...] = ()  # words with their styles
@@ -110,10 +110,10 @@ def make_views(live: LiveRun, *, one_style: bool) -> tuple[View, ...]:
     )
 
 
-def _line(track: Track, index: int, *, one_style: bool) -> Line:
+def _line(track: Track, index: int, *, one_style: bool) -> DotLine:
     if one_style:
-        return Line(track, "", gap=index + 1)
-    return Line(track, _COLOURS[index % len(_COLOURS)])
+        return DotLine(track, "", gap=index + 1)
+    return DotLine(track, _COLOURS[index % len(_COLOURS)])
 
 
 def _of_limit(track: Track) -> str:

@@ -27,7 +27,7 @@ _REAL_TIME = 1.0
 _SPEED_OVER_S = 1.0
 
 
-class Tempo:
+class ClockController:
     """Lets a session's time pass.
 
     Args:
@@ -61,7 +61,7 @@ class Tempo:
             self._until_ns is not None and self._session.now_ns < self._until_ns
         )
 
-    def stir(self) -> None:
+    def wake(self) -> None:
         """Let time pass: a terminal has something to react to."""
         self._is_due = True
 
@@ -135,12 +135,12 @@ class ClockFace:
 
     Args:
         session: the session.
-        tempo: what lets its time pass.
+        clock: what lets its time pass.
     """
 
-    def __init__(self, session: Session, tempo: Tempo) -> None:
+    def __init__(self, session: Session, clock: ClockController) -> None:
         self._session = session
-        self._tempo = tempo
+        self._clock = clock
         self._lately: deque[tuple[float, float]] = deque()
         self._shown: dict[str, Any] = {}
 
@@ -162,10 +162,10 @@ class ClockFace:
         first_s, first_now_s = self._lately[0]
         passed_s = wall_s - first_s
         speed = (now_s - first_now_s) / passed_s if passed_s > 0 else 0.0
-        state = self._tempo.state
+        state = self._clock.state
         return {
             "now_s": now_s,
             "state": state,
             "speed": round(speed, 4) if state == "running" else 0.0,
-            "pace": self._tempo.pace,
+            "pace": self._clock.pace,
         }

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
 from longfat.live.session import LIVE_ENVIRONMENT
-from longfat.model.network import ROOT
+from longfat.model.network import ROOT_NAMESPACE
 
 if TYPE_CHECKING:
     from longfat.live import Network
@@ -59,13 +59,13 @@ def run_line(
     """
     model, session = network.model, network.session
     hosts = [host.name for host in model.hosts]
-    nodes = [ROOT, *hosts, *(switch.name for switch in model.switches)]
+    nodes = [ROOT_NAMESPACE, *hosts, *(switch.name for switch in model.switches)]
     if node not in nodes:
         raise InputError(f"there is no node {node!r} (there are: {', '.join(nodes)})")
     said = bytearray()
     task = session.start(
         ["/bin/sh", "-c", line],
-        node=node if node in hosts else ROOT,
+        node=node if node in hosts else ROOT_NAMESPACE,
         environment=LIVE_ENVIRONMENT,
         on_output=lambda _is_error, data: said.extend(data[: MOST_SAID_BYTES - len(said)]),
     )

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.live import Network
-from longfat.model.network import ROOT
+from longfat.model.network import ROOT_NAMESPACE
 from longfat.output.watch.plan import queue_limits
-from longfat.studio.live.clock_controller import ClockFace, Tempo
+from longfat.studio.live.clock_controller import ClockController, ClockFace
 from longfat.studio.live.commands import run_line
 from longfat.studio.live.drawn_network import Drawn, read_drawing
 from longfat.studio.live.messages import MOST_ROWS, MOST_STEP_S, Order, pace_of
-from longfat.studio.live.probe_reader import Looking
-from longfat.studio.live.reconcile import Changing
+from longfat.studio.live.probe_reader import ProbeReader
+from longfat.studio.live.reconcile import Reconciliation
 from longfat.studio.live.recordings import Recordings
 from longfat.studio.live.terminals import Terminals
 
@@ -35,7 +35,7 @@ _IDLE_WAIT_S = 0.25
 _BLIND = "an interface of the drawing is not there any more, so the probes see nothing"
 
 
-class Stage:
+class SessionController:
     """What a room has in it.
 
     Args:
@@ -82,11 +82,11 @@ class Stage:
                 self._network, on_change=lambda one: listeners.event("terminal", terminal=one)
             )
             self.terminals.prepare()
-            self._tempo = Tempo(self._session)
-            self._face = ClockFace(self._session, self._tempo)
-            self._changing = Changing(self._network, drawn)
+            self._clock = ClockController(self._session)
+            self._face = ClockFace(self._session, self._clock)
+            self._changing = Reconciliation(self._network, drawn)
             self._recordings = Recordings(self._network, listeners=listeners)
-            self._looking = Looking(
+            self._looking = ProbeReader(
                 self._network, flow_of=self._recordings.flow_of, limits=queue_limits(case)
             )
             self._looking.begin()
@@ -114,7 +114,7 @@ class Stage:
             MachineError: the machine has ended.
         """
         if self._session.is_held:
-            if self._tempo.may_pass:
+            if self._clock.may_pass:
                 self._see_to_flows()
             if not self._is_flushed:
                 self._is_flushed = True
@@ -123,10 +123,10 @@ class Stage:
                 self._see_to_probes()
         last = self._recordings.last
         due_s = last.due_s()
-        self._tempo.go_on(
+        self._clock.go_on(
             due_ns=None if due_s is None else round(due_s * 1e9), awaited=last.awaited()
         )
-        runs = self._tempo.state == "running"
+        runs = self._clock.state == "running"
         self._is_flushed = self._is_flushed and not runs
         self._tell_clock()
         woken = wake in self._session.wait(_WAIT_S if runs else _IDLE_WAIT_S, also=[wake])
@@ -140,12 +140,12 @@ class Stage:
     def type_at(self, number: int, data: bytes) -> None:
         """Type at a terminal."""
         if self.terminals.type_at(number, data):
-            self._tempo.stir()
+            self._clock.wake()
 
     def resize(self, number: int, rows: int, columns: int) -> None:
         """Tell a terminal its size."""
         self.terminals.resize(number, rows, columns)
-        self._tempo.stir()
+        self._clock.wake()
 
     def all(self) -> Iterable[Said]:
         """Return all there is to be told to who comes now."""
@@ -162,7 +162,7 @@ class Stage:
     def info(self) -> dict[str, Any]:
         """Return it as `SessionInfo` of the page's `api/types.ts`; from any thread."""
         drawn, model = self._changing.drawn, self._network.model
-        nodes = [{"name": ROOT, "kind": "root"}]
+        nodes = [{"name": ROOT_NAMESPACE, "kind": "root"}]
         nodes += [{"name": one.name, "kind": "switch"} for one in model.switches]
         nodes += [
             {"name": one.name, "kind": "router" if one.forwards else "host"} for one in model.hosts
@@ -188,10 +188,10 @@ class Stage:
             "run": self._run,
             "update": self._update,
             "stop": lambda _: self._end_recording(),
-            "hold": lambda _: self._tempo.hold(),
-            "go": lambda _: self._tempo.go(),
+            "hold": lambda _: self._clock.hold(),
+            "go": lambda _: self._clock.go(),
             "step": self._step,
-            "pace": lambda one: self._tempo.set_pace(pace_of(one)),
+            "pace": lambda one: self._clock.set_pace(pace_of(one)),
             "open-terminal": self._open_terminal,
             "close-terminal": self._close_terminal,
             "type": self._type,
@@ -200,7 +200,7 @@ class Stage:
         try:
             if order.do not in orders:
                 raise InputError(f"there is no order {order.do!r}")
-            self._tempo.rest()
+            self._clock.rest()
             orders[order.do](order)
         except MachineError:
             raise
@@ -216,7 +216,7 @@ class Stage:
         self._end_recording()
         if not case.flows:
             raise InputError("there is no flow to run: draw one from a host to another")
-        self._tempo.go()
+        self._clock.go()
         self._looking.flush(sample=True)
         self._recordings.look(self._looking)
         self._looking.count_anew()
@@ -224,11 +224,11 @@ class Stage:
 
     def _end_recording(self) -> None:
         self._recordings.end(self._looking)
-        self._tempo.stir()
+        self._clock.wake()
 
     def _step(self, order: Order) -> None:
         by_s = order.real("by_s", least=1e-6, most=MOST_STEP_S)
-        self._tempo.step(round(by_s * 1e9))
+        self._clock.step(round(by_s * 1e9))
 
     def _update(self, order: Order) -> None:
         text, case = order.text("text"), order.maybe_text("case")
@@ -243,17 +243,17 @@ class Stage:
         rows = order.whole("rows", least=1, most=MOST_ROWS)
         columns = order.whole("columns", least=1, most=MOST_ROWS)
         self.terminals.open(order.text("node"), rows=rows, columns=columns)
-        self._tempo.stir()
+        self._clock.wake()
 
     def _close_terminal(self, order: Order) -> None:
         self.terminals.close(order.whole("id", least=1, most=2**31))
-        self._tempo.stir()
+        self._clock.wake()
 
     def _type(self, order: Order) -> None:
         text = order.text("text").rstrip("\n") + "\n"
         for node in dict.fromkeys(order.texts("nodes")):
             self.terminals.type_lines(node, text)
-        self._tempo.stir()
+        self._clock.wake()
 
     def _ask(self, order: Order) -> None:
         number, line = order.whole("number", least=0, most=2**31), order.text("line")
@@ -267,7 +267,7 @@ class Stage:
         went_on = self._recordings.last.end_s is None
         self._recordings.see_to_flows(self._looking)
         if went_on and self._recordings.last.end_s is not None:
-            self._tempo.stir()
+            self._clock.wake()
 
     def _see_to_probes(self) -> None:
         """Begin anew to look where there is reason to; all that was seen has been read."""

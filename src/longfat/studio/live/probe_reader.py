@@ -47,7 +47,7 @@ Point = tuple[SeriesInfo, float, float]
 """A series, a time in seconds since boot, and a value."""
 
 
-class Looking:
+class ProbeReader:
     """The probes of a room; `begin` begins, `end` ends them.
 
     Args:

@@ -12,10 +12,10 @@ from longfat.studio.live.drawn_network import Drawn, cannot_take
 
 if TYPE_CHECKING:
     from longfat.live import Network
-    from longfat.studio.live.probe_reader import Looking
+    from longfat.studio.live.probe_reader import ProbeReader
 
 
-class Changing:
+class Reconciliation:
     """What is drawn, as the network is by now; for the room's thread.
 
     Args:
@@ -34,7 +34,7 @@ class Changing:
         self.stale: list[str] = []
         self._broken: list[str] = []
 
-    def take(self, new: Drawn, *, looking: Looking) -> bool:
+    def take(self, new: Drawn, *, looking: ProbeReader) -> bool:
         """Let the network become what is drawn now; the machine is held.
 
         Args:
@@ -56,7 +56,7 @@ class Changing:
         self._broken = [*self._broken, reason]
         self.stale = self._broken
 
-    def _change(self, new: Drawn, looking: Looking) -> list[str]:
+    def _change(self, new: Drawn, looking: ProbeReader) -> list[str]:
         """Change what is to be changed; return what could not be, in words."""
         network = self._network
         model = new.case.network

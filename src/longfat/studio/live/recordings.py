@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from longfat.live import Network
     from longfat.model.case import Case
     from longfat.studio.live.broadcast import Listeners
-    from longfat.studio.live.probe_reader import Looking
+    from longfat.studio.live.probe_reader import ProbeReader
 
 _MOST_RECORDINGS = 20
 
@@ -46,14 +46,14 @@ class Recordings:
         del self._all[:-_MOST_RECORDINGS]
         self.tell()
 
-    def end(self, looking: Looking) -> None:
+    def end(self, looking: ProbeReader) -> None:
         """End the flows that still run; what follows is the next recording's."""
         if self.last.end_s is None:
             self.last.stop(self._network)
             self._close(looking)
             self.tell()
 
-    def see_to_flows(self, looking: Looking) -> None:
+    def see_to_flows(self, looking: ProbeReader) -> None:
         """Start the flows that are due, and measure those that have ended; the machine is held."""
         last = self.last
         if last.end_s is not None:
@@ -65,7 +65,7 @@ class Recordings:
         if ended or began or last.end_s is not None:
             self.tell()
 
-    def look(self, looking: Looking) -> None:
+    def look(self, looking: ProbeReader) -> None:
         """Take what the probes and the pings have seen, and tell it.
 
         Raises:
@@ -101,7 +101,7 @@ class Recordings:
         """Return all their series, as binary messages."""
         return [one.series.whole(recording=one.number) for one in self._all]
 
-    def _close(self, looking: Looking) -> None:
+    def _close(self, looking: ProbeReader) -> None:
         looking.flush(sample=True)
         self.look(looking)
         self.last.close(self._network.clock.now)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from longfat.studio.live.session import Room
+    from longfat.studio.live.session import LiveSession
     from longfat.studio.live.sessions import Rooms
     from longfat.studio.workspace import Workspace
 
@@ -66,7 +66,7 @@ def live_routes(rooms: Rooms, *, workspace: Workspace) -> list[BaseRoute]:
     ]
 
 
-Talk = Callable[[WebSocket, "Room", Listener], Coroutine[None, None, None]]
+Talk = Callable[[WebSocket, "LiveSession", Listener], Coroutine[None, None, None]]
 
 
 async def _serve(socket: WebSocket, rooms: Rooms, talk: Talk) -> None:
@@ -100,7 +100,7 @@ async def _pass_on(socket: WebSocket, listener: Listener) -> None:
             await socket.send_bytes(said)
 
 
-async def _session(socket: WebSocket, room: Room, listener: Listener) -> None:
+async def _session(socket: WebSocket, room: LiveSession, listener: Listener) -> None:
     room.join(listener)
     try:
         while True:
@@ -114,7 +114,7 @@ async def _session(socket: WebSocket, room: Room, listener: Listener) -> None:
         room.leave(listener)
 
 
-async def _terminal(socket: WebSocket, room: Room, listener: Listener) -> None:
+async def _terminal(socket: WebSocket, room: LiveSession, listener: Listener) -> None:
     number = socket.path_params["terminal"]
     room.watch(number, listener)
     try:

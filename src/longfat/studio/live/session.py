@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.errors import LongfatError, MachineError
 from longfat.studio.live.broadcast import Listeners
-from longfat.studio.live.controller import Stage
+from longfat.studio.live.controller import SessionController
 
 if TYPE_CHECKING:
     from longfat.studio.live.broadcast import Listener
@@ -48,7 +48,7 @@ class _Posted:
     else_end: Listener | None
 
 
-class Room:
+class LiveSession:
     """A live session.
 
     Args:
@@ -76,7 +76,7 @@ class Room:
         self._over = False
         self._listeners = Listeners()
         try:
-            self._stage = Stage(
+            self._stage = SessionController(
                 number, name=name, drawn=drawn, listeners=self._listeners, on_wait=self._check
             )
         except _Closed:

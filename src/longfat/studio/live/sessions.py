@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
 from longfat.studio.live.drawn_network import read_drawing
-from longfat.studio.live.session import Room
+from longfat.studio.live.session import LiveSession
 from longfat.study.files import ReadBeside, reads_nothing
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ class Rooms:
     def __init__(self, *, workspace: Path) -> None:
         self._workspace = workspace
         # None for one whose network is being built.
-        self._rooms: dict[str, Room | None] = {}
+        self._rooms: dict[str, LiveSession | None] = {}
         self._closing = threading.Event()
         self._lock = threading.Lock()
         self._count = itertools.count(1)
 
     def create(
         self, *, name: str, text: str, case: str | None, beside: ReadBeside = reads_nothing
-    ) -> Room:
+    ) -> LiveSession:
         """Boot a machine and build what is drawn in it; takes a part of a second.
 
         Args:
@@ -56,7 +56,7 @@ class Rooms:
                 raise InputError(f"{MOST_ROOMS} networks run already: end some of their sessions")
             self._rooms[number] = None
         try:
-            room = Room(number, name=name, drawn=drawn, is_closing=self._closing.is_set)
+            room = LiveSession(number, name=name, drawn=drawn, is_closing=self._closing.is_set)
         except BaseException:
             with self._lock:
                 del self._rooms[number]
@@ -65,7 +65,7 @@ class Rooms:
             self._rooms[number] = room
         return room
 
-    def find(self, number: str) -> Room | None:
+    def find(self, number: str) -> LiveSession | None:
         """Return the room of a name that lives; None if there is none."""
         room = self._rooms.get(number)
         return None if room is None or room.is_over else room

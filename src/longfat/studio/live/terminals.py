@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from longfat.errors import InputError
 from longfat.live.shell.bashrc import PLACE, bashrc, environment
 from longfat.live.shell.server import SHELL
-from longfat.model.network import ROOT
+from longfat.model.network import ROOT_NAMESPACE
 
 if TYPE_CHECKING:
     from longfat.live import Network
@@ -135,7 +135,7 @@ class Terminals:
         for number in ended[: max(0, len(self._all) - MOST_TERMINALS + 1)]:
             self.close(number)
         hosts = {host.name for host in self._network.model.hosts}
-        place = node if node in hosts else ROOT
+        place = node if node in hosts else ROOT_NAMESPACE
         task = self._network.session.start(
             SHELL,
             node=place,
@@ -221,7 +221,11 @@ class Terminals:
 
     def _check(self, node: str) -> None:
         model = self._network.model
-        nodes = [ROOT, *(host.name for host in model.hosts), *(one.name for one in model.switches)]
+        nodes = [
+            ROOT_NAMESPACE,
+            *(host.name for host in model.hosts),
+            *(one.name for one in model.switches),
+        ]
         if node not in nodes:
             raise InputError(f"there is no node {node!r} in the running network")
 

@@ -41,7 +41,7 @@ class NotRunError(Exception):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Own:
+class CaseMetric:
     """A metric of the case that is looked at, or of the one beside it.
 
     Attributes:
@@ -98,7 +98,7 @@ class RowScope:
     def leaf(self, term: Term) -> Column:
         """Return the values of a name or metric, one for each case."""
         match term:
-            case Own():
+            case CaseMetric():
                 return self.table.column(term.key)[term.rows(self.at)] * factor(term.unit)
             case Named():
                 return self.rows.numbers(term.name)[self.at]
@@ -136,7 +136,7 @@ class _Over:
     text: str
     what: Any
     where: Condition | None
-    owns: tuple[Own, ...]
+    owns: tuple[CaseMetric, ...]
     names: tuple[str, ...]
     rows: Rows
     at: Indices

@@ -19,8 +19,8 @@ from longfat.study.claims.aggregates import (
     CONDITION_WORDS,
     NUMBER_WORDS,
     Aggregate,
+    CaseMetric,
     OverCases,
-    Own,
     Quantified,
     RowScope,
     depth_of,
@@ -84,7 +84,7 @@ class Parts:
         fixed: it depends on nothing but names.
     """
 
-    owns: list[Own] = field(default_factory=list)
+    owns: list[CaseMetric] = field(default_factory=list)
     names: dict[str, None] = field(default_factory=dict)
     samples: dict[str, Sampled] = field(default_factory=dict)
     fixed: bool = True
@@ -164,7 +164,7 @@ class CaseBuilder(NameBuilder):
             )
         super()._refuse(word, offset)
 
-    def _own(self, syntax: Syntax) -> Own | Sampled:
+    def _own(self, syntax: Syntax) -> CaseMetric | Sampled:
         token, *pins = syntax.children
         if self._parts is not None and str(token) in self.samples and not pins:
             return self._sampled(str(token))
@@ -175,7 +175,7 @@ class CaseBuilder(NameBuilder):
         own = self._found(flow, name, start, text=source_of(syntax, self.text))
         if pins:
             pinned = pinned_values(pins, self._rows)
-            own = Own(
+            own = CaseMetric(
                 text=own.text,
                 key=own.key,
                 unit=own.unit,
@@ -205,10 +205,10 @@ class CaseBuilder(NameBuilder):
             )
         raise FormulaError(reason, offset=offset)
 
-    def _found(self, flow: str, name: str, start: int, *, text: str) -> Own:
+    def _found(self, flow: str, name: str, start: int, *, text: str) -> CaseMetric:
         found = self._rows.metric(flow, name)
         if found is not None:
-            return Own(text=text, key=found.key, unit=found.unit, there=found.there)
+            return CaseMetric(text=text, key=found.key, unit=found.unit, there=found.there)
         measured = self._rows.measured()
         flows = dict.fromkeys(key.partition(".")[0] for key in measured)
         if flow not in flows:
@@ -233,7 +233,7 @@ class CaseBuilder(NameBuilder):
             return self._fairness(parts[0])
         return super().call(name, token, parts)
 
-    def _fairness(self, part: Syntax) -> Own:
+    def _fairness(self, part: Syntax) -> CaseMetric:
         flow = source_of(part, self.text)
         start = offset_of(part)
         if self._parts is None:
@@ -310,7 +310,7 @@ class CaseBuilder(NameBuilder):
                 return " ".join(self.text[start : at + 1].split())
         return " ".join(self.text[start:].split())
 
-    def _cases(self, owns: tuple[Own, ...], names: tuple[str, ...], offset: int) -> Indices:
+    def _cases(self, owns: tuple[CaseMetric, ...], names: tuple[str, ...], offset: int) -> Indices:
         """Return the cases that have all of some metrics, each that says the same once."""
         at = np.arange(len(self._rows), dtype=np.intp)
         for own in owns:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from longfat.common.extras import lazy
 from longfat.model.metric import Metric, Unit
-from longfat.model.parameter import Setting
+from longfat.model.parameter import ParameterValue
 from longfat.study.claims.terms import Results
 from longfat.study.grid.expressions import Kind, Kinds
 from longfat.study.grid.grid import Axes, Combination
@@ -42,7 +42,7 @@ class GridRow:
 
     combination: Combination
     numbers: Mapping[str, float]
-    settings: Mapping[str, Setting]
+    settings: Mapping[str, ParameterValue]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longfat.model.metric import Unit
-from longfat.model.parameter import Setting
+from longfat.model.parameter import ParameterValue
 from longfat.study.claims import terms
 from longfat.study.claims.terms import DIMENSIONS, PLAIN, Term
 
@@ -47,7 +47,7 @@ class Example:
     """
 
     case: str
-    settings: Mapping[str, Setting]
+    settings: Mapping[str, ParameterValue]
     readings: Mapping[str, tuple[float | None, Unit]]
 
     def to_json(self) -> dict[str, Any]:

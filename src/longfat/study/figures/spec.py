@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from longfat.model.metric import Unit
-from longfat.study.claims.aggregates import Own
+from longfat.study.claims.aggregates import CaseMetric
 from longfat.study.claims.rows import Indices, Rows
 from longfat.study.claims.terms import DIMENSIONS, Dimension, Results, Term
 
@@ -71,7 +71,7 @@ class Quantity:
     label: str
     unit: Unit
     term: Term | None
-    owns: tuple[Own, ...] = ()
+    owns: tuple[CaseMetric, ...] = ()
     names: tuple[str, ...] = ()
     parameter: str | None = None
     sampled: str | None = None

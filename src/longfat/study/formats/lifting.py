@@ -15,7 +15,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
-from longfat.model.network import ROOT, Host, Link, Network, Route, Shape, shape_lines
+from longfat.model.network import (
+    ROOT_NAMESPACE,
+    Host,
+    Link,
+    LinkImpairments,
+    Network,
+    Route,
+    shape_lines,
+)
 from longfat.model.network.build import DEFAULT_MTU_BYTES
 from longfat.model.network.qdisc import qdisc_problem
 from longfat.model.network.shape import LEAST_RATE_BPS, MOST_RATE_BPS
@@ -36,7 +44,9 @@ _NETEM = re.compile(
 _TBF = re.compile(r"rate (\S+) burst [0-9]+ limit ([0-9]{1,12})")
 
 
-def lift(network: Network, setup: Sequence[Command]) -> tuple[Network, tuple[Command, ...]]:
+def infer_link_properties(
+    network: Network, setup: Sequence[Command]
+) -> tuple[Network, tuple[Command, ...]]:
     """Return a network with the properties that set-up lines say, and the lines that are left.
 
     Args:
@@ -165,9 +175,9 @@ def _with_shapes(
     for device, commands in lines.items():
         index, end, node = ends[device]
         link = network.links[index]
-        home = node if node in hosts else ROOT
+        home = node if node in hosts else ROOT_NAMESPACE
         now = link.a_to_b if end == "a" else link.b_to_a
-        plain = now == Shape() and all(one.node == home for one in commands)
+        plain = now == LinkImpairments() and all(one.node == home for one in commands)
         mtu_bytes = link.mtu_bytes or DEFAULT_MTU_BYTES
         shape = _shape([one.line for one in commands], device, mtu_bytes) if plain else None
         if shape is None:
@@ -179,7 +189,7 @@ def _with_shapes(
     return network, tuple(left)
 
 
-def _shape(lines: Sequence[str], device: str, mtu_bytes: int) -> Shape | None:
+def _shape(lines: Sequence[str], device: str, mtu_bytes: int) -> LinkImpairments | None:
     """Return the shape that becomes these lines; None if none does."""
     fields: dict[str, float | str | None] = {}
     for line in lines:
@@ -202,7 +212,7 @@ def _shape(lines: Sequence[str], device: str, mtu_bytes: int) -> Shape | None:
             return None
     for left in ({"queue_bytes"}, set()):
         given = {name: value for name, value in fields.items() if name not in left}
-        shape = Shape(**given)  # type: ignore[arg-type]
+        shape = LinkImpairments(**given)  # type: ignore[arg-type]
         made = shape_lines(device, shape, mtu_bytes=mtu_bytes)
         if [f"tc {line}" for line in made] == list(lines):
             return shape

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from longfat.model.network import ROOT, shape_commands
+from longfat.model.network import ROOT_NAMESPACE, shape_commands
 from longfat.model.network.build import FORWARD_LINE
 from longfat.study.host_commands import addressing, mtu_lines
 
@@ -136,10 +136,10 @@ def _set_up(network: Network, setup: Sequence[Command]) -> str:
         "def set_up(net):",
         '    """Type what the network needs besides, and its set-up lines."""',
     ]
-    if any(node == ROOT for node, _ in typed):
+    if any(node == ROOT_NAMESPACE for node, _ in typed):
         lines.append('    root = Node("root", inNamespace=False)')
     for node, line in typed:
-        where = "root" if node == ROOT else f"net[{node!r}]"
+        where = "root" if node == ROOT_NAMESPACE else f"net[{node!r}]"
         lines.append(f"    run({where}, {line!r})")
     if not typed:
         lines.append("    del net")

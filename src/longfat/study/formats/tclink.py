@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from longfat.model.network import Shape
+from longfat.model.network import LinkImpairments
 from longfat.model.units import parse_time_s
 
 PACKET_BYTES = 1500
@@ -69,7 +69,7 @@ def link_shape(
     jitter_s: float | None,
     who: str,
     notes: Notes,
-) -> Shape:
+) -> LinkImpairments:
     """Return what a TCLink does to the packets of one direction.
 
     Args:
@@ -94,7 +94,7 @@ def link_shape(
         jitter_s = None
     if jitter_s:
         notes.say(who, "jitter: Mininet draws it evenly from both sides, longfat normally")
-    return Shape(
+    return LinkImpairments(
         rate_bps=None if megabits is None else round(megabits * 1e6),
         delay_s=delay_s or None,
         jitter_s=jitter_s or None,

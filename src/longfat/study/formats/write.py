@@ -18,7 +18,7 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarStri
 from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError
 from longfat.model.case import DEFAULT_MEMORY_BYTES
-from longfat.model.network import Shape
+from longfat.model.network import LinkImpairments
 from longfat.model.probes import Capture, Probe
 from longfat.model.probes.capture import DEFAULT_SNAP_BYTES
 from longfat.model.probes.probe import Sampled
@@ -146,7 +146,7 @@ def _link(link: Link) -> CommentedMap | CommentedSeq:
     return _row([*ends, _row(fields)] if fields else ends)
 
 
-def _shape(shape: Shape) -> dict[str, Any]:
+def _shape(shape: LinkImpairments) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     if shape.rate_bps is not None:
         fields["rate"] = rate_text(shape.rate_bps)

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from longfat.common.suggest import nearest
 from longfat.errors import InputError, Place
 from longfat.model.metric import Unit
-from longfat.model.parameter import Setting
+from longfat.model.parameter import ParameterValue
 from longfat.study.claims.formula import FormulaError
 from longfat.study.claims.terms import DIMENSIONS, Condition, Dimension
 from longfat.study.grid.expressions import (
@@ -387,18 +387,18 @@ class Axes(Kinds):
         told = [f"{name}: {values[i].text}" for (name, values), i in pairs if name in names]
         return f"with {', '.join(told)}: "
 
-    def settings(self, combination: Combination, bindings: Bindings) -> dict[str, Setting]:
+    def settings(self, combination: Combination, bindings: Bindings) -> dict[str, ParameterValue]:
         """Return what each parameter is in a combination."""
         found = {}
         for (name, values), index in zip(self.values.items(), combination, strict=True):
             value = values[index]
             if value.unit is None:
-                found[name] = Setting(text=bindings.shown[name])
+                found[name] = ParameterValue(text=bindings.shown[name])
             elif value.times is None:
-                found[name] = Setting(text=value.text, number=value.number, unit=value.unit)
+                found[name] = ParameterValue(text=value.text, number=value.number, unit=value.unit)
             else:
                 kind = self._kinds[name]
                 unit = _UNITS.get(kind, Unit.COUNT) if isinstance(kind, Dimension) else Unit.COUNT
                 number = bindings.numbers[name] / (8.0 if unit is Unit.BYTES else 1.0)
-                found[name] = Setting(text=value.text, number=number, unit=unit)
+                found[name] = ParameterValue(text=value.text, number=number, unit=unit)
         return found

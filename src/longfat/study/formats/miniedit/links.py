@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
-from longfat.model.network import Link, Shape
+from longfat.model.network import Link, LinkImpairments
 from longfat.study.formats.miniedit.fields import Fields
 from longfat.study.formats.tclink import link_shape, link_time_s
 
@@ -62,9 +62,9 @@ def read_link(
     return Link(a=ends[0][1], b=ends[1][1], a_to_b=shape, b_to_a=shape)
 
 
-def _read_shape(node: Node | None, who: str, notes: Notes) -> Shape:
+def _read_shape(node: Node | None, who: str, notes: Notes) -> LinkImpairments:
     if node is None:
-        return Shape()
+        return LinkImpairments()
     opts = Fields(node, "a link's options")
     megabits = opts.number("bw")
     packets = opts.number("max_queue_size")

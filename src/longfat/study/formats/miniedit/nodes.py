@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
 from longfat.model.case import Command
-from longfat.model.network import ROOT, Host, Route, Switch
+from longfat.model.network import ROOT_NAMESPACE, Host, Route, Switch
 from longfat.study.addresses import host_address, router_address
 from longfat.study.formats.miniedit.commands import BACKGROUND, OPENFLOW, class_prefix, split_lines
 from longfat.study.formats.miniedit.fields import Fields
@@ -164,8 +164,8 @@ def read_switch(node: Node, *, notes: Notes) -> Drawn:
         made = Host(name=element.name, address=None, forwards=True)
         element.say("the router has no addresses: a .mn file says none; set them with ip lines")
     elif (address := element.text("switchIP")) is not None:
-        setup.append(_add_address(element, address, device=element.name, node=ROOT))
-    setup += element.commands(element.name if kind == _ROUTER else ROOT)
+        setup.append(_add_address(element, address, device=element.name, node=ROOT_NAMESPACE))
+    setup += element.commands(element.name if kind == _ROUTER else ROOT_NAMESPACE)
     element.end()
     return Drawn(
         name=element.name, node=made, source=node, setup=tuple(setup), position=element.position

@@ -15,7 +15,14 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from longfat.model.network import ROOT, Host, Link, Network, Shape, shape_commands
+from longfat.model.network import (
+    ROOT_NAMESPACE,
+    Host,
+    Link,
+    LinkImpairments,
+    Network,
+    shape_commands,
+)
 from longfat.model.network.build import FORWARD_LINE
 from longfat.study.formats.miniedit.layout import lay_out
 from longfat.study.formats.tclink import MOST_MBIT, PACKET_BYTES, Notes
@@ -70,7 +77,7 @@ def miniedit_text(
         lines = [*([FORWARD_LINE] if host.forwards else []), *starts.pop(host.name, [])]
         options = _host_options(host, addresses[host.name], lines, notes)
         hosts.append(_with_options(outer, options))
-    root = starts.pop(ROOT, [])
+    root = starts.pop(ROOT_NAMESPACE, [])
     for switch in network.switches:
         outer = _outer(switch.name, numbers[switch.name], places[switch.name])
         options = {"switchType": "default", "controllers": [_CONTROLLER]}
@@ -80,7 +87,9 @@ def miniedit_text(
             root = []
         switches.append(_with_options(outer, options))
     if root:
-        notes.say(ROOT, "there is no switch whose start command could hold its set-up lines")
+        notes.say(
+            ROOT_NAMESPACE, "there is no switch whose start command could hold its set-up lines"
+        )
     if network.switches:
         notes.say(_CONTROLLER, "is added: MiniEdit's switches forward nothing without a controller")
     document = {
@@ -215,14 +224,14 @@ def _plain_links(
             by_lines.append(link)
             found.append((link, {}))
         else:
-            by_lines.append(replace(link, a_to_b=Shape(), b_to_a=Shape()))
+            by_lines.append(replace(link, a_to_b=LinkImpairments(), b_to_a=LinkImpairments()))
             found.append((link, _options(shape, who, notes)))
     for node, line in shape_commands(replace(network, links=tuple(by_lines))):
         starts.setdefault(node, []).append(line)
     return found
 
 
-def _options(shape: Shape, who: str, notes: Notes) -> dict[str, Any]:
+def _options(shape: LinkImpairments, who: str, notes: Notes) -> dict[str, Any]:
     """Return a shape as options of Mininet's TCLink."""
     options: dict[str, Any] = {}
     if shape.rate_bps is not None:

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from longfat.model.network import ROOT
+from longfat.model.network import ROOT_NAMESPACE
 from longfat.study.formats.mininet import plain
 from longfat.study.formats.mininet.draft import NO_CONTROLLER, NOT_KNOWN, Draft
 from longfat.study.formats.mininet.expressions import Expressions
@@ -384,7 +384,7 @@ class Calls(Expressions):
             return Custom(of.of if isinstance(of, Custom) else of, {**inner, **named})
         if name == "Node" and named.get("inNamespace") is False:
             draft = self.nets[-1].draft if self.nets else Draft(self.course)
-            return NodeRef(draft, ROOT)
+            return NodeRef(draft, ROOT_NAMESPACE)
         if name == "Intf":
             self.course.say(node, "Intf is left out: a machine has no network of its own")
         elif name in plain.FUNCTIONS and target.module in {"", "mininet.util"}:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from longfat.common.suggest import listed, nearest
 from longfat.model.case import Command
-from longfat.model.network import ROOT
+from longfat.model.network import ROOT_NAMESPACE
 from longfat.study.formats.miniedit.commands import BACKGROUND, OPENFLOW, split_lines
 from longfat.study.formats.mininet.limits import source_text
 from longfat.study.formats.mininet.values import NodeRef, Value, is_scalar
@@ -235,7 +235,7 @@ class Draft:
 
     def type(self, call: ast.AST, name: str, words: Sequence[Value]) -> None:
         """Type a line at a node: what sets the network up is kept, the rest is told."""
-        who = "root" if name == ROOT else name
+        who = "root" if name == ROOT_NAMESPACE else name
         parts = [" ".join(map(str, one)) if isinstance(one, list) else one for one in words]
         if not parts or not all(is_scalar(part) for part in parts):
             self.course.say(call, f"what is typed at {who} is left out: it {NOT_KNOWN}")
@@ -244,10 +244,10 @@ class Draft:
             self._type_line(call, name, line)
 
     def _type_line(self, call: ast.AST, name: str, line: str) -> None:
-        who = "root" if name == ROOT else name
+        who = "root" if name == ROOT_NAMESPACE else name
         node = self.nodes.get(name)
         at_root = node is None or node.is_switch
-        command = Command(node=ROOT if at_root else name, line=line)
+        command = Command(node=ROOT_NAMESPACE if at_root else name, line=line)
         if _STATUS.fullmatch(line):
             if self._doubted is not None and self._doubted[0] == name:
                 self.typed.append(self._doubted[1])

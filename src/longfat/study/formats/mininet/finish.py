@@ -6,7 +6,7 @@ import ipaddress
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
-from longfat.model.network import Host, Link, Network, Route, Shape, Switch, problems
+from longfat.model.network import Host, Link, LinkImpairments, Network, Route, Switch, problems
 from longfat.study.addresses import host_address, router_address
 from longfat.study.formats.mininet.draft import MININET_PREFIX, NOT_KNOWN
 from longfat.study.formats.tclink import link_shape, link_time_s
@@ -121,7 +121,7 @@ def _routes(draft: Draft, name: str, node: DraftNode, address: str | None) -> tu
 def _link(draft: Draft, link: DraftLink, addresses: dict[str, str | None]) -> Link:
     a, b = link.ends
     given: list[str | None] = []
-    shapes: list[Shape] = []
+    shapes: list[LinkImpairments] = []
     for end, params in zip(link.ends, link.of_ends, strict=True):
         options = {**draft.common_options, **link.options, **params}
         text = draft.known_text(link.call, options.pop("ip", None), f"the ip of {end}")
@@ -145,7 +145,9 @@ def _link(draft: Draft, link: DraftLink, addresses: dict[str, str | None]) -> Li
     )
 
 
-def _shape(draft: Draft, link: DraftLink, who: str, options: Mapping[str, Value]) -> Shape:
+def _shape(
+    draft: Draft, link: DraftLink, who: str, options: Mapping[str, Value]
+) -> LinkImpairments:
     course, own = draft.course, dict(options)
     megabits = _number(draft, link, who, own, "bw")
     packets = _number(draft, link, who, own, "max_queue_size")
@@ -176,8 +178,8 @@ def _shape(draft: Draft, link: DraftLink, who: str, options: Mapping[str, Value]
     return shape if red is None else _with_qdisc(shape, red)
 
 
-def _with_qdisc(shape: Shape, qdisc: str) -> Shape:
-    return Shape(
+def _with_qdisc(shape: LinkImpairments, qdisc: str) -> LinkImpairments:
+    return LinkImpairments(
         rate_bps=shape.rate_bps,
         delay_s=shape.delay_s,
         jitter_s=shape.jitter_s,

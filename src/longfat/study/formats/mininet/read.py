@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from longfat.errors import InputError, Place
 from longfat.study.document import LARGEST_FILE_BYTES
-from longfat.study.formats.lifting import lift
+from longfat.study.formats.lifting import infer_link_properties
 from longfat.study.formats.mininet.finish import finish
 from longfat.study.formats.mininet.follow import Script
 from longfat.study.formats.mininet.limits import Course
@@ -66,7 +66,7 @@ def read_mininet(path: Path) -> tuple[MininetNetwork, tuple[str, ...]]:
         script = Script(tree, course)
         script.follow()
         draft = _draft(script, course, tree)
-        network, setup = lift(finish(draft), draft.typed)
+        network, setup = infer_link_properties(finish(draft), draft.typed)
         title = (ast.get_docstring(tree) or "").strip().partition("\n")[0].strip()
     except RecursionError:
         raise InputError("the script is nested too deep", place=Place(file, 1, 1)) from None

@@ -1,7 +1,7 @@
 import pytest
 
 from longfat.model.metric import Unit
-from longfat.output.plot.scales import scale_for
+from longfat.model.scales import scale_for
 
 
 @pytest.mark.parametrize(
