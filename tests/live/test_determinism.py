@@ -51,7 +51,7 @@ def session(net: Network, pause: Pause) -> dict[str, Any]:
     note(h1.run(["python3", "-c", ASK], input="hello\n").stdout)
     server.terminate()
     note(server.wait())
-    bulk = h1.start_iperf3(h2, time=3, parallel=2)
+    bulk = h1.start("iperf3", h2, time=3, parallel=2)
     note(None)
     with net.probe(queue="s1-eth2", tcp=["h1", "h2"], rate="h1-eth0", every="10ms") as series:
         net.sleep(1)

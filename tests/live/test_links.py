@@ -89,7 +89,7 @@ def test_a_link_is_cut_and_mended(kernel: str, make_network: MakeNetwork) -> Non
 
 def test_a_connection_survives_a_cut_that_is_short_enough(make_network: MakeNetwork) -> None:
     net = two_hosts(make_network(), rate="10mbit", delay="5ms")
-    bulk = host(net, "h1").start_iperf3("h2", time=20)
+    bulk = host(net, "h1").start("iperf3", "h2", time=20)
     net.sleep(5)
     net.links[1].down()
     net.sleep(3)
@@ -176,7 +176,7 @@ def test_a_queueing_discipline_decides_who_waits(kernel: str, make_network: Make
     h1, link = host(net, "h1"), net.links[1]
 
     def loaded_rtt_s() -> float:
-        bulk = h1.start_iperf3("h2", time=6)
+        bulk = h1.start("iperf3", "h2", time=6)
         net.sleep(3)
         rtt_s = h1.ping("h2", count=20, interval=0.1)["avg_s"]
         assert bulk.result()["receiver_bps"] == pytest.approx(19e6, rel=0.05)

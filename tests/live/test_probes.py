@@ -33,12 +33,12 @@ def test_looking_changes_nothing(
     kernel: str, properties: dict[str, Any], every: str, make_network: MakeNetwork
 ) -> None:
     net = two_hosts(make_network(kernel=kernel), **properties)
-    bulk = host(net, "h1").start_iperf3("h2", time=3)
+    bulk = host(net, "h1").start("iperf3", "h2", time=3)
     net.sleep(2)
     bare = bulk.result().raw
 
     net = two_hosts(make_network(kernel=kernel), **properties)
-    bulk = host(net, "h1").start_iperf3("h2", time=3)
+    bulk = host(net, "h1").start("iperf3", "h2", time=3)
     with net.probe(queue=net.links[1], tcp=["h1", "h2"], rate="s1-eth2", every=every) as series:
         net.sleep(2)
         assert series.tcp.num_rows > 0  # looked into on the way

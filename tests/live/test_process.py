@@ -219,8 +219,8 @@ def test_a_call_is_quick(h1: LiveHost) -> None:
 
 
 def test_measured_traffic_that_goes_on(net: Network, h1: LiveHost) -> None:
-    bulk = h1.start_iperf3("h2", time=5, rate="10mbit", congestion="reno")
-    other = host(net, "h2").start_iperf3(h1, time=3, udp=True, rate="1mbit", reverse=True)
+    bulk = h1.start("iperf3", "h2", time=5, rate="10mbit", congestion="reno")
+    other = host(net, "h2").start("iperf3", h1, time=3, udp=True, rate="1mbit", reverse=True)
     rtt = h1.ping("h2", count=3, interval="200ms", size=100)
     assert rtt["received"] == 3
     assert not bulk.is_over

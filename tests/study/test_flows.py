@@ -57,12 +57,12 @@ FLOWS = [
     (
         "{ping: h1 -> h2, interval: 0}",
         "9:33: flows.x.interval",
-        "0s is outside of what is allowed: 0.001s to 2147483s",
+        "0s is outside of what is allowed: 1ms to 2147483s",
     ),
     (
         "{ping: h1 -> h2, size: 64KB}",
         "9:29: flows.x.size",
-        "65536 bytes is outside of what is allowed: 0 to 65507 bytes",
+        "64KB is outside of what is allowed: 0 to 65507 bytes",
     ),
     (
         "{ping: h1 -> h2, start: soon}",
@@ -82,8 +82,8 @@ FLOWS = [
     (
         "{iperf3: h1 -> h2, time: 5, bytes: 1GB}",
         "9:41: flows.x.bytes",
-        "time and bytes are both given, and iperf3 ends at one of them: leave one out (in a case, "
-        "a common field is taken back by writing it without a value)",
+        "time and bytes are both given, and the flow ends at one of them: leave one out (in a "
+        "case, a common field is taken back by writing it without a value)",
     ),
     (
         "{iperf3: h1 -> h2, time: 1.5s}",
@@ -103,7 +103,7 @@ FLOWS = [
     (
         "{iperf3: h1 -> h2, mss: 80}",
         "9:30: flows.x.mss",
-        "80 bytes is outside of what is allowed: 88 to 9216 bytes",
+        "80 bytes is outside of what is allowed: 88 to 9KB",
     ),
     (
         "{iperf3: h1 -> h2, rate: 100mbps}",
@@ -114,7 +114,7 @@ FLOWS = [
     (
         "{iperf3: h1 -> h2, rate: 0}",
         "9:31: flows.x.rate",
-        "the rate is 0, which iperf3 takes as unlimited: leave the field out",
+        "0bit is outside of what is allowed: at least 1bit",
     ),
     (
         "{iperf3: h1 -> h2, reverse: maybe}",

@@ -87,7 +87,7 @@ cases:
         ("bulk: {kind: queue, of: s1-eth1}", "has the name of a flow"),
         ("capture: {of: [s1-eth1, s1-eth2]}", "an interface"),
         ("capture: {of: s1-eth1, filter: -w /tmp/x}", "hyphen"),
-        ("capture: {of: s1-eth1, snap: 10B}", "64 to 262144 bytes"),
+        ("capture: {of: s1-eth1, snap: 10B}", "64 to 256KB"),
         ("capture: {of: s1-eth1, packets: 0}", "1"),
         ("queue:", "none of that name"),
     ],

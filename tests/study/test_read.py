@@ -75,7 +75,7 @@ SETTINGS = [
         "9:9: kernel",
         'here stands \'6\', where a kernel version (such as "6.1" or "6.12.3") or newest is needed',
     ),
-    ("seed: -1", "9:7: seed", "-1 is outside of what is allowed: 0 to 9223372036854775807"),
+    ("seed: -1", "9:7: seed", "-1 is outside of what is allowed: at least 0"),
     ("seed: 1.5", "9:7: seed", "here stands '1.5', where a whole number is needed"),
     ("seeds: 0", "9:8: seeds", "0 is outside of what is allowed: 1 to 1000"),
     ("seeds: 1001", "9:8: seeds", "1001 is outside of what is allowed: 1 to 1000"),
@@ -90,7 +90,7 @@ SETTINGS = [
         "9:12: cases.a",
         "2 seeds from 9223372036854775807 on pass the largest seed, 9223372036854775807",
     ),
-    ("memory: 64MB", "9:9: memory", "'64MB' is outside of what is allowed: 128MB to 1TB"),
+    ("memory: 64MB", "9:9: memory", "64MB is outside of what is allowed: 128MB to 1TB"),
     (
         "unheard: {}",
         "9:1: unheard",

@@ -122,7 +122,7 @@ def exec(  # noqa: A001  the command's name
         open_vswitch=ovs,
         host_boundary=host_boundary,
         factor=pace,
-        timeout_s=None if timeout is None else seconds(timeout, what="a timeout"),
+        timeout_s=None if timeout is None else seconds(timeout),
         stall_cpu_s=stall_cpu_s,
     )
     for word in hidden_words(command, here=_here(), shared=folders):

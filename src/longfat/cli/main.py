@@ -14,7 +14,7 @@ from longfat.errors import ExitCode, LongfatError
 COMMANDS = (
     *("run", "plan", "runs", "query", "compare", "watch", "labs", "show", "plot"),
     *("diagnose", "tune", "bdp", "studio", "shell", "attach", "exec", "convert"),
-    *("fidelity", "kernel", "doctor"),
+    *("fidelity", "schema", "kernel", "doctor"),
 )
 """The subcommands in the order of the help; each stands in the module of its name."""
 
@@ -43,7 +43,7 @@ def commands() -> None:
     """Run networks on real Linux, in virtual time.
 
     Exit status: 0 good, 1 a claim failed, 2 bad input or usage, 3 the machine
-    or its surroundings failed.
+    or the host failed.
     """
 
 

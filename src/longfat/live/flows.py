@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longfat.live.process import CommandFailed, Completed, TimedOut
+from longfat.model.units import format_quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from longfat.live.process import Process
     from longfat.live.session import Session, Task
@@ -22,9 +25,9 @@ if TYPE_CHECKING:
 _SERVER_GRACE_S = 5.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """What a flow gave.
+@dataclass(frozen=True, kw_only=True)
+class Measured(Mapping[str, float]):
+    """What a flow gave: a mapping of its metrics by full name, in base units.
 
     Attributes:
         flow: the flow.
@@ -39,6 +42,30 @@ class Measured:
     def __getitem__(self, name: str) -> float:
         """Return a metric by its name, such as `receiver_bps`."""
         return self.metrics[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.metrics)
+
+    def __len__(self) -> int:
+        return len(self.metrics)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{title} {text}" for title, text in self._rows())
+        return f"<{self.flow.tool} {self.flow.source} -> {self.flow.target}: {shown}>"
+
+    def _repr_html_(self) -> str:
+        """Return the metrics as a table, for a notebook."""
+        rows = "".join(
+            f"<tr><td>{escape(title)}</td><td style='text-align:right'>{escape(text)}</td></tr>"
+            for title, text in self._rows()
+        )
+        head = escape(f"{self.flow.tool} {self.flow.source} -> {self.flow.target}")
+        return f"<table><caption>{head}</caption>{rows}</table>"
+
+    def _rows(self) -> Iterator[tuple[str, str]]:
+        for metric in self.flow.metrics:
+            if metric.name in self.metrics:
+                yield metric.title, format_quantity(self.metrics[metric.name], metric.unit)
 
     @property
     def json(self) -> Any:

@@ -2,74 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING
 
-from longfat.errors import InputError
-from longfat.live.quantities import bits_per_second, seconds, share, size_bytes
+from longfat.model.fields import values_of
 from longfat.model.network import LinkImpairments
-from longfat.model.network.qdisc import qdisc_problem
 
 if TYPE_CHECKING:
     from longfat.live.network import Network
-    from longfat.live.quantities import Duration, Rate, Share, Size
 
 
-class Properties(TypedDict, total=False):
-    """What one direction of a link does to packets; see `longfat.model.network.LinkImpairments`."""
-
-    rate: Rate | None
-    delay: Duration | None
-    jitter: Duration | None
-    loss: Share | None
-    duplicate: Share | None
-    corrupt: Share | None
-    reorder: Share | None
-    queue: Size | None
-    qdisc: str | None
-
-
-def shaped(
-    shape: LinkImpairments, properties: Properties | Mapping[str, object]
-) -> LinkImpairments:
+def shaped(shape: LinkImpairments, properties: Mapping[str, object]) -> LinkImpairments:
     """Return a shape with some of its properties changed.
 
     Raises:
         InputError: one of them has no such value.
     """
-    unknown = set(properties) - set(_FIELDS)
-    if unknown:
-        raise InputError(f"a link has no {sorted(unknown)[0]!r}: it has {', '.join(_FIELDS)}")
-    changes: dict[str, Any] = {}
-    for name, value in properties.items():
-        field, read = _FIELDS[name]
-        changes[field] = None if value is None else read(value)
-    return replace(shape, **changes)
-
-
-def _qdisc(value: object) -> str:
-    words = " ".join(str(value).split())
-    if reason := qdisc_problem(words):
-        raise InputError(reason)
-    return words
-
-
-def _share_of(what: str) -> Callable[[Any], float]:
-    return lambda value: share(value, what=what)
-
-
-_FIELDS: Mapping[str, tuple[str, Callable[[Any], float | str]]] = {
-    "rate": ("rate_bps", bits_per_second),
-    "delay": ("delay_s", seconds),
-    "jitter": ("jitter_s", seconds),
-    "loss": ("loss", _share_of("a loss")),
-    "duplicate": ("duplicate", _share_of("what is duplicated")),
-    "corrupt": ("corrupt", _share_of("what is corrupted")),
-    "reorder": ("reorder", _share_of("what is reordered")),
-    "queue": ("queue_bytes", size_bytes),
-    "qdisc": ("qdisc", _qdisc),
-}
+    return replace(shape, **values_of(LinkImpairments, properties, what="a link"))
 
 
 class LiveLink:
@@ -88,9 +38,7 @@ class LiveLink:
     def __repr__(self) -> str:
         return f"<{self.a} -- {self.b}>"
 
-    def change(
-        self, *, reverse: Properties | Mapping[str, object] | None = None, **properties: object
-    ) -> None:
+    def change(self, *, reverse: Mapping[str, object] | None = None, **properties: object) -> None:
         """Change what the link does to packets; what is not named stays.
 
         Packets that are on their way or wait stay there, but for those in a part of the

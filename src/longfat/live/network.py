@@ -32,7 +32,7 @@ from longfat.live.clock import Clock
 from longfat.live.flows import Started
 from longfat.live.folders import share_folders
 from longfat.live.link_changes import reshape
-from longfat.live.links import LiveLink, Properties, shaped
+from longfat.live.links import LiveLink, shaped
 from longfat.live.nodes import LiveHost, LiveSwitch, Node
 from longfat.live.probes import Series
 from longfat.live.process import CommandFailed, Completed, Process, TimedOut
@@ -40,6 +40,7 @@ from longfat.live.quantities import seconds, size_bytes
 from longfat.live.record import Record, as_line
 from longfat.live.session import LIVE_ENVIRONMENT, Session
 from longfat.model.case import DEFAULT_MEMORY_BYTES, Case, Command, File
+from longfat.model.fields import fields_of, takes_fields, values_of
 from longfat.model.network import (
     ROOT_NAMESPACE,
     Host,
@@ -51,6 +52,7 @@ from longfat.model.network import (
 )
 from longfat.model.network import Network as Model
 from longfat.model.network.check import problems
+from longfat.model.network.impairments import UNIMPAIRED
 from longfat.model.probes.capture import DEFAULT_SNAP_BYTES
 from longfat.model.traffic.bulk import DEFAULT_PORT
 from longfat.study.addresses import host_address, route_target, router_address
@@ -63,7 +65,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from longfat.live.probes import Hosts, Interfaces
-    from longfat.live.quantities import Duration, Rate, Share, Size
+    from longfat.live.quantities import Duration, Size
     from longfat.model.traffic import Flow
 
 _ADDRESSES = ipaddress.ip_network("10.0.0.0/8")
@@ -269,62 +271,32 @@ class Network:
         self._nodes[name] = switch
         return switch
 
+    @takes_fields(LinkImpairments, Link)
     def link(
         self,
         a: LiveHost | LiveSwitch | str,
         b: LiveHost | LiveSwitch | str,
         *,
-        rate: Rate | None = None,
-        delay: Duration | None = None,
-        jitter: Duration | None = None,
-        loss: Share | None = None,
-        duplicate: Share | None = None,
-        corrupt: Share | None = None,
-        reorder: Share | None = None,
-        queue: Size | None = None,
-        qdisc: str | None = None,
-        mtu: int | None = None,
         addresses: tuple[str | None, str | None] = (None, None),
-        reverse: Properties | None = None,
+        reverse: Mapping[str, object] | None = None,
+        **properties: object,
     ) -> LiveLink:
         """Link two nodes.
 
         Args:
             a: a node or its name.
             b: the other.
-            rate: the rate in bit/s, or a text such as "10gbit"; that of the CPU, if None.
-            delay: the delay of each direction, in seconds or such as "20ms".
-            jitter: its standard deviation; packets then overtake each other.
-            loss: the share of packets lost, 0 to 1 or such as "0.01%".
-            duplicate: the share of packets that arrive twice, likewise.
-            corrupt: the share of packets with one bit wrong, likewise.
-            reorder: the share of packets sent at once, which overtake those that are delayed.
-            queue: the buffer in front of the rate, in bytes or such as "25MB".
-            qdisc: the discipline of the queue in tc's own words, in place of `queue`, such
-                as "fq_codel" or "pfifo limit 100".
-            mtu: the largest packet, in bytes.
             addresses: of the interfaces at `a` and `b`, with prefix length; a host's own if
                 it is its first interface and None is given.
-            reverse: what is to differ in the direction from `b` to `a`: a mapping of rate,
-                delay, jitter, loss, duplicate, corrupt, reorder, queue and qdisc.
+            reverse: what is to differ in the direction from `b` to `a`, by name.
+            properties: what the link does to packets of each direction: numbers in base units
+                (bit/s, seconds, bytes, shares from 0 to 1), or texts as in a study.
 
         Raises:
             InputError: there is no such node, or a property has no such value.
         """
-        one_way = shaped(
-            LinkImpairments(),
-            {
-                "rate": rate,
-                "delay": delay,
-                "jitter": jitter,
-                "loss": loss,
-                "duplicate": duplicate,
-                "corrupt": corrupt,
-                "reorder": reorder,
-                "queue": queue,
-                "qdisc": qdisc,
-            },
-        )
+        own = {key: properties.pop(key) for key in fields_of(Link) if key in properties}
+        one_way = shaped(UNIMPAIRED, properties)
         model = self._case.network
         link = Link(
             a=_name(a),
@@ -333,7 +305,7 @@ class Network:
             b_to_a=shaped(one_way, reverse or {}),
             a_address=None if addresses[0] is None else host_address(addresses[0]),
             b_address=None if addresses[1] is None else host_address(addresses[1]),
-            mtu_bytes=mtu,
+            **values_of(Link, own, what="a link"),
         )
         for end in (link.a, link.b):
             self._check_node(end)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from longfat.errors import InputError
 from longfat.live.flows import Measured, Started
 from longfat.live.process import CommandFailed, Completed, Process, TimedOut
-from longfat.live.quantities import bits_per_second, seconds
 from longfat.live.record import as_line
 from longfat.live.session import LIVE_ENVIRONMENT
+from longfat.model.fields import takes_fields, values_of
 from longfat.model.network import ROOT_NAMESPACE
-from longfat.model.traffic.iperf3 import Iperf3
-from longfat.model.traffic.ping import Ping
+from longfat.model.traffic import FLOWS, Iperf3, Ping, Transfer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -184,16 +184,33 @@ class LiveHost(Node):
         """
         return self._network.address_of(self.name)
 
-    def ping(
-        self, target: LiveHost | str, *, count: int = 4, interval: Duration = 1.0, size: int = 56
-    ) -> Measured:
-        """Ping another host.
+    def start(self, tool: str, target: LiveHost | str, **options: object) -> Started:
+        """Start measured traffic to another host; a server, if it needs one, is started, too.
 
         Args:
+            tool: what sends: "iperf3", "ping", "transfer", or a tool of a plug-in.
             target: the host or its name.
-            count: the number of requests.
-            interval: the time between two of them.
-            size: the payload in bytes.
+            options: the fields that a study has for it: numbers in base units (bit/s, seconds,
+                bytes), or texts such as "10gbit".
+
+        Returns:
+            The traffic; `result()` waits for its end.
+
+        Raises:
+            InputError: there is no such tool or field, or a field has no such value.
+        """
+        if tool not in FLOWS:
+            raise InputError(f"there is no tool {tool!r} (there are: {', '.join(FLOWS)})")
+        cls = FLOWS[tool]
+        values = values_of(cls, options, what=tool)
+        if conflict := cls.conflict(options):
+            raise InputError(conflict[1])
+        name = str(getattr(target, "name", target))
+        return self._network.start(cls(name=tool, source=self.name, target=name, **values))
+
+    @takes_fields(Ping)
+    def ping(self, target: LiveHost | str, **options: object) -> Measured:
+        """Ping another host; options and errors are those of `start`.
 
         Returns:
             Its metrics, such as `avg_s` and `loss`.
@@ -201,22 +218,11 @@ class LiveHost(Node):
         Raises:
             CommandFailed: ping failed; missing replies are no failure.
         """
-        flow = Ping(
-            name="ping",
-            source=self.name,
-            target=str(getattr(target, "name", target)),
-            count=count,
-            interval_s=seconds(interval),
-            size_bytes=size,
-        )
-        return self._network.start(flow).result()
+        return self.start("ping", target, **options).result()
 
-    def iperf3(self, target: LiveHost | str, **options: Any) -> Measured:
-        """Send bulk traffic to another host by iperf3, and measure it.
-
-        Args:
-            target: the host or its name.
-            options: as for `start_iperf3`.
+    @takes_fields(Iperf3)
+    def iperf3(self, target: LiveHost | str, **options: object) -> Measured:
+        """Send bulk traffic to another host by iperf3; options and errors are those of `start`.
 
         Returns:
             Its metrics, such as `receiver_bps` and `retransmits`, and iperf3's JSON.
@@ -224,55 +230,21 @@ class LiveHost(Node):
         Raises:
             CommandFailed: iperf3 failed.
         """
-        return self.start_iperf3(target, **options).result()
+        return self.start("iperf3", target, **options).result()
 
-    def start_iperf3(
-        self,
-        target: LiveHost | str,
-        *,
-        time: Duration | None = None,
-        bytes: int | None = None,  # noqa: A002  as in study files
-        parallel: int = 1,
-        reverse: bool = False,
-        udp: bool = False,
-        rate: float | str | None = None,
-        congestion: str | None = None,
-        interval: Duration = 1.0,
-        args: Sequence[str] = (),
-    ) -> Started:
-        """Start bulk traffic to another host by iperf3; its server is started, too.
+    @takes_fields(Transfer)
+    def transfer(self, target: LiveHost | str, **options: object) -> Measured:
+        """Send bulk traffic by longfat's own program, which costs less CPU time than iperf3.
 
-        Args:
-            target: the host or its name.
-            time: how long to send; 10 s if neither this nor `bytes` is given.
-            bytes: how much to send.
-            parallel: the number of streams.
-            reverse: the target sends.
-            udp: UDP in place of TCP.
-            rate: the rate per stream that iperf3 paces itself to.
-            congestion: the congestion control, such as "bbr".
-            interval: the time between two rows of the report.
-            args: further arguments for the client.
+        Options and errors are those of `start`.
 
         Returns:
-            The traffic; `result()` waits for its end.
+            Its metrics, such as `receiver_bps`.
+
+        Raises:
+            CommandFailed: it failed.
         """
-        return self._network.start(
-            Iperf3(
-                name="iperf3",
-                source=self.name,
-                target=str(getattr(target, "name", target)),
-                time_s=None if time is None else seconds(time),
-                bytes=bytes,
-                parallel=parallel,
-                reverse=reverse,
-                udp=udp,
-                rate_bps=None if rate is None else bits_per_second(rate),
-                congestion=congestion,
-                interval_s=seconds(interval),
-                args=tuple(args),
-            )
-        )
+        return self.start("transfer", target, **options).result()
 
 
 class LiveSwitch(Node):

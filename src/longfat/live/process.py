@@ -217,7 +217,7 @@ class Process:
     def _go(self, timeout: Duration | None, *, ended: bool, output: bool = False) -> str:
         until_ns = None
         if timeout is not None:
-            until_ns = self._session.now_ns + round(seconds(timeout, what="a timeout") * 1e9)
+            until_ns = self._session.now_ns + round(seconds(timeout) * 1e9)
         return self._session.go(
             until_ns=until_ns,
             ended=[self._task] if ended else [],

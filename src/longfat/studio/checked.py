@@ -13,12 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
 from longfat.execution.compile import expected_virtual_s, server_ports
-from longfat.model.metric import Unit
 from longfat.model.network import shape_lines
 from longfat.model.network.build import DEFAULT_MTU_BYTES
-from longfat.model.traffic import Bulk, Ping
-from longfat.model.traffic.bulk import DEFAULT_TIME_S
-from longfat.model.units import format_quantity
 from longfat.studio.error_responses import problem_of
 from longfat.study.files import ReadBeside, reads_nothing
 from longfat.study.read import parse_study
@@ -123,7 +119,7 @@ def _flow(case: Case, flow: Flow, *, port: int) -> dict[str, Any]:
         "target": flow.target,
         "start_s": flow.start_s,
         "after": flow.after,
-        "summary": summary(flow),
+        "summary": flow.summary(),
         "command": shlex.join(client.typed),
     }
 
@@ -131,28 +127,3 @@ def _flow(case: Case, flow: Flow, *, port: int) -> dict[str, Any]:
 def _looked_at(probe: Probe) -> list[str]:
     of = getattr(probe, "of", ())
     return [of] if isinstance(of, str) else list(of)
-
-
-def summary(flow: Flow) -> str:
-    """Return what a flow does in a few words, such as `10 s, 8 streams, bbr`."""
-    match flow:
-        case Bulk():
-            words = [
-                f"{DEFAULT_TIME_S if flow.time_s is None else flow.time_s:g} s"
-                if flow.bytes is None
-                else format_quantity(flow.bytes, Unit.BYTES)
-            ]
-            words += [f"{flow.parallel} streams"] if flow.parallel != 1 else []
-            words += ["UDP"] if flow.udp else []
-            words += [flow.congestion] if flow.congestion else []
-            if flow.rate_bps is not None:
-                each = " each" if flow.parallel != 1 else ""
-                words.append(f"{format_quantity(flow.rate_bps, Unit.BPS)}{each}")
-            words += ["reversed"] if flow.reverse else []
-        case Ping():
-            words = [f"{flow.count} {'request' if flow.count == 1 else 'requests'}"]
-            words += [f"every {flow.interval_s:g} s"] if flow.interval_s != 1 else []
-            words += [f"{flow.size_bytes} bytes"] if flow.size_bytes != 56 else []
-        case _:
-            words = [f"about {flow.duration_s():g} s"]
-    return ", ".join([*words, *flow.args])

@@ -21,12 +21,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError, Place
 from longfat.model.case import DEFAULT_MEMORY_BYTES, Case, Command
+from longfat.model.fields import declare, read_fields
+from longfat.model.kinds import Integer, Size, Text, WrongKindError
 from longfat.model.network import Network
 from longfat.study.files import ReadBeside, WrittenFile, check_files, read_file
 from longfat.study.flows import Draft, check_flows, draft_flow, merge_flow, read_flow
@@ -37,8 +39,6 @@ from longfat.study.probes import Written, check_probes, read_probe
 
 LARGEST_SEED = 2**63 - 1
 MOST_SEEDS = 1000
-LEAST_MEMORY_BYTES = 128 * 1024**2
-MOST_MEMORY_BYTES = 1024**4
 
 SETTINGS = ("kernel", "seed", "seeds", "memory", "network", "files", "setup", "flows", "probes")
 """The fields that a study has for all cases, and each case for itself."""
@@ -57,14 +57,52 @@ class Line:
     line_place: Place
 
 
+class _KernelVersion(Text):
+    """A version as it was typed: an unquoted 6.10 is not the number 6.1."""
+
+    def parse(self, text: str) -> str:
+        """Return the version."""
+        if text != NEWEST and not _KERNEL.fullmatch(text):
+            raise WrongKindError(f"{text!r} is not {self.what}")
+        return text
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of versions; YAML takes some for numbers."""
+        return {"type": ["string", "number"], "examples": [self.example, NEWEST]}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The fields that the cases have in common, read but for what needs the whole case."""
 
-    kernel: str = NEWEST
-    seed: int = 1
-    seeds: int = 1
-    memory_bytes: int = DEFAULT_MEMORY_BYTES
+    kernel: str = declare(
+        _KernelVersion(
+            what=f'a kernel version (such as "6.1" or "6.12.3") or {NEWEST}', example="6.1"
+        ),
+        default=NEWEST,
+        label="Kernel",
+        help="the version of the kernel; `6.10` is not `6.1`",
+        absent="`newest`: the newest that is built or installed. The run's manifest tells which "
+        "that was",
+    )
+    seed: int = declare(
+        Integer(most=LARGEST_SEED),
+        default=1,
+        label="Seed",
+        help="decides every random number of the machine",
+    )
+    seeds: int = declare(
+        Integer(least=1, most=MOST_SEEDS),
+        default=1,
+        label="Seeds",
+        help="how many times each case is run, with `seed`, `seed` + 1, ...",
+    )
+    memory_bytes: int = declare(
+        Size(least=128 * 1024**2, most=1024**4),
+        default=DEFAULT_MEMORY_BYTES,
+        label="Memory",
+        help="the machine's memory",
+    )
     network: Network | None = None
     files: Mapping[str, WrittenFile] = field(default_factory=dict)
     setup: tuple[Line, ...] = ()
@@ -106,15 +144,9 @@ def read_settings(fields: Mapping[str, Node], common: Settings, *, beside: ReadB
                 _drop("probe", probes, name, node)
             else:
                 probes[name] = read_probe(name, node)
-    return Settings(
-        kernel=_kernel(fields["kernel"]) if "kernel" in fields else common.kernel,
-        seed=(
-            fields["seed"].integer(least=0, most=LARGEST_SEED) if "seed" in fields else common.seed
-        ),
-        seeds=(
-            fields["seeds"].integer(least=1, most=MOST_SEEDS) if "seeds" in fields else common.seeds
-        ),
-        memory_bytes=_memory(fields["memory"]) if "memory" in fields else common.memory_bytes,
+    return replace(
+        common,
+        **read_fields(Settings, fields),
         network=read_network(fields["network"]) if "network" in fields else common.network,
         files=files,
         setup=common.setup + (read_setup(fields["setup"]) if "setup" in fields else ()),
@@ -130,21 +162,6 @@ def _drop(what: str, common: dict[str, Any], name: str, node: Node) -> None:
             "none of that name"
         )
     del common[name]
-
-
-def _kernel(node: Node) -> str:
-    # The text is what counts, so an unquoted 6.10 is not the number 6.1.
-    text = node.line('a kernel version (such as "6.1")')
-    if text != NEWEST and not _KERNEL.fullmatch(text):
-        raise node.expected(f'a kernel version (such as "6.1" or "6.12.3") or {NEWEST}')
-    return text
-
-
-def _memory(node: Node) -> int:
-    value = node.size_bytes()
-    if not LEAST_MEMORY_BYTES <= value <= MOST_MEMORY_BYTES:
-        raise node.error(f"{node.text()!r} is outside of what is allowed: 128MB to 1TB")
-    return value
 
 
 def read_setup(node: Node) -> tuple[Line, ...]:

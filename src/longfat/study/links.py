@@ -10,16 +10,15 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from longfat.common.suggest import listed, nearest
+from longfat.model.fields import fields_of, read_fields
 from longfat.model.network import Link, LinkImpairments
-from longfat.model.network.qdisc import qdisc_problem
 from longfat.study.addresses import read_address
 
 if TYPE_CHECKING:
     from longfat.study.node import Node
 
-_SHARES = ("loss", "duplicate", "corrupt", "reorder")
-_SHAPE = ("rate", "delay", "jitter", *_SHARES, "queue", "qdisc")
-_FIELDS = (*_SHAPE, "mtu", "addresses", "to")
+_SHAPE = fields_of(LinkImpairments)
+_FIELDS = (*_SHAPE, *fields_of(Link), "addresses", "to")
 
 _LINK = "a link as [NODE, NODE]"
 
@@ -59,9 +58,6 @@ def read_link(node: Node, names: Iterable[str]) -> Link:
     }
     given = fields.get("addresses")
     addresses = _read_ends(given, (a, b), "addresses by end") if given is not None else {}
-    mtu_bytes = None
-    if "mtu" in fields:
-        mtu_bytes = fields["mtu"].size_bytes()
     return Link(
         a=a,
         b=b,
@@ -69,7 +65,7 @@ def read_link(node: Node, names: Iterable[str]) -> Link:
         b_to_a=LinkImpairments(**{**both, **towards.get(a, {})}),
         a_address=read_address(addresses[a]) if a in addresses else None,
         b_address=read_address(addresses[b]) if b in addresses else None,
-        mtu_bytes=mtu_bytes,
+        **read_fields(Link, fields),
     )
 
 
@@ -84,23 +80,6 @@ def _read_ends(node: Node, ends: tuple[str, str], what: str) -> dict[str, Node]:
 
 def _read_shape(fields: Mapping[str, Node]) -> dict[str, Any]:
     """Read the properties of one direction, or of both; one with no value is taken back."""
-    readers: dict[str, tuple[str, Any]] = {
-        "rate": ("rate_bps", lambda node: node.rate_bps()),
-        "delay": ("delay_s", lambda node: node.span_s()),
-        "jitter": ("jitter_s", lambda node: node.span_s()),
-        **{name: (name, lambda node: node.fraction()) for name in _SHARES},
-        "queue": ("queue_bytes", lambda node: node.size_bytes()),
-        "qdisc": ("qdisc", _read_qdisc),
-    }
-    return {
-        name: None if fields[field].is_null else read(fields[field])
-        for field, (name, read) in readers.items()
-        if field in fields
-    }
-
-
-def _read_qdisc(node: Node) -> str:
-    words = " ".join(node.line("a queueing discipline (such as fq_codel)").split())
-    if reason := qdisc_problem(words):
-        raise node.error(reason)
-    return words
+    given = {key: node for key, node in fields.items() if not node.is_null}
+    taken_back = {_SHAPE[key].name: None for key in fields if key in _SHAPE and key not in given}
+    return {**taken_back, **read_fields(LinkImpairments, given)}

@@ -11,6 +11,7 @@ import re
 
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
+from longfat.model.fields import fields_of, read_fields
 from longfat.model.network import ROOT_NAMESPACE, Host, Network, Problem, Switch, problems
 from longfat.model.network.check import LONGEST_INTERFACE
 from longfat.study.addresses import read_address, read_routes
@@ -110,11 +111,11 @@ def _read_host(name: str, node: Node) -> Host:
         return Host(name=name, address=None)
     if not node.is_mapping:
         return Host(name=name, address=read_address(node))
-    fields = node.fields(_HOST, allowed=("address", "forwards", "routes"))
+    fields = node.fields(_HOST, allowed=("address", *fields_of(Host), "routes"))
     return Host(
         name=name,
         address=read_address(fields["address"]) if "address" in fields else None,
-        forwards="forwards" in fields and fields["forwards"].boolean(),
+        **read_fields(Host, fields),
         routes=read_routes(fields["routes"]) if "routes" in fields else (),
     )
 

@@ -19,9 +19,9 @@ from longfat.model.network import (
     Switch,
     shape_lines,
 )
-from longfat.model.network.commands import shape_words
+from longfat.model.network.impairments import MOST_BYTES
 from longfat.model.network.qdisc import qdisc_problem
-from longfat.model.network.shape import MOST_BYTES, default_queue_bytes
+from longfat.model.network.shape import default_queue_bytes
 
 RED = "red limit 1000000 min 30000 max 90000 avpkt 1000 burst 55 probability 1 bandwidth 1gbit"
 NETEM = "qdisc add dev x root handle 1: netem limit 1000000000"
@@ -189,4 +189,4 @@ def test_the_words_of_a_queueing_discipline(words: str, reason: str | None) -> N
 
 def test_a_link_in_words() -> None:
     shape = LinkImpairments(delay_s=0.02, duplicate=0.01, corrupt=0.001, reorder=0.25, qdisc=RED)
-    assert shape_words(shape) == "20 ms, 1 % duplicated, 0.1 % corrupted, 25 % reordered, red"
+    assert shape.summary() == "20 ms, 0.1 % corrupted, 1 % duplicated, 25 % reordered, red"

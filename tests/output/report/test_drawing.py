@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 import pytest
 
 from longfat.model.network import Host, Link, LinkImpairments, Network, Switch
-from longfat.model.network.commands import link_words, shape_words
 from longfat.output.report.drawing import draw_network, place_nodes
 
 NETWORK = Network(
@@ -85,8 +84,8 @@ def test_no_two_texts_begin_in_one_place(fan: int) -> None:
 
 
 def test_words_of_links() -> None:
-    assert link_words(Link(a="a", b="b")) == ()
+    assert Link(a="a", b="b").summary() == ()
     one_way = Link(a="a", b="b", a_to_b=LinkImpairments(delay_s=0.02))
-    assert link_words(one_way) == ("→ 20 ms",)
+    assert one_way.summary() == ("→ 20 ms",)
     shape = LinkImpairments(rate_bps=2_500_000_000, queue_bytes=25 * 2**20, loss=1e-4)
-    assert shape_words(shape) == "2.5 Gbit/s, 0.01 % lost, queue 25 MB"
+    assert shape.summary() == "2.5 Gbit/s, 0.01 % lost, queue 25 MB"

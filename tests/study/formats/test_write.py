@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from longfat.errors import InputError
 from longfat.model.case import Case, Command, File
+from longfat.model.kinds import percent_text, rate_text, size_text, time_text
 from longfat.model.network import (
     ROOT_NAMESPACE,
     Host,
@@ -25,7 +26,6 @@ from longfat.model.traffic import Flow, Iperf3, Ping
 from longfat.model.units import parse_fraction, parse_rate_bps, parse_size_bytes, parse_time_s
 from longfat.study import read_study
 from longfat.study.formats.write import study_text
-from longfat.study.quantities import fraction_text, rate_text, size_text, time_text
 from tests.paths import REPOSITORY
 
 
@@ -180,7 +180,7 @@ def test_any_time(seconds: float) -> None:
 
 @given(st.floats(1e-9, 1) | st.just(0.0))
 def test_any_share(share: float) -> None:
-    assert parse_fraction(fraction_text(share)) == share
+    assert parse_fraction(percent_text(share)) == share
 
 
 @given(st.integers(0, 2**62))

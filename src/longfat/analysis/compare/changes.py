@@ -18,13 +18,15 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
-from longfat.study.quantities import fraction_text, rate_text, size_text, time_text
+from longfat.model.fields import fields_of
+from longfat.model.kinds import rate_text, size_text, time_text
+from longfat.model.network import LinkImpairments
 
 if TYPE_CHECKING:
     from longfat.model.case import Case, File
 
 _WAYS = ("a_to_b", "b_to_a")
-_SHARES = ("loss", "duplicate", "corrupt", "reorder")
+_DECLARED = {field.name: field for field in fields_of(LinkImpairments).values()}
 _ENDINGS: Mapping[str, Callable[[Any], str]] = {
     "_bps": lambda value: rate_text(value) if float(value).is_integer() else f"{value!r}bit",
     "_bytes": size_text,
@@ -201,8 +203,8 @@ def _text(name: str, value: Any) -> str | None:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (int, float)):
-        if name in _SHARES:
-            return fraction_text(value)
+        if name in _DECLARED:
+            return str(_DECLARED[name].kind.text(value))
         for ending, write in _ENDINGS.items():
             if name.endswith(ending):
                 return write(value)

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from longfat.common.extras import lazy
+from longfat.model.kinds import time_text
 from longfat.model.metric import Unit
 from longfat.model.probes.columns import REAL, TIME, WHOLE, Column, make_table
 from longfat.model.traffic import Bulk, Ping
 from longfat.model.units import format_quantity
-from longfat.study.quantities import time_text
 
 if TYPE_CHECKING:
     import pyarrow as pa

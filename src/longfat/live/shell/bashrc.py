@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from longfat.engine.machine.machine import START_OF_TIME_S
 from longfat.execution.compile import SHIMS
 from longfat.live.session import LIVE_ENVIRONMENT
-from longfat.model.network.commands import link_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,7 +40,7 @@ def bashrc(network: Network, *, session: str) -> str:
         "_lf_switches": [switch.name for switch in network.switches],
         "_lf_called": list(network.host_addresses()),
         "_lf_links": [
-            f"{link.a} {names[0]} {link.b} {names[1]} {'; '.join(link_words(link))}"
+            f"{link.a} {names[0]} {link.b} {names[1]} {'; '.join(link.summary())}"
             for link, names in ends
         ],
     }

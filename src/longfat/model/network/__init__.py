@@ -14,11 +14,11 @@ from longfat.model.network.build import (
     shape_commands,
 )
 from longfat.model.network.check import Problem, problems
+from longfat.model.network.impairments import LinkImpairments
 from longfat.model.network.model import (
     ROOT_NAMESPACE,
     Host,
     Link,
-    LinkImpairments,
     Network,
     Route,
     Switch,

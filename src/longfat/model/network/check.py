@@ -13,18 +13,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from longfat.model.fields import field_problems
 from longfat.model.network.build import DEFAULT_MTU_BYTES
-from longfat.model.network.qdisc import qdisc_problem
-from longfat.model.network.shape import LEAST_RATE_BPS, MOST_BYTES, MOST_RATE_BPS, rate_word
 
 if TYPE_CHECKING:
-    from longfat.model.network.model import Host, Link, LinkImpairments, Network, Route
+    from longfat.model.network.model import Host, Link, Network, Route
 
 LONGEST_INTERFACE = 15
 """IFNAMSIZ of linux/if.h is 16, with the NUL that ends the name."""
-
-LEAST_MTU_BYTES, MOST_MTU_BYTES = 68, 65535
-"""The least that IPv4 can do with (RFC 791), and the most of a veth."""
 
 _LEAST_IPV6_MTU_BYTES = 1280  # RFC 8200; Linux takes IPv6 off an interface that has less
 
@@ -152,12 +148,8 @@ def _route(
 
 def _link(index: int, link: Link) -> Iterator[Problem]:
     mtu_bytes = link.mtu_bytes or DEFAULT_MTU_BYTES
-    if not LEAST_MTU_BYTES <= mtu_bytes <= MOST_MTU_BYTES:
-        yield Problem(
-            ("links", index, "mtu"),
-            f"{mtu_bytes} bytes are outside of what is allowed: "
-            f"{LEAST_MTU_BYTES} to {MOST_MTU_BYTES}",
-        )
+    for key, message in field_problems(link):
+        yield Problem(("links", index, key), message)
     for address in (link.a_address, link.b_address):
         if address and ":" in address and mtu_bytes < _LEAST_IPV6_MTU_BYTES:
             yield Problem(
@@ -165,51 +157,8 @@ def _link(index: int, link: Link) -> Iterator[Problem]:
                 f"{mtu_bytes} bytes are too few for IPv6: at least {_LEAST_IPV6_MTU_BYTES}",
             )
     for to, shape in ((link.b, link.a_to_b), (link.a, link.b_to_a)):
-        for field, message in _shape(shape, mtu_bytes=mtu_bytes):
+        for field, message in shape.problems(mtu_bytes=mtu_bytes):
             yield Problem(("links", index, "to", to, field), message)
-
-
-def _shape(shape: LinkImpairments, *, mtu_bytes: int) -> Iterator[tuple[str, str]]:
-    if shape.rate_bps is not None and shape.rate_bps < LEAST_RATE_BPS:
-        yield "rate", f"the rate is {shape.rate_bps} bit/s: at least {LEAST_RATE_BPS}bit"
-    if shape.rate_bps is not None and shape.rate_bps > MOST_RATE_BPS:
-        given, most = rate_word(shape.rate_bps), rate_word(MOST_RATE_BPS)
-        yield "rate", f"the rate is {given}: at most {most}, 1 Tbit/s"
-    if shape.jitter_s and not shape.delay_s:
-        yield "jitter", "there is a jitter and no delay for it to vary: write a delay"
-    for field, share in (
-        ("loss", shape.loss),
-        ("duplicate", shape.duplicate),
-        ("corrupt", shape.corrupt),
-        ("reorder", shape.reorder),
-    ):
-        if share is not None and not 0 <= share <= 1:
-            yield field, f"{share * 100:g}% is outside of what is allowed: 0% to 100%"
-    if shape.reorder and not shape.delay_s:
-        yield "reorder", "there is no delay, without which no packet overtakes another: write one"
-    yield from _queue(shape, mtu_bytes=mtu_bytes)
-
-
-def _queue(shape: LinkImpairments, *, mtu_bytes: int) -> Iterator[tuple[str, str]]:
-    if shape.qdisc is not None and (reason := qdisc_problem(shape.qdisc)):
-        yield "qdisc", reason
-    if shape.queue_bytes is None:
-        return
-    least = mtu_bytes + 18
-    if shape.rate_bps is None:
-        yield "queue", "there is a queue and no rate for packets to wait for: write a rate"
-    elif shape.qdisc is not None:
-        yield (
-            "queue",
-            f"packets wait in the qdisc, {shape.qdisc.partition(' ')[0]}, which has a limit "
-            "of its own: leave one of the two out",
-        )
-    elif not least <= shape.queue_bytes <= MOST_BYTES:
-        yield (
-            "queue",
-            f"{shape.queue_bytes} bytes are outside of what is allowed: {least} (one full "
-            f"packet) to {MOST_BYTES}",
-        )
 
 
 class Groups:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from longfat.model.fields import declare
+from longfat.model.kinds import Flag, Size
+from longfat.model.network.impairments import UNIMPAIRED, LinkImpairments
+
 ROOT_NAMESPACE = "root"
 """The shell where the switches' interfaces are visible; no node may have this name."""
 
@@ -36,7 +40,12 @@ class Host:
 
     name: str
     address: str | None
-    forwards: bool = False
+    forwards: bool = declare(
+        Flag(),
+        default=False,
+        label="Forwards",
+        help="it passes on packets that are not for itself, as a router does",
+    )
     routes: tuple[Route, ...] = ()
 
 
@@ -45,35 +54,6 @@ class Switch:
     """A learning bridge in the root namespace."""
 
     name: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkImpairments:
-    """What one direction of a link does to packets; what is None it leaves alone.
-
-    Attributes:
-        rate_bps: the rate in bit/s.
-        delay_s: the propagation delay in seconds.
-        jitter_s: the delay's standard deviation in seconds; needs a delay.
-        loss: the share of packets that are lost, 0 to 1.
-        duplicate: the share of packets that arrive twice, 0 to 1.
-        corrupt: the share of packets in which one bit is wrong, 0 to 1.
-        reorder: the share of packets that are not delayed and so overtake others, 0 to 1;
-            needs a delay.
-        queue_bytes: the buffer in front of the rate, in bytes; needs a rate, and no qdisc.
-        qdisc: the discipline of the queue with its options, in tc's own words, such as
-            `fq_codel` or `pfifo limit 100`; its options say how much it holds.
-    """
-
-    rate_bps: int | None = None
-    delay_s: float | None = None
-    jitter_s: float | None = None
-    loss: float | None = None
-    duplicate: float | None = None
-    corrupt: float | None = None
-    reorder: float | None = None
-    queue_bytes: int | None = None
-    qdisc: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,11 +73,36 @@ class Link:
 
     a: str
     b: str
-    a_to_b: LinkImpairments = LinkImpairments()
-    b_to_a: LinkImpairments = LinkImpairments()
+    a_to_b: LinkImpairments = UNIMPAIRED
+    b_to_a: LinkImpairments = UNIMPAIRED
     a_address: str | None = None
     b_address: str | None = None
-    mtu_bytes: int | None = None
+    mtu_bytes: int | None = declare(
+        Size(least=68, most=65535),  # what IPv4 can do with (RFC 791), and the most of a veth
+        default=None,
+        label="MTU",
+        help="the largest packet",
+        absent="1500",
+    )
+
+    def summary(self, *, there: str = "→", back: str = "←") -> tuple[str, ...]:
+        """Return its properties in a few words, a line for each direction where they differ.
+
+        Args:
+            there: the arrow from `a` to `b`.
+            back: the arrow from `b` to `a`.
+
+        Returns:
+            The lines; none for a link without properties.
+        """
+        if self.a_to_b == self.b_to_a:
+            lines = [self.a_to_b.summary()]
+        else:
+            both = ((there, self.a_to_b.summary()), (back, self.b_to_a.summary()))
+            lines = [f"{arrow} {words}" for arrow, words in both if words]
+        if self.mtu_bytes is not None:
+            lines.append(f"MTU {self.mtu_bytes}")
+        return tuple(line for line in lines if line)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

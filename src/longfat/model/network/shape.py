@@ -24,23 +24,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from longfat.model.fields import fields_of
+from longfat.model.kinds import rate_text
+from longfat.model.network.impairments import HEADER_BYTES, MOST_BYTES
 from longfat.theory import tbf
 from longfat.theory.bdp import bdp_bytes
 
 if TYPE_CHECKING:
-    from longfat.model.network.model import LinkImpairments
-
-MOST_BYTES = 2**32 - 1
-"""The largest queue and the largest burst that tc can say."""
-
-LEAST_RATE_BPS = 8
-"""The kernel counts rates in whole bytes per second."""
-
-MOST_RATE_BPS = 10**12
-"""A full packet every 12 ns: reading the clock once takes longer than that (256 ns)."""
+    from longfat.model.network.impairments import LinkImpairments
 
 FRAME_BYTES = 1514
 """A full packet of Linux's own MTU with its Ethernet header."""
@@ -51,7 +44,6 @@ LEAST_QUEUE_PACKETS = 100
 QUEUE_S = 0.01
 """How long a full queue takes to empty, in seconds, where neither a queue nor a delay is given."""
 
-_HEADER_BYTES = 18  # Ethernet's, with a VLAN's tag
 _HZ = 250
 
 # A delay line holds what a sender puts into it, at any rate: the queue comes
@@ -59,7 +51,6 @@ _HZ = 250
 _NETEM_PACKETS = 1_000_000_000
 
 _TIMES = (("s", 10**9), ("ms", 10**6), ("us", 10**3), ("ns", 1))
-_RATES = (("gbit", 10**9), ("mbit", 10**6), ("kbit", 10**3), ("bit", 1))
 
 
 def shape_lines(
@@ -148,14 +139,9 @@ def _netem(shape: LinkImpairments) -> str:
         words.append(f"delay {time_word(shape.delay_s)}")
         if shape.jitter_s:
             words.append(f"{time_word(shape.jitter_s)} distribution normal")
-    if shape.loss:
-        words.append(f"loss {percent_word(shape.loss)}")
-    if shape.corrupt:
-        words.append(f"corrupt {percent_word(shape.corrupt)}")
-    if shape.duplicate:
-        words.append(f"duplicate {percent_word(shape.duplicate)}")
-    if shape.reorder:
-        words.append(f"reorder {percent_word(shape.reorder)}")
+    for field in fields_of(type(shape)).values():
+        if field.about.tc and (value := getattr(shape, field.name)):
+            words.append(f"{field.about.tc} {field.kind.text(value)}")
     return " ".join([f"netem limit {_NETEM_PACKETS}", *words]) if words else ""
 
 
@@ -166,14 +152,8 @@ def _tbf(shape: LinkImpairments, *, mtu_bytes: int) -> str:
     # An offloaded packet that is larger than the burst is cut up; a whole one
     # that is larger than the queue would never get in.
     burst = min(math.ceil(tbf.burst_bytes(rate_bps=shape.rate_bps, hz=_HZ)), queue)
-    burst = max(burst, mtu_bytes + _HEADER_BYTES)
-    return f"tbf rate {rate_word(shape.rate_bps)} burst {burst} limit {queue}"
-
-
-def rate_word(rate_bps: int) -> str:
-    """Return a rate as tc reads it, in the largest unit that leaves it a whole number."""
-    unit, factor = next((unit, factor) for unit, factor in _RATES if rate_bps % factor == 0)
-    return f"{rate_bps // factor}{unit}"
+    burst = max(burst, mtu_bytes + HEADER_BYTES)
+    return f"tbf rate {rate_text(shape.rate_bps)} burst {burst} limit {queue}"
 
 
 def time_word(time_s: float) -> str:
@@ -181,9 +161,3 @@ def time_word(time_s: float) -> str:
     time_ns = round(time_s * 1e9)
     unit, factor = next((unit, factor) for unit, factor in _TIMES if time_ns % factor == 0)
     return f"{time_ns // factor}{unit}"
-
-
-def percent_word(fraction: float) -> str:
-    """Return a share as a percentage, with all of its digits."""
-    percent = format((Decimal(repr(fraction)) * 100).normalize(), "f")
-    return f"{percent}%"

@@ -17,6 +17,8 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar
 from longfat.common.decoding import open_regular
 from longfat.common.extras import lazy
 from longfat.errors import MachineError
+from longfat.model.fields import REQUIRED, declare
+from longfat.model.kinds import Integer, Name, Size, Text
 from longfat.model.metric import Metric, Unit
 from longfat.model.probes.columns import TEXT, TIME, WHOLE, Column, make_table
 from longfat.model.probes.probe import Probe
@@ -63,6 +65,10 @@ _TOO_MANY = f"more than {_MOST_PACKETS:,} packets; use a filter, or `packets`"
 _FLAGS = ((2, "S"), (16, "A"), (1, "F"), (4, "R"), (8, "P"), (32, "U"), (64, "E"), (128, "C"))
 
 
+def _filter_problem(text: str) -> str | None:
+    return "a filter does not begin with a hyphen" if text.startswith("-") else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capture(Probe):
     """Captures packets of an interface.
@@ -83,10 +89,37 @@ class Capture(Probe):
         Metric("window_bytes", Unit.BYTES, "largest window"),
     )
 
-    of: str
-    filter: str = ""
-    snap_bytes: int = DEFAULT_SNAP_BYTES
-    packets: int | None = None
+    of: str = declare(
+        Name(what="an interface (such as h1-eth0)"),
+        default=REQUIRED,
+        label="Of",
+        help="the interface",
+    )
+    filter: str = declare(
+        Text(
+            what="a filter (such as tcp port 5201)",
+            example="tcp port 5201",
+            problem=_filter_problem,
+        ),
+        default="",
+        label="Filter",
+        help="which packets, as pcap-filter(7) has it",
+        absent="all",
+    )
+    snap_bytes: int = declare(
+        Size(least=64, most=262144),  # MAXIMUM_SNAPLEN of libpcap
+        default=DEFAULT_SNAP_BYTES,
+        label="Snap",
+        help="how much of each packet is kept",
+    )
+    packets: int | None = declare(
+        Integer(least=1), default=None, label="Packets", help="how many are kept", absent="all"
+    )
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The name of the interface."""
+        return (self.of,)
 
     def order(self, *, network: Network, flows: Sequence[Flow]) -> dict[str, Any]:
         """Return the command line of tcpdump and the node that runs it."""

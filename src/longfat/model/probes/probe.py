@@ -6,6 +6,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from longfat.common.suggest import listed, nearest
+from longfat.model.fields import REQUIRED, declare
+from longfat.model.kinds import Names, Time
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -34,6 +38,27 @@ class Probe(ABC):
     metrics: ClassVar[tuple[Metric, ...]]
 
     name: str
+
+    @property
+    @abstractmethod
+    def targets(self) -> tuple[str, ...]:
+        """The names of what it is of: interfaces, or flows."""
+
+    def target_problem(
+        self, name: str, *, network: Network, flows: Mapping[str, Flow]
+    ) -> str | None:
+        """Return why it cannot be of something; None if it can.
+
+        Args:
+            name: one of its targets.
+            network: the case's network.
+            flows: the case's flows by their names.
+        """
+        del flows
+        known = [interface for pair in network.interfaces() for interface in pair]
+        if name in known:
+            return None
+        return f"there is no interface {name!r}{nearest(name, known)} (there are: {listed(known)})"
 
     @abstractmethod
     def order(self, *, network: Network, flows: Sequence[Flow]) -> dict[str, Any]:
@@ -76,8 +101,23 @@ class Sampled(Probe):
         every_s: the time between two samples, in seconds.
     """
 
-    of: tuple[str, ...]
-    every_s: float = 0.1
+    of: tuple[str, ...] = declare(
+        Names(what="an interface (such as s1-eth1), or a list of them"),
+        default=REQUIRED,
+        label="Of",
+        help="the interface, or a list of them",
+    )
+    every_s: float = declare(
+        Time(least=1e-3, most=1.0),
+        default=0.1,
+        label="Every",
+        help="the time between two samples",
+    )
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The names of what is sampled."""
+        return self.of
 
     def order(self, *, network: Network, flows: Sequence[Flow]) -> dict[str, Any]:
         """Return the interval, and where to ask."""

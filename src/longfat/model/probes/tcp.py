@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from longfat.common.extras import lazy
+from longfat.common.suggest import listed, nearest
+from longfat.model.fields import narrowed
+from longfat.model.kinds import Names
 from longfat.model.metric import Metric, Unit
 from longfat.model.probes.columns import REAL, TEXT, TIME, WHOLE, YES_NO, Column, make_table
 from longfat.model.probes.probe import Sampled
@@ -128,6 +131,9 @@ class Tcp(Sampled):
 
     kind: ClassVar[str] = "tcp"
     columns: ClassVar[Sequence[Column]] = COLUMNS
+    of: tuple[str, ...] = narrowed(
+        Sampled, "of", Names(what="the name of a flow over TCP, or a list of them")
+    )
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric("mean_cwnd_bytes", Unit.BYTES, "mean cwnd"),
         Metric("peak_cwnd_bytes", Unit.BYTES, "largest cwnd"),
@@ -138,6 +144,17 @@ class Tcp(Sampled):
         Metric("sndbuf_limited", Unit.FRACTION, "share limited by the send buffer"),
         Metric("retransmits", Unit.COUNT, "retransmissions"),
     )
+
+    def target_problem(
+        self, name: str, *, network: Network, flows: Mapping[str, Flow]
+    ) -> str | None:
+        """Return why it cannot be of a flow; see `Probe.target_problem`."""
+        del network
+        if name not in flows:
+            return f"there is no flow {name!r}{nearest(name, flows)} (there are: {listed(flows)})"
+        if not flows[name].has_tcp_sockets:
+            return f"the flow {name!r} has no TCP sockets to sample"
+        return None
 
     def nodes(self, *, network: Network, flows: Sequence[Flow]) -> dict[str, list[str]]:
         """Return the hosts at the flows' ends."""

@@ -7,20 +7,31 @@ probes, figures and diagnoses take either.
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from longfat.model.fields import declare
+from longfat.model.kinds import Flag, Integer, Rate, Size, Text, Time
 from longfat.model.metric import Metric, Unit
 from longfat.model.traffic.flow import Flow
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 DEFAULT_PORT = 5201
 """The port of a host's first server; it is iperf3's own."""
 
 DEFAULT_TIME_S = 10.0
+MOST_TIME_S = 86400.0
+"""The longest test; it is iperf3's own (MAX_TIME of iperf_api.h)."""
+
+MOST_STREAMS = 128
+"""As many streams as iperf3 takes (MAX_STREAMS of iperf_api.h)."""
+
+_CONGESTION = re.compile(r"[a-z][a-z0-9_]{0,14}")  # TCP_CA_NAME_MAX is 16, with the NUL
 
 # A transfer of a given size has no known end; this only scales progress and limits.
 _ASSUMED_BPS = 10e6
@@ -78,6 +89,12 @@ class Interval:
     sender: bool = True
 
 
+def _congestion_problem(name: str) -> str | None:
+    if _CONGESTION.fullmatch(name):
+        return None
+    return f"{name!r} cannot be a congestion control: write a name such as bbr"
+
+
 Rows = tuple[tuple[Interval, ...], ...]
 """The rows of each stream, in the streams' order."""
 
@@ -98,15 +115,94 @@ class Bulk(Flow):
         interval_s: the time between two rows of the report, in seconds.
     """
 
-    time_s: float | None = None
-    bytes: int | None = None
-    parallel: int = 1
-    reverse: bool = False
-    rate_bps: int | None = None
-    congestion: str | None = None
-    window_bytes: int | None = None
-    mss_bytes: int | None = None
-    interval_s: float = 1.0
+    time_s: float | None = declare(
+        Time(least=0.01, most=MOST_TIME_S),
+        default=None,
+        label="Time",
+        help="how long it sends; not with `bytes`",
+        absent="`10s`, if `bytes` is not given",
+        phrase="{}",
+    )
+    bytes: int | None = declare(
+        Size(least=1),
+        default=None,
+        label="Amount",
+        help="how much it sends, in place of `time`",
+        phrase="{}",
+    )
+    parallel: int = declare(
+        Integer(least=1, most=MOST_STREAMS),
+        default=1,
+        label="Streams",
+        help="the number of parallel streams",
+        phrase="{} streams",
+    )
+    reverse: bool = declare(
+        Flag(),
+        default=False,
+        label="Reverse",
+        help="the target sends and the source receives",
+        phrase="reversed",
+    )
+    rate_bps: int | None = declare(
+        Rate(least=1),
+        default=None,
+        label="Rate",
+        help="the rate to which each stream is paced",
+        absent="as fast as it can",
+        phrase="{} per stream",
+    )
+    congestion: str | None = declare(
+        Text(
+            what="the name of a congestion control (such as bbr)",
+            example="bbr",
+            problem=_congestion_problem,
+        ),
+        default=None,
+        label="Congestion control",
+        help="TCP's congestion control, which the kernel must have",
+        absent="that of the host",
+        phrase="{}",
+    )
+    window_bytes: int | None = declare(
+        Size(least=1, most=512 * 1024**2),  # MAX_TCP_BUFFER of iperf_api.h
+        default=None,
+        label="Window",
+        help="the size of the socket buffers (`SO_SNDBUF`, `SO_RCVBUF`), which ends autotuning",
+        absent="autotuning",
+    )
+    mss_bytes: int | None = declare(
+        Size(least=88, most=9 * 1024),  # tcp(7), TCP_MAXSEG; MAX_MSS of iperf_api.h
+        default=None,
+        label="MSS",
+        help="the largest segment",
+        absent="by the MTU",
+    )
+    interval_s: float = declare(
+        Time(least=0.01, most=60),
+        default=1.0,
+        label="Interval",
+        help="the time between two rows of the report",
+    )
+
+    def __post_init__(self) -> None:
+        if self.time_s is None and self.bytes is None:
+            object.__setattr__(self, "time_s", DEFAULT_TIME_S)
+
+    @classmethod
+    def conflict(cls, given: Mapping[str, object]) -> tuple[str, str] | None:
+        """Reject a time beside an amount."""
+        if "time" in given and "bytes" in given:
+            return "bytes", (
+                "time and bytes are both given, and the flow ends at one of them: leave one out "
+                "(in a case, a common field is taken back by writing it without a value)"
+            )
+        return None
+
+    @property
+    def has_tcp_sockets(self) -> bool:
+        """Whether it is TCP."""
+        return not self.udp
 
     @property
     def udp(self) -> bool:
@@ -135,7 +231,7 @@ class Bulk(Flow):
         """Return the sending time, or a guess where only a size is given."""
         if self.bytes is not None:
             return self.omit_s + self.bytes * 8 / _ASSUMED_BPS
-        return self.omit_s + (DEFAULT_TIME_S if self.time_s is None else self.time_s)
+        return self.omit_s + (self.time_s or 0.0)
 
     @abstractmethod
     def rows(self, raw: Path) -> Rows:

@@ -13,6 +13,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from longfat.model.fields import declare, fields_of, phrases
+from longfat.model.kinds import Text, Time
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -81,10 +84,54 @@ class Flow(ABC):
     name: str
     source: str
     target: str
-    start_s: float = 0.0
-    start_spread_s: float = 0.0
-    after: str | None = None
+    start_s: float = declare(
+        Time(),
+        default=0.0,
+        label="Start",
+        help="when it starts, after the traffic's start or after the end of the flow in `after`",
+    )
+    start_spread_s: float = declare(
+        Time(),
+        default=0.0,
+        label="Start spread",
+        help="it starts up to that much later, as the seed decides",
+    )
+    after: str | None = declare(
+        Text(what="a flow's name", example="bulk"),
+        default=None,
+        label="After",
+        help="it waits for the end of this flow",
+    )
     args: tuple[str, ...] = ()
+
+    @property
+    def has_tcp_sockets(self) -> bool:
+        """Whether the kernel knows its data as streams of TCP."""
+        return False
+
+    @classmethod
+    def study_keys(cls) -> tuple[str, ...]:
+        """Return the keys of its fields in a study: the tool's own, then those of all flows."""
+        common, every = fields_of(Flow), fields_of(cls)
+        own = [key for key in every if key not in common and key != "args"]
+        return (*own, *common, *(["args"] if "args" in every else []))
+
+    @classmethod
+    def conflict(cls, given: Mapping[str, object]) -> tuple[str, str] | None:
+        """Find fields that do not go together.
+
+        Args:
+            given: the values of the fields that were given, by key.
+
+        Returns:
+            The key of the field that is one too many, and why; None if there is none.
+        """
+        del given
+        return None
+
+    def summary(self) -> str:
+        """Return what it does in a few words, such as `10 s, 8 streams, bbr`."""
+        return ", ".join([*phrases(self), *self.args])
 
     @abstractmethod
     def processes(self, *, address: str, port: int) -> tuple[Process, ...]:

@@ -8,18 +8,20 @@ The report's fields are those of `longfat.model.traffic.iperf3_json`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from longfat.common.decoding import MOST_RAW_BYTES, describe, parse_json, read_json
 from longfat.errors import InputError, MachineError
+from longfat.model.fields import declare, fields_of, narrowed
+from longfat.model.kinds import Flag, Time
 from longfat.model.metric import Metric, Unit
 from longfat.model.traffic.bulk import (
     DEFAULT_PORT,
-    DEFAULT_TIME_S,
     FAIRNESS,
+    MOST_TIME_S,
     TCP_METRICS,
     Bulk,
     Interval,
@@ -27,10 +29,48 @@ from longfat.model.traffic.bulk import (
 )
 from longfat.model.traffic.flow import Process
 from longfat.model.traffic.iperf3_json import REPORT, End, EndOfStream, Streams
+from longfat.model.traffic.options import OURS, OUTPUT, Options, arguments, has_field
 from longfat.theory.fairness import jain_index
 
 _SHIM = "iperf3_lean"
 _NO_REPORT = "not a JSON report of iperf3"
+
+
+# The options that fields become, with their other names, in the order of the command line.
+_FIELD_OPTIONS = {
+    "udp": ("u", "udp"),
+    "bytes": ("n", "bytes", "k", "blockcount"),
+    "time": ("t", "time"),
+    "parallel": ("P", "parallel"),
+    "reverse": ("R", "reverse"),
+    "rate": ("b", "bitrate", "bandwidth"),
+    "congestion": ("C", "congestion", "linux-congestion"),
+    "window": ("w", "window"),
+    "mss": ("M", "set-mss"),
+    "omit": ("O", "omit"),
+    "interval": ("i", "interval"),
+}
+
+# Of iperf3(1), version 3.12.
+_OPTIONS = Options(
+    valued="pfiFABIcsbtnklPwCMSLOTX",
+    long_valued=frozenset(
+        (
+            *("format", "file", "affinity", "bind", "bind-dev", "rcv-timeout", "snd-timeout"),
+            *("xbind", "nstreams", "length", "cport", "connect-timeout", "pacing-timer"),
+            *("fq-rate", "tos", "dscp", "flowlabel", "title", "extra-data", "username"),
+            "rsa-public-key-path",
+        )
+    ),
+    rejected={
+        **dict.fromkeys(("c", "client", "s", "server", "p", "port", "J", "json"), OURS),
+        **dict.fromkeys(("D", "daemon", "1", "one-off", "I", "pidfile"), OURS),
+        **dict.fromkeys(("logfile", "json-stream", "timestamps", "h", "help"), OUTPUT),
+        **dict.fromkeys(("v", "version", "d", "debug"), OUTPUT),
+        "bidir": "its two directions are two flows here",
+        **has_field(_FIELD_OPTIONS),
+    },
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +95,27 @@ class Iperf3(Bulk):
         FAIRNESS,
     )
 
-    udp: bool = False
-    omit_s: float = 0.0
+    time_s: float | None = narrowed(Bulk, "time", Time(least=1, most=MOST_TIME_S, whole="iperf3"))
+    interval_s: float = narrowed(Bulk, "interval", Time(least=0.1, most=60))
+    udp: bool = declare(
+        Flag(), default=False, label="UDP", help="UDP in place of TCP", phrase="UDP"
+    )
+    omit_s: float = declare(
+        Time(most=60, whole="iperf3"),  # MAX_OMIT_TIME of iperf_api.h
+        default=0.0,
+        label="Omit",
+        help="how long it runs before it counts",
+        phrase="{} omitted",
+    )
+    args: tuple[str, ...] = arguments(_OPTIONS)
+
+    @classmethod
+    def conflict(cls, given: Mapping[str, object]) -> tuple[str, str] | None:
+        """Reject what is TCP's for UDP as well; see `Bulk.conflict`."""
+        tcp = next((key for key in ("congestion", "mss") if key in given), None)
+        if given.get("udp") and tcp is not None:
+            return tcp, f"{tcp} is TCP's, and this flow is UDP"
+        return Bulk.conflict(given)
 
     @property
     def has_control(self) -> bool:
@@ -81,27 +140,16 @@ class Iperf3(Bulk):
         )
 
     def _options(self) -> list[str]:
+        """Return the client's options: those of fields that differ from iperf3's own defaults."""
         options: list[str] = []
-        if self.udp:
-            options += ["-u"]
-        if self.bytes is not None:
-            options += ["-n", str(self.bytes)]
-        else:
-            options += ["-t", f"{DEFAULT_TIME_S if self.time_s is None else self.time_s:g}"]
-        if self.parallel != 1:
-            options += ["-P", str(self.parallel)]
-        if self.reverse:
-            options += ["-R"]
-        if self.rate_bps is not None:
-            options += ["-b", str(self.rate_bps)]
-        if self.congestion is not None:
-            options += ["-C", self.congestion]
-        if self.window_bytes is not None:
-            options += ["-w", str(self.window_bytes)]
-        if self.mss_bytes is not None:
-            options += ["-M", str(self.mss_bytes)]
-        if self.omit_s:
-            options += ["-O", f"{self.omit_s:g}"]
+        for key, (letter, *_) in _FIELD_OPTIONS.items():
+            field = fields_of(Iperf3)[key]
+            value = getattr(self, field.name)
+            if key == "interval" or value == field.default:
+                continue
+            options.append(f"-{letter}")
+            if value is not True:
+                options.append(value if isinstance(value, str) else f"{value:.15g}")
         return options
 
     def failure(self, words: str) -> str:

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from longfat.common.decoding import MOST_RAW_BYTES, read_bytes
 from longfat.errors import MachineError
+from longfat.model.fields import declare, phrases
+from longfat.model.kinds import Integer, Size, Time
 from longfat.model.metric import Metric, Unit
 from longfat.model.traffic.flow import Flow, Process
+from longfat.model.traffic.options import OUTPUT, Options, arguments, has_field
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +32,18 @@ _MOST_REQUESTS = 10_000_000
 # How long ping waits for the last reply, ping(8): one second before any
 # reply has come, twice the largest RTT after.
 _LAST_WAIT_S = 10.0
+
+
+# Of ping(8) of iputils 20221126.
+_OPTIONS = Options(
+    valued="ceiIlmMNpQsStTwWF",
+    long_valued=frozenset(),
+    rejected={
+        **has_field({"count": "c", "interval": "i", "size": "s"}),
+        **dict.fromkeys("DqfahVvR", OUTPUT),
+        "A": "the interval is written in the flow",
+    },
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +69,32 @@ class Ping(Flow):
         Metric("received", Unit.COUNT, "replies"),
     )
 
-    count: int = 4
-    interval_s: float = 1.0
-    size_bytes: int = 56
+    count: int = declare(
+        Integer(least=1, most=2**31 - 1),
+        default=4,
+        label="Requests",
+        help="the number of requests",
+    )
+    interval_s: float = declare(
+        Time(least=0.001, most=2147483),  # counted in milliseconds, in an int
+        default=1.0,
+        label="Interval",
+        help="the time between two requests",
+        phrase="every {}",
+    )
+    size_bytes: int = declare(
+        Size(most=65507),
+        default=56,
+        label="Size",
+        help="the payload of a request, without the headers of ICMP and IP",
+        phrase="{} of payload",
+    )
+    args: tuple[str, ...] = arguments(_OPTIONS)
+
+    def summary(self) -> str:
+        """Return what it does in a few words, such as `4 requests`."""
+        alone = f"{self.count} {'request' if self.count == 1 else 'requests'}"
+        return ", ".join([alone, *phrases(self), *self.args])
 
     def processes(self, *, address: str, port: int) -> tuple[Process, ...]:
         """Return the one command; ICMP has no ports."""

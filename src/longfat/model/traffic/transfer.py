@@ -23,8 +23,10 @@ from typing import ClassVar, Literal
 
 from longfat.common.decoding import MOST_RAW_BYTES, decode, read_json
 from longfat.errors import MachineError
+from longfat.model.fields import narrowed
+from longfat.model.kinds import Rate
 from longfat.model.metric import Metric
-from longfat.model.traffic.bulk import DEFAULT_TIME_S, FAIRNESS, TCP_METRICS, Bulk, Interval, Rows
+from longfat.model.traffic.bulk import FAIRNESS, TCP_METRICS, Bulk, Interval, Rows
 from longfat.model.traffic.flow import Process
 from longfat.theory.fairness import jain_index
 
@@ -42,6 +44,8 @@ class Transfer(Bulk):
     tool: ClassVar[str] = "transfer"
     needs: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[tuple[Metric, ...]] = (*TCP_METRICS, FAIRNESS)
+
+    rate_bps: int | None = narrowed(Bulk, "rate", Rate(least=1000))  # as slow as the kernel paces
 
     def processes(self, *, address: str, port: int) -> tuple[Process, ...]:
         """Return the end that listens, and the one that connects to it."""
@@ -76,7 +80,7 @@ class Transfer(Bulk):
         if sends and self.bytes is not None:
             words += ["--bytes", str(self.bytes)]
         elif sends:
-            words += ["--time", f"{DEFAULT_TIME_S if self.time_s is None else self.time_s:.9g}"]
+            words += ["--time", f"{self.time_s:.9g}"]
         if self.parallel != 1:
             words += ["--parallel", str(self.parallel)]
         if sends and self.rate_bps is not None:

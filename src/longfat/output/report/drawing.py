@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from longfat.model.network.commands import link_words
 from longfat.output.report.link_drawing import ROW_PX, End, Point, draw_link, text_rows
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def draw_network(
     """
     interfaces = network.interfaces()
     longest = max((len(name) for names in interfaces for name in names), default=0)
-    lines = [line for link in network.links for line in link_words(link)]
+    lines = [line for link in network.links for line in link.summary()]
     widest = max(2 * longest, max(map(len, lines), default=0))
     rows = max(map(text_rows, network.links), default=0)
     lane = _LANE + 2 * ROW_PX * rows
@@ -196,7 +195,7 @@ def _crowds(centres: Mapping[str, Point], network: Network) -> Counter[tuple[str
 def _in_words(network: Network) -> str:
     pairs = ", ".join(
         f"{link.a} ({ends[0]}) to {link.b} ({ends[1]})"
-        + "".join(f", {line}" for line in link_words(link))
+        + "".join(f", {line}" for line in link.summary())
         for link, ends in zip(network.links, network.interfaces(), strict=True)
     )
     return f"{len(network.hosts)} hosts, {len(network.switches)} switches; links: {pairs}"

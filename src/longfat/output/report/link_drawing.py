@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from longfat.model.network import LinkImpairments
-from longfat.model.network.commands import link_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -44,7 +43,7 @@ class End:
 
 def text_rows(link: Link) -> int:
     """Return how many rows of text stand below a link."""
-    return len(link_words(link)) + _address_rows(link)
+    return len(link.summary()) + _address_rows(link)
 
 
 def _address_rows(link: Link) -> int:
@@ -79,7 +78,7 @@ def draw_link(link: Link, a: End, b: End, *, shaped: Collection[str]) -> Markup:
     leftwards = (a.centre[0], a.centre[1]) > (b.centre[0], b.centre[1])
     there, back = ("←", "→") if leftwards else ("→", "←")
     middle = ((a.centre[0] + b.centre[0]) / 2, (a.centre[1] + b.centre[1]) / 2)
-    for row, words in enumerate(link_words(link, there=there, back=back), _address_rows(link)):
+    for row, words in enumerate(link.summary(there=there, back=back), _address_rows(link)):
         away = _BELOW_PX + ROW_PX * row
         parts.append(_text(middle, _slope(a, b), words, away=away, anchor="middle"))
     return Markup("").join(parts)

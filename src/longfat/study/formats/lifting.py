@@ -25,8 +25,8 @@ from longfat.model.network import (
     shape_lines,
 )
 from longfat.model.network.build import DEFAULT_MTU_BYTES
+from longfat.model.network.impairments import LEAST_RATE_BPS, MOST_RATE_BPS
 from longfat.model.network.qdisc import qdisc_problem
-from longfat.model.network.shape import LEAST_RATE_BPS, MOST_RATE_BPS
 from longfat.model.units import parse_fraction, parse_rate_bps, parse_time_s
 from longfat.study.addresses import host_address, route_target, router_address
 

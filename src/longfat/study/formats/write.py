@@ -18,14 +18,11 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarStri
 from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError
 from longfat.model.case import DEFAULT_MEMORY_BYTES
-from longfat.model.network import LinkImpairments
-from longfat.model.probes import Capture, Probe
-from longfat.model.probes.capture import DEFAULT_SNAP_BYTES
-from longfat.model.probes.probe import Sampled
-from longfat.model.traffic import Bulk, Flow, Iperf3, Ping
+from longfat.model.fields import written_fields
+from longfat.model.kinds import size_text
+from longfat.model.probes import Probe
+from longfat.model.traffic import Flow
 from longfat.study.document import LARGEST_FILE_BYTES
-from longfat.study.probes import DEFAULT_EVERY_S
-from longfat.study.quantities import fraction_text, rate_text, size_text, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -48,8 +45,7 @@ def study_text(
         layout: where nodes of its network stand in a drawing, in pixels, if that is known.
 
     Returns:
-        The text. An iperf3 flow that says neither how long nor how much is written
-        with iperf3's own 10 s.
+        The text.
 
     Raises:
         InputError: a study cannot hold it: a set-up line of several lines, or large files.
@@ -118,8 +114,7 @@ def _host(host: Host) -> Any:
     fields: dict[str, Any] = {}
     if host.address is not None:
         fields["address"] = host.address
-    if host.forwards:
-        fields["forwards"] = "yes"
+    fields |= written_fields(host)
     if host.routes:
         fields["routes"] = _row({route.to: route.via for route in host.routes})
     if list(fields) == ["address"]:
@@ -128,11 +123,10 @@ def _host(host: Host) -> Any:
 
 
 def _link(link: Link) -> CommentedMap | CommentedSeq:
-    there, back = _shape(link.a_to_b), _shape(link.b_to_a)
+    there, back = written_fields(link.a_to_b), written_fields(link.b_to_a)
     common = {name: value for name, value in there.items() if back.get(name) == value}
     fields: dict[str, Any] = dict(common)
-    if link.mtu_bytes is not None:
-        fields["mtu"] = link.mtu_bytes
+    fields |= written_fields(link)
     addresses = {link.a: link.a_address, link.b: link.b_address}
     if given := {end: address for end, address in addresses.items() if address is not None}:
         fields["addresses"] = _row(given)
@@ -144,24 +138,6 @@ def _link(link: Link) -> CommentedMap | CommentedSeq:
         fields["to"] = _row(differing)
     ends: list[Any] = [link.a, link.b]
     return _row([*ends, _row(fields)] if fields else ends)
-
-
-def _shape(shape: LinkImpairments) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
-    if shape.rate_bps is not None:
-        fields["rate"] = rate_text(shape.rate_bps)
-    if shape.delay_s is not None:
-        fields["delay"] = time_text(shape.delay_s)
-    if shape.jitter_s is not None:
-        fields["jitter"] = time_text(shape.jitter_s)
-    for name in ("loss", "duplicate", "corrupt", "reorder"):
-        if (share := getattr(shape, name)) is not None:
-            fields[name] = fraction_text(share)
-    if shape.queue_bytes is not None:
-        fields["queue"] = _size(shape.queue_bytes)
-    if shape.qdisc is not None:
-        fields["qdisc"] = shape.qdisc
-    return fields
 
 
 # What YAML's literal style keeps as it is.
@@ -212,65 +188,18 @@ def _number(value: float) -> int | float:
     return int(value) if value == int(value) else value
 
 
-def _same(value: int | str) -> int | str:
-    return value
-
-
-_BULK = (
-    ("bytes", "bytes", _size),
-    ("parallel", "parallel", _same),
-    ("rate", "rate_bps", rate_text),
-    ("congestion", "congestion", _same),
-    ("window", "window_bytes", _size),
-    ("mss", "mss_bytes", _same),
-    ("interval", "interval_s", time_text),
-)
-_IPERF3 = (*_BULK[:-1], ("omit", "omit_s", time_text), _BULK[-1])
-_PING = (
-    ("count", "count", _same),
-    ("interval", "interval_s", time_text),
-    ("size", "size_bytes", _same),
-)
-_COMMON = (
-    ("start", "start_s", time_text),
-    ("start_spread", "start_spread_s", time_text),
-    ("after", "after", _same),
-)
-
-
 def _flow(flow: Flow) -> CommentedMap | CommentedSeq:
     fields: dict[str, Any] = {flow.tool: f"{flow.source} -> {flow.target}"}
-    own: tuple[tuple[str, str, Any], ...] = ()
-    if isinstance(flow, Bulk):
-        own = _IPERF3 if isinstance(flow, Iperf3) else _BULK
-        if flow.bytes is None:
-            fields["time"] = time_text(10.0 if flow.time_s is None else flow.time_s)
-        fields |= {name: "yes" for name in ("reverse", "udp") if getattr(flow, name)}
-    elif isinstance(flow, Ping):
-        own = _PING
-    defaults = type(flow)(name=flow.name, source=flow.source, target=flow.target)
-    for field, name, write in (*own, *_COMMON):
-        value = getattr(flow, name)
-        if value != getattr(defaults, name):
-            fields[field] = write(value)
-    if flow.args:
-        fields["args"] = _row(flow.args)
+    given = written_fields(flow)
+    fields |= {key: _in_row(given[key]) for key in type(flow).study_keys() if key in given}
     return _row(fields)
 
 
 def _probe(probe: Probe) -> CommentedMap | CommentedSeq:
     fields: dict[str, Any] = {} if probe.name == probe.kind else {"kind": probe.kind}
-    if isinstance(probe, Capture):
-        fields["of"] = probe.of
-        if probe.filter:
-            fields["filter"] = probe.filter
-        if probe.snap_bytes != DEFAULT_SNAP_BYTES:
-            fields["snap"] = _size(probe.snap_bytes)
-        if probe.packets is not None:
-            fields["packets"] = probe.packets
-        return _row(fields)
-    if isinstance(probe, Sampled):
-        fields["of"] = probe.of[0] if len(probe.of) == 1 else _row(probe.of)
-        if probe.every_s != DEFAULT_EVERY_S:
-            fields["every"] = time_text(probe.every_s)
+    fields |= {key: _in_row(value) for key, value in written_fields(probe).items()}
     return _row(fields)
+
+
+def _in_row(value: object) -> object:
+    return _row(value) if isinstance(value, list) else value

@@ -23,6 +23,7 @@ from lark import Token
 
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
+from longfat.model.kinds import rate_text, time_text
 from longfat.model.metric import Metric, Unit
 from longfat.model.units import format_quantity, parse_literal
 from longfat.study.claims import terms
@@ -36,7 +37,6 @@ from longfat.study.claims.formula import (
 )
 from longfat.study.claims.models import MODELS, jain
 from longfat.study.claims.terms import DIMENSIONS, PLAIN, Condition, Dimension, Term, same_dimension
-from longfat.study.quantities import rate_text, time_text
 
 LONGEST_EXPRESSION = 500
 

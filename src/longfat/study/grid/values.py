@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
+from longfat.model.kinds import percent_text, rate_text, time_text
 from longfat.model.metric import Unit
 from longfat.model.units import parse_literal
 from longfat.study.claims.terms import Number
 from longfat.study.grid.expressions import COMMA_HINT, plain_word
 from longfat.study.grid.templates import has_expression
 from longfat.study.node import Node
-from longfat.study.quantities import fraction_text, rate_text, time_text
 
 MOST_CASES = 100_000
 """How many combinations a grid may have, and so how many values a parameter."""
@@ -89,7 +89,7 @@ class Value:
             case Unit.SECONDS:
                 return time_text(round(number, 9))  # whole nanoseconds, as tc has them
             case Unit.FRACTION:
-                return fraction_text(number)
+                return percent_text(number)
             case _:
                 return self.text
 
@@ -305,7 +305,7 @@ def _rounded(number: float, like: Value, digits: int) -> Value:
     number = _digits(number, digits)
     text = plain_word(number) + (f" {times}" if times else "")
     if unit is Unit.FRACTION:
-        text = fraction_text(number)
+        text = percent_text(number)
     return Value(text=text, number=number, unit=unit, times=times)
 
 

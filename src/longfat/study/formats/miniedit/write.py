@@ -15,6 +15,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from longfat.model.kinds import time_text
 from longfat.model.network import (
     ROOT_NAMESPACE,
     Host,
@@ -27,7 +28,6 @@ from longfat.model.network.build import FORWARD_LINE
 from longfat.study.formats.miniedit.layout import lay_out
 from longfat.study.formats.tclink import MOST_MBIT, PACKET_BYTES, Notes
 from longfat.study.host_commands import Addressing, addressing, mtu_lines
-from longfat.study.quantities import time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,0 +1,245 @@
+"""Fields of a study, each declared once: on the dataclass field that holds its value.
+
+A declaration says how values are written (a `Kind`, with its limits), what the field is called,
+what it means and what holds without it. From it come the reader with its located errors, the
+writer, the keywords of the Python API, the JSON Schema (`longfat schema`), the studio's forms and
+the tables of the reference. Nothing else lists fields.
+
+    rate_bps: int | None = declare(Rate(least=8), default=None, label="Rate", help="...")
+
+A field's key in a study is its name without the unit: `rate_bps` is `rate`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from longfat.common.suggest import listed, nearest
+from longfat.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from longfat.model.kinds import Kind, Source
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_METADATA = "longfat"
+_CACHE = "__longfat_fields__"
+_UNITS = ("_bps", "_bytes", "_s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """What stands on a field.
+
+    Attributes:
+        kind: how its values are written.
+        help: what it means, as a phrase.
+        label: what a form calls it.
+        absent: what holds without it, where the default does not say so.
+        phrase: how a summary says a value: `{} lost`; empty for none. One that begins with a
+            blank belongs to the phrase before it.
+        tc: the option of tc that it becomes: `loss {}`; empty for none.
+    """
+
+    kind: Kind[Any]
+    help: str
+    label: str
+    absent: str = ""
+    phrase: str = ""
+    tc: str = ""
+
+
+def declare(kind: Kind[Any], *, default: Any, help: str, label: str, **more: str) -> Any:  # noqa: A002
+    """Return a dataclass field with a declaration; the options are those of `Declared`.
+
+    Without a default, the field has to be given: `default=REQUIRED`.
+    """
+    about = Declared(kind=kind, help=help, label=label, **more)
+    return dataclasses.field(default=default, metadata={_METADATA: about})
+
+
+REQUIRED: Any = dataclasses.MISSING
+
+
+def narrowed(cls: Any, key: str, kind: Kind[Any]) -> Any:
+    """Return a field of a base class again, with other limits."""
+    field = fields_of(cls)[key]
+    about = dataclasses.replace(field.about, kind=kind)
+    return dataclasses.field(default=field.default, metadata={_METADATA: about})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A declared field of a class.
+
+    Attributes:
+        name: the attribute's name, with its unit: `rate_bps`.
+        key: what a study calls it: `rate`.
+        default: what it is if nobody says.
+        about: what was declared.
+    """
+
+    name: str
+    key: str
+    default: Any
+    about: Declared
+
+    @property
+    def kind(self) -> Kind[Any]:
+        """How its values are written."""
+        return self.about.kind
+
+    @property
+    def is_required(self) -> bool:
+        """Whether it has to be given."""
+        return self.default is REQUIRED
+
+    @property
+    def without(self) -> str:
+        """What holds without the field, for people."""
+        if self.is_required:
+            return "(required)"
+        if self.about.absent:
+            return self.about.absent
+        if self.default is None or self.default in ((), ""):
+            return "none"
+        return f"`{self.kind.text(self.default)}`"
+
+
+def fields_of(cls: Any) -> Mapping[str, Field]:
+    """Return the declared fields of a dataclass by their keys, in the order of declaration."""
+    found: Mapping[str, Field] | None = cls.__dict__.get(_CACHE)
+    if found is None:
+        found = {}
+        for one in dataclasses.fields(cls):
+            if _METADATA in one.metadata:
+                name = one.name
+                key = next(
+                    (name.removesuffix(unit) for unit in _UNITS if name.endswith(unit)), name
+                )
+                about = one.metadata[_METADATA]
+                found[key] = Field(name=name, key=key, default=one.default, about=about)
+        setattr(cls, _CACHE, found)
+    return found
+
+
+def read_fields(cls: Any, sources: Mapping[str, Source]) -> dict[str, Any]:
+    """Read the fields of a class that are written in a study.
+
+    Args:
+        cls: the class.
+        sources: the values by key; keys that the class does not declare are left alone.
+
+    Returns:
+        The values by attribute name.
+
+    Raises:
+        InputError: a value is wrong; with its place.
+    """
+    return {
+        field.name: field.kind.read(sources[key])
+        for key, field in fields_of(cls).items()
+        if key in sources
+    }
+
+
+def values_of(cls: Any, given: Mapping[str, object], *, what: str) -> dict[str, Any]:
+    """Read the fields of a class from a Python program's keywords.
+
+    Args:
+        cls: the class.
+        given: texts as in a study, or numbers in base units, by key; None takes one back to
+            its default.
+        what: what has the fields, for messages: `a link`.
+
+    Returns:
+        The values by attribute name.
+
+    Raises:
+        InputError: there is no such field, or a value is wrong.
+    """
+    fields = fields_of(cls)
+    found = {}
+    for key, value in given.items():
+        if key not in fields:
+            raise InputError(
+                f"{what} has no {key!r}{nearest(key, fields)} (there are: {listed(fields)})"
+            )
+        field = fields[key]
+        try:
+            found[field.name] = field.default if value is None else field.kind.of(value)
+        except InputError as error:
+            raise InputError(f"{key}: {error.message}") from None
+    return found
+
+
+def written_fields(value: Any) -> dict[str, object]:
+    """Return the fields of a value that differ from their defaults, as YAML holds them, by key."""
+    return {
+        key: field.kind.plain(getattr(value, field.name))
+        for key, field in fields_of(type(value)).items()
+        if getattr(value, field.name) != field.default
+    }
+
+
+def phrases(value: Any) -> list[str]:
+    """Return what a value's fields say in a summary, such as `20 ms`, `0.01 % lost`."""
+    found: list[str] = []
+    for field in fields_of(type(value)).values():
+        given = getattr(value, field.name)
+        if field.about.phrase and given not in (None, 0) and given != field.default:
+            words = field.about.phrase.format(field.kind.words(given))
+            if words.startswith(" ") and found:
+                found[-1] += words
+            else:
+                found.append(words.strip())
+    return found
+
+
+def field_problems(value: Any) -> Iterator[tuple[str, str]]:
+    """Find the declared fields of a value that are outside of their limits.
+
+    Returns:
+        The key of each, and what was found and would be right.
+    """
+    for key, field in fields_of(type(value)).items():
+        given = getattr(value, field.name)
+        try:
+            if given is not None and given != field.default:
+                field.kind.of(given)
+        except InputError as error:
+            yield key, error.message
+
+
+def takes_fields(*classes: type, what: str = "Options") -> Callable[[F], F]:
+    """Name the declared fields of classes as keywords of a function that takes them as `**`.
+
+    Its signature and its docstring then have them, for `help` and for completion.
+
+    Args:
+        classes: dataclasses with declared fields.
+        what: the heading above them in the docstring.
+    """
+
+    def named(function: F) -> F:
+        signature = inspect.signature(function)
+        own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        fields = {key: field for cls in classes for key, field in fields_of(cls).items()}
+        more = [
+            inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=field.default)
+            for key, field in fields.items()
+        ]
+        function.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+        lines = [f"    {key}: {field.about.help}" for key, field in fields.items()]
+        function.__doc__ = "\n".join(
+            [inspect.cleandoc(function.__doc__ or ""), "", f"{what}:", *lines]
+        )
+        return function
+
+    return named

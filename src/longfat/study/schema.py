@@ -1,0 +1,191 @@
+"""The JSON Schema of study files, for the completion and the checks of editors.
+
+What single fields may hold comes from their declarations (`longfat.model.fields`); here is how
+they nest. A schema knows one value at a time: that a flow's hosts are there, or that two fields
+do not go together, is told when the study is read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from longfat.model.fields import fields_of
+from longfat.model.network import Host, Link, LinkImpairments
+from longfat.model.probes import PROBES
+from longfat.model.traffic import FLOWS
+from longfat.study.expand import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from longfat.model.fields import Field
+
+SCHEMA_URL = "https://json-schema.org/draft/2020-12/schema"
+
+# In a grid, any value may be made of its parameters; in a case, none takes a common one back.
+_TEMPLATE = {"type": "string", "pattern": r"\$<.*>"}
+_ABSENT = {"type": "null"}
+
+_TEXT = {"type": "string"}
+_NAME = {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$"}
+_LINE = {"type": ["string", "number"]}
+_ANYTHING: dict[str, Any] = {}
+
+
+def study_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a study file, as plain data."""
+    case = _object({**_settings(), "title": _about(_TEXT, "what tables call the case")})
+    return {
+        "$schema": SCHEMA_URL,
+        "title": "longfat study",
+        "$defs": {"network": _network(), "flow": _flow(), "probe": _probe()},
+        **_object(
+            {
+                "title": _about(_TEXT, "what the study is about"),
+                **_settings(),
+                "cases": _about(
+                    _mapping({"anyOf": [case, _ABSENT]}), "what is run, each with what differs"
+                ),
+                "claims": _about(
+                    {"type": "array", "items": {"anyOf": [_mapping(_LINE), _TEXT]}},
+                    "what is expected of the results: a sentence with an expression",
+                ),
+                "published": _about(_mapping(_ANYTHING), "what others measured"),
+                "layout": _about(
+                    _mapping({"type": "array", "items": {"type": "number"}}),
+                    "where the nodes stand in a drawing, in pixels",
+                ),
+                "grid": _about(
+                    _mapping(_ANYTHING),
+                    "parameters whose combinations are the cases, in place of `cases`",
+                ),
+                "lists": _about(_mapping(_ANYTHING), "lists of values with names"),
+                "let": _about(_mapping(_LINE), "names for expressions of parameters"),
+                "where": _about(_ANYTHING, "which combinations are cases"),
+                "case_title": _about(_TEXT, "what tables call a case of the grid"),
+                "figures": _about(
+                    {"type": "array", "items": _mapping(_ANYTHING)},
+                    "what a reader wants to see of a grid",
+                ),
+            },
+            required=("title",),
+        ),
+    }
+
+
+def _settings() -> dict[str, Any]:
+    """Return the fields that a study has for all cases, and each case for itself."""
+    return {
+        **_fields(fields_of(Settings).values()),
+        "network": _about(_ref("network"), "hosts, routers, switches and links"),
+        "files": _about(_mapping(_ANYTHING), "files that are put into the machine, by path"),
+        "setup": _about(
+            {"type": "array", "items": {"type": "object"}},
+            "lines typed before the traffic starts, each with its node",
+        ),
+        "flows": _about(_mapping(_ref("flow")), "the traffic"),
+        "probes": _about(
+            {
+                "type": "object",
+                "properties": {kind: _ref("probe") for kind in PROBES},
+                "additionalProperties": _ref("probe"),
+            },
+            "what is sampled meanwhile",
+        ),
+    }
+
+
+def _network() -> dict[str, Any]:
+    host = {
+        **_fields(fields_of(Host).values()),
+        "address": _about(_TEXT, "the address of its first interface, with prefix length"),
+        "routes": _about(_mapping(_TEXT), "networks, or `default`, with the next router"),
+    }
+    one_way = _fields(fields_of(LinkImpairments).values())
+    link = {
+        **one_way,
+        **_fields(fields_of(Link).values()),
+        "addresses": _about(_mapping(_TEXT), "by end, the address of that end's interface"),
+        "to": _about(_mapping(_object(one_way)), "by end, properties of the direction towards it"),
+    }
+    return _object(
+        {
+            "hosts": _about(
+                _mapping({"anyOf": [_TEXT, _object(host), _ABSENT]}),
+                "hosts with the addresses of their first interfaces",
+            ),
+            "switches": _about({"type": "array", "items": _TEXT}, "learning bridges"),
+            "links": {
+                "type": "array",
+                "items": {
+                    "type": "array",
+                    "prefixItems": [_TEXT, _TEXT, _object(link)],
+                    "minItems": 2,
+                    "maxItems": 3,
+                },
+            },
+        },
+        required=("hosts",),
+    )
+
+
+def _flow() -> dict[str, Any]:
+    tools = [
+        _object(
+            {
+                tool: _about(
+                    {"type": "string", "pattern": "->"}, f"{tool} from one host to another"
+                ),
+                **_fields(fields_of(cls).values()),
+            },
+            required=(tool,),
+        )
+        for tool, cls in FLOWS.items()
+    ]
+    # In a case, single fields override those of the common flow.
+    every: dict[str, Any] = {key: {} for cls in FLOWS.values() for key in fields_of(cls)}
+    override = {"type": "object", "properties": every, "additionalProperties": False}
+    return {"anyOf": [*tools, override, _ABSENT]}
+
+
+def _probe() -> dict[str, Any]:
+    kinds = [
+        _object(
+            {"kind": {"const": kind}, **_fields(fields_of(cls).values())},
+            required=[key for key, field in fields_of(cls).items() if field.is_required],
+        )
+        for kind, cls in PROBES.items()
+    ]
+    return {"anyOf": [*kinds, _ABSENT]}
+
+
+def _fields(fields: Iterable[Field]) -> dict[str, Any]:
+    return {
+        field.key: {
+            "anyOf": [field.kind.schema(), _TEMPLATE, _ABSENT],
+            "title": field.about.label,
+            "description": field.about.help,
+        }
+        for field in fields
+    }
+
+
+def _ref(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _about(schema: Mapping[str, Any], text: str) -> dict[str, Any]:
+    return {**schema, "description": text}
+
+
+def _mapping(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "additionalProperties": dict(values)}
+
+
+def _object(properties: Mapping[str, Any], *, required: Iterable[str] = ()) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(required),
+        "additionalProperties": False,
+    }
