@@ -51,6 +51,27 @@ def test_it_does_not_outlive_us(tmp_path: Path, number: int) -> None:
         assert list(tmp_path.iterdir()) == []
 
 
+def test_a_killed_remover_is_replaced_before_a_removal(tmp_path: Path) -> None:
+    # The remover dies, and then we do while we remove: somebody must be left to go on.
+    script = (
+        "import os, signal\n"
+        "from longfat.common.guard import _scratch, scratch_folder\n"
+        "_scratch.remove_tree = lambda folder: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "with scratch_folder() as folder:\n"
+        "    (folder / 'file').write_text('x')\n"
+        "    remover = _scratch._remover._process\n"
+        "    remover.kill()\n"
+        "    remover.wait()\n"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, check=False)
+    assert done.returncode == -signal.SIGKILL
+    end_s = time.monotonic() + 10
+    while list(tmp_path.iterdir()) and time.monotonic() < end_s:
+        time.sleep(0.01)
+    assert list(tmp_path.iterdir()) == []
+
+
 def _remover() -> int:
     """Return the process that removes what we leave."""
     (pid,) = (

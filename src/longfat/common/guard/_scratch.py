@@ -125,6 +125,9 @@ def doomed_folder(parent: Path, *, prefix: str, suffix: str = "") -> Iterator[Pa
             try:
                 yield folder
             finally:
+                # Somebody may have killed the remover; a large folder takes seconds to remove,
+                # in which the same may happen to us.
+                _remover.note(folder)
                 remove_tree(folder)
                 os.close(lock)
         finally:

@@ -7,6 +7,7 @@ no PDF, and everything else is as it was.
 from __future__ import annotations
 
 import contextlib
+import ctypes.util
 import io
 import logging
 import os
@@ -55,6 +56,22 @@ def _no_date() -> Iterator[None]:
             os.environ[name] = before
 
 
+@contextlib.contextmanager
+def _no_library_search() -> Iterator[None]:
+    """Keep the standard library from looking for shared libraries with a compiler.
+
+    WeasyPrint tries several names of each library, one of which is what the loader knows. For
+    each that the loader does not know, Python would start gcc and ld, some thirty processes in
+    all, which take a second and leave files in /tmp if they are killed.
+    """
+    search = ctypes.util.find_library
+    ctypes.util.find_library = lambda name: None  # noqa: ARG005
+    try:
+        yield
+    finally:
+        ctypes.util.find_library = search
+
+
 def load_weasyprint() -> Any:
     """Return the module, which is heavy.
 
@@ -63,7 +80,7 @@ def load_weasyprint() -> Any:
     """
     try:
         # Where a library is missing it prints to stdout, which is for results.
-        with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()), _no_library_search():
             import weasyprint  # noqa: PLC0415
     except ImportError as error:
         raise HostError(
