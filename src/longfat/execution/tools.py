@@ -12,6 +12,7 @@ import platform
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,10 +22,11 @@ from longfat.engine.sandbox.confinement import LOADER
 from longfat.errors import HostError
 from longfat.execution.init import init_program
 from longfat.execution.runs import Tool
-from longfat.model.probes import Capture
 
 if TYPE_CHECKING:
     from longfat.model.case import Case
+    from longfat.model.probes import Probe
+    from longfat.model.traffic import Flow
 
 GUEST_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Where the guest looks for programs; a user's own PATH may lack some of it."""
@@ -84,16 +86,20 @@ class Toolbox:
         Raises:
             HostError: a program that the case needs is not installed.
         """
-        names = {"ip", "tc", "sysctl", *(name for flow in case.flows for name in flow.needs)}
-        if any(isinstance(probe, Capture) for probe in case.probes):
-            names.add("tcpdump")
+        names = {"ip", "tc", "sysctl"}
+        parts: tuple[Flow | Probe, ...] = (*case.flows, *case.probes)
+        names |= {name for part in parts for name in part.needs}
         missing = sorted(name for name in names if self._program(name) is None)
         if missing:
             raise missing_tool(missing[0])
         for command in case.setup:
             names.update(name for name in _PROGRAM.findall(command.line) if self._program(name))
-        return {"longfat": self._own(), "python": self._python()} | {
-            name: self._tool(name) for name in sorted(names)
+        plugins = {type(part).__module__.partition(".")[0] for part in parts} - {"longfat"}
+        return {
+            "longfat": self._own(),
+            "python": self._python(),
+            **{name: self._plugin(name) for name in sorted(plugins)},
+            **{name: self._tool(name) for name in sorted(names)},
         }
 
     def _program(self, name: str) -> Path | None:
@@ -115,6 +121,18 @@ class Toolbox:
             digest = _program_digest(Path(init_program()[0]))
             self._tools["python"] = Tool(version=platform.python_version(), digest=digest)
         return self._tools["python"]
+
+    def _plugin(self, package: str) -> Tool:
+        """Return the package of a plug-in, whose code decides what its flows and probes do."""
+        if package not in self._tools:
+            module = sys.modules[package]
+            file = Path(module.__file__ or "")
+            sources = file.parent.rglob("*.py") if hasattr(module, "__path__") else [file]
+            digest = hashlib.sha256()
+            for path in sorted(sources):
+                digest.update(f"{path.relative_to(file.parent)}\0{_file_digest(path)}\n".encode())
+            self._tools[package] = Tool(version="", digest=digest.hexdigest())
+        return self._tools[package]
 
     def _own(self) -> Tool:
         if "longfat" not in self._tools:

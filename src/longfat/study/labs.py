@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longfat.common import resources
+from longfat.common.plugins import entries, load
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.study import STUDY_FILE
@@ -39,17 +40,25 @@ class Lab:
 
 
 def all_labs() -> tuple[Lab, ...]:
-    """Return the labs, by name.
+    """Return the labs, by name: longfat's, and those of plug-ins.
 
     Raises:
-        HostError: the installation is incomplete.
+        HostError: the installation is incomplete, or a plug-in cannot be loaded.
     """
-    folders = sorted(resources.folder("labs").iterdir())
+    places = [resources.folder("labs")]
+    for entry in entries("longfat.labs").values():
+        file = getattr(load(entry), "__file__", None)
+        places += [Path(file).parent] if file else []
+    folders = sorted((folder for place in places for folder in place.iterdir()), key=_name_of)
     return tuple(
         Lab(name=folder.name, folder=folder)
         for folder in folders
         if (folder / STUDY_FILE).is_file()
     )
+
+
+def _name_of(folder: Path) -> str:
+    return folder.name
 
 
 def find_lab(name: str) -> Lab:

@@ -81,6 +81,7 @@ class Capture(Probe):
     """
 
     kind: ClassVar[str] = "capture"
+    needs: ClassVar[tuple[str, ...]] = ("tcpdump",)
     columns: ClassVar[Sequence[Column]] = COLUMNS
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric("packets", Unit.COUNT, "packets"),

@@ -29,11 +29,12 @@ class Probe(ABC):
     Attributes:
         name: the probe's name in the study, unique among its case's flows and probes.
 
-    A subclass also says its `kind`, the `columns` of its series and the `metrics` that it
-    can measure.
+    A subclass also says its `kind`, the programs of the host that it `needs`, the `columns` of
+    its series and the `metrics` that it can measure.
     """
 
     kind: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]] = ()
     columns: ClassVar[Sequence[Column]]
     metrics: ClassVar[tuple[Metric, ...]]
 

@@ -1,0 +1,1 @@
+"""Labs that come with the plug-in: one folder each."""

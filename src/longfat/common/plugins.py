@@ -1,0 +1,132 @@
+"""Plug-ins: what other packages add to longfat, by Python's entry points.
+
+A package names what it adds in its `pyproject.toml`:
+
+    [project.entry-points."longfat.flows"]
+    owd = "longfat_owd:OneWayDelay"
+
+There are the groups `longfat.flows` (tools: classes of flows), `longfat.probes` (classes of
+probes) and `longfat.labs` (packages whose folder holds folders of labs). Kernels are found
+without entry points, in the namespace package `longfat_kernels`.
+
+Plug-ins are looked for when something is asked for that longfat itself does not have, or when
+all that there is is listed. Loading the library that reads entry points takes longer than a
+short command, so it is done only where a package on Python's path has a group of ours.
+
+Source: the Python Packaging User Guide, "Entry points specification" and "Recording installed
+projects".
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from longfat.errors import HostError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+T = TypeVar("T")
+
+_GROUP = b"[longfat."
+
+
+class Registry(Mapping[str, T], Generic[T]):
+    """What longfat has of a kind by its names: its own, and that of plug-ins.
+
+    Args:
+        group: the group of entry points.
+        base: what a plug-in's must be a subclass of.
+        tag: the attribute that says the name, which must be that of the entry point.
+        own: what longfat itself has.
+    """
+
+    def __init__(self, group: str, *, base: type, tag: str, own: Mapping[str, T]) -> None:
+        self._group = group
+        self._base = base
+        self._tag = tag
+        self._own = dict(own)
+
+    def __getitem__(self, name: str) -> T:
+        """Return what has a name.
+
+        Raises:
+            KeyError: nothing has.
+            HostError: a plug-in cannot be loaded.
+        """
+        if name in self._own:
+            return self._own[name]
+        loaded: T = self._load(_entries(self._group)[name])
+        self._own[name] = loaded
+        return loaded
+
+    def __iter__(self) -> Iterator[str]:
+        yield from dict.fromkeys((*self._own, *_entries(self._group)))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._own or name in _entries(self._group)
+
+    def _load(self, entry: EntryPoint) -> T:
+        found = load(entry)
+        if not (isinstance(found, type) and issubclass(found, self._base)):
+            raise _broken(entry, f"it is no {self._base.__name__}")
+        if getattr(found, self._tag, None) != entry.name:
+            raise _broken(entry, f"its `{self._tag}` is not {entry.name!r}")
+        return found  # type: ignore[return-value]
+
+
+def load(entry: EntryPoint) -> object:
+    """Return what an entry point names.
+
+    Raises:
+        HostError: it cannot be loaded.
+    """
+    try:
+        return entry.load()
+    except Exception as error:  # any code may stand in it
+        raise _broken(entry, f"{type(error).__name__}: {error}") from error
+
+
+def _broken(entry: EntryPoint, reason: str) -> HostError:
+    package = entry.dist.name if entry.dist is not None else entry.module
+    return HostError(
+        f"the plug-in {entry.name!r} of the package {package} cannot be used: {reason}",
+        hint=f"pip uninstall {package}",
+    )
+
+
+def entries(group: str) -> Mapping[str, EntryPoint]:
+    """Return the entry points of a group by their names."""
+    return _entries(group)
+
+
+@cache
+def _entries(group: str) -> Mapping[str, EntryPoint]:
+    if not any(_has_plugin(Path(folder or ".")) for folder in sys.path):
+        return {}
+    from importlib.metadata import entry_points  # noqa: PLC0415  takes 50 ms
+
+    return {entry.name: entry for entry in entry_points(group=group)}
+
+
+@cache
+def _has_plugin(folder: Path) -> bool:
+    """Tell whether a package that is installed in a folder has a group of ours."""
+    try:
+        about = [one for one in folder.iterdir() if one.suffix in (".dist-info", ".egg-info")]
+    except OSError:  # no folder: a zip file, or nothing
+        return False
+    for one in about:
+        try:
+            if _GROUP in (one / "entry_points.txt").read_bytes():
+                return True
+        except OSError:  # it has none
+            continue
+    return False
