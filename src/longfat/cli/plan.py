@@ -15,11 +15,12 @@ from longfat.cli.console import stdout
 from longfat.cli.number_words import format_count, format_time
 from longfat.cli.tables import plain_table, print_table
 from longfat.errors import HostError
-from longfat.execution.batch_runner import Batch, Keys, experience_of
+from longfat.execution.batch_runner import Keys, experience_of
 from longfat.execution.cache import Memory
 from longfat.execution.cost import Cost
 from longfat.execution.cost import wall_on as wall_of
 from longfat.execution.cost_model import CostModel
+from longfat.execution.executor import Batch
 from longfat.execution.tools import Toolbox
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity

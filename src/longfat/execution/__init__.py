@@ -1,8 +1,8 @@
 """The runner: one case, the cases of a study, or the cases of many studies side by side."""
 
-from longfat.execution.batch_runner import Batch, run_batches, run_cases
+from longfat.execution.batch_runner import run_batches, run_cases
 from longfat.execution.case_runner import Progress, run_case
-from longfat.execution.executor import Executor, Listener, RunId, RunTask
+from longfat.execution.executor import Batch, Executor, Listener, RunId, RunTask
 from longfat.execution.outcome import Failure, Outcome, RunObserver
 from longfat.execution.pool import Pool
 

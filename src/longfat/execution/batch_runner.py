@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +24,7 @@ from longfat.execution.cost_model import (
     remembered_runs,
     runs_in,
 )
-from longfat.execution.executor import RunId, RunTask
+from longfat.execution.executor import Batch, RunId, RunTask
 from longfat.execution.outcome import Failure, Outcome, RunObserver
 from longfat.execution.pool import Pool
 from longfat.execution.runs import result_key
@@ -39,21 +38,6 @@ if TYPE_CHECKING:
     from longfat.execution.runs import Run
     from longfat.model.case import Case
     from longfat.study import Planned
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
-    """The cases of one study that are to be run.
-
-    Attributes:
-        cases: the cases by name.
-        out: the folder that takes their runs' folders.
-        study: the study's name, for the runs' manifests; empty if they are of none.
-    """
-
-    cases: Mapping[str, Planned]
-    out: Path
-    study: str = ""
 
 
 class Keys:

@@ -15,10 +15,9 @@ from longfat.execution.runs.space import write_error
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from longfat.execution.batch_runner import Batch
     from longfat.execution.cache import Memory
     from longfat.execution.case_runner import Progress
-    from longfat.execution.executor import RunId
+    from longfat.execution.executor import Batch, RunId
     from longfat.execution.outcome import RunObserver
     from longfat.execution.runs import Run
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from longfat.execution.runs import Run
     from longfat.model.case import Case
     from longfat.model.parameter import ParameterValue
+    from longfat.study import Planned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,3 +97,18 @@ class Executor(Protocol):
         Raises:
             HostError: the place itself cannot work.
         """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """The cases of one study that are to be run.
+
+    Attributes:
+        cases: the cases by name.
+        out: the folder that takes their runs' folders.
+        study: the study's name, for the runs' manifests; empty if they are of none.
+    """
+
+    cases: Mapping[str, Planned]
+    out: Path
+    study: str = ""

@@ -1,25 +1,12 @@
-"""A link of a live network: shaped, cut and mended while the network lives."""
+"""A link of a live network: changed, cut and restored while the network lives."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from longfat.model.fields import values_of
-from longfat.model.network import LinkImpairments
-
 if TYPE_CHECKING:
-    from longfat.live.network import Network
-
-
-def shaped(shape: LinkImpairments, properties: Mapping[str, object]) -> LinkImpairments:
-    """Return a shape with some of its properties changed.
-
-    Raises:
-        InputError: one of them has no such value.
-    """
-    return replace(shape, **values_of(LinkImpairments, properties, what="a link"))
+    from longfat.live.running import RunningNetwork
 
 
 class LiveLink:
@@ -30,7 +17,7 @@ class LiveLink:
         b: the name of its interface at the second.
     """
 
-    def __init__(self, network: Network, index: int, *, names: tuple[str, str]) -> None:
+    def __init__(self, network: RunningNetwork, index: int, *, names: tuple[str, str]) -> None:
         self._network = network
         self._index = index
         self.a, self.b = names
@@ -58,7 +45,7 @@ class LiveLink:
         self._set("down")
 
     def up(self) -> None:
-        """Mend it. IPv6 addresses that Linux took away at the cut are not given back."""
+        """Restore it. IPv6 addresses that Linux took away at the cut are not given back."""
         self._set("up")
 
     def offloads(self, on: bool) -> None:

@@ -16,7 +16,6 @@ between two calls, and the same calls give the same bytes.
 
 from __future__ import annotations
 
-import contextlib
 import ipaddress
 import warnings
 from dataclasses import replace
@@ -26,19 +25,14 @@ from typing import TYPE_CHECKING
 
 from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError, LongfatError
-from longfat.execution.compile import SHIMS
-from longfat.live.build import build
 from longfat.live.clock import Clock
-from longfat.live.flows import Started
 from longfat.live.folders import share_folders
-from longfat.live.link_changes import reshape
-from longfat.live.links import LiveLink, shaped
+from longfat.live.links import LiveLink
 from longfat.live.nodes import LiveHost, LiveSwitch, Node
 from longfat.live.probes import Series
-from longfat.live.process import CommandFailed, Completed, Process, TimedOut
+from longfat.live.process import Completed, Process, TimedOut
 from longfat.live.quantities import seconds, size_bytes
-from longfat.live.record import Record, as_line
-from longfat.live.session import LIVE_ENVIRONMENT, Session
+from longfat.live.running import RunningNetwork
 from longfat.model.case import DEFAULT_MEMORY_BYTES, Case, Command, File
 from longfat.model.fields import fields_of, takes_fields, values_of
 from longfat.model.network import (
@@ -48,13 +42,10 @@ from longfat.model.network import (
     LinkImpairments,
     Route,
     Switch,
-    hosts_file,
 )
 from longfat.model.network import Network as Model
-from longfat.model.network.check import problems
 from longfat.model.network.impairments import UNIMPAIRED
 from longfat.model.probes.capture import DEFAULT_SNAP_BYTES
-from longfat.model.traffic.bulk import DEFAULT_PORT
 from longfat.study.addresses import host_address, route_target, router_address
 from longfat.study.formats.open import open_network
 from longfat.study.formats.write import study_text
@@ -66,18 +57,14 @@ if TYPE_CHECKING:
 
     from longfat.live.probes import Hosts, Interfaces
     from longfat.live.quantities import Duration, Size
-    from longfat.model.traffic import Flow
 
 _ADDRESSES = ipaddress.ip_network("10.0.0.0/8")
-
-# Servers that we start listen beside those that a person may have started.
-_FIRST_PORT = DEFAULT_PORT + 100
 
 # A set-up line that takes longer will never end. Idle virtual seconds cost nothing.
 _SETUP_WITHIN_S = 600.0
 
 
-class Network:
+class Network(RunningNetwork):
     """A live network; use it as a context manager, or `close` it.
 
     Args:
@@ -114,28 +101,20 @@ class Network:
         on_build: Callable[[Network], None] = lambda _network: None,
         on_wait: Callable[[], None] = lambda: None,
     ) -> None:
-        self.on_command = on_command
-        self._on_build = on_build
-        self._case = Case(
-            kernel=kernel,
-            network=Model(hosts=(), switches=(), links=()),
-            seed=seed,
-            memory_bytes=size_bytes(memory),
-        )
-        self._built: Model | None = None
-        self._setup: list[Command] = []
-        self._nodes: dict[str, LiveHost | LiveSwitch] = {}
-        self._links: list[LiveLink] = []
-        self._ports = 0
-        self._probes = 0
-        self.record = Record()
-        self.session = Session(
-            kernel=kernel,
-            seed=seed,
-            memory_bytes=self._case.memory_bytes,
+        super().__init__(
+            Case(
+                kernel=kernel,
+                network=Model(hosts=(), switches=(), links=()),
+                seed=seed,
+                memory_bytes=size_bytes(memory),
+            ),
             folders=share_folders(folders, writable_folders),
+            on_command=on_command,
+            on_build=lambda: on_build(self),
             on_wait=on_wait,
         )
+        self._nodes: dict[str, LiveHost | LiveSwitch] = {}
+        self._links: list[LiveLink] = []
         self.clock = Clock(self.session)
         self._root = Node(self, ROOT_NAMESPACE, place=ROOT_NAMESPACE)
         self.run, self.spawn = self._root.run, self._root.spawn
@@ -205,10 +184,6 @@ class Network:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
-
-    def close(self) -> None:
-        """End it with all that runs in it."""
-        self.session.close()
 
     # ------------------------------------------------------- nodes and links
 
@@ -296,13 +271,13 @@ class Network:
             InputError: there is no such node, or a property has no such value.
         """
         own = {key: properties.pop(key) for key in fields_of(Link) if key in properties}
-        one_way = shaped(UNIMPAIRED, properties)
+        one_way = UNIMPAIRED.changed(properties)
         model = self._case.network
         link = Link(
             a=_name(a),
             b=_name(b),
             a_to_b=one_way,
-            b_to_a=shaped(one_way, reverse or {}),
+            b_to_a=one_way.changed(reverse or {}),
             a_address=None if addresses[0] is None else host_address(addresses[0]),
             b_address=None if addresses[1] is None else host_address(addresses[1]),
             **values_of(Link, own, what="a link"),
@@ -338,78 +313,7 @@ class Network:
         """The links, likewise."""
         return list(self._links)
 
-    @property
-    def model(self) -> Model:
-        """The network as a value."""
-        return self._case.network
-
-    def address_of(self, name: str) -> str:
-        """Return the address that a host is called by, without prefix length.
-
-        Raises:
-            InputError: there is no such host, or it has no address.
-        """
-        found = self._case.network.host_addresses()
-        if name not in found:
-            raise InputError(f"there is no host {name!r} with an address")
-        return found[name]
-
     # ----------------------------------------------------------------- doing
-
-    def build(self) -> None:
-        """Build what was added since the last time; every call that needs it does so.
-
-        Raises:
-            InputError: the nodes and links do not make a network, or Linux refused a line.
-        """
-        model = self._case.network
-        if model == self._built:
-            return
-        for problem in problems(model):
-            raise InputError(problem.message)
-        build(model, built=self._built, session=self.session, record=self.record)
-        self.session.write_file("/etc/hosts", hosts_file(model).encode())
-        if self._built is None:
-            # The host's servers cannot be reached, and every question would wait for them.
-            with contextlib.suppress(InputError):  # a link to what is not there is as good
-                self.session.write_file("/etc/resolv.conf", b"")
-        self._built = model
-        self._on_build(self)
-
-    def tc(self, interface: str, line: str) -> str:
-        """Run a line of tc for an interface, where that is visible.
-
-        Args:
-            interface: the interface, such as `s1-eth2`.
-            line: the rest, such as `qdisc change root netem delay 30ms`; `dev` and the
-                interface are put in after the second word unless they stand there.
-
-        Returns:
-            What tc printed.
-
-        Raises:
-            CommandFailed: tc refused the line.
-            InputError: there is no such interface.
-        """
-        words = line.split()
-        if "dev" not in words:
-            words[2:2] = ["dev", interface]
-        return self.type_at_interface(interface, " ".join(["tc", *words]))
-
-    def type_at_interface(self, interface: str, line: str) -> str:
-        """Run a line at the node where an interface is visible, as a part of the set-up.
-
-        Raises:
-            CommandFailed: it exited with another status than 0.
-            InputError: there is no such interface.
-        """
-        try:
-            (place,) = self._case.network.interfaces_by_node([interface])
-        except KeyError:
-            raise InputError(f"there is no interface {interface!r}") from None
-        done = self.run_at(place, line, check=True)
-        self.remember(place, line)
-        return done.stdout
 
     def run_at(
         self, place: str, line: str, *, timeout: Duration | None = None, check: bool = False
@@ -439,26 +343,6 @@ class Network:
         duration_s = seconds(duration)
         self.record.wait(duration_s)
         self.session.go(until_ns=self.session.now_ns + round(duration_s * 1e9))
-
-    def start(self, flow: Flow) -> Started:
-        """Start measured traffic; see `LiveHost.iperf3` and `LiveHost.ping`."""
-        self.build()
-        self._ports += 1
-        server = self.address_of(flow.target), _FIRST_PORT + self._ports
-        plans = flow.processes(address=server[0], port=server[1])
-        processes = []
-        for plan in plans:
-            environment = dict(LIVE_ENVIRONMENT)
-            if plan.shim:
-                environment["LD_PRELOAD"] = f"{SHIMS}/{plan.shim}.so"
-            now_s = self.session.now_s
-            self.record.add(now_s, plan.host, as_line(plan.typed), background=plan.listens)
-            task = self.session.start(plan.argv, node=plan.host, environment=environment)
-            processes.append((plan, Process(self.session, task, plan.argv)))
-            self.on_command(plan.host, processes[-1][1])
-            if plan.listens:
-                self.session.settle()
-        return Started(self.session, flow, processes, server=server)
 
     def probe(
         self,
@@ -555,58 +439,6 @@ class Network:
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror}") from None
 
-    def case(self) -> Case:
-        """Return what was set up so far as a case: nodes, links, files, lines of tc and sysctl."""
-        return replace(self._case, setup=tuple(self._setup))
-
-    def remember(self, place: str, line: str) -> None:
-        """Take a line for a part of the set-up, which `save` keeps."""
-        self._setup.append(Command(node=place, line=line))
-
-    def change_link(
-        self,
-        index: int,
-        properties: Mapping[str, object],
-        reverse: Mapping[str, object] | None,
-    ) -> None:
-        """Change what a link does to packets; see `LiveLink.change`."""
-        link = self._case.network.links[index]
-        forth, back = shaped(link.a_to_b, properties), shaped(link.b_to_a, properties)
-        self.reshape_link(index, a_to_b=forth, b_to_a=shaped(back, reverse or {}))
-
-    def reshape_link(self, index: int, *, a_to_b: LinkImpairments, b_to_a: LinkImpairments) -> None:
-        """Let a link do something else to packets.
-
-        Args:
-            index: the link, by its place.
-            a_to_b: what happens from now on to packets from its first node to its second.
-            b_to_a: likewise the other way.
-
-        Raises:
-            InputError: that cannot be.
-            CommandFailed: tc refused a line; the link does what it did before.
-        """
-        self.build()
-        before = self._case.network
-        link = replace(before.links[index], a_to_b=a_to_b, b_to_a=b_to_a)
-        links = (*before.links[:index], link, *before.links[index + 1 :])
-        self._change(replace(before, links=links))
-        for problem in problems(self._case.network):
-            self._change(before)
-            raise InputError(problem.message)
-        self._built = self._case.network
-        try:
-            reshape(
-                before,
-                self._case.network,
-                link=index,
-                run=lambda place, line: self.run_at(place, line, check=True),
-            )
-        except CommandFailed:
-            self._change(before)
-            self._built = before
-            raise
-
     def grow(self, model: Model) -> None:
         """Add what a network has more than this one.
 
@@ -636,11 +468,6 @@ class Network:
             self._nodes, self._links = nodes, links
             raise
 
-    def count_probe(self) -> int:
-        """Return the number of a new probe of this network, counted from 1."""
-        self._probes += 1
-        return self._probes
-
     def _take(self, model: Model, *, new: Model, first_link: int = 0) -> None:
         self._change(model)
         self._nodes |= {host.name: LiveHost(self, host.name) for host in new.hosts}
@@ -664,9 +491,6 @@ class Network:
             raise InputError(reason)
         if name in self._nodes:
             raise InputError(f"the name {name!r} is taken already")
-
-    def _change(self, model: Model) -> None:
-        self._case = replace(self._case, network=model)
 
     def _next_address(self) -> str:
         taken = {

@@ -17,8 +17,8 @@ from longfat.model.traffic import FLOWS, Iperf3, Ping, Transfer
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from longfat.live.network import Network
     from longfat.live.quantities import Duration
+    from longfat.live.running import RunningNetwork
 
 
 class Node:
@@ -28,7 +28,7 @@ class Node:
         name: its name.
     """
 
-    def __init__(self, network: Network, name: str, *, place: str) -> None:
+    def __init__(self, network: RunningNetwork, name: str, *, place: str) -> None:
         self._network = network
         self.name = name
         self._place = place
@@ -172,7 +172,7 @@ def _pass_on(task: Any, on_output: Callable[[str], None]) -> None:
 class LiveHost(Node):
     """A host: a network namespace of its own."""
 
-    def __init__(self, network: Network, name: str) -> None:
+    def __init__(self, network: RunningNetwork, name: str) -> None:
         super().__init__(network, name, place=name)
 
     @property
@@ -250,5 +250,5 @@ class LiveHost(Node):
 class LiveSwitch(Node):
     """A switch: a bridge at root, where its commands run."""
 
-    def __init__(self, network: Network, name: str) -> None:
+    def __init__(self, network: RunningNetwork, name: str) -> None:
         super().__init__(network, name, place=ROOT_NAMESPACE)

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from longfat.live.links import LiveLink
-    from longfat.live.network import Network
     from longfat.live.nodes import LiveHost
     from longfat.live.quantities import Duration, Size
+    from longfat.live.running import RunningNetwork
     from longfat.live.session import Task
 
     Interfaces: TypeAlias = str | LiveLink | Iterable[str | LiveLink]
@@ -86,7 +86,7 @@ class Series:
 
     def __init__(
         self,
-        network: Network,
+        network: RunningNetwork,
         *,
         queue: Interfaces = (),
         tcp: Hosts = (),
@@ -322,7 +322,7 @@ class Series:
         return self._session.read_file(f"{_FOLDER}/raw/{self.samples_file(kind)}")
 
 
-def _interfaces(network: Network, given: Interfaces) -> tuple[str, ...]:
+def _interfaces(network: RunningNetwork, given: Interfaces) -> tuple[str, ...]:
     model = network.model
     names: list[str] = []
     for one in _each(given):
@@ -334,7 +334,7 @@ def _interfaces(network: Network, given: Interfaces) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _hosts(network: Network, given: Hosts) -> tuple[str, ...]:
+def _hosts(network: RunningNetwork, given: Hosts) -> tuple[str, ...]:
     names = [one if isinstance(one, str) else one.name for one in _each(given)]
     there = [host.name for host in network.model.hosts]
     for name in names:

@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 from longfat.analysis.advice.diagnosis import diagnose
 from longfat.errors import InputError
-from longfat.output.report.files import PAGE, PAPER
+from longfat.output.report.record import PAGE, PAPER
 from longfat.studio.advice import advice_of
 from longfat.studio.http_error import Refusal
 from longfat.studio.panels import panels_of

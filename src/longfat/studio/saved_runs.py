@@ -14,7 +14,7 @@ from longfat.errors import InputError
 from longfat.execution.runs import load_run
 from longfat.execution.runs.run import MANIFEST, read_manifest
 from longfat.model.units import format_quantity
-from longfat.output.report.files import PAGE
+from longfat.output.report.record import PAGE
 from longfat.studio.http_error import Refusal
 from longfat.studio.urls import report_url
 from longfat.study.files import MOST_CASE_BYTES

@@ -2,7 +2,7 @@
 
 from urllib.parse import quote
 
-from longfat.output.report.files import PAGE
+from longfat.output.report.record import PAGE
 
 RUNS = "runs"
 """The folder of the runs, with a folder for each study in it, as `longfat run` has it."""

@@ -6,10 +6,10 @@ Each property is declared here, with its limits, its words and the option of tc 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
-from longfat.model.fields import declare, field_problems, phrases
+from longfat.model.fields import declare, field_problems, phrases, values_of
 from longfat.model.kinds import Rate, Share, Size, Text, Time
 from longfat.model.network.qdisc import qdisc_problem
 
@@ -124,6 +124,17 @@ class LinkImpairments:
         absent="first in, first out",
         phrase="{}",
     )
+
+    def changed(self, properties: Mapping[str, object]) -> LinkImpairments:
+        """Return it with some properties changed; None takes one away.
+
+        Args:
+            properties: numbers in base units or texts as in a study, by key.
+
+        Raises:
+            InputError: there is no such property, or it has no such value.
+        """
+        return replace(self, **values_of(LinkImpairments, properties, what="a link"))
 
     def summary(self) -> str:
         """Return what it does in a few words, such as `1 Gbit/s, 20 ms`; empty for nothing."""

@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING
 from longfat.common.extras import MissingExtraError, missing_modules
 from longfat.errors import HostError, InputError
 from longfat.output.report.origin import verdict_digest
-from longfat.output.report.record import Record, read_record
+from longfat.output.report.record import PAGE, PAPER, Record, read_record
 from longfat.output.report.scope import report_scope
 
 if TYPE_CHECKING:
     from longfat.analysis.verdict import Verdict
-
-PAGE = "report.html"
-PAPER = "report.pdf"
 
 
 @dataclass(frozen=True, slots=True)

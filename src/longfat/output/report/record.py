@@ -26,6 +26,11 @@ RECORD = ".report.json"
 _FORMAT = 1
 
 
+PAGE = "report.html"
+PAPER = "report.pdf"
+"""What the report's page, and the same on paper, are called."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
     """A file of a report.

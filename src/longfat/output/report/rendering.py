@@ -20,13 +20,12 @@ from longfat.output.report.case_table import case_table
 from longfat.output.report.charts import ChartData
 from longfat.output.report.embedded import embed
 from longfat.output.report.figures import FigureGroup, ReportFigure, galleries
-from longfat.output.report.files import PAGE, PAPER
 from longfat.output.report.grid_page import GridPage
 from longfat.output.report.gridcharts import charts_of
 from longfat.output.report.origin import drawing_digest
 from longfat.output.report.page import Page
 from longfat.output.report.pdf import pdf_bytes
-from longfat.output.report.record import Made, Record
+from longfat.output.report.record import PAGE, PAPER, Made, Record
 from longfat.output.report.scope import report_scope
 
 if TYPE_CHECKING:

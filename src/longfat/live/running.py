@@ -1,0 +1,251 @@
+"""A network in a machine: built, changed and used, and what was set up so far.
+
+`Network` adds the nodes and links that a caller holds; these know what stands here and not
+their whole network.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from longfat.errors import InputError
+from longfat.execution.compile import SHIMS
+from longfat.live.build import build
+from longfat.live.flows import Started
+from longfat.live.link_changes import reshape
+from longfat.live.process import CommandFailed, Completed, Process
+from longfat.live.record import Record, as_line
+from longfat.live.session import LIVE_ENVIRONMENT, Session
+from longfat.model.case import Case, Command
+from longfat.model.network import LinkImpairments, hosts_file
+from longfat.model.network import Network as Model
+from longfat.model.network.check import problems
+from longfat.model.traffic.bulk import DEFAULT_PORT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from longfat.live.folders import SharedFolder
+    from longfat.live.quantities import Duration
+    from longfat.model.traffic import Flow
+
+# Servers that we start listen beside those that a person may have started.
+_FIRST_PORT = DEFAULT_PORT + 100
+
+
+class RunningNetwork(ABC):
+    """A network in a live machine.
+
+    Args:
+        case: the kernel, the seed and the memory; its network has no nodes yet.
+        folders: folders of the host's that its commands see.
+        on_command: called with its node and itself for each command that a caller starts.
+        on_build: called each time that nodes or links were built.
+        on_wait: as for `Session`.
+
+    Attributes:
+        session: the live machine.
+        record: the script of what was done.
+
+    Raises:
+        HostError: the host lacks the kernel, or what a sandbox needs.
+    """
+
+    def __init__(
+        self,
+        case: Case,
+        *,
+        folders: Sequence[SharedFolder],
+        on_command: Callable[[str, Process], None],
+        on_build: Callable[[], None],
+        on_wait: Callable[[], None],
+    ) -> None:
+        self.on_command = on_command
+        self._on_build = on_build
+        self._case = case
+        self._built: Model | None = None
+        self._setup: list[Command] = []
+        self._ports = 0
+        self._probes = 0
+        self.record = Record()
+        self.session = Session(
+            kernel=case.kernel,
+            seed=case.seed,
+            memory_bytes=case.memory_bytes,
+            folders=folders,
+            on_wait=on_wait,
+        )
+
+    def close(self) -> None:
+        """End it with all that runs in it."""
+        self.session.close()
+
+    @abstractmethod
+    def run_at(
+        self, place: str, line: str, *, timeout: Duration | None = None, check: bool = False
+    ) -> Completed:
+        """Run a line at a node, or at root; see `Node.run`.
+
+        Args:
+            place: the node's name, or "root".
+            line: what to type there.
+            timeout: the longest to wait, in virtual time.
+            check: fail if it does.
+
+        Raises:
+            InputError: there is no such node.
+        """
+
+    @property
+    def model(self) -> Model:
+        """The network as a value."""
+        return self._case.network
+
+    def address_of(self, name: str) -> str:
+        """Return the address that a host is called by, without prefix length.
+
+        Raises:
+            InputError: there is no such host, or it has no address.
+        """
+        found = self._case.network.host_addresses()
+        if name not in found:
+            raise InputError(f"there is no host {name!r} with an address")
+        return found[name]
+
+    def build(self) -> None:
+        """Build what was added since the last time; every call that needs it does so.
+
+        Raises:
+            InputError: the nodes and links do not make a network, or Linux refused a line.
+        """
+        model = self._case.network
+        if model == self._built:
+            return
+        for problem in problems(model):
+            raise InputError(problem.message)
+        build(model, built=self._built, session=self.session, record=self.record)
+        self.session.write_file("/etc/hosts", hosts_file(model).encode())
+        if self._built is None:
+            # The host's servers cannot be reached, and every question would wait for them.
+            with contextlib.suppress(InputError):  # a link to what is not there is as good
+                self.session.write_file("/etc/resolv.conf", b"")
+        self._built = model
+        self._on_build()
+
+    def tc(self, interface: str, line: str) -> str:
+        """Run a line of tc for an interface, where that is visible.
+
+        Args:
+            interface: the interface, such as `s1-eth2`.
+            line: the rest, such as `qdisc change root netem delay 30ms`; `dev` and the
+                interface are put in after the second word unless they stand there.
+
+        Returns:
+            What tc printed.
+
+        Raises:
+            CommandFailed: tc refused the line.
+            InputError: there is no such interface.
+        """
+        words = line.split()
+        if "dev" not in words:
+            words[2:2] = ["dev", interface]
+        return self.type_at_interface(interface, " ".join(["tc", *words]))
+
+    def type_at_interface(self, interface: str, line: str) -> str:
+        """Run a line at the node where an interface is visible, as a part of the set-up.
+
+        Raises:
+            CommandFailed: it exited with another status than 0.
+            InputError: there is no such interface.
+        """
+        try:
+            (place,) = self._case.network.interfaces_by_node([interface])
+        except KeyError:
+            raise InputError(f"there is no interface {interface!r}") from None
+        done = self.run_at(place, line, check=True)
+        self.remember(place, line)
+        return done.stdout
+
+    def start(self, flow: Flow) -> Started:
+        """Start measured traffic; see `LiveHost.iperf3` and `LiveHost.ping`."""
+        self.build()
+        self._ports += 1
+        server = self.address_of(flow.target), _FIRST_PORT + self._ports
+        plans = flow.processes(address=server[0], port=server[1])
+        processes = []
+        for plan in plans:
+            environment = dict(LIVE_ENVIRONMENT)
+            if plan.shim:
+                environment["LD_PRELOAD"] = f"{SHIMS}/{plan.shim}.so"
+            now_s = self.session.now_s
+            self.record.add(now_s, plan.host, as_line(plan.typed), background=plan.listens)
+            task = self.session.start(plan.argv, node=plan.host, environment=environment)
+            processes.append((plan, Process(self.session, task, plan.argv)))
+            self.on_command(plan.host, processes[-1][1])
+            if plan.listens:
+                self.session.settle()
+        return Started(self.session, flow, processes, server=server)
+
+    def case(self) -> Case:
+        """Return what was set up so far as a case: nodes, links, files, lines of tc and sysctl."""
+        return replace(self._case, setup=tuple(self._setup))
+
+    def remember(self, place: str, line: str) -> None:
+        """Take a line for a part of the set-up, which `save` keeps."""
+        self._setup.append(Command(node=place, line=line))
+
+    def change_link(
+        self,
+        index: int,
+        properties: Mapping[str, object],
+        reverse: Mapping[str, object] | None,
+    ) -> None:
+        """Change what a link does to packets; see `LiveLink.change`."""
+        link = self._case.network.links[index]
+        forth, back = link.a_to_b.changed(properties), link.b_to_a.changed(properties)
+        self.reshape_link(index, a_to_b=forth, b_to_a=back.changed(reverse or {}))
+
+    def reshape_link(self, index: int, *, a_to_b: LinkImpairments, b_to_a: LinkImpairments) -> None:
+        """Let a link do something else to packets.
+
+        Args:
+            index: the link, by its place.
+            a_to_b: what happens from now on to packets from its first node to its second.
+            b_to_a: likewise the other way.
+
+        Raises:
+            InputError: that cannot be.
+            CommandFailed: tc refused a line; the link does what it did before.
+        """
+        self.build()
+        before = self._case.network
+        link = replace(before.links[index], a_to_b=a_to_b, b_to_a=b_to_a)
+        links = (*before.links[:index], link, *before.links[index + 1 :])
+        self._change(replace(before, links=links))
+        for problem in problems(self._case.network):
+            self._change(before)
+            raise InputError(problem.message)
+        self._built = self._case.network
+        try:
+            reshape(
+                before,
+                self._case.network,
+                link=index,
+                run=lambda place, line: self.run_at(place, line, check=True),
+            )
+        except CommandFailed:
+            self._change(before)
+            self._built = before
+            raise
+
+    def count_probe(self) -> int:
+        """Return the number of a new probe of this network, counted from 1."""
+        self._probes += 1
+        return self._probes
+
+    def _change(self, model: Model) -> None:
+        self._case = replace(self._case, network=model)
