@@ -24,6 +24,8 @@ import re
 from typing import TYPE_CHECKING
 
 from longfat.live.process import CommandFailed
+from longfat.model.fields import fields_of
+from longfat.model.network import LinkImpairments
 from longfat.model.network.build import DEFAULT_MTU_BYTES
 from longfat.model.network.shape import shape_lines, shape_qdiscs
 
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from longfat.model.network import Network
     from longfat.model.network.shape import PlacedQdisc
 
-_STICKY = ("corrupt", "reorder")
+_KEPT = [field.about.tc for field in fields_of(LinkImpairments).values() if field.about.is_kept]
 
 _CHANGEABLE = frozenset(
     ("bfifo", "cake", "codel", "fq", "fq_codel", "fq_pie", "pfifo", "pfifo_head_drop", "pie", "red")
@@ -144,4 +146,4 @@ def _spoken_of(was: PlacedQdisc, will: PlacedQdisc) -> str:
     if will.kind != "netem":
         return will.words
     given, now = _options(was), _options(will)
-    return " ".join([will.words, *(f"{word} 0%" for word in _STICKY if word in given - now)])
+    return " ".join([will.words, *(f"{word} 0%" for word in _KEPT if word in given - now)])

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 CASE_FORMAT = 3
 """The version of the canonical JSON; it changes when the meaning of a field does."""
 
-# Properties of links that came later: a case without them keeps its digest.
-_LEFT_OUT = ("duplicate", "corrupt", "reorder", "qdisc")
+# Properties of links that the first cases had; one that came later is left out where it is not
+# set, so that a case without it keeps its digest.
+_ALWAYS = frozenset(("rate_bps", "delay_s", "jitter_s", "loss", "queue_bytes"))
 
 DEFAULT_MEMORY_BYTES = 2 * 1024**3
 
@@ -142,9 +143,11 @@ class Case:
             data["files"] = [file.to_json() for file in self.files]
         for link in data["network"]["links"]:
             for way in ("a_to_b", "b_to_a"):
-                for name in _LEFT_OUT:
-                    if link[way][name] is None:
-                        del link[way][name]
+                link[way] = {
+                    name: value
+                    for name, value in link[way].items()
+                    if value is not None or name in _ALWAYS
+                }
         data["flows"] = [{"tool": flow.tool, **dataclasses.asdict(flow)} for flow in self.flows]
         data["probes"] = [{"kind": one.kind, **dataclasses.asdict(one)} for one in self.probes]
         return {"format": CASE_FORMAT, **data}

@@ -44,7 +44,8 @@ class Declared:
         absent: what holds without it, where the default does not say so.
         phrase: how a summary says a value: `{} lost`; empty for none. One that begins with a
             blank belongs to the phrase before it.
-        tc: the option of tc that it becomes: `loss {}`; empty for none.
+        tc: the option of netem that its value follows: `loss`; empty for none.
+        is_kept: netem keeps it when it is changed and told nothing of it.
     """
 
     kind: Kind[Any]
@@ -53,9 +54,10 @@ class Declared:
     absent: str = ""
     phrase: str = ""
     tc: str = ""
+    is_kept: bool = False
 
 
-def declare(kind: Kind[Any], *, default: Any, help: str, label: str, **more: str) -> Any:  # noqa: A002
+def declare(kind: Kind[Any], *, default: Any, help: str, label: str, **more: Any) -> Any:  # noqa: A002
     """Return a dataclass field with a declaration; the options are those of `Declared`.
 
     Without a default, the field has to be given: `default=REQUIRED`.
@@ -67,10 +69,10 @@ def declare(kind: Kind[Any], *, default: Any, help: str, label: str, **more: str
 REQUIRED: Any = dataclasses.MISSING
 
 
-def narrowed(cls: Any, key: str, kind: Kind[Any]) -> Any:
-    """Return a field of a base class again, with other limits."""
+def narrowed(cls: Any, key: str, kind: Kind[Any], **more: Any) -> Any:
+    """Return a field of a base class again, with other limits, or another `absent`."""
     field = fields_of(cls)[key]
-    about = dataclasses.replace(field.about, kind=kind)
+    about = dataclasses.replace(field.about, kind=kind, **more)
     return dataclasses.field(default=field.default, metadata={_METADATA: about})
 
 

@@ -241,7 +241,7 @@ class Size(_Number[int]):
 
     def shown(self, value: int) -> str:
         text = self.text(value)
-        return f"{text} bytes" if text.isdigit() else text
+        return f"{text} byte{'' if value == 1 else 's'}" if text.isdigit() else text
 
 
 _TIME_STEPS = (("s", 0), ("ms", 3), ("us", 6), ("ns", 9))
@@ -287,6 +287,11 @@ class Time(_Number[float]):
 
     def text(self, value: float) -> str:
         return time_text(value)
+
+    @property
+    def limits(self) -> str:
+        limits = _Number.limits.fget(self)  # type: ignore[attr-defined]
+        return f"{limits}, whole seconds" if self.whole else limits
 
     def schema(self) -> dict[str, Any]:
         text = _pattern(r"[0-9.]+ ?(min|s|sec|secs|ms|msecs?|us|usecs?|µs|ns|nsecs?)?", "20ms")
@@ -378,6 +383,10 @@ class Flag(Kind[bool]):
 
     def text(self, value: bool) -> str:
         return "yes" if value else "no"
+
+    @property
+    def limits(self) -> str:
+        return "yes or no"
 
     def schema(self) -> dict[str, Any]:
         return {"enum": [True, False, "yes", "no"]}

@@ -81,7 +81,7 @@ class Settings:
         ),
         default=NEWEST,
         label="Kernel",
-        help="the version of the kernel; `6.10` is not `6.1`",
+        help="the version of the kernel, or `newest`; `6.10` is not `6.1`",
         absent="`newest`: the newest that is built or installed. The run's manifest tells which "
         "that was",
     )

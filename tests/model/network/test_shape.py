@@ -170,7 +170,7 @@ def test_a_case_without_the_later_properties_keeps_its_digest() -> None:
     [
         ("pfifo limit 100", None),
         (RED, None),
-        ("netem delay 1ms", "netem is not a queue: the delay, jitter"),
+        ("netem delay 1ms", "netem is not a queue: what else the link does"),
         ("tbf rate 1mbit", "tbf is not a queue: the link's rate becomes one"),
         ("htb default 1", "htb needs more lines than this one: write its lines of tc under setup"),
         ("prio", "prio needs more lines"),

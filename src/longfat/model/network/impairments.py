@@ -87,6 +87,7 @@ class LinkImpairments:
         help="the share of packets in which one bit is wrong",
         phrase="{} corrupted",
         tc="corrupt",
+        is_kept=True,
     )
     duplicate: float | None = declare(
         Share(),
@@ -103,6 +104,7 @@ class LinkImpairments:
         help="the share of packets that are not delayed, and so overtake others; needs a `delay`",
         phrase="{} reordered",
         tc="reorder",
+        is_kept=True,
     )
     queue_bytes: int | None = declare(
         Size(most=MOST_BYTES),

@@ -36,7 +36,7 @@ QDISCS = (
 
 _SETUP = "write its lines of tc under setup, without a rate, delay or qdisc here"
 _ELSEWHERE = {
-    "netem": "the delay, jitter, loss, duplicate, corrupt and reorder of the link become one",
+    "netem": "what else the link does to packets becomes one",
     "tbf": "the link's rate becomes one",
 }
 _CLASSFUL = frozenset(

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from longfat.common.decoding import MOST_RAW_BYTES, describe, parse_json, read_json
 from longfat.errors import InputError, MachineError
 from longfat.model.fields import declare, fields_of, narrowed
-from longfat.model.kinds import Flag, Time
+from longfat.model.kinds import Flag, Rate, Time
 from longfat.model.metric import Metric, Unit
 from longfat.model.traffic.bulk import (
     DEFAULT_PORT,
@@ -97,6 +97,9 @@ class Iperf3(Bulk):
 
     time_s: float | None = narrowed(Bulk, "time", Time(least=1, most=MOST_TIME_S, whole="iperf3"))
     interval_s: float = narrowed(Bulk, "interval", Time(least=0.1, most=60))
+    rate_bps: int | None = narrowed(
+        Bulk, "rate", Rate(least=1), absent="as fast as it can; over UDP 1 Mbit/s"
+    )
     udp: bool = declare(
         Flag(), default=False, label="UDP", help="UDP in place of TCP", phrase="UDP"
     )

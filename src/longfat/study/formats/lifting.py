@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
+from longfat.model.fields import fields_of
 from longfat.model.network import (
     ROOT_NAMESPACE,
     Host,
@@ -27,7 +28,7 @@ from longfat.model.network import (
 from longfat.model.network.build import DEFAULT_MTU_BYTES
 from longfat.model.network.impairments import LEAST_RATE_BPS, MOST_RATE_BPS
 from longfat.model.network.qdisc import qdisc_problem
-from longfat.model.units import parse_fraction, parse_rate_bps, parse_time_s
+from longfat.model.units import parse_rate_bps, parse_time_s
 from longfat.study.addresses import host_address, route_target, router_address
 
 if TYPE_CHECKING:
@@ -38,9 +39,9 @@ _ADDRESS = re.compile(r"ip addr add (\S+) dev (\S+?)( nodad)?")
 _ROUTE = re.compile(r"ip route add (\S+) via (\S+)")
 _QDISC = re.compile(r"tc qdisc add dev (\S+) (?:root|parent \S+) handle \S+ (\w+)(?: (.+))?")
 _NETEM = re.compile(
-    r"limit [0-9]+(?: delay (\S+)(?: (\S+) distribution normal)?)?(?: loss (\S+))?"
-    r"(?: corrupt (\S+))?(?: duplicate (\S+))?(?: reorder (\S+))?"
+    r"limit [0-9]+(?: delay (\S+)(?: (\S+) distribution normal)?)?((?: [a-z]+ \S+)*)"
 )
+_OPTIONS = {field.about.tc: field for field in fields_of(LinkImpairments).values()}
 _TBF = re.compile(r"rate (\S+) burst [0-9]+ limit ([0-9]{1,12})")
 
 
@@ -220,16 +221,20 @@ def _shape(lines: Sequence[str], device: str, mtu_bytes: int) -> LinkImpairments
 
 
 def _netem(found: re.Match[str]) -> dict[str, float | str | None]:
-    readers: tuple[tuple[str, Callable[[str], float]], ...] = (
-        ("delay_s", parse_time_s),
-        ("jitter_s", parse_time_s),
-        ("loss", parse_fraction),
-        ("corrupt", parse_fraction),
-        ("duplicate", parse_fraction),
-        ("reorder", parse_fraction),
-    )
-    return {
-        name: read(text)
-        for (name, read), text in zip(readers, found.groups(), strict=True)
-        if text is not None
-    }
+    """Return the fields of a netem's options.
+
+    Raises:
+        InputError: one of them has no such value, or is none that a link has.
+    """
+    delay, jitter, rest = found.groups()
+    fields: dict[str, float | str | None] = {}
+    if delay is not None:
+        fields["delay_s"] = parse_time_s(delay)
+    if jitter is not None:
+        fields["jitter_s"] = parse_time_s(jitter)
+    words = rest.split()
+    for option, value in zip(words[::2], words[1::2], strict=True):
+        if option not in _OPTIONS:
+            raise InputError(f"a link has no option {option!r} of netem")
+        fields[_OPTIONS[option].name] = _OPTIONS[option].kind.parse(value)
+    return fields

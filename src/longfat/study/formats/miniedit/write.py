@@ -15,6 +15,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from longfat.model.fields import fields_of
 from longfat.model.kinds import time_text
 from longfat.model.network import (
     ROOT_NAMESPACE,
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 
     from longfat.model.case import Command
 
-# What a link can do, and no option of a TCLink says.
-_NO_OPTIONS = ("duplicate", "corrupt", "reorder", "qdisc")
+# What the options of a TCLink say; whatever else a link does becomes lines of tc.
+_OPTIONS = ("rate_bps", "delay_s", "jitter_s", "loss", "queue_bytes")
 
 _CONTROLLER = "c0"
 _NO_BASE = "10.0.0.0/8"
@@ -217,7 +218,11 @@ def _plain_links(
             reason = "its directions differ"
         elif (shape.rate_bps or 0) > MOST_MBIT * 10**6:
             reason = f"Mininet ignores a bw of more than {MOST_MBIT}"
-        elif beyond := [name for name in _NO_OPTIONS if getattr(shape, name)]:
+        elif beyond := [
+            field.key
+            for field in fields_of(LinkImpairments).values()
+            if field.name not in _OPTIONS and getattr(shape, field.name)
+        ]:
             reason = f"Mininet has no {' and no '.join(beyond)}"
         if reason:
             notes.say(who, f"{reason}: its tc lines are start commands")

@@ -1,0 +1,75 @@
+"""Tables of the reference in docs/, made from the declarations of fields.
+
+    python -m tools.reference           # writes the tables anew
+    python -m tools.reference --check   # says which are not as they would be
+
+A table stands between `<!-- fields: NAME -->` and `<!-- end of fields -->`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from longfat.model.fields import Field, fields_of
+from longfat.model.network import Host, Link, LinkImpairments
+from longfat.model.probes import Capture
+from longfat.model.probes.probe import Sampled
+from longfat.model.traffic import Flow, Iperf3, Ping, Transfer
+from longfat.study.expand import Settings
+
+_DOCS = Path(__file__).resolve().parents[1] / "docs"
+_TABLE = re.compile(r"(<!-- fields: (\S+) -->\n).*?(<!-- end of fields -->)", re.DOTALL)
+
+
+def _own(flow: type[Flow]) -> list[Field]:
+    """Return the fields of a tool, without those of all flows."""
+    common = fields_of(Flow)
+    return [fields_of(flow)[key] for key in flow.study_keys() if key not in common]
+
+
+TABLES: Mapping[str, Iterable[Field]] = {
+    "settings": fields_of(Settings).values(),
+    "host": fields_of(Host).values(),
+    "link": [*fields_of(LinkImpairments).values(), *fields_of(Link).values()],
+    "flow": fields_of(Flow).values(),
+    "iperf3": _own(Iperf3),
+    "transfer": _own(Transfer),
+    "ping": _own(Ping),
+    "sampled": fields_of(Sampled).values(),
+    "capture": fields_of(Capture).values(),
+}
+
+
+def table(fields: Iterable[Field]) -> str:
+    """Return a Markdown table of fields."""
+    rows = ["| field | meaning | allowed | without it |", "|---|---|---|---|"]
+    for field in fields:
+        cells = (f"`{field.key}`", field.about.help, field.kind.limits, field.without)
+        rows.append("| " + " | ".join(cells) + " |")
+    return "".join(f"{row}\n" for row in rows)
+
+
+def renewed(text: str) -> str:
+    """Return a page with its tables made anew."""
+    return _TABLE.sub(lambda found: f"{found[1]}{table(TABLES[found[2]])}{found[3]}", text)
+
+
+def main(arguments: list[str]) -> int:
+    """Write or check the tables; the exit status is 1 if a check finds an old one."""
+    old = []
+    for page in sorted(_DOCS.glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        if (new := renewed(text)) != text:
+            old.append(page.name)
+            if "--check" not in arguments:
+                page.write_text(new, encoding="utf-8")
+    if old:
+        print(f"tables of fields {'are old' if '--check' in arguments else 'written'}: {old}")
+    return 1 if old and "--check" in arguments else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
