@@ -13,18 +13,20 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from longfat.common.decoding import Decoder, describe
 from longfat.errors import InputError
 from longfat.model.network import Network
 from longfat.model.probes import PROBES, Probe
-from longfat.model.traffic import FLOWS, Flow
+from longfat.model.traffic import FLOWS, Bulk, Flow, Ping
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from longfat.errors import LongfatError
+
+P = TypeVar("P", bound=Probe)
 
 CASE_FORMAT = 3
 """The version of the canonical JSON; it changes when the meaning of a field does."""
@@ -151,6 +153,34 @@ class Case:
         data["flows"] = [{"tool": flow.tool, **dataclasses.asdict(flow)} for flow in self.flows]
         data["probes"] = [{"kind": one.kind, **dataclasses.asdict(one)} for one in self.probes]
         return {"format": CASE_FORMAT, **data}
+
+    @property
+    def bulk_flows(self) -> tuple[Bulk, ...]:
+        """The flows of bulk traffic."""
+        return tuple(flow for flow in self.flows if isinstance(flow, Bulk))
+
+    @property
+    def tcp_flows(self) -> tuple[Bulk, ...]:
+        """The flows of bulk traffic over TCP."""
+        return tuple(flow for flow in self.bulk_flows if flow.has_tcp_sockets)
+
+    @property
+    def pings(self) -> tuple[Ping, ...]:
+        """The flows of echo requests."""
+        return tuple(flow for flow in self.flows if isinstance(flow, Ping))
+
+    def probes_of(self, kind: type[P], *, target: str | None = None) -> tuple[P, ...]:
+        """Return the probes of a kind.
+
+        Args:
+            kind: their class.
+            target: the interface or flow that they must be of; any, if None.
+        """
+        return tuple(
+            probe
+            for probe in self.probes
+            if isinstance(probe, kind) and (target is None or target in probe.targets)
+        )
 
     @classmethod
     def from_json(

@@ -92,7 +92,7 @@ def diagnose(run: Run, flow: str | None = None) -> tuple[Diagnosis, ...]:
         InputError: there is no such flow, it is none that sends data, or a
             file of the run is missing or broken.
     """
-    found = [each for each in run.case.flows if isinstance(each, Bulk)]
+    found = list(run.case.bulk_flows)
     names = ", ".join(each.name for each in found)
     if flow is not None:
         others = {each.name for each in run.case.flows}

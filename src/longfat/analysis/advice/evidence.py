@@ -66,16 +66,15 @@ def tcp_table(run: Run, flow: Bulk) -> pa.Table | None:
     Raises:
         InputError: the probe's file is missing or broken.
     """
-    for probe in run.case.probes:
-        if isinstance(probe, Tcp) and flow.name in probe.of:
-            table = run.series(probe.name)
-            chosen = pc.and_(
-                pc.equal(table["flow"].cast("string"), flow.name),
-                pc.equal(table["end"].cast("string"), "sender"),
-            )
-            found = alive(table.filter(chosen))
-            if found.num_rows:
-                return found
+    for probe in run.case.probes_of(Tcp, target=flow.name):
+        table = run.series(probe.name)
+        chosen = pc.and_(
+            pc.equal(table["flow"].cast("string"), flow.name),
+            pc.equal(table["end"].cast("string"), "sender"),
+        )
+        found = alive(table.filter(chosen))
+        if found.num_rows:
+            return found
     return None
 
 

@@ -74,15 +74,14 @@ def queue_table(run: Run, interface: str) -> pa.Table | None:
     Raises:
         InputError: the probe's file is missing or broken.
     """
-    for probe in run.case.probes:
-        if isinstance(probe, Queue) and interface in probe.of:
-            table = run.series(probe.name)
-            kinds = table["qdisc"].cast("string")
-            here = pc.equal(table["interface"].cast("string"), interface)
-            shapers = table.filter(pc.and_(here, pc.not_equal(kinds, "netem")))
-            if shapers.num_rows:
-                first = shapers["handle"].cast("string")[0]
-                return shapers.filter(pc.equal(shapers["handle"].cast("string"), first))
+    for probe in run.case.probes_of(Queue, target=interface):
+        table = run.series(probe.name)
+        kinds = table["qdisc"].cast("string")
+        here = pc.equal(table["interface"].cast("string"), interface)
+        shapers = table.filter(pc.and_(here, pc.not_equal(kinds, "netem")))
+        if shapers.num_rows:
+            first = shapers["handle"].cast("string")[0]
+            return shapers.filter(pc.equal(shapers["handle"].cast("string"), first))
     return None
 
 
@@ -134,9 +133,8 @@ class LinkUse:
             return
         others = [
             other
-            for other in run.case.flows
-            if isinstance(other, Bulk)
-            and other.name != flow.name
+            for other in run.case.bulk_flows
+            if other.name != flow.name
             and _meet(run, flow, other)
             and _crosses(run, other, slowest.interface)
         ]

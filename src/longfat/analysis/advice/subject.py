@@ -139,9 +139,7 @@ class Subject:
         if self.table is None:
             return None
         (every_s, *_) = (
-            probe.every_s
-            for probe in self.run.case.probes
-            if isinstance(probe, Tcp) and self.flow.name in probe.of
+            probe.every_s for probe in self.run.case.probes_of(Tcp, target=self.flow.name)
         )
         stands_s = weights(self.table["time_s"], every_s=every_s)
         if not stands_s.any():

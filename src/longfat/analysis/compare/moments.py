@@ -18,7 +18,7 @@ from longfat.common.extras import lazy
 from longfat.model.kinds import time_text
 from longfat.model.metric import Unit
 from longfat.model.probes.columns import REAL, TIME, WHOLE, Column, make_table
-from longfat.model.traffic import Bulk, Ping
+from longfat.model.traffic import Bulk
 from longfat.model.units import format_quantity
 
 if TYPE_CHECKING:
@@ -113,20 +113,19 @@ def series_moments(a: Run, b: Run) -> tuple[Moment, ...]:
 
 
 def _tables(run: Run) -> Iterator[tuple[str, pa.Table]]:
-    for flow in run.case.flows:
-        start_s = run.flow_times[flow.name].start_s
-        if isinstance(flow, Bulk):
-            yield flow.name, _intervals(flow, run, start_s)
-        elif isinstance(flow, Ping):
-            replies = (
-                {
-                    "time_s": start_s + (reply.sequence - 1) * flow.interval_s,
-                    "sequence": reply.sequence,
-                    "rtt_s": reply.rtt_s,
-                }
-                for reply in flow.replies(run.checked_raw)
-            )
-            yield flow.name, make_table(_REPLY, replies)
+    for flow in run.case.bulk_flows:
+        yield flow.name, _intervals(flow, run, run.flow_times[flow.name].start_s)
+    for ping in run.case.pings:
+        start_s = run.flow_times[ping.name].start_s
+        replies = (
+            {
+                "time_s": start_s + (reply.sequence - 1) * ping.interval_s,
+                "sequence": reply.sequence,
+                "rtt_s": reply.rtt_s,
+            }
+            for reply in ping.replies(run.checked_raw)
+        )
+        yield ping.name, make_table(_REPLY, replies)
     for probe in run.case.probes:
         yield probe.name, run.series(probe.name)
 

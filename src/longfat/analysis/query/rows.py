@@ -13,7 +13,6 @@ import pyarrow as pa
 from longfat.analysis.query.kept import Reading
 from longfat.errors import LongfatError
 from longfat.execution.runs import RUN_FORMAT, load_run
-from longfat.model.traffic import Bulk, Ping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,9 +68,7 @@ def _failed(folder: Path, error: LongfatError) -> dict[str, Any]:
 
 
 def _intervals(run: Run) -> Iterator[dict[str, Any]]:
-    for flow in run.case.flows:
-        if not isinstance(flow, Bulk):
-            continue
+    for flow in run.case.bulk_flows:
         start_s = run.flow_times[flow.name].start_s
         for stream, rows in enumerate(flow.rows(run.checked_raw)):
             for row in rows:
@@ -95,9 +92,7 @@ def _intervals(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def _replies(run: Run) -> Iterator[dict[str, Any]]:
-    for flow in run.case.flows:
-        if not isinstance(flow, Ping):
-            continue
+    for flow in run.case.pings:
         start_s = run.flow_times[flow.name].start_s
         # Of two answers to one request the first counts.
         answers = {reply.sequence: reply.rtt_s for reply in reversed(flow.replies(run.checked_raw))}

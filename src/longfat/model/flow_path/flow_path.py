@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING
 from longfat.model.case import Command
 from longfat.model.flow_path.setup_lines import QueueLine, Shaping, queue_line, shaping
 from longfat.model.network import NoRouteError, follow_links, shape_commands, trace_route
-from longfat.model.traffic import Ping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from longfat.model.case import Case
     from longfat.model.network import Network
-    from longfat.model.traffic import Bulk, Flow
+    from longfat.model.traffic import Bulk, Flow, Ping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,9 +180,7 @@ def _idle_ping(case: Case, flow: Bulk) -> Ping | None:
     before: Flow | None = flow
     while before is not None:
         before = flows.get(before.after) if before.after is not None else None
-        if isinstance(before, Ping) and {before.source, before.target} == {
-            flow.source,
-            flow.target,
-        }:
-            return before
+        for ping in case.pings:
+            if ping is before and {ping.source, ping.target} == {flow.source, flow.target}:
+                return ping
     return None

@@ -25,7 +25,7 @@ from longfat.model.probes.probe import Probe
 from longfat.model.probes.samples import UNREADABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import dpkt
@@ -63,6 +63,10 @@ _LONGEST_PACKET = 1 << 18  # MAXIMUM_SNAPLEN of libpcap
 _TOO_MANY = f"more than {_MOST_PACKETS:,} packets; use a filter, or `packets`"
 
 _FLAGS = ((2, "S"), (16, "A"), (1, "F"), (4, "R"), (8, "P"), (32, "U"), (64, "E"), (128, "C"))
+
+
+_FULL_PACKET_BITS = 1500 * 8
+_RECORD_BYTES = 16  # of a pcap file, before each packet
 
 
 def _filter_problem(text: str) -> str | None:
@@ -116,6 +120,14 @@ class Capture(Probe):
     packets: int | None = declare(
         Integer(least=1), default=None, label="Packets", help="how many are kept", absent="all"
     )
+
+    def series_bytes(self, time_s: float, *, rate_bps: float, streams: Mapping[str, int]) -> float:
+        """Return about how much it writes; see `Probe.series_bytes`."""
+        del streams
+        packets = rate_bps * time_s / _FULL_PACKET_BITS
+        if self.packets is not None:
+            packets = min(packets, self.packets)
+        return packets * (self.snap_bytes + _RECORD_BYTES)
 
     @property
     def targets(self) -> tuple[str, ...]:

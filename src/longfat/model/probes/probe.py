@@ -71,6 +71,16 @@ class Probe(ABC):
         """
 
     @abstractmethod
+    def series_bytes(self, time_s: float, *, rate_bps: float, streams: Mapping[str, int]) -> float:
+        """Return about how much it writes.
+
+        Args:
+            time_s: how long the traffic takes, in seconds.
+            rate_bps: what all flows carry together, in bit/s.
+            streams: the number of streams of each flow.
+        """
+
+    @abstractmethod
     def table(self, raw: Path, *, flows: Sequence[Flow], epoch_s: float) -> pa.Table:
         """Decode the raw bytes.
 
@@ -119,6 +129,14 @@ class Sampled(Probe):
     def targets(self) -> tuple[str, ...]:
         """The names of what is sampled."""
         return self.of
+
+    sample_bytes: ClassVar[float] = 300
+    """About what a sample of one target takes on the disk."""
+
+    def series_bytes(self, time_s: float, *, rate_bps: float, streams: Mapping[str, int]) -> float:
+        """Return about how much it writes; see `Probe.series_bytes`."""
+        del rate_bps, streams
+        return time_s / self.every_s * len(self.of) * self.sample_bytes
 
     def order(self, *, network: Network, flows: Sequence[Flow]) -> dict[str, Any]:
         """Return the interval, and where to ask."""

@@ -60,6 +60,7 @@ class Queue(Sampled):
     """Samples the qdiscs of interfaces; `of` are the interfaces' names."""
 
     kind: ClassVar[str] = "queue"
+    sample_bytes: ClassVar[float] = 510
     columns: ClassVar[Sequence[Column]] = COLUMNS
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric("mean_bytes", Unit.BYTES, "mean backlog"),

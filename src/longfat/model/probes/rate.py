@@ -48,6 +48,7 @@ class Rate(Sampled):
     """Samples the counters of interfaces; `of` are the interfaces' names."""
 
     kind: ClassVar[str] = "rate"
+    sample_bytes: ClassVar[float] = 260
     columns: ClassVar[Sequence[Column]] = COLUMNS
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric("rx_bps", Unit.BPS, "received"),

@@ -21,7 +21,6 @@ from longfat.model.metric import Metric, Unit
 from longfat.model.probes.columns import REAL, TEXT, TIME, WHOLE, YES_NO, Column, make_table
 from longfat.model.probes.probe import Sampled
 from longfat.model.probes.samples import attributes, read_samples, weights
-from longfat.model.traffic import Bulk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -125,6 +124,10 @@ _NAMES = tuple(word.rpartition(":")[2] for word in _WORDS)
 _FORMATS = tuple("Q" if ":" in word else "I" for word in _WORDS)
 
 
+# What a sample of a flow takes on the disk, and each of its streams.
+_SAMPLE_BYTES, _STREAM_BYTES = 1_700, 850
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tcp(Sampled):
     """Samples tcp_info of flows' sockets at both ends; `of` are the flows' names."""
@@ -156,6 +159,12 @@ class Tcp(Sampled):
             return f"the flow {name!r} has no TCP sockets to sample"
         return None
 
+    def series_bytes(self, time_s: float, *, rate_bps: float, streams: Mapping[str, int]) -> float:
+        """Return about how much it writes; see `Probe.series_bytes`."""
+        del rate_bps
+        each = sum(_SAMPLE_BYTES + _STREAM_BYTES * streams.get(name, 1) for name in self.of)
+        return time_s / self.every_s * each
+
     def nodes(self, *, network: Network, flows: Sequence[Flow]) -> dict[str, list[str]]:
         """Return the hosts at the flows' ends."""
         del network
@@ -169,7 +178,7 @@ class Tcp(Sampled):
     def table(self, raw: Path, *, flows: Sequence[Flow], epoch_s: float) -> pa.Table:
         """Decode the samples: one row for each stream's end at each time."""
         del epoch_s
-        chosen = [flow for flow in flows if flow.name in self.of and isinstance(flow, Bulk)]
+        chosen = [flow for flow in flows if flow.name in self.of and flow.has_tcp_sockets]
         ends = find_ends(chosen, raw)
         return make_table(COLUMNS, decode(read_samples(raw / self.samples_file), ends))
 
@@ -222,7 +231,7 @@ Ends = dict[tuple[str, int, int], End]
 """Ends of streams by host, local port and remote port."""
 
 
-def find_ends(flows: Sequence[Bulk], raw: Path) -> Ends:
+def find_ends(flows: Sequence[Flow], raw: Path) -> Ends:
     """Find which sockets carry which stream, from what the client reported of its connections.
 
     Raises:

@@ -7,10 +7,11 @@ probes, figures and diagnoses take either.
 
 from __future__ import annotations
 
+import math
 import re
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from longfat.model.fields import declare
 from longfat.model.kinds import Flag, Integer, Rate, Size, Text, Time
@@ -18,7 +19,7 @@ from longfat.model.metric import Metric, Unit
 from longfat.model.traffic.flow import Flow
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 DEFAULT_PORT = 5201
@@ -30,6 +31,14 @@ MOST_TIME_S = 86400.0
 
 MOST_STREAMS = 128
 """As many streams as iperf3 takes (MAX_STREAMS of iperf_api.h)."""
+
+# Measured: see docs/performance.md and `longfat.execution.cost`.
+_STREAMS_POWER = 0.6
+_IDLE_CPU_S = 0.006
+_PACKET_CPU_S = 24e-6
+_PACKET_BITS = 1500 * 8
+_REPORT_BYTES, _REPORT_STREAM_BYTES = 2_700, 1_400
+_ROW_BYTES, _ROW_STREAM_BYTES = 440, 560
 
 _CONGESTION = re.compile(r"[a-z][a-z0-9_]{0,14}")  # TCP_CA_NAME_MAX is 16, with the NUL
 
@@ -233,6 +242,35 @@ class Bulk(Flow):
             return self.omit_s + self.bytes * 8 / _ASSUMED_BPS
         return self.omit_s + (self.time_s or 0.0)
 
+    stream_cpu_s: ClassVar[Sequence[tuple[float, float]]] = (
+        (1e6, 0.010),
+        (1e7, 0.012),
+        (1e8, 0.022),
+        (1e9, 0.050),
+        (1e10, 0.48),
+    )
+    """CPU seconds for each virtual second of one stream, at a rate in bit/s: iperf3's."""
+    start_cpu_s: ClassVar[float] = 0.0
+    """CPU seconds that its two ends take to start."""
+
+    def cpu_s(self, rate_bps: float) -> float:
+        """Return about how much CPU time it takes; streams that are mixed cost more."""
+        at = math.log(max(rate_bps, 1.0))
+        points = [(math.log(rate), math.log(cpu_s)) for rate, cpu_s in self.stream_cpu_s]
+        last = len(points) - 1
+        index = next((i for i, (x, _) in enumerate(points[1:-1], start=1) if at < x), last)
+        (x0, y0), (x1, y1) = points[index - 1], points[index]
+        one = math.exp(y0 + (at - x0) * (y1 - y0) / (x1 - x0))
+        each_packet = _IDLE_CPU_S + _PACKET_CPU_S * rate_bps / _PACKET_BITS
+        share = min(one * math.pow(self.parallel, _STREAMS_POWER), max(one, each_packet))
+        return self.start_cpu_s + self.duration_s() * share
+
+    def output_bytes(self) -> float:
+        """Return about how much the reports of its two ends take."""
+        rows = self.duration_s() / (self.interval_s or 1.0)
+        report = _REPORT_BYTES + _REPORT_STREAM_BYTES * self.parallel
+        return report + rows * (_ROW_BYTES + _ROW_STREAM_BYTES * self.parallel)
+
     @abstractmethod
     def rows(self, raw: Path) -> Rows:
         """Read the rows of the sending end, which knows cwnd and RTT.
@@ -247,7 +285,3 @@ class Bulk(Flow):
     @abstractmethod
     def received_rows(self, raw: Path) -> Rows:
         """Read the rows of the receiving end: what arrived, and when; see `rows`."""
-
-    @abstractmethod
-    def connections(self, raw: Path) -> list[tuple[int, int]]:
-        """Return the client's and the server's port of each stream, in the streams' order."""

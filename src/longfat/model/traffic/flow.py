@@ -105,6 +105,11 @@ class Flow(ABC):
     args: tuple[str, ...] = ()
 
     @property
+    def reverse(self) -> bool:
+        """Whether the target sends and the source receives."""
+        return False
+
+    @property
     def has_tcp_sockets(self) -> bool:
         """Whether the kernel knows its data as streams of TCP."""
         return False
@@ -162,6 +167,27 @@ class Flow(ABC):
     def failure(self, words: str) -> str:
         """Return the reason of a failed process in what it printed."""
         return words
+
+    def connections(self, raw: Path) -> list[tuple[int, int]]:
+        """Return the client's and the server's port of each stream, in the streams' order.
+
+        Args:
+            raw: the folder of the run's raw files.
+
+        Raises:
+            MachineError, InputError: as `measure`.
+        """
+        del raw
+        return []
+
+    def cpu_s(self, rate_bps: float) -> float:
+        """Return about how much CPU time it takes at a rate, in seconds: see `execution.cost`."""
+        del rate_bps
+        return 0.0
+
+    def output_bytes(self) -> float:
+        """Return about how much its tool writes."""
+        return 0.0
 
     @abstractmethod
     def measure(self, raw: Path) -> Mapping[str, float]:

@@ -33,6 +33,10 @@ _MOST_REQUESTS = 10_000_000
 # reply has come, twice the largest RTT after.
 _LAST_WAIT_S = 10.0
 
+# Measured: see docs/performance.md and `longfat.execution.cost`.
+_REPLY_CPU_S = 0.4e-3
+_OUTPUT_BYTES, _REPLY_BYTES = 300, 58
+
 
 # Of ping(8) of iputils 20221126.
 _OPTIONS = Options(
@@ -107,6 +111,15 @@ class Ping(Flow):
         return (
             Process(host=self.source, argv=(*argv, *self.args, address), output=self._output_file),
         )
+
+    def cpu_s(self, rate_bps: float) -> float:
+        """Return about how much CPU time its requests take."""
+        del rate_bps
+        return _REPLY_CPU_S * self.count
+
+    def output_bytes(self) -> float:
+        """Return about how much ping prints."""
+        return _OUTPUT_BYTES + _REPLY_BYTES * self.count
 
     @property
     def _output_file(self) -> str:

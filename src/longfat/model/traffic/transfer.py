@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -44,6 +45,14 @@ class Transfer(Bulk):
     tool: ClassVar[str] = "transfer"
     needs: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[tuple[Metric, ...]] = (*TCP_METRICS, FAIRNESS)
+    stream_cpu_s: ClassVar[Sequence[tuple[float, float]]] = (
+        (1e6, 0.003),
+        (1e7, 0.004),
+        (1e8, 0.008),
+        (1e9, 0.017),
+        (1e10, 0.13),
+    )
+    start_cpu_s: ClassVar[float] = 0.08
 
     rate_bps: int | None = narrowed(Bulk, "rate", Rate(least=1000))  # as slow as the kernel paces
 

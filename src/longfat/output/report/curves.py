@@ -18,6 +18,7 @@ from longfat.common.extras import lazy
 from longfat.errors import InputError, LongfatError
 from longfat.model.metric import Unit
 from longfat.model.probes import Queue, Tcp
+from longfat.model.probes.probe import Sampled
 from longfat.model.probes.queue import the_queue
 from longfat.model.probes.samples import weights
 from longfat.model.probes.tcp import alive
@@ -127,15 +128,14 @@ class RunCurves:
             end: `sender` or `receiver`.
             ended: with what sockets had counted at their end.
         """
-        for probe in self.run.case.probes:
-            if isinstance(probe, Tcp) and flow.name in probe.of:
-                table = self.series(probe)
-                chosen = pc.and_(
-                    pc.equal(table["flow"].cast("string"), flow.name),
-                    pc.equal(table["end"].cast("string"), end),
-                )
-                found = table.filter(chosen) if ended else alive(table.filter(chosen))
-                return found if found.num_rows else None
+        for probe in self.run.case.probes_of(Tcp, target=flow.name)[:1]:
+            table = self.series(probe)
+            chosen = pc.and_(
+                pc.equal(table["flow"].cast("string"), flow.name),
+                pc.equal(table["end"].cast("string"), end),
+            )
+            found = table.filter(chosen) if ended else alive(table.filter(chosen))
+            return found if found.num_rows else None
         return None
 
     def even_values(self, curve: Curve) -> Floats:
@@ -143,13 +143,12 @@ class RunCurves:
 
         A probe's first sample stands for none, and its last for less than the others.
         """
-        kind = {"queue": Queue, "tcp": Tcp}.get(curve.kind)
-        for probe in self.run.case.probes:
-            if kind and isinstance(probe, kind) and curve.name in probe.of and not curve.window_s:
-                if kind is Tcp and not self.sampled(curve.name):
-                    break  # they are rows of the tool's report
-                stands_s = weights(curve.line.times_s, every_s=probe.every_s)
-                return curve.line.values[stands_s > 0.999 * probe.every_s]
+        kind: type[Sampled] | None = {"queue": Queue, "tcp": Tcp}.get(curve.kind)
+        if kind is None or curve.window_s or (kind is Tcp and not self.sampled(curve.name)):
+            return curve.line.values  # they are rows of the tool's report
+        for probe in self.run.case.probes_of(kind, target=curve.name)[:1]:
+            stands_s = weights(curve.line.times_s, every_s=probe.every_s)
+            return curve.line.values[stands_s > 0.999 * probe.every_s]
         return curve.line.values
 
     def sampled(self, name: str) -> bool:
@@ -266,39 +265,37 @@ def _traces(
 
 def _pings(of: RunCurves) -> list[Curve]:
     found = []
-    for flow in of.run.case.flows:
-        if isinstance(flow, Ping):
-            replies = of.replies(flow)
-            sent = int(of.run.metrics.get(f"{flow.name}.sent", flow.count))
-            answered = np.array(sorted(replies), dtype=int)
-            lost = np.setdiff1d(np.arange(1, sent + 1), answered)
-            start_s = of.start_s(flow)
-            line = Line(
-                label="",
-                times_s=start_s + (answered - 1) * flow.interval_s,
-                values=np.array([replies[number] for number in answered.tolist()], dtype=float),
-                unit=Unit.SECONDS,
-                dots=True,
-                missing_s=start_s + (lost - 1) * flow.interval_s,
-            )
-            found.append(Curve(kind="ping", name=flow.name, line=line))
+    for flow in of.run.case.pings:
+        replies = of.replies(flow)
+        sent = int(of.run.metrics.get(f"{flow.name}.sent", flow.count))
+        answered = np.array(sorted(replies), dtype=int)
+        lost = np.setdiff1d(np.arange(1, sent + 1), answered)
+        start_s = of.start_s(flow)
+        line = Line(
+            label="",
+            times_s=start_s + (answered - 1) * flow.interval_s,
+            values=np.array([replies[number] for number in answered.tolist()], dtype=float),
+            unit=Unit.SECONDS,
+            dots=True,
+            missing_s=start_s + (lost - 1) * flow.interval_s,
+        )
+        found.append(Curve(kind="ping", name=flow.name, line=line))
     return found
 
 
 def _queue(of: RunCurves) -> list[Curve]:
     found: dict[str, Curve] = {}
-    for probe in of.run.case.probes:
-        if isinstance(probe, Queue):
-            rows = the_queue(of.series(probe))
-            for name in probe.of:
-                here = rows.filter(pc.equal(rows["interface"].cast("string"), name))
-                line = Line(
-                    label="",
-                    times_s=_floats(here, "time_s"),
-                    values=_floats(here, "backlog_bytes"),
-                    unit=Unit.BYTES,
-                )
-                found.setdefault(name, Curve(kind="queue", name=name, line=line))
+    for probe in of.run.case.probes_of(Queue):
+        rows = the_queue(of.series(probe))
+        for name in probe.of:
+            here = rows.filter(pc.equal(rows["interface"].cast("string"), name))
+            line = Line(
+                label="",
+                times_s=_floats(here, "time_s"),
+                values=_floats(here, "backlog_bytes"),
+                unit=Unit.BYTES,
+            )
+            found.setdefault(name, Curve(kind="queue", name=name, line=line))
     return list(found.values())
 
 

@@ -22,7 +22,6 @@ from longfat.common.suggest import listed
 from longfat.errors import InputError
 from longfat.execution.runs import load_run
 from longfat.model.metric import Unit
-from longfat.model.traffic import Ping
 from longfat.model.units import format_quantity
 
 if TYPE_CHECKING:
@@ -214,7 +213,7 @@ def _standing(comparison: Comparison) -> Agreement:
 def _is_other(comparison: Comparison, study: Study) -> bool:
     figure = comparison.figure
     flow = figure.metric.partition(".")[0]
-    pings = {f.name for f in study.cases[figure.case].case.flows if isinstance(f, Ping)}
+    pings = {ping.name for ping in study.cases[figure.case].case.pings}
     return figure.unit not in (Unit.BPS, Unit.SECONDS) and flow not in pings
 
 

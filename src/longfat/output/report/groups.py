@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.model.probes import Queue
-from longfat.model.traffic import Bulk, Ping
+from longfat.model.traffic import Bulk
 
 if TYPE_CHECKING:
     from longfat.analysis.verdict import Verdict
@@ -40,12 +40,14 @@ class Group:
 
     def bulk(self, names: Collection[str] = ()) -> list[Bulk]:
         """Return those of `flows` that are bulk traffic."""
-        return [flow for flow in self.flows(names) if isinstance(flow, Bulk)]
+        return [flow for flow in self.first.case.bulk_flows if not names or flow.name in names]
 
     def things(self, names: Collection[str] = ()) -> list[tuple[str, str]]:
         """Return kind and name of everything that may have a line: flows and queues."""
-        found = [("ping" if isinstance(f, Ping) else "tcp", f.name) for f in self.flows(names)]
-        probes = [probe for probe in self.first.case.probes if isinstance(probe, Queue)]
+        case = self.first.case
+        pings = {ping.name for ping in case.pings}
+        found = [("ping" if f.name in pings else "tcp", f.name) for f in self.flows(names)]
+        probes = case.probes_of(Queue)
         return found + [("queue", name) for name in dict.fromkeys(n for p in probes for n in p.of)]
 
 

@@ -48,7 +48,7 @@ def interval_rates(verdict: Verdict) -> tuple[IntervalRates, ...]:
 
 def bulk_flows(run: Run) -> list[Bulk]:
     """Return the flows of bulk traffic."""
-    return [flow for flow in run.case.flows if isinstance(flow, Bulk)]
+    return list(run.case.bulk_flows)
 
 
 def flow_rows(run: Run, flow: Bulk) -> list[list[Interval]]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from longfat.analysis.advice.diagnosis import diagnose
 from longfat.errors import LongfatError
-from longfat.model.traffic import Bulk
 
 if TYPE_CHECKING:
     from longfat.analysis.verdict import Verdict
@@ -39,8 +38,7 @@ def limiting_factor(verdict: Verdict) -> tuple[HeldBack, ...]:
     return tuple(
         _row(verdict, case, flow.name)
         for case, run in verdict.first_runs.items()
-        for flow in run.case.flows
-        if isinstance(flow, Bulk)
+        for flow in run.case.bulk_flows
     )
 
 

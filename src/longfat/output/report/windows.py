@@ -126,9 +126,7 @@ def flow_windows(verdict: Verdict) -> tuple[tuple[FlowWindow, ...], tuple[Omissi
     windows, omissions = [], []
     for name, run in verdict.first_runs.items():
         case = verdict.study.cases[name].case
-        for flow in case.flows:
-            if not isinstance(flow, Bulk) or flow.udp:
-                continue
+        for flow in case.tcp_flows:
             try:
                 window = _flow_window(
                     case, name, flow, metrics=verdict.medians(name), release=run.kernel["release"]

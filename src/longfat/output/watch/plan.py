@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from longfat.execution.compile import server_ports
 from longfat.model.flow_path import NotUnderstoodError, queue_line, typed_lines
 from longfat.model.probes import Queue, Tcp
-from longfat.model.traffic import Bulk
 from longfat.output.watch.ends import Served
 
 if TYPE_CHECKING:
@@ -43,12 +42,12 @@ class Plan:
     @property
     def queue_probes(self) -> tuple[Queue, ...]:
         """Return the probes of queues."""
-        return tuple(probe for probe in self.case.probes if isinstance(probe, Queue))
+        return self.case.probes_of(Queue)
 
     @property
     def tcp_probes(self) -> tuple[Tcp, ...]:
         """Return the probes of sockets."""
-        return tuple(probe for probe in self.case.probes if isinstance(probe, Tcp))
+        return self.case.probes_of(Tcp)
 
 
 def plan_watch(case: Case) -> Plan:
@@ -60,20 +59,21 @@ def plan_watch(case: Case) -> Plan:
     all flows of bulk traffic over TCP.
     """
     homes = _homes(case)
-    flows = [flow for flow in case.flows if isinstance(flow, Bulk) and not flow.udp]
+    flows = case.tcp_flows
     probes = list(case.probes)
-    if not any(isinstance(probe, Queue) for probe in probes):
+    if not case.probes_of(Queue):
         shaped = tuple(name for name in homes if _shaped(case, name))
         if shaped:
             probes.append(Queue(name=_free_name(case, "watch-queue"), of=shaped, every_s=_EVERY_S))
-    if flows and not any(isinstance(probe, Tcp) for probe in probes):
+    if flows and not case.probes_of(Tcp):
         names = tuple(flow.name for flow in flows)
         probes.append(Tcp(name=_free_name(case, "watch-tcp"), of=names, every_s=_EVERY_S))
-    watched = dict.fromkeys(n for probe in probes if isinstance(probe, Queue) for n in probe.of)
-    sampled = {name for probe in probes if isinstance(probe, Tcp) for name in probe.of}
+    watching = dataclasses.replace(case, probes=tuple(probes))
+    watched = dict.fromkeys(name for probe in watching.probes_of(Queue) for name in probe.of)
+    sampled = {name for probe in watching.probes_of(Tcp) for name in probe.of}
     ports = server_ports(case)
     return Plan(
-        case=dataclasses.replace(case, probes=tuple(probes)),
+        case=watching,
         added=tuple(probe.name for probe in probes[len(case.probes) :]),
         queues={name: _limit_bytes(case, homes[name], name) for name in watched},
         flows=tuple(

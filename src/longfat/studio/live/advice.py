@@ -11,7 +11,6 @@ from longfat.engine import kernel as kernels
 from longfat.errors import LongfatError
 from longfat.execution.runs import FlowTime, Run
 from longfat.execution.runs.run import RAW, sums_of
-from longfat.model.traffic import Bulk
 from longfat.studio.advice import Advice, advice_of
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ def advise(measured: Measured, case: Case, *, folder: Path) -> Advice | None:
     Returns:
         What held it back; None where nothing can be said.
     """
-    if not isinstance(measured.flow, Bulk):
+    if not case.bulk_flows:
         return None
     try:
         return _advise(measured, case, folder=folder)
