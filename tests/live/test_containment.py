@@ -41,7 +41,7 @@ def impatient() -> Iterator[Session]:
 
 def sh(session: Session, line: str, *, terminal: tuple[int, int] | None = None) -> Task:
     task = session.start(["/bin/sh", "-c", line], terminal=terminal)
-    session.go(ended=[task])
+    session.run_until(ended=[task])
     session.forget(task)
     return task
 
@@ -60,7 +60,7 @@ def goes_on(session: Session) -> bool:
 def test_a_command_that_spins_is_named(impatient: Session) -> None:
     task = impatient.start(["/bin/sh", "-c", "sleep 1; while :; do :; done"])
     with pytest.raises(MachineError, match=r"stands still at 3\.0.* `/bin/sh -c .*` spins"):
-        impatient.go(ended=[task])
+        impatient.run_until(ended=[task])
 
 
 def test_a_flood_of_output_comes_whole(session: Session) -> None:
@@ -91,9 +91,9 @@ def test_a_flood_that_nobody_wants_can_be_ended(session: Session) -> None:
             session.hold()
 
     task = session.start(["yes"], on_output=count)
-    assert session.go(ended=[task]) == "told"
+    assert session.run_until(ended=[task]) == "told"
     session.signal(task, signal.SIGKILL)
-    session.go(ended=[task])
+    session.run_until(ended=[task])
     assert task.status == -signal.SIGKILL
     assert goes_on(session)
 
@@ -119,11 +119,11 @@ def test_what_makes_calls_of_the_kernel_without_end_can_be_held(impatient: Sessi
 
 def test_what_ignores_sigterm_is_killed(session: Session) -> None:
     task = session.start(["/bin/sh", "-c", "trap '' TERM; sleep 100; sleep 100"])
-    session.settle()
+    session.run_pending()
     session.signal(task, signal.SIGTERM)
-    assert session.go(ended=[task], until_ns=session.now_ns + 10 * S) == "time"
+    assert session.run_until(ended=[task], until_ns=session.now_ns + 10 * S) == "time"
     session.signal(task, signal.SIGKILL)
-    assert session.go(ended=[task]) == "ended"
+    assert session.run_until(ended=[task]) == "ended"
     assert task.status == -signal.SIGKILL
 
 
@@ -138,9 +138,9 @@ def test_what_ignores_sigterm_is_ended_by_a_timeout() -> None:
 
 def test_what_kills_all_it_can_does_not_kill_the_machine(session: Session) -> None:
     other = session.start(["sleep", "1000"])
-    session.settle()
+    session.run_pending()
     assert sh(session, "kill -9 -1").status == 0
-    session.go(ended=[other])
+    session.run_until(ended=[other])
     assert other.status == -signal.SIGKILL
     assert goes_on(session)
 
@@ -170,18 +170,18 @@ def test_a_command_that_closes_its_terminal_lives_on(session: Session) -> None:
 def test_its_terminal_is_not_waited_for_by_a_person_any_more(session: Session) -> None:
     line = "trap '' HUP; exec <&- >&- 2>&-; sleep 5"
     task = session.start(["/bin/sh", "-c", line], terminal=(24, 80))
-    session.go(prompts=True, until_ns=session.now_ns + 100 * S)
+    session.run_until(prompts=True, until_ns=session.now_ns + 100 * S)
     assert task.status == 0
 
 
 def test_a_daemon_lives_on_and_is_no_burden(session: Session) -> None:
     daemon = "setsid sh -c 'while sleep 1; do echo >> /tmp/ticks; done' <&- >&- 2>&- &"
     assert sh(session, f"({daemon}) & echo started").output == b"started\n"
-    session.go(until_ns=session.now_ns + 10 * S)
+    session.run_until(until_ns=session.now_ns + 10 * S)
     assert 9 <= int(sh(session, "wc -l < /tmp/ticks").output) <= 10
     # Orphans become init's children, and it sees them off.
     sh(session, "for n in $(seq 50); do (sh -c 'sleep 0.1 & sleep 0.1 &' &); done")
-    session.go(until_ns=session.now_ns + S)
+    session.run_until(until_ns=session.now_ns + S)
     assert sh(session, "ps -eo stat | grep -c Z; true").output == b"0\n"
 
 
@@ -193,9 +193,9 @@ def test_a_fork_bomb(session: Session) -> None:
     sh(session, "echo 300 > /proc/sys/kernel/threads-max")
     task = session.start(["bash", "-c", bomb])
     # It goes on for ever, and a failing fork costs a little time.
-    assert session.go(ended=[task], until_ns=session.now_ns + S // 100) == "time"
+    assert session.run_until(ended=[task], until_ns=session.now_ns + S // 100) == "time"
     session.signal(task, signal.SIGKILL)
-    session.settle()
+    session.run_pending()
     assert goes_on(session)
 
 
@@ -203,11 +203,11 @@ def test_what_forks_without_end_can_be_ended(session: Session) -> None:
     sh(session, "echo 150 > /proc/sys/kernel/threads-max")
     script = ("while True:", "    try: os.fork()", "    except OSError: pass")
     task = session.start(python(*script))
-    assert session.go(ended=[task], until_ns=session.now_ns + S // 100) == "time"
+    assert session.run_until(ended=[task], until_ns=session.now_ns + S // 100) == "time"
     with pytest.raises(RefusedError, match="true: Resource temporarily unavailable"):
         session.start(["true"])
     session.signal(task, signal.SIGKILL)
-    session.settle()
+    session.run_pending()
     assert int(sh(session, "pgrep -c python3; true").output) == 1  # the machine's own
 
 
@@ -220,7 +220,7 @@ def test_a_full_tmp_is_an_error_of_the_commands_own(session: Session) -> None:
 def test_a_command_that_takes_all_memory_is_killed() -> None:
     with Session(kernel=KERNEL, memory_bytes=128 << 20) as session:
         task = session.start(python("x = []", "while True: x.append(b'x' * (1 << 20))"))
-        session.go(ended=[task])
+        session.run_until(ended=[task])
         assert task.status == -signal.SIGKILL or b"MemoryError" in task.errors
         assert goes_on(session)
 
@@ -250,7 +250,7 @@ def test_files_that_take_all_memory_cost_the_command_or_the_machine() -> None:
 def test_what_turns_the_machine_off(session: Session, magic: int, words: str) -> None:
     task = session.start(python(f"ctypes.CDLL(None).reboot({magic})"))
     with pytest.raises(MachineError, match=words):
-        session.go(ended=[task])
+        session.run_until(ended=[task])
 
 
 def test_ctrl_alt_del_is_lost(session: Session) -> None:
@@ -263,7 +263,7 @@ def test_what_takes_the_file_systems_away(session: Session) -> None:
     with pytest.raises(RefusedError, match="/dev/null: No such file"):
         sh(session, "echo on")
     task = session.start(["/bin/echo", "on"], takes_input=True)  # which needs no device
-    session.go(ended=[task])
+    session.run_until(ended=[task])
     assert bytes(task.output) == b"on\n"
 
 
@@ -276,7 +276,7 @@ print("up", flush=True)
 with Session(kernel={kernel!r}) as session:
     print("booted", flush=True)
     task = session.start(["sh", "-c", "while sleep 0.01; do sleep 1000 & done"])
-    session.go(ended=[task])
+    session.run_until(ended=[task])
 """
 
 

@@ -32,7 +32,7 @@ def session() -> Iterator[Session]:
 
 def run(session: Session, line: str) -> str:
     task = session.start(["/bin/sh", "-c", line])
-    session.go(ended=[task])
+    session.run_until(ended=[task])
     session.forget(task)
     assert task.status == 0, task.errors
     return task.output.decode()
@@ -45,7 +45,7 @@ def test_no_time_passes_while_the_host_decides(each_session: Session) -> None:
     try:
         # Something that would go on, if it could.
         task = each_session.start(["sh", "-c", "while sleep 0.01; do echo; done"])
-        each_session.go(until_ns=3 * S)
+        each_session.run_until(until_ns=3 * S)
         before_s = clock.now_s()
         written = len(task.output)
         time.sleep(0.3)
@@ -59,7 +59,7 @@ def test_no_time_passes_while_the_host_decides(each_session: Session) -> None:
 
 def test_the_clock_starts_at_two_seconds_and_stops_where_it_is_told(each_session: Session) -> None:
     assert each_session.now_ns == 2 * S
-    assert each_session.go(until_ns=5 * S) == "time"
+    assert each_session.run_until(until_ns=5 * S) == "time"
     assert each_session.now_ns == 5 * S
 
 
@@ -72,7 +72,7 @@ def test_a_call_takes_the_commands_own_time(each_session: Session) -> None:
 def test_input_reaches_a_machine_that_runs(each_session: Session) -> None:
     task = each_session.start(["cat"], takes_input=True)
     each_session.begin(output=[task])
-    each_session.give(task, b"now")
+    each_session.write_stdin(task, b"now")
     while not each_session.is_held:
         each_session.wait(0.1)
     assert each_session.why == "output"
@@ -99,22 +99,22 @@ def test_hold_ends_what_lets_time_pass(session: Session) -> None:
 
 def test_an_order_holds_a_machine_that_an_exception_left_running(session: Session) -> None:
     session.begin()
-    assert session.go(until_ns=session.now_ns + S) == "time"
+    assert session.run_until(until_ns=session.now_ns + S) == "time"
 
 
 def test_settling_lets_a_server_get_ready_in_no_time(session: Session) -> None:
     before_ns = session.now_ns
     task = session.start(["python3", "-c", "print('ready', flush=True); input()"], takes_input=True)
-    session.settle()
+    session.run_pending()
     assert bytes(task.output) == b"ready\n"
     assert session.now_ns - before_ns < 1_000_000
 
 
 def test_settling_ends_beside_a_process_that_reads_the_clock_for_ever(session: Session) -> None:
     session.start(["python3", "-c", "import time\nwhile True: time.time()"])
-    session.settle()
+    session.run_pending()
     assert run(session, "echo on") == "on\n"
-    assert session.go(until_ns=session.now_ns + S // 100) == "time"
+    assert session.run_until(until_ns=session.now_ns + S // 100) == "time"
 
 
 def test_what_computes_for_ever_can_be_ended(each_session: Session) -> None:
@@ -133,8 +133,8 @@ def test_what_computes_for_ever_can_be_ended(each_session: Session) -> None:
 def test_output_and_errors_come_apart_or_merged(session: Session) -> None:
     apart = session.start(["sh", "-c", "echo out; echo err >&2"])
     merged = session.start(["sh", "-c", "echo out; echo err >&2"], merges=True)
-    session.go(ended=[apart])
-    session.go(ended=[merged])
+    session.run_until(ended=[apart])
+    session.run_until(ended=[merged])
     assert (bytes(apart.output), bytes(apart.errors)) == (b"out\n", b"err\n")
     assert (bytes(merged.output), bytes(merged.errors)) == (b"out\nerr\n", b"")
 
@@ -142,9 +142,9 @@ def test_output_and_errors_come_apart_or_merged(session: Session) -> None:
 def test_much_input_and_output_at_once(session: Session) -> None:
     data = bytes(range(256)) * 20_000
     task = session.start(["cat"], takes_input=True)
-    session.give(task, data)
-    session.give(task, b"")
-    session.go(ended=[task])
+    session.write_stdin(task, data)
+    session.write_stdin(task, b"")
+    session.run_until(ended=[task])
     assert bytes(task.output) == data
 
 
@@ -182,26 +182,26 @@ def test_there_is_no_such_host(session: Session) -> None:
 
 def test_a_terminal(session: Session) -> None:
     task = session.start(["sh", "-c", "tty; stty size; read x; stty size"], terminal=(24, 80))
-    session.settle()
+    session.run_pending()
     session.resize(task, 50, 132)
-    session.give(task, b"\r")
-    session.go(ended=[task])
+    session.write_stdin(task, b"\r")
+    session.run_until(ended=[task])
     assert task.output.split() == b"/dev/pts/0 24 80 50 132".split()
 
 
 def test_a_pace_holds_it_back(each_session: Session) -> None:
     each_session.set_pace(Pace(factor=2.0, from_s=each_session.now_s))
     began_s = time.monotonic()
-    each_session.go(until_ns=each_session.now_ns + S)
+    each_session.run_until(until_ns=each_session.now_ns + S)
     assert time.monotonic() - began_s > 0.35
     each_session.set_pace(None)
-    assert each_session.go(until_ns=each_session.now_ns + 1000 * S) == "time"
+    assert each_session.run_until(until_ns=each_session.now_ns + 1000 * S) == "time"
 
 
 def test_a_machine_that_powers_itself_off(session: Session) -> None:
     session.start(["python3", "-c", "import ctypes; ctypes.CDLL(None).reboot(0x4321FEDC)"])
     with pytest.raises(MachineError, match="the machine ended"):
-        session.go(until_ns=session.now_ns + S)
+        session.run_until(until_ns=session.now_ns + S)
 
 
 def test_nothing_is_left(session: Session) -> None:

@@ -342,7 +342,7 @@ class Network(RunningNetwork):
         self.build()
         duration_s = seconds(duration)
         self.record.wait(duration_s)
-        self.session.go(until_ns=self.session.now_ns + round(duration_s * 1e9))
+        self.session.run_until(until_ns=self.session.now_ns + round(duration_s * 1e9))
 
     def probe(
         self,

@@ -103,7 +103,7 @@ class Node:
             RefusedError: it could not be started.
         """
         process = self._start(command, env=env, cwd=cwd, on_output=on_output, takes_input=True)
-        self._network.session.settle()
+        self._network.session.run_pending()
         return process
 
     def sysctl(self, name: str, value: str | int | None = None) -> str:

@@ -192,7 +192,7 @@ class Series:
         task = self._session.start(argv, node=order["node"], folder=_FOLDER)
         path = f"{_FOLDER}/raw/{order['output']}"
         self._captures.append(_Capture(interface, path, task, line))
-        self._session.settle()
+        self._session.run_pending()
         if task.status is not None:
             raise self._refusal(self._captures.pop())
 
@@ -201,7 +201,7 @@ class Series:
         if not self._runs:
             return ""
         if self._captures:
-            self._session.settle()  # what is under way to them at this moment
+            self._session.run_pending()  # what is under way to them at this moment
         self._runs = False
         words = ""
         if any(self._asked[kind] for kind in _DECODERS):
@@ -210,7 +210,7 @@ class Series:
         for capture in self._captures:
             if capture.task.status is None:
                 self._session.signal(capture.task, signal.SIGTERM)
-                self._session.go(ended=[capture.task])
+                self._session.run_until(ended=[capture.task])
             capture.data = self._session.read_file(capture.path)
             self._session.forget(capture.task)
             if capture.task.status != 0:
@@ -271,10 +271,10 @@ class Series:
     def captures(self) -> dict[str, bytes]:
         """What was captured at each interface: the bytes of a pcap file, for Wireshark."""
         if self._runs:
-            self._session.settle()
+            self._session.run_pending()
             for capture in self._captures:
                 self._session.signal(capture.task, signal.SIGUSR2)  # write out what there is
-            self._session.settle()
+            self._session.run_pending()
             for capture in self._captures:
                 capture.data = self._session.read_file(capture.path)
         return {capture.interface: capture.data for capture in self._captures}

@@ -196,11 +196,11 @@ class Process:
     def write(self, data: str | bytes) -> None:
         """Give it input, which it reads when time passes."""
         if data:
-            self._session.give(self._task, data.encode() if isinstance(data, str) else data)
+            self._session.write_stdin(self._task, data.encode() if isinstance(data, str) else data)
 
     def close_input(self) -> None:
         """Let its input come to its end."""
-        self._session.give(self._task, b"")
+        self._session.write_stdin(self._task, b"")
 
     def send_signal(self, number: int) -> None:
         """Send a signal to it and all that it started in its process group."""
@@ -218,7 +218,7 @@ class Process:
         until_ns = None
         if timeout is not None:
             until_ns = self._session.now_ns + round(seconds(timeout) * 1e9)
-        return self._session.go(
+        return self._session.run_until(
             until_ns=until_ns,
             ended=[self._task] if ended else [],
             output=[self._task] if output else [],

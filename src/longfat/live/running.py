@@ -187,7 +187,7 @@ class RunningNetwork(ABC):
             processes.append((plan, Process(self.session, task, plan.argv)))
             self.on_command(plan.host, processes[-1][1])
             if plan.listens:
-                self.session.settle()
+                self.session.run_pending()
         return Started(self.session, flow, processes, server=server)
 
     def case(self) -> Case:

@@ -1,7 +1,7 @@
 """A session: a live machine, held between our calls.
 
 Whatever is asked of a session happens at one moment of virtual time; only
-`go` lets time pass. So the same calls give the same bytes, however long the
+`run_until` lets time pass. So the same calls give the same bytes, however long the
 caller takes between them. The session knows processes, files and times, and
 nothing of networks; `longfat.guest.agent` is its other side.
 """
@@ -60,7 +60,7 @@ class Task:
             place of keeping them.
         on_wanted: called when it has room for input, with the virtual time since boot in
             nanoseconds; time stands still meanwhile. It returns input, b"" at its end, or
-            None if there is none yet: then `give` what comes by and by.
+            None if there is none yet: then `write_stdin` what comes by and by.
     """
 
     number: int
@@ -102,7 +102,7 @@ class Session:
         kernel: the kernel that was found.
         now_ns: the virtual time since boot at the last answer of the guest, in nanoseconds.
         folder: a folder that host and guest share; it ends with the session.
-        why: why the last `go` has ended.
+        why: why the last `run_until` has ended.
 
     Raises:
         HostError: the host lacks the kernel, or what a sandbox needs.
@@ -168,7 +168,7 @@ class Session:
                 )
             )
             self._answer(0)
-            self.go(until_ns=_START_NS)
+            self.run_until(until_ns=_START_NS)
             self._machine.check()  # so that its clock is known, and a reboot is seen
             self._stack = stack.pop_all()
 
@@ -225,7 +225,7 @@ class Session:
             environment: the whole environment; that of all commands, if None.
             folder: where it runs.
             terminal: give it a terminal of so many rows and columns.
-            takes_input: it will be given input by `give`; else it has none.
+            takes_input: it will be given input by `write_stdin`; else it has none.
             merges: its standard error goes with its output.
             on_output: see `Task`.
             on_wanted: likewise; for one that takes input, but has no terminal.
@@ -263,7 +263,7 @@ class Session:
         """Tell a process's terminal its size."""
         self._tell("resize", process=task.number, rows=rows, columns=columns)
 
-    def give(self, task: Task, data: bytes) -> None:
+    def write_stdin(self, task: Task, data: bytes) -> None:
         """Give a process input; b"" ends it, unless it has a terminal."""
         for start in range(0, max(len(data), 1), _FILE_CHUNK):
             self._line.send(b"d", task.number, data[start : start + _FILE_CHUNK])
@@ -279,7 +279,7 @@ class Session:
 
     # ------------------------------------------------------------------ time
 
-    def go(
+    def run_until(
         self,
         *,
         until_ns: int | None = None,
@@ -306,9 +306,9 @@ class Session:
             self.wait(_CHECK_EVERY_S)
         return self.why
 
-    def settle(self) -> None:
+    def run_pending(self) -> None:
         """Let run what can run at this moment; no time passes but what clock reads take."""
-        self.go(until_ns=0)
+        self.run_until(until_ns=0)
 
     def begin(
         self,
@@ -319,8 +319,8 @@ class Session:
         prompts: bool = False,
         keys: bool | None = None,
     ) -> None:
-        """Begin to let time pass; `wait` until it `is_held` again. See `go`."""
-        self.rest()
+        """Begin to let time pass; `wait` until it `is_held` again. See `run_until`."""
+        self.pause()
         self._going = self._send(
             "go",
             until_ns=until_ns,
@@ -339,11 +339,11 @@ class Session:
         return self._going is None
 
     def hold(self) -> None:
-        """Let no more time pass: whoever waits in `go` gets "told"."""
+        """Let no more time pass: whoever waits in `run_until` gets "told"."""
         if not self.is_held:
             self._tell("hold")
 
-    def rest(self) -> None:
+    def pause(self) -> None:
         """Hold the machine if it is not held, and wait until it is."""
         self.hold()
         while not self.is_held:
@@ -401,7 +401,7 @@ class Session:
         Raises:
             RefusedError: the guest could not.
         """
-        self.rest()
+        self.pause()
         number = self._send("write", path=path, mode=mode)
         for start in range(0, len(data), _FILE_CHUNK):
             self._line.send(b"d", 0, data[start : start + _FILE_CHUNK])
@@ -414,7 +414,7 @@ class Session:
         Raises:
             InputError: the guest could not.
         """
-        self.rest()
+        self.pause()
         answer = self.order("files", files=[file.to_json() for file in files])
         if "words" in answer:
             raise InputError(f"files: {answer.text('path')}: {answer.text('words')}")
@@ -425,7 +425,7 @@ class Session:
         Raises:
             RefusedError: the guest could not read it.
         """
-        self.rest()
+        self.pause()
         self._data.clear()
         self._check_refused(self._answer(self._send("read", path=path)), path)
         return b"".join(self._data)
@@ -479,4 +479,4 @@ class Session:
         if data is None:
             self._line.send(b"n", task.number, b"")
         else:
-            self.give(task, data)
+            self.write_stdin(task, data)

@@ -115,7 +115,7 @@ class _Served:
         if keys and self._terminal.is_quit(keys):
             raise Interrupted(signal.SIGQUIT)
         if keys:
-            self._session.give(self._task, keys)
+            self._session.write_stdin(self._task, keys)
 
 
 def _watch_room(selector: selectors.EpollSelector, terminal: Terminal) -> None:

@@ -63,7 +63,7 @@ def hint(session: Session) -> dict[str, str]:
     if controller is not None and shutil.which("controller", path=GUEST_PATH) is None:
         stand_ins["controller"] = _CONTROLLER.format(program=controller)
     task = session.start(["mkdir", _FOLDER])
-    session.go(ended=[task])
+    session.run_until(ended=[task])
     session.forget(task)
     for name, text in stand_ins.items():
         session.write_file(f"{_FOLDER}/{name}", text.encode(), mode=0o755)

@@ -75,7 +75,7 @@ class Feed:
             self._is_dry = False
             if not self._is_paced:
                 self._session.set_pace(None)
-        self._session.give(task, data)
+        self._session.write_stdin(task, data)
 
     def _read(self, descriptor: int) -> bytes:
         data = b""

@@ -57,9 +57,9 @@ def start_open_vswitch(session: Session) -> None:
     Raises:
         MachineError: they did not start.
     """
-    session.go(until_ns=max(session.now_ns, _EARLIEST_NS))
+    session.run_until(until_ns=max(session.now_ns, _EARLIEST_NS))
     task = session.start(["/bin/sh", "-c", _START])
-    session.go(ended=[task])
+    session.run_until(ended=[task])
     session.forget(task)
     if task.status != 0:
         words = (task.errors or task.output).decode(errors="replace").strip()[-_WORDS:]

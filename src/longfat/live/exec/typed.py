@@ -61,7 +61,7 @@ def run_typed(
     while _go(session, task, interrupts=interrupts, until_ns=until_ns) == "prompts":
         if task.status is not None:
             return task.status
-        session.give(task, lines.take())
+        session.write_stdin(task, lines.take())
     session.signal(task, signal.SIGTERM)
     # A shell's prompt ends it too: nobody types any more.
     _go(session, task, interrupts=interrupts, until_ns=session.now_ns + LAST_GRACE_NS)

@@ -112,7 +112,7 @@ def open_live(plan: Plan, *, node: str, factor: float | None = None) -> Network:
         memory_bytes=plan.opened.memory_bytes or DEFAULT_MEMORY_BYTES,
     )
     # In this time Linux notes of each interface that it is up.
-    network.session.go(until_ns=network.session.now_ns + 10**9)
+    network.session.run_until(until_ns=network.session.now_ns + 10**9)
     if factor is not None:
         network.clock.pace(factor)
     return network

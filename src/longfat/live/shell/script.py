@@ -51,7 +51,7 @@ def run_script(network: Network, script: bytes, *, node: str, outputs: tuple[int
         folder=_FOLDER,
         on_output=show,
     )
-    session.go(ended=[task])
+    session.run_until(ended=[task])
     if task.status is None:
         raise RefusedError("the script was held before its end")
     return task.status if task.status >= 0 else 128 - task.status

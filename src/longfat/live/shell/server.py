@@ -202,7 +202,7 @@ class _Holder:
         try:
             for said in seat.screen.read():
                 if isinstance(said, bytes):
-                    self._session.give(seat.task, said)
+                    self._session.write_stdin(seat.task, said)
                 else:
                     self._session.resize(seat.task, *said)
                 self._clock.wake()

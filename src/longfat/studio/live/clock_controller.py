@@ -68,7 +68,7 @@ class ClockController:
     def rest(self) -> None:
         """Let no time pass for what is to be done now; `go_on` then goes on as before."""
         if not self._session.is_held:
-            self._session.rest()
+            self._session.pause()
             # A command in the foreground of a terminal was stopped with the rest.
             self._is_due = True
 

@@ -73,7 +73,7 @@ def run_line(
     session.begin(until_ns=session.now_ns + round(WITHIN_S * 1e9), ended=[task])
     while not session.is_held and len(said) < MOST_SAID_BYTES and time.monotonic() < end_s:
         session.wait(_WAIT_S)
-    session.rest()
+    session.pause()
     status, words = task.status, ""
     if status is None:
         why = f"did not end within {WITHIN_S:g} s of virtual time"
@@ -83,6 +83,6 @@ def run_line(
             why = f"said more than {MOST_SAID_BYTES // 1024} KB"
         words = f"\n`{line[:200]}` {why}, and was ended\n"
         session.signal(task, signal.SIGKILL)
-        session.go(ended=[task])
+        session.run_until(ended=[task])
     session.forget(task)
     return Said(status=status, text=said.decode(errors="replace") + words)

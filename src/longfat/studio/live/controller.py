@@ -77,7 +77,7 @@ class SessionController:
         try:
             self._session = self._network.session
             # In this time Linux notes of each interface that it is up.
-            self._session.go(until_ns=self._session.now_ns + 10**9)
+            self._session.run_until(until_ns=self._session.now_ns + 10**9)
             self.terminals = Terminals(
                 self._network, on_change=lambda one: listeners.event("terminal", terminal=one)
             )

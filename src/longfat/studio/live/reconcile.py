@@ -72,7 +72,7 @@ class Reconciliation:
             try:
                 network.grow(model)
             except LongfatError as error:
-                network.session.settle()  # tells whether it was the machine that has ended
+                network.session.run_pending()  # tells whether it was the machine that has ended
                 # Half of it may stand there.
                 self.give_up(str(error))
                 return self.stale

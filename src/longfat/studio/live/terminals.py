@@ -164,7 +164,7 @@ class Terminals:
         terminal = self._all.get(number)
         if terminal is None or terminal.task.status is not None or not data:
             return False
-        self._network.session.give(terminal.task, data)
+        self._network.session.write_stdin(terminal.task, data)
         return True
 
     def type_lines(self, node: str, text: str) -> None:
