@@ -62,6 +62,12 @@ class Kind(ABC, Generic[T]):
     unit: ClassVar[Unit | None] = None
     """The unit of its numbers, in which tables and forms show them."""
 
+    example: str = ""
+    """A good value, as a form shows it."""
+
+    form: ClassVar[str] = "text"
+    """What a form has for it: `text`, `flag` or `list`."""
+
     @abstractmethod
     def parse(self, text: str) -> T:
         """Return the value of a text as a study writes it.
@@ -184,6 +190,7 @@ class Rate(_Number[int]):
     least: int = 0
     most: int = LARGEST_INTEGER
     what: str = "a rate"
+    example: str = "10gbit"
 
     def convert(self, text: str) -> int:
         return parse_rate_bps(text)
@@ -195,7 +202,7 @@ class Rate(_Number[int]):
         return rate_text(value)
 
     def schema(self) -> dict[str, Any]:
-        return _pattern(r"[0-9.]+ ?([kmgtKMGT]i?)?([bB]it(s?/s(ec)?)?)?", "10gbit")
+        return _pattern(r"[0-9.]+ ?([kmgtKMGT]i?)?([bB]it(s?/s(ec)?)?)?", self.example)
 
 
 _SIZE_STEPS = (("TB", 4), ("GB", 3), ("MB", 2), ("KB", 1))
@@ -217,6 +224,7 @@ class Size(_Number[int]):
     least: int = 0
     most: int = LARGEST_INTEGER
     what: str = "a size"
+    example: str = "25MB"
 
     def convert(self, text: str) -> int:
         return parse_size_bytes(text)
@@ -235,7 +243,7 @@ class Size(_Number[int]):
         return {
             "anyOf": [
                 {"type": "integer", "minimum": self.least, "maximum": self.most},
-                _pattern(r"[0-9.]+ ?([kmgtKMGT]i?)?([bB](yte(s)?)?)?", "25MB"),
+                _pattern(r"[0-9.]+ ?([kmgtKMGT]i?)?([bB](yte(s)?)?)?", self.example),
             ]
         }
 
@@ -270,6 +278,7 @@ class Time(_Number[float]):
     least: float = 0.0
     most: float = LONGEST_S
     what: str = "a time"
+    example: str = "20ms"
     whole: str = ""
     bare_seconds: bool = True
 
@@ -294,7 +303,9 @@ class Time(_Number[float]):
         return f"{limits}, whole seconds" if self.whole else limits
 
     def schema(self) -> dict[str, Any]:
-        text = _pattern(r"[0-9.]+ ?(min|s|sec|secs|ms|msecs?|us|usecs?|µs|ns|nsecs?)?", "20ms")
+        text = _pattern(
+            r"[0-9.]+ ?(min|s|sec|secs|ms|msecs?|us|usecs?|µs|ns|nsecs?)?", self.example
+        )
         if not self.bare_seconds:
             return {"anyOf": [text, {"const": 0}]}
         number = {"type": "number", "minimum": self.least, "maximum": self.most}
@@ -315,6 +326,7 @@ class Share(_Number[float]):
     least: float = 0.0
     most: float = 1.0
     what: str = "a percentage"
+    example: str = "0.01%"
 
     def convert(self, text: str) -> float:
         return parse_fraction(text)
@@ -326,7 +338,7 @@ class Share(_Number[float]):
         return percent_text(value)
 
     def schema(self) -> dict[str, Any]:
-        return {"anyOf": [_pattern(r"[0-9.]+ ?%", "0.01%"), {"const": 0}]}
+        return {"anyOf": [_pattern(r"[0-9.]+ ?%", self.example), {"const": 0}]}
 
 
 _INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]{0,18})")
@@ -371,6 +383,7 @@ _FLAGS |= {"false": False, "False": False, "FALSE": False, "no": False}
 class Flag(Kind[bool]):
     """Yes or no."""
 
+    form: ClassVar[str] = "flag"
     what: str = "true or false"
 
     def parse(self, text: str) -> bool:
@@ -429,6 +442,7 @@ class Texts(Kind[tuple[str, ...]]):
         problem: says which of them is wrong, by its index, and why; None, if none is.
     """
 
+    form: ClassVar[str] = "list"
     what: str
     each: str
     problem: Callable[[tuple[str, ...]], tuple[int, str] | None] = lambda _: None

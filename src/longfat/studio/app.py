@@ -21,6 +21,7 @@ from longfat.errors import LongfatError
 from longfat.studio.auth import Gate, Keys
 from longfat.studio.documents import document_routes
 from longfat.studio.error_responses import bug, http_error, longfat_error
+from longfat.studio.fields import form_fields
 from longfat.studio.jobs import Jobs, job_routes
 from longfat.studio.labs import LabBook, lab_routes
 from longfat.studio.live.routes import live_routes
@@ -123,4 +124,5 @@ def _state(workspace: Workspace, book: LabBook, rooms: Rooms, jobs: Jobs) -> dic
         "labs": book.entries(),
         "sessions": rooms.infos(),
         "jobs": jobs.infos(),
+        "fields": form_fields(),
     }

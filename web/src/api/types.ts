@@ -146,8 +146,32 @@ export interface LabText {
   html: string;
 }
 
+/** A field as the classes of the server declare it, for a form. */
+export interface FieldInfo {
+  /** What a study calls it. */
+  key: string;
+  label: string;
+  /** What it means. */
+  help: string;
+  /** What holds without it, or an example. */
+  placeholder: string;
+  example: string;
+  /** Such as `1 to 128`. */
+  limits: string;
+  form: "text" | "flag" | "list";
+}
+
+export interface Fields {
+  link: FieldInfo[];
+  /** Those of every flow. */
+  flow: FieldInfo[];
+  /** Those of each tool alone. */
+  tools: Record<string, FieldInfo[]>;
+}
+
 /** GET /api/state */
 export interface ServerState {
+  fields: Fields;
   version: string;
   workspace: string;
   kernels: { series: string; release: string }[];

@@ -2,7 +2,7 @@
 
 import { create } from "zustand";
 import { getJson } from "../api/client";
-import type { ServerState } from "../api/types";
+import type { Fields, ServerState } from "../api/types";
 
 interface Server {
   state: ServerState | null;
@@ -22,4 +22,10 @@ export const useServer = create<Server>()((set) => ({
 
 export function useKernels(): ServerState["kernels"] {
   return useServer((server) => server.state)?.kernels ?? [];
+}
+
+const NONE: Fields = { link: [], flow: [], tools: {} };
+
+export function useFields(): Fields {
+  return useServer((server) => server.state)?.fields ?? NONE;
 }

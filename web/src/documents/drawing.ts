@@ -72,12 +72,6 @@ export interface Drawing {
   problems: Problem[];
 }
 
-/** What a link's properties may be, in the order in which they are shown and written. */
-export const LINK_PROPERTIES = ["rate", "delay", "jitter", "loss", "duplicate", "corrupt", "reorder", "queue", "qdisc"] as const;
-export type LinkProperty = (typeof LINK_PROPERTIES)[number];
-
-export const FLOW_TOOLS = ["iperf3", "transfer", "ping"] as const;
-
 export function readDrawing(text: string, chosenCase: string | null = null): Drawing {
   const source = readSource(text);
   const networkPath = networkPathOf(source, chosenCase);
@@ -235,8 +229,5 @@ function readLayout(source: Source): Drawing["layout"] {
 }
 
 function texts(fields: Record<string, Value>): Properties {
-  const known = new Set<string>([...LINK_PROPERTIES, "mtu"]);
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([key, value]) => (known.has(key) && (value === null || typeof value === "string") ? [[key, value]] : [])),
-  );
+  return Object.fromEntries(Object.entries(fields).flatMap(([key, value]) => (value === null || typeof value === "string" ? [[key, value]] : [])));
 }

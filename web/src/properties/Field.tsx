@@ -10,6 +10,8 @@ interface FieldProps {
   problem?: string | null;
   placeholder?: string;
   hint?: string;
+  /** What it means, where the pointer rests on it. */
+  title?: string;
   /** Words to choose from; others can be typed. */
   options?: readonly string[];
   /** Changes at every key, or only when it is finished (Enter, or leaving the field). */
@@ -21,7 +23,7 @@ interface FieldProps {
   commit: (value: string) => void;
 }
 
-export function Field({ label, value, problem, placeholder, hint, options, when = "typed", wide, area, disabled, commit }: FieldProps) {
+export function Field({ label, value, problem, placeholder, hint, title, options, when = "typed", wide, area, disabled, commit }: FieldProps) {
   const id = useId();
   const [typed, setTyped] = useState(value);
   const focused = useRef(false);
@@ -36,6 +38,7 @@ export function Field({ label, value, problem, placeholder, hint, options, when 
     id,
     value: typed,
     placeholder,
+    title,
     disabled,
     "aria-invalid": problem ? true : undefined,
     "aria-describedby": problem ? `${id}-problem` : hint ? `${id}-hint` : undefined,
@@ -87,9 +90,9 @@ export function Field({ label, value, problem, placeholder, hint, options, when 
   );
 }
 
-export function Check({ label, value, commit }: { label: string; value: boolean; commit: (value: boolean) => void }) {
+export function Check({ label, title, value, commit }: { label: string; title?: string; value: boolean; commit: (value: boolean) => void }) {
   return (
-    <label className="check">
+    <label className="check" title={title}>
       <input type="checkbox" checked={value} onChange={(event) => commit(event.target.checked)} />
       {label}
     </label>

@@ -1,45 +1,23 @@
 /** A flow: which tool sends, from where to where, how much and when. */
 
 import { tell } from "../app/notices";
+import { useFields } from "../app/server";
 import { useUi } from "../app/ui";
 import { deleteSelection } from "../canvas/commands";
 import { change } from "../documents/change";
 import type { DrawnFlow, Drawing } from "../documents/drawing";
-import { FLOW_TOOLS } from "../documents/drawing";
 import { renameFlow, setFlowEnds, setFlowField, setFlowTool } from "../documents/edits/flows";
 import type { StudyDocument } from "../documents/model";
 import type { Value } from "../documents/yaml/source";
 import { Check, Choice, Field } from "./Field";
 import { fieldName, problemOf } from "./problems";
 
-interface FieldInfo {
-  name: string;
-  label: string;
-  placeholder: string;
-  options?: readonly string[];
-}
-
-const SHARED: FieldInfo[] = [{ name: "start", label: "Starts after", placeholder: "0s" }];
-const BULK: FieldInfo[] = [
-  { name: "time", label: "Time", placeholder: "10s" },
-  { name: "bytes", label: "or bytes", placeholder: "1GB" },
-  { name: "parallel", label: "Streams", placeholder: "1" },
-  { name: "congestion", label: "Congestion control", placeholder: "the host's", options: ["cubic", "reno", "bbr"] },
-  { name: "rate", label: "Rate of each stream", placeholder: "as fast as it goes" },
-  { name: "window", label: "Socket buffer", placeholder: "autotuned" },
-];
-const FIELDS: Record<string, FieldInfo[]> = {
-  iperf3: BULK,
-  transfer: BULK,
-  ping: [
-    { name: "count", label: "Requests", placeholder: "4" },
-    { name: "interval", label: "Interval", placeholder: "1s" },
-    { name: "size", label: "Size", placeholder: "56" },
-  ],
-};
-const OF_EVERY_TOOL = new Set(["start", "start_spread", "after"]);
+/** Words to choose from where a field takes a name. */
+const OPTIONS: Record<string, readonly string[]> = { congestion: ["cubic", "reno", "bbr"] };
 
 export function FlowProperties({ document, drawing, flow }: { document: StudyDocument; drawing: Drawing; flow: DrawnFlow }) {
+  const { flow: common, tools } = useFields();
+  const infos = [...(tools[flow.tool] ?? []), ...common.filter(({ key }) => key !== "after")];
   const field = fieldName(flow.path);
   const problems = document.check?.problems ?? [];
   const whole = problems.find((one) => one.field === field || one.field === `${field}.${flow.tool}`);
@@ -68,8 +46,8 @@ export function FlowProperties({ document, drawing, flow }: { document: StudyDoc
           <Choice
             label="Tool"
             value={flow.tool}
-            choices={FLOW_TOOLS.map((tool) => ({ value: tool, label: tool }))}
-            commit={(tool) => change(document.id, (text) => setFlowTool(text, flow, tool, OF_EVERY_TOOL))}
+            choices={Object.keys(tools).map((tool) => ({ value: tool, label: tool }))}
+            commit={(tool) => change(document.id, (text) => setFlowTool(text, flow, tool, new Set(common.map(({ key }) => key))))}
           />
           <Choice label="From" value={flow.source} choices={hosts} commit={(source) => change(document.id, (text) => setFlowEnds(text, flow, source, flow.target))} />
           <Choice label="To" value={flow.target} choices={hosts} commit={(target) => change(document.id, (text) => setFlowEnds(text, flow, flow.source, target))} />
@@ -78,17 +56,20 @@ export function FlowProperties({ document, drawing, flow }: { document: StudyDoc
       <section className="group" aria-label="Traffic">
         <h3>Traffic</h3>
         <div className="fields">
-          {[...(FIELDS[flow.tool] ?? []), ...SHARED].map(({ name, label, placeholder, options }) => (
-            <Field
-              key={`${flow.tool}.${name}`}
-              label={label}
-              placeholder={placeholder}
-              value={textOf(flow.fields[name])}
-              problem={problemOf(problems, `${field}.${name}`)?.message ?? null}
-              {...(options === undefined ? {} : { options })}
-              commit={(typed) => set(name, typed || null)}
-            />
-          ))}
+          {infos
+            .filter(({ form }) => form === "text")
+            .map(({ key, label, help, placeholder }) => (
+              <Field
+                key={`${flow.tool}.${key}`}
+                label={label}
+                title={help}
+                placeholder={placeholder}
+                value={textOf(flow.fields[key])}
+                problem={problemOf(problems, `${field}.${key}`)?.message ?? null}
+                {...(OPTIONS[key] === undefined ? {} : { options: OPTIONS[key] })}
+                commit={(typed) => set(key, typed || null)}
+              />
+            ))}
           <Choice
             label="Waits for"
             value={textOf(flow.fields["after"])}
@@ -97,12 +78,11 @@ export function FlowProperties({ document, drawing, flow }: { document: StudyDoc
             commit={(after) => set("after", after || null)}
           />
         </div>
-        {FIELDS[flow.tool] === BULK && (
-          <Check label="Reverse: the target sends" value={isOn(flow.fields["reverse"])} commit={(on) => set("reverse", on ? "true" : null)} />
-        )}
-        {flow.tool === "iperf3" && (
-          <Check label="UDP in place of TCP" value={isOn(flow.fields["udp"])} commit={(on) => set("udp", on ? "true" : null)} />
-        )}
+        {infos
+          .filter(({ form }) => form === "flag")
+          .map(({ key, label, help }) => (
+            <Check key={key} label={label} title={help} value={isOn(flow.fields[key])} commit={(on) => set(key, on ? "yes" : null)} />
+          ))}
       </section>
       {checked !== undefined && (
         <figure className="tc">

@@ -1,27 +1,17 @@
 /** A link: its ends, and what happens to packets in each direction, with the lines of tc that this becomes. */
 
 import { useState } from "react";
+import { useFields } from "../app/server";
 import { deleteSelection } from "../canvas/commands";
 import { change } from "../documents/change";
-import type { DrawnLink, Drawing, LinkProperty } from "../documents/drawing";
-import { effective, LINK_PROPERTIES } from "../documents/drawing";
+import type { DrawnLink, Drawing } from "../documents/drawing";
+import { effective } from "../documents/drawing";
 import type { Side } from "../documents/edits/links";
 import { makeSame, setLinkAddress, setMtu, setProperty } from "../documents/edits/links";
 import type { StudyDocument } from "../documents/model";
 import { Check, Field } from "./Field";
 import { fieldName, problemOf } from "./problems";
 import { Qdisc } from "./Qdisc";
-
-const WORDS: Record<Exclude<LinkProperty, "qdisc">, { label: string; placeholder: string }> = {
-  rate: { label: "Rate", placeholder: "10gbit" },
-  delay: { label: "Delay", placeholder: "20ms" },
-  jitter: { label: "Jitter", placeholder: "1ms" },
-  loss: { label: "Loss", placeholder: "0.01%" },
-  duplicate: { label: "Duplication", placeholder: "0.1%" },
-  corrupt: { label: "Corruption", placeholder: "0.1%" },
-  reorder: { label: "Reordering", placeholder: "1%" },
-  queue: { label: "Queue", placeholder: "25MB" },
-};
 
 interface LinkProps {
   document: StudyDocument;
@@ -95,14 +85,15 @@ export function LinkProperties({ document, drawing, link }: LinkProps) {
 }
 
 function Direction({ document, drawing, link, side, title }: LinkProps & { side: Side; title: string }) {
+  const fields = useFields().link;
   const direction = side === "both" ? 0 : side;
   const shown = effective(link, direction);
   const field = fieldName([...drawing.networkPath, "links", link.index]);
   const problems = document.check?.problems ?? [];
   const own = side === "both" ? {} : link.towards[side];
-  const set = (property: LinkProperty, typed: string) =>
+  const set = (property: string, typed: string) =>
     change(document.id, (text, now) => setProperty(text, now.networkPath, fresh(now, link), property, side, typed || null), { joins: true });
-  const problem = (property: LinkProperty) => {
+  const problem = (property: string) => {
     const towards = side === "both" ? null : problemOf(problems, `${field}.to.${link.ends[1 - side] ?? ""}.${property}`);
     const common = property in own ? null : problemOf(problems, `${field}.${property}`);
     return (towards ?? common)?.message ?? null;
@@ -111,17 +102,18 @@ function Direction({ document, drawing, link, side, title }: LinkProps & { side:
     <section className="group" aria-label={title}>
       <h3>{title}</h3>
       <div className="fields">
-        {LINK_PROPERTIES.map((property) =>
-          property === "qdisc" ? (
-            <Qdisc key={property} value={shown[property] ?? ""} problem={problem(property)} commit={(typed) => set(property, typed)} />
+        {fields.map(({ key, label, placeholder, help }) =>
+          key === "qdisc" ? (
+            <Qdisc key={key} value={shown[key] ?? ""} problem={problem(key)} commit={(typed) => set(key, typed)} />
           ) : (
             <Field
-              key={property}
-              label={WORDS[property].label}
-              value={shown[property] ?? ""}
-              placeholder={WORDS[property].placeholder}
-              problem={problem(property)}
-              commit={(typed) => set(property, typed)}
+              key={key}
+              label={label}
+              title={help}
+              value={shown[key] ?? ""}
+              placeholder={placeholder}
+              problem={problem(key)}
+              commit={(typed) => set(key, typed)}
             />
           ),
         )}

@@ -1,6 +1,6 @@
 /** Adding, changing and removing links. */
 
-import type { DrawnLink, Drawing, LinkProperty, NodeKind } from "../drawing";
+import type { DrawnLink, Drawing, NodeKind } from "../drawing";
 import type { Draft } from "../yaml/draft";
 import { EditError } from "../yaml/draft";
 import { edited } from "../yaml/edited";
@@ -40,7 +40,7 @@ export function setProperty(
   text: string,
   networkPath: Path,
   link: DrawnLink,
-  property: LinkProperty,
+  property: string,
   side: Side,
   value: string | null,
 ): string {

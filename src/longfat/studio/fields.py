@@ -1,0 +1,39 @@
+"""The declared fields, for the page's forms: `Fields` of its `api/types.ts`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from longfat.model.fields import fields_of
+from longfat.model.network import LinkImpairments
+from longfat.model.traffic import FLOWS, Flow
+
+if TYPE_CHECKING:
+    from longfat.model.fields import Field
+
+
+def form_fields() -> dict[str, Any]:
+    """Return the fields of links and of flows, tool by tool, those of plug-ins among them."""
+    common = fields_of(Flow)
+    return {
+        "link": [_info(field) for field in fields_of(LinkImpairments).values()],
+        "flow": [_info(field) for field in common.values()],
+        "tools": {
+            tool: [_info(fields_of(cls)[key]) for key in cls.study_keys() if key not in common]
+            for tool, cls in FLOWS.items()
+        },
+    }
+
+
+def _info(field: Field) -> dict[str, Any]:
+    kind = field.kind
+    shown = kind.text(field.default) if field.default not in (None, (), "") else kind.example
+    return {
+        "key": field.key,
+        "label": field.about.label,
+        "help": field.about.help,
+        "placeholder": field.about.absent.split(";")[0].replace("`", "") or shown,
+        "example": kind.example,
+        "limits": kind.limits,
+        "form": kind.form,
+    }
