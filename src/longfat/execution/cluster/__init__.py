@@ -1,22 +1,21 @@
-"""A cluster: works are handed to the workers of a Dask scheduler, and their runs come back.
+"""A cluster: cases are run by the workers of a Dask scheduler, and their runs come back.
 
-Dask carries orders and results, and knows who is there. What goes where is
-decided here (`handout`), because results count only from workers that are like
-this host and agree with each other:
+Dask schedules: it picks the worker for a case by load, priority and memory, steals
+work for workers that are idle, and runs a case again whose worker is lost. What Dask
+does not have is here:
 
-    place               `Cluster`, the workplace
-    job, plan           the loop of one run: asks what is to be done, and does it
-    connection, tls     to the scheduler, and its loss
-    admission, look,    a worker before it gets work: what it is, what it must be,
-      differences         the kernels that it lacks
-    handout, moves,     which piece goes where; whether workers agree
-      checks
-    task, words         the far side: one order on a worker, and what is said
-    fetch, delivery,    a run on its way back
-      packing, storage
+    executor            `Cluster`, the `Executor`
+    connection, tls     the connection to the scheduler, and its loss
+    admission           which workers may take part; kernels for those that lack them
+    checks              whether workers agree about one case
+    job                 one call of the executor: cases to Dask, results from it
+    workers, task       run on a worker: what it is, and one case
+    messages            what client and workers send each other
+    delivery, packing,  a run on its way back
+      storage
 """
 
-from longfat.execution.cluster.place import Cluster
+from longfat.execution.cluster.executor import Cluster
 from longfat.execution.cluster.tls import Certificates
 
 __all__ = ["Certificates", "Cluster"]

@@ -1,191 +1,210 @@
-"""Workers before they get work: each is looked at, given the kernels it lacks, and booted."""
+"""Which workers may take part: those like this host, with the kernels, that boot a machine.
+
+Each is asked what it is (`look`), gets the kernels that it lacks, and boots each
+once (`make_ready`). The questions are Dask tasks that only this worker may run.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
-import time
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from longfat.engine.kernel.parcel import fingerprint
-from longfat.execution.cluster.differences import Wanted, differences
 from longfat.execution.cluster.packing import packed
 from longfat.execution.cluster.task import make_ready
-from longfat.execution.cluster.workers import look, software, told
+from longfat.execution.cluster.workers import format_tools, look, software
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from distributed import Client, Future
+    from distributed import Client
 
-    from longfat.engine.kernel import Kernel
-    from longfat.execution.executor import RunTask
-    from longfat.execution.runs import Tool
+    from longfat.execution.cluster.plan import Plan
 
-# Before any piece, also those of others.
+# Before any case, also those of others.
 _FIRST = 10**9
-# So long a check of workers against each other waits for those that are being looked at.
-_EXPECTED_WITHIN_S = 15.0
+_SHOWN = 12
 
 
-@dataclass(slots=True)
-class _Guest:
-    """A worker that is being looked at."""
+class NotAdmittedError(Exception):
+    """A worker may not take part; the message says why."""
 
-    threads: int
-    since_s: float
-    host: str = ""
-    future: Future[Any] | None = None
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admitted:
+    """A worker that may take part.
+
+    Attributes:
+        host: what workers of one host have in common.
+        memory_bytes: how much memory its machines may take together.
+    """
+
+    host: str
+    memory_bytes: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a worker must be like: as the client is.
+
+    Attributes:
+        software: versions by name, of what both sides must have in common.
+        longfat: the digest of longfat's code.
+        tools: for each case that is asked about, its tools: version and digest by name.
+        kernels: the fingerprints of the kernels by their digests.
+    """
+
+    software: Mapping[str, str]
+    longfat: str
+    tools: Sequence[Mapping[str, Sequence[str]]]
+    kernels: Mapping[str, str]
 
 
 class Admission:
-    """Looks at workers and tells who may work.
+    """Admits workers to a job.
 
     Args:
         client: the connection.
-        post: takes a call that is to be made from the thread that uses us.
-        job: names the client's job.
-        works: what is to be run.
-        tools: of each work.
-        kernels: the kernels that the works need.
-        storage: the storage of results, if there is any.
-        token: the name of a token that was written there.
-        admit: told of a worker that may work: its address, its threads, its host.
-        refuse: told of one that may not, and why.
+        plan: what the job is to do; its name is that of the token in storage, too.
     """
 
-    def __init__(
-        self,
-        client: Client,
-        *,
-        post: Callable[[Callable[[], None]], None],
-        job: str,
-        works: Sequence[RunTask],
-        tools: Sequence[dict[str, Tool]],
-        kernels: Sequence[Kernel],
-        storage: str | None,
-        token: str,
-        admit: Callable[[str, int, str], None],
-        refuse: Callable[[str, str], None],
-    ) -> None:
+    def __init__(self, client: Client, plan: Plan) -> None:
         self._client = client
-        self._post = post
-        self._job = job
-        self._kernels = {kernel.digest: kernel for kernel in kernels}
-        self._storage = storage
-        self._token = token
-        self._admit = admit
-        self._refuse = refuse
+        self._plan = plan
+        self._kernels = {kernel.digest: kernel for kernel in plan.kernels.values()}
         # One case for each set of tools is enough to have a worker look at all of them.
-        kinds = {frozenset(of_it): index for index, of_it in enumerate(tools)}
-        self._cases = [json.dumps(works[index].case.to_json()) for index in kinds.values()]
+        kinds = {frozenset(of_it): index for index, of_it in enumerate(plan.tools)}
+        self._cases = [json.dumps(plan.works[index].case.to_json()) for index in kinds.values()]
         self._wanted = Wanted(
             software=software(),
-            longfat=tools[0]["longfat"].digest,
-            tools=[told(tools[index]) for index in kinds.values()],
+            longfat=plan.tools[0]["longfat"].digest,
+            tools=[format_tools(plan.tools[index]) for index in kinds.values()],
             kernels={digest: fingerprint(one.folder) for digest, one in self._kernels.items()},
         )
         self._blocks: dict[str, bytes] = {}
-        self._guests: dict[str, _Guest] = {}
+        self._packing = asyncio.Lock()
 
-    @property
-    def expecting(self) -> bool:
-        """Tell whether a worker is being looked at that may soon work."""
-        now_s = time.monotonic()
-        return any(now_s - one.since_s < _EXPECTED_WITHIN_S for one in self._guests.values())
+    async def admit(self, worker: str) -> Admitted:
+        """Ask a worker what it is, and make it ready.
 
-    def come(self, worker: str, threads: int) -> None:
-        """Look at a worker that has come."""
-        self._guests[worker] = _Guest(threads, time.monotonic())
-        self._ask(
+        Raises:
+            NotAdmittedError: it may not take part.
+        """
+        answer = await self._ask(
             worker,
-            self._looked,
             look,
-            job=self._job,
+            job=self._plan.name,
             cases=self._cases,
             kernel_digests=list(self._kernels),
-            storage=self._storage,
-            token=self._token,
+            storage=self._plan.storage_url,
+            token=self._plan.name,
         )
-
-    def gone(self, worker: str) -> None:
-        """Forget a worker."""
-        if (guest := self._guests.pop(worker, None)) and guest.future is not None:
-            guest.future.cancel()
-
-    def close(self) -> None:
-        """Forget all."""
-        for worker in list(self._guests):
-            self.gone(worker)
-
-    def _ask(
-        self,
-        worker: str,
-        then: Callable[[str, Future[Any]], None],
-        question: Callable[..., Any],
-        **arguments: Any,
-    ) -> None:
-        future = self._client.submit(
-            question,
-            **arguments,
-            key=f"longfat-{question.__name__}-{self._job}-{worker}",
-            workers=[worker],
-            allow_other_workers=False,
-            pure=False,
-            priority=_FIRST,
-        )
-        self._guests[worker].future = future
-        future.add_done_callback(lambda done: self._post(partial(then, worker, done)))
-
-    def _answer(self, worker: str, future: Future[Any]) -> Any:
-        """Return an answer; None if there is none, and the worker is refused then."""
-        guest = self._guests.get(worker)
-        if guest is None or guest.future is not future or future.status == "cancelled":
-            return None
-        if future.status == "finished":
-            return future.result()
-        error = future.exception()
-        self._out(worker, f"it cannot answer: {type(error).__name__}: {error}")
-        return None
-
-    def _looked(self, worker: str, future: Future[Any]) -> None:
-        answer = self._answer(worker, future)
-        if answer is None:
-            return
         try:
             found = differences(answer, self._wanted)
             host = str(answer["host"])
             lacking = [digest for digest in self._kernels if digest not in answer["kernels"]]
         except (LookupError, TypeError, ValueError, AttributeError):
-            self._out(worker, "it does not tell what it is as it should")
-            return
+            raise NotAdmittedError("it does not tell what it is as it should") from None
         if found:
-            self._out(worker, "; ".join(found))
-            return
-        self._guests[worker].host = host
-        for digest in lacking:
-            if digest not in self._blocks:
-                self._blocks[digest] = packed(self._kernels[digest].folder)
-        self._ask(
+            raise NotAdmittedError("; ".join(found))
+        ready = await self._ask(
             worker,
-            self._readied,
             make_ready,
-            job=self._job,
+            job=self._plan.name,
             contents=dict(self._wanted.kernels),
-            blocks={digest: self._blocks[digest] for digest in lacking},
+            blocks=await self._packed(lacking),
         )
+        match ready:
+            case {"problem": "", "memory_bytes": float(memory_bytes)} if memory_bytes > 0:
+                return Admitted(host=host, memory_bytes=memory_bytes)
+            case {"problem": str(problem)} if problem:
+                raise NotAdmittedError(problem)
+        raise NotAdmittedError("it does not tell whether it is ready as it should")
 
-    def _readied(self, worker: str, future: Future[Any]) -> None:
-        trouble = self._answer(worker, future)
-        if trouble is None:
-            return
-        if trouble:
-            self._out(worker, trouble)
-            return
-        guest = self._guests.pop(worker)
-        self._admit(worker, guest.threads, guest.host)
+    async def _ask(self, worker: str, question: Callable[..., Any], **arguments: Any) -> Any:
+        try:
+            return await self._client.submit(
+                question,
+                **arguments,
+                key=f"longfat-{question.__name__}-{self._plan.name}-{worker}",
+                workers=[worker],
+                allow_other_workers=False,
+                pure=False,
+                priority=_FIRST,
+            )
+        except Exception as error:
+            reason = f"it cannot answer: {type(error).__name__}: {error}"
+            raise NotAdmittedError(reason) from error
 
-    def _out(self, worker: str, reason: str) -> None:
-        self._guests.pop(worker, None)
-        self._refuse(worker, reason)
+    async def _packed(self, digests: Sequence[str]) -> dict[str, bytes]:
+        async with self._packing:
+            for digest in digests:
+                if digest not in self._blocks:
+                    folder = self._kernels[digest].folder
+                    self._blocks[digest] = await asyncio.to_thread(packed, folder)
+        return {digest: self._blocks[digest] for digest in digests}
+
+
+def differences(answer: Mapping[str, Any], wanted: Wanted) -> list[str]:
+    """Return how a worker differs from what it must be; an empty list if it does not.
+
+    Args:
+        answer: what `look` told of the worker.
+        wanted: what it must be.
+    """
+    found = version_differences(answer["software"], wanted.software)
+    if found:
+        return found  # all else may follow from that
+    if answer["loaded"] != answer["longfat"]:
+        return ["longfat has been changed there since the worker was started; start it anew"]
+    if answer["lacks"]:
+        return [answer["lacks"]]
+    if answer["longfat"] != wanted.longfat:
+        version = wanted.software.get("longfat", "")
+        return [f"longfat has other code there, though both are {version}"]
+    found += _tool_differences(answer["tools"], wanted.tools)
+    for digest, content in answer["kernels"].items():
+        if wanted.kernels[digest] != content:
+            short = digest[:_SHOWN]
+            found.append(
+                f"kernel {short} has other bytes there; there: longfat kernel remove {short}"
+            )
+    if answer["storage"]:
+        found.append(answer["storage"])
+    return found
+
+
+def version_differences(theirs: Mapping[str, str], ours: Mapping[str, str]) -> list[str]:
+    """Return which versions differ, in words."""
+    return [
+        f"{name} {theirs.get(name, 'is not installed')} there, {ours.get(name, 'none')} here"
+        for name in sorted({*theirs, *ours})
+        if theirs.get(name) != ours.get(name)
+    ]
+
+
+def _tool_differences(
+    theirs: Sequence[Mapping[str, Sequence[str]]], ours: Sequence[Mapping[str, Sequence[str]]]
+) -> list[str]:
+    told: dict[str, str] = {}
+    for one, other in zip(theirs, ours, strict=True):
+        for name in sorted({*one, *other}):
+            if difference := _tool_difference(name, one.get(name), other.get(name)):
+                told[name] = difference
+    return list(told.values())
+
+
+def _tool_difference(
+    name: str, theirs: Sequence[str] | None, ours: Sequence[str] | None
+) -> str | None:
+    if theirs is None or ours is None:
+        where, not_where = ("here", "there") if theirs is None else ("there", "here")
+        return f"{name} is installed {where} and not {not_where}"
+    if theirs[1] == ours[1]:
+        return None
+    if theirs[0] != ours[0]:
+        return f"{name}: {theirs[0]} there, {ours[0]} here"
+    same = f", though both are {ours[0]}" if ours[0] else ""
+    return f"{name}, or a library that it loads, has other bytes there{same}"

@@ -1,10 +1,12 @@
-"""The check of workers against each other: one cheap piece, run by several, must be one result.
+"""The check of workers against each other: one cheap case, run by several, must give one result.
 
 Same case, same kernel, same tools give the same bytes (law 1), so workers that
 give different ones are broken, or longfat is. Before a worker's results count
-it runs a piece that others run too: of each kernel the piece that is expected
+it runs a case that others run too: of each kernel the case that is expected
 to cost least. All of the workers do, as long as that costs no more than a share
 of the whole; at least two do.
+
+Only decisions are made here; `job` has the cases run.
 """
 
 from __future__ import annotations
@@ -24,11 +26,11 @@ _SHOWN = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What votes amount to.
+    """The result of a vote.
 
     Attributes:
-        agreed: what most say; None if nothing was said by two, or by more than anything else.
-        odd: the workers that say something else than what is agreed.
+        agreed: the vote of the majority; None if there is none.
+        odd: the workers that voted otherwise.
     """
 
     agreed: str | None
@@ -36,7 +38,7 @@ class Verdict:
 
 
 def decide(votes: Mapping[str, str]) -> Verdict:
-    """Return what the votes of workers amount to.
+    """Return the result of a vote.
 
     Args:
         votes: a digest, or `FAILS`, by the workers' addresses.
@@ -51,14 +53,14 @@ def decide(votes: Mapping[str, str]) -> Verdict:
 
 
 def disagreement(name: str, votes: Mapping[str, str], verdict: Verdict) -> str:
-    """Return a disagreement in words.
+    """Return the message for a disagreement.
 
     Args:
-        name: the case that was run.
+        name: the name of the case.
         votes: what each worker gave.
-        verdict: what that amounts to.
+        verdict: the result of the vote.
     """
-    told = [
+    lines = [
         f"\n    worker {worker}: {vote if vote == FAILS else 'digest ' + vote[:_SHOWN]}"
         for worker, vote in votes.items()
     ]
@@ -66,51 +68,88 @@ def disagreement(name: str, votes: Mapping[str, str], verdict: Verdict) -> str:
         end = "no other worker is there to decide; stop the one that is wrong"
     else:
         end = f"most agree, so look at {' and '.join(verdict.odd)}"
-    return f"case {name!r}: workers disagree about one and the same case:{''.join(told)}\n  {end}"
+    return f"case {name!r}: workers disagree about one and the same case:{''.join(lines)}\n  {end}"
 
 
 @dataclass(slots=True, kw_only=True)
 class Check:
-    """One piece that several workers run.
+    """One case that several workers run.
 
     Attributes:
-        piece: which.
+        case: its index.
         wanted: how many workers run it, if there are as many.
         votes: what each gave.
-        asked: the workers that run it now, by their attempts' names.
-        settled: its result is decided, one way or other.
+        asked: the workers that run it now.
+        settled: its result is decided, or no longer wanted.
     """
 
-    piece: int
+    case: int
     wanted: int
     votes: dict[str, str] = field(default_factory=dict)
-    asked: dict[str, str] = field(default_factory=dict)
+    asked: set[str] = field(default_factory=set)
     settled: bool = False
 
     def suspends(self, worker: str) -> bool:
-        """Tell whether a worker's results must wait for this check."""
+        """Return whether a worker's results must wait for this check."""
         return worker in self.asked or (not self.settled and worker in self.votes)
 
-    def knows(self, worker: str) -> bool:
-        """Tell whether a worker has run it or does so now."""
-        return worker in self.asked or worker in self.votes
+    def ask(self, hosts: Mapping[str, str]) -> list[str]:
+        """Return the workers that are to run the case now, and count them as asked.
+
+        Args:
+            hosts: the host of each worker that may be asked; workers of one host are
+                alike, so other hosts are asked first.
+        """
+        if self.settled and not self.votes:
+            return []
+        chosen = []
+        known = self.asked | self.votes.keys()
+        for _ in range(self.wanted - len(known)):
+            free = [worker for worker in hosts if worker not in known]
+            if not free:
+                break
+            used = Counter(hosts[worker] for worker in hosts if worker in known)
+            chosen.append(min(free, key=lambda worker: used[hosts[worker]]))
+            known.add(chosen[-1])
+        self.asked.update(chosen)
+        return chosen
+
+    def settle(self, *, others: bool) -> Verdict | None:
+        """Decide the check, once all who were asked have voted.
+
+        Args:
+            others: there are workers, now or soon, that could vote besides.
+
+        Returns:
+            The verdict, once; None as long as more votes are needed.
+        """
+        if self.settled or self.asked or not self.votes:
+            return None
+        if others and len(self.votes) < self.wanted:
+            return None
+        verdict = decide(self.votes)
+        if verdict.agreed is None and others:
+            self.wanted = len(self.votes) + 1
+            return None
+        self.settled = True
+        return verdict
 
 
 def choose(costs_s: Sequence[float], kernels: Sequence[str], *, share: float) -> list[Check]:
-    """Choose the pieces to check workers with.
+    """Choose the cases to check workers with.
 
     Args:
-        costs_s: what each piece is expected to cost, in seconds.
-        kernels: the kernel of each piece.
-        share: how much of the whole the checks may cost, 0 to 1; 0 for no checks.
+        costs_s: the expected cost of each case, in seconds.
+        kernels: the kernel of each case.
+        share: the share of the total cost that the checks may take, 0 to 1; 0 for no checks.
     """
     if share <= 0:
         return []
     checks = []
     for kernel in dict.fromkeys(kernels):
-        of_it = [index for index, one in enumerate(kernels) if one == kernel]
+        of_it = [index for index, other in enumerate(kernels) if other == kernel]
         cheapest = min(of_it, key=lambda index: costs_s[index])
         allowed_s = share * sum(costs_s[index] for index in of_it)
         more = int(allowed_s / costs_s[cheapest]) if costs_s[cheapest] > 0 else len(of_it)
-        checks.append(Check(piece=cheapest, wanted=1 + max(1, more)))
+        checks.append(Check(case=cheapest, wanted=1 + max(1, more)))
     return checks

@@ -10,12 +10,14 @@ from distributed import Client
 from distributed.comm.core import CommClosedError
 
 from longfat.errors import HostError, InputError
-from longfat.execution.cluster.differences import version_differences
+from longfat.execution.cluster.admission import version_differences
 from longfat.execution.cluster.tls import explained, security_of
 from longfat.execution.cluster.workers import software
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Iterator
+
+    from distributed.security import Security
 
     from longfat.execution.cluster.tls import Certificates
 
@@ -25,8 +27,8 @@ _CLOSE_S = 3.0
 _LOGGERS = ("distributed.client", "distributed.core", "distributed.comm", "distributed.batched")
 
 
-@contextlib.contextmanager
-def connected(scheduler: str, *, certificates: Certificates) -> Iterator[Client]:
+@contextlib.asynccontextmanager
+async def connected(scheduler: str, *, certificates: Certificates) -> AsyncIterator[Client]:
     """Connect to a scheduler for as long as the context lasts.
 
     Args:
@@ -39,29 +41,38 @@ def connected(scheduler: str, *, certificates: Certificates) -> Iterator[Client]
     """
     security = security_of(certificates, scheduler=scheduler)
     with _quiet():
+        client: Client = Client(
+            scheduler,
+            security=security,
+            timeout=CONNECT_S,
+            set_as_default=False,
+            asynchronous=True,
+        )
         try:
-            client: Client = Client(
-                scheduler, security=security, timeout=CONNECT_S, set_as_default=False
-            )
-        except (ValueError, TypeError) as error:
-            raise InputError(
-                f"{scheduler!r} is no scheduler's address; write tcp://HOST:8786: {error}"
-            ) from error
-        except (OSError, CommClosedError, RuntimeError) as error:
-            if wrong := explained(error, scheduler=scheduler, security=security):
-                raise wrong from error
-            if isinstance(error, RuntimeError):
-                raise
-            raise HostError(
-                f"no scheduler answers at {scheduler} (waited {CONNECT_S:g} s)",
-                hint=f"start one by `dask scheduler`, and on each host `dask worker {scheduler}`",
-            ) from error
-        try:
-            _check_scheduler(client, scheduler)
+            await _connect(client, scheduler, security)
+            await _check_scheduler(client, scheduler)
             yield client
         finally:
             with contextlib.suppress(Exception):
-                client.close(timeout=_CLOSE_S)
+                await client.close(timeout=_CLOSE_S)
+
+
+async def _connect(client: Client, scheduler: str, security: Security) -> None:
+    try:
+        await client
+    except (ValueError, TypeError) as error:
+        raise InputError(
+            f"{scheduler!r} is no scheduler's address; write tcp://HOST:8786: {error}"
+        ) from error
+    except (OSError, CommClosedError, RuntimeError) as error:
+        if wrong := explained(error, scheduler=scheduler, security=security):
+            raise wrong from error
+        if isinstance(error, RuntimeError):
+            raise
+        raise HostError(
+            f"no scheduler answers at {scheduler} (waited {CONNECT_S:g} s)",
+            hint=f"start one by `dask scheduler`, and on each host `dask worker {scheduler}`",
+        ) from error
 
 
 def lost(scheduler: str) -> HostError:
@@ -72,11 +83,11 @@ def lost(scheduler: str) -> HostError:
     )
 
 
-def _check_scheduler(client: Client, scheduler: str) -> None:
+async def _check_scheduler(client: Client, scheduler: str) -> None:
     """Check that the scheduler can pass on our tasks: it loads what they are made of."""
     hint = "start scheduler and workers from an environment like this one's"
     try:
-        theirs = client.run_on_scheduler(software)
+        theirs = await client.run_on_scheduler(software)
     except ImportError as error:
         raise HostError(
             f"the scheduler at {scheduler} runs where this longfat is not installed: {error}",

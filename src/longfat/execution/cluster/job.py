@@ -1,68 +1,135 @@
-"""One run of works on a cluster: the loop that makes the moves which the handout decides.
+"""One call of the executor: cases go to Dask, and what counts of the results is kept.
 
-All decisions are made in the thread that runs the loop. Dask's threads and those
-that fetch results only post calls to it.
+Dask decides which of the allowed workers runs a case (by load and by the memory it
+needs, as a worker resource), steals waiting cases for idle workers, and runs a case
+again whose worker is lost. Three things are decided here, since Dask cannot:
+
+* **When a case is submitted.** Dask fixes the workers that a task may run on when it is
+  submitted, and assigns a task with such a restriction at once instead of queueing it.
+  A resource per job would do instead of the list, but Dask does not look again at
+  tasks without a worker when a worker gets a resource, and cannot remove one. So no more
+  cases are submitted than admitted workers have threads, and a few ahead; the costliest
+  first. Workers that come later get the cases that are submitted then.
+* **Whether a result counts.** Only if the workers that ran the case are admitted, and
+  agree with others in the checks that they take part in. Until then it stays on the worker.
+* **When a case has failed.** Dask counts every case that a dying worker had been
+  given; only those that ran there count here. Dask's `retries` may choose the same worker
+  again; a case that a worker cannot run must go to another one.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-import queue
 import time
-from collections.abc import Callable
+from concurrent.futures import CancelledError as DaskCancelledError
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from longfat.errors import HostError, LongfatError
+from distributed import KilledWorker
+
+from longfat.errors import HostError, LongfatError, MachineError
 from longfat.execution.case_runner import Progress
-from longfat.execution.cluster.admission import Admission
+from longfat.execution.cluster.admission import Admission, Admitted, NotAdmittedError
+from longfat.execution.cluster.checks import FAILS, Check, choose, decide, disagreement
 from longfat.execution.cluster.connection import lost
-from longfat.execution.cluster.decisions import (
-    Attempt,
-    Collect,
-    Drop,
-    Fail,
-    Hand,
-    Keep,
-    LeaveOut,
-    Move,
-    Release,
-    Sketch,
+from longfat.execution.cluster.delivery import GarbledError, deliver
+from longfat.execution.cluster.messages import (
+    MEMORY,
+    TOPIC,
+    Differs,
+    Done,
+    Failed,
+    Order,
+    Outcome,
+    is_message,
+    is_sound,
 )
-from longfat.execution.cluster.fetch import Fetcher
-from longfat.execution.cluster.messages import TOPIC, Order, is_message
-from longfat.execution.cluster.scheduler import Handout
 from longfat.execution.cluster.task import execute
 
 if TYPE_CHECKING:
-    import threading
-    from collections.abc import Mapping
+    from collections.abc import Callable, Coroutine
 
     from distributed import Client, Future
 
-    from longfat.execution.cluster.messages import Outcome
     from longfat.execution.cluster.plan import Plan
     from longfat.execution.cluster.storage import Storage
-    from longfat.execution.executor import Listener
+    from longfat.execution.executor import Listener, RunTask
 
-_LOOK_EVERY_S = 0.5
-_TELL_ABSENCE_AFTER_S = 3.0
-_ENDS_WITHIN_S = 8.0
-# All workers' messages together, in one second.
-_MOST_MESSAGES = 200
-_TELLS_EVERY_S = 0.5
+MOST_TRIES = 3
+"""So often a case is tried: on workers that die of it, that lack something, or garble it."""
+
+# A case may be lost before we hear that it runs; but not for ever.
+_MOST_LOSSES = 10
+_AHEAD_SHARE = 4
 _BEFORE_ALL = 10**6
+_LOOK_EVERY_S = 0.5
+_POLL_S = 0.1
+_REPORT_ABSENCE_AFTER_S = 3.0
+# So long a check of workers waits for others that are being admitted.
+_EXPECTED_WITHIN_S = 15.0
+_ENDS_WITHIN_S = 8.0
+# Progress messages of all workers together, in one second.
+_MOST_MESSAGES = 200
+_PROGRESS_EVERY_S = 0.5
+_DELIVERIES = 4
+
+Result = TypeVar("Result")
+
+
+class _LostError(Exception):
+    """What came of an attempt cannot be had: its workers died, or the cluster was restarted."""
+
+
+@dataclass(slots=True, eq=False)
+class _Case:
+    """What has become of a case so far."""
+
+    index: int
+    work: RunTask
+    over: bool = False
+    attempts: int = 0
+    losses: int = 0
+    deaths: list[str] = field(default_factory=list)
+    refused: dict[str, LongfatError] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.work.piece.name
+
+
+@dataclass(slots=True, eq=False)
+class _Attempt:
+    """A case in Dask's hands: on one of `workers`, or on the one that a check is about."""
+
+    name: str
+    case: _Case
+    workers: list[str]
+    memory_bytes: float
+    check: Check | None
+    future: Future[Outcome]
+    ran_on: set[str] = field(default_factory=set)
+    taken: bool = False
+    task: asyncio.Task[None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Worker:
+    threads: int
+    admitted: Admitted
 
 
 class Job:
-    """Runs works on a cluster.
+    """Runs cases on a cluster.
 
     Args:
-        client: the connection to the scheduler.
+        client: the connection to the scheduler, asynchronous.
         plan: what to do.
         storage: the storage of results, if there is any.
-        listener: who is told.
-        warn: told of workers that are left out or gone.
+        listener: hears of progress, results and failures.
+        warn: called with a sentence about a worker that is left out or gone.
     """
 
     def __init__(
@@ -79,229 +146,511 @@ class Job:
         self._storage = storage
         self._listener = listener
         self._warn = warn
-        self._calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._handout = Handout(
-            [
-                Sketch(
-                    name=work.piece.name,
-                    cost_s=work.cost.wall_s,
-                    kernel=plan.kernels[work.case.kernel].digest,
-                )
-                for work in plan.works
-            ],
-            check_share=plan.check_share,
+        self._admission = Admission(client, plan)
+        self._cases = [_Case(index, work) for index, work in enumerate(plan.works)]
+        self._checks = choose(
+            [work.cost.wall_s for work in plan.works],
+            [plan.kernels[work.case.kernel].digest for work in plan.works],
+            share=plan.check_share,
         )
-        self._token = plan.name
-        self._admission = Admission(
-            client,
-            post=self._calls.put,
-            job=plan.name,
-            works=plan.works,
-            tools=plan.tools,
-            kernels=list(plan.kernels.values()),
-            storage=plan.storage_url,
-            token=self._token,
-            admit=self._admit,
-            refuse=self._leave_out,
-        )
-        self._threads: dict[str, int] = {}
+        checked = {check.case for check in self._checks}
+        self._waiting = [case for case in self._cases if case.index not in checked]
+        self._sort()
+        self._left = len(self._cases)
+        self._threads: dict[str, int] = {}  # of all workers that Dask has
+        self._admitting: dict[str, tuple[asyncio.Task[None], float]] = {}
+        self._workers: dict[str, _Worker] = {}  # those that get cases
         self._left_out: dict[str, str] = {}
-        self._futures: dict[str, Future[Outcome]] = {}
-        self._running: dict[str, str] = {}  # workers by attempts
-        self._fetcher = Fetcher(
-            plan, handout=self._handout, storage=storage, listener=listener, post=self._post
-        )
+        self._odd: set[str] = set()  # that gave wrong results
+        self._attempts: dict[str, _Attempt] = {}
+        self._ballots: dict[int, list[tuple[str, Done | Failed]]] = {}
+        self._running: set[tuple[str, str]] = set()  # attempts and the workers that run them
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._changed = asyncio.Event()
+        self._broken: BaseException | None = None
+        self._stopped = False
+        self._deliveries = asyncio.Semaphore(_DELIVERIES)
+        self._deliverers = ThreadPoolExecutor(_DELIVERIES, thread_name_prefix="deliver")
 
-    def run(self, stop: threading.Event) -> None:
-        """Run the works.
+    async def run(self, is_stopped: Callable[[], bool]) -> None:
+        """Run the cases.
 
         Args:
-            stop: ends the job when it is set.
+            is_stopped: asked a few times a second; ends the job when it is true.
 
         Raises:
             HostError: the cluster cannot do it.
         """
         if self._storage is not None:
-            self._storage.write_token(self._token)
+            self._storage.write_token(self._plan.name)
         self._client.subscribe_topic(TOPIC, self._heard)
         try:
-            self._loop(stop)
+            await self._loop(is_stopped)
         finally:
-            self._end()
+            await self._end()
 
-    def _loop(self, stop: threading.Event) -> None:
-        looked_s, absent_s, told = 0.0, time.monotonic(), False
-        while not stop.is_set():
+    async def _loop(self, is_stopped: Callable[[], bool]) -> None:
+        looked_s, absent_s, reported = 0.0, time.monotonic(), False
+        while not is_stopped():
             now_s = time.monotonic()
             if now_s - looked_s >= _LOOK_EVERY_S:
-                self._look_round()
+                await self._look_round()
                 looked_s = now_s
-            self._handout.expecting = self._admission.expecting
-            for move in self._handout.moves():
-                self._make(move)
-            if self._handout.broken is not None:
-                raise self._handout.broken
-            if self._handout.finished:
+            self._changed.clear()
+            self._check_workers()
+            self._submit_waiting()
+            if self._broken is not None:
+                raise self._broken
+            if self._left == 0:
                 return
-            if self._handout.seated or self._admission.expecting:
-                absent_s, told = now_s, False
+            if self._workers or self._expecting:
+                absent_s, reported = now_s, False
             else:
-                told = self._miss_workers(now_s - absent_s, told=told)
-            with contextlib.suppress(queue.Empty):
-                self._calls.get(timeout=_LOOK_EVERY_S / 2)()
-                while True:
-                    self._calls.get_nowait()()
+                reported = self._miss_workers(now_s - absent_s, reported=reported)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), _LOOK_EVERY_S / 2)
 
-    def _look_round(self) -> None:
+    # -- workers
+
+    @property
+    def _expecting(self) -> bool:
+        """Whether a worker is being admitted that may soon work."""
+        now_s = time.monotonic()
+        return any(now_s - since_s < _EXPECTED_WITHIN_S for _, since_s in self._admitting.values())
+
+    async def _look_round(self) -> None:
         """See which workers have come and which are gone."""
         try:
             if self._client.status != "running":
                 raise lost(self._plan.scheduler)
-            threads: dict[str, int] = dict(self._client.nthreads())
+            threads: dict[str, int] = dict(await self._client.nthreads())
         except (OSError, TimeoutError, ValueError) as error:
             raise lost(self._plan.scheduler) from error
         for worker in [one for one in self._threads if one not in threads]:
-            del self._threads[worker]
-            self._left_out.pop(worker, None)
-            if any(at == worker for at in self._running.values()):
-                self._warn(f"worker {worker} is gone; others get what it was at")
-            self._running = {name: at for name, at in self._running.items() if at != worker}
-            self._admission.gone(worker)
-            self._handout.gone(worker)
-        for worker, count in threads.items():
-            if worker not in self._threads:
-                self._threads[worker] = count
-                self._admission.come(worker, count)
+            self._gone(worker)
+        for worker in threads.keys() - self._threads.keys():
+            task = self._spawn(self._admit(worker, threads[worker]))
+            self._admitting[worker] = task, time.monotonic()
+        self._threads = threads
 
-    def _miss_workers(self, absent_s: float, *, told: bool) -> bool:
-        """Wait for workers, but not for ever; return whether that was told."""
-        reasons = "".join(f"\n    worker {one}: {why}" for one, why in self._left_out.items())
-        at = self._plan.scheduler
-        if self._left_out and len(self._left_out) == len(self._threads):
-            if absent_s >= _TELL_ABSENCE_AFTER_S:
-                raise HostError(f"no worker of {at} can be used:{reasons}")
-            return told
-        if absent_s >= self._plan.patience_s:
-            raise HostError(
-                f"the scheduler at {at} has had no worker for {absent_s:.0f} s",
-                hint=f"start some: dask worker {at}",
-            )
-        if absent_s >= _TELL_ABSENCE_AFTER_S and not told:
-            self._warn(
-                f"the scheduler at {at} has no worker; waiting {self._plan.patience_s:.0f} s"
-                f" for one (`dask worker {at}`)"
-            )
-            return True
-        return told
+    async def _admit(self, worker: str, threads: int) -> None:
+        try:
+            self._workers[worker] = _Worker(threads, await self._admission.admit(worker))
+        except NotAdmittedError as error:
+            self._leave_out(worker, str(error))
+        finally:
+            self._admitting.pop(worker, None)
 
-    def _admit(self, worker: str, threads: int, host: str) -> None:
-        self._handout.join(worker, threads=threads, host=host)
+    def _gone(self, worker: str) -> None:
+        """Take note of a worker that has died or left; Dask gives its cases to others."""
+        self._left_out.pop(worker, None)
+        self._workers.pop(worker, None)
+        if worker in self._admitting:
+            self._admitting.pop(worker)[0].cancel()
+        if any(at == worker for _, at in self._running):
+            self._warn(f"worker {worker} is gone; others get what it was at")
+        self._running = {entry for entry in self._running if entry[1] != worker}
+        for attempt in [one for one in self._attempts.values() if not one.taken]:
+            case, ran = attempt.case, worker in attempt.ran_on
+            attempt.ran_on.discard(worker)
+            if ran and attempt.future.status != "finished":
+                case.deaths.append(worker)
+            if len(case.deaths) >= MOST_TRIES:
+                text = f"the worker that ran it died, {len(case.deaths)} times"
+                text = f"case {case.name!r}: {text}: {', '.join(case.deaths)}"
+                self._finish(case, MachineError(text))
+            elif (ran and attempt.future.done()) or not self._can_run(attempt):
+                self._give_back(attempt, lost=True)
+
+    def _can_run(self, attempt: _Attempt) -> bool:
+        """Return whether a worker is left that Dask may give an attempt to."""
+        left = (self._workers.get(worker) for worker in attempt.workers)
+        return any(one and one.admitted.memory_bytes >= attempt.memory_bytes for one in left)
 
     def _leave_out(self, worker: str, reason: str) -> None:
         self._left_out[worker] = reason
         self._warn(f"worker {worker} gets no work: {reason}")
 
-    def _make(self, move: Move) -> None:
-        match move:
-            case Hand(attempt):
-                self._hand(attempt)
-            case Collect(attempt):
-                self._fetcher.collect(attempt, self._futures[attempt.name])
-            case Keep(attempt):
-                self._fetcher.keep(attempt)
-            case Release(attempt):
-                self._futures[attempt.name].cancel()
-            case Drop(attempt, doubtful=doubtful):
-                self._drop(attempt, doubtful=doubtful)
-            case Fail(piece, error):
-                self._listener.failed(self._plan.works[piece].piece, error)
-            case LeaveOut(worker, reason):
-                self._leave_out(worker, reason)
+    def _exclude(self, worker: str, reason: str) -> None:
+        """Give a worker no more cases, and take back those that it has."""
+        if self._workers.pop(worker, None) is not None:
+            self._leave_out(worker, reason)
+            self._spawn(self._withdraw(worker))
 
-    def _hand(self, attempt: Attempt) -> None:
-        work = self._plan.works[attempt.piece]
-        threads = sum(self._threads.values())
+    async def _withdraw(self, worker: str) -> None:
+        try:
+            names = (await self._client.processing([worker])).get(worker, ())
+        except (OSError, KeyError):
+            return  # it is gone, which is noticed elsewhere
+        for name in names:
+            if (attempt := self._attempts.get(name)) and not attempt.taken:
+                self._give_back(attempt)
+
+    def _miss_workers(self, absent_s: float, *, reported: bool) -> bool:
+        """Wait for workers, but not for ever; return whether that was reported."""
+        reasons = "".join(f"\n    worker {one}: {why}" for one, why in self._left_out.items())
+        at = self._plan.scheduler
+        if self._left_out and len(self._left_out) == len(self._threads):
+            if absent_s >= _REPORT_ABSENCE_AFTER_S:
+                raise HostError(f"no worker of {at} can be used:{reasons}")
+            return reported
+        if absent_s >= self._plan.patience_s:
+            raise HostError(
+                f"the scheduler at {at} has had no worker for {absent_s:.0f} s",
+                hint=f"start some: dask worker {at}",
+            )
+        if absent_s >= _REPORT_ABSENCE_AFTER_S and not reported:
+            self._warn(
+                f"the scheduler at {at} has no worker; waiting {self._plan.patience_s:.0f} s"
+                f" for one (`dask worker {at}`)"
+            )
+            return True
+        return reported
+
+    # -- cases to Dask
+
+    def _sort(self) -> None:
+        self._waiting.sort(key=lambda case: -case.work.cost.wall_s)
+
+    def _submit_waiting(self) -> None:
+        """Submit the costliest cases, as many as keep the workers busy."""
+        room = sum(one.threads + 1 + one.threads // _AHEAD_SHARE for one in self._workers.values())
+        room -= sum(not attempt.future.done() for attempt in self._attempts.values())
+        for case in list(self._waiting) if room > 0 else ():
+            allowed = [worker for worker in self._workers if worker not in case.refused]
+            if allowed:
+                self._waiting.remove(case)
+                self._submit(case, allowed)
+                room -= 1
+            elif not self._expecting:
+                self._waiting.remove(case)
+                self._finish(case, _refused_error(case))
+            if room <= 0:
+                break
+
+    def _submit(self, case: _Case, workers: list[str], *, check: Check | None = None) -> None:
+        plan, work = self._plan, case.work
+        case.attempts += 1
+        name = f"longfat-run-{plan.name}-{case.index}-{case.attempts}"
+        # A case that needs more than any worker has takes all that the largest has.
+        memory_bytes = min(
+            work.cost.peak_bytes, max(self._workers[one].admitted.memory_bytes for one in workers)
+        )
+        threads = sum(one.threads for one in self._workers.values())
         order = Order(
-            job=self._plan.name,
-            attempt=attempt.name,
+            job=plan.name,
+            attempt=name,
             case=work.case,
-            name=work.piece.name,
+            name=case.name,
             study=work.study,
             parameters=dict(work.parameters),
             setup_places=work.setup_places,
-            kernel_digest=self._plan.kernels[work.case.kernel].digest,
-            key=self._plan.keys[attempt.piece],
-            storage=self._plan.storage_url,
-            recall=self._plan.recall and not attempt.check,
-            every_s=max(_TELLS_EVERY_S, threads / _MOST_MESSAGES),
+            kernel_digest=plan.kernels[work.case.kernel].digest,
+            key=plan.keys[case.index],
+            storage=plan.storage_url,
+            recall=plan.recall and check is None,
+            every_s=max(_PROGRESS_EVERY_S, threads / _MOST_MESSAGES),
         )
         future = self._client.submit(
             execute,
             order.packed(),
-            key=f"longfat-{self._plan.name}-{attempt.name}",
-            workers=[attempt.worker],
+            key=name,
+            workers=workers,
             allow_other_workers=False,
+            resources={MEMORY: memory_bytes},
+            priority=_BEFORE_ALL if check is not None else int(work.cost.wall_s),
             pure=False,
-            priority=_BEFORE_ALL if attempt.check else int(work.cost.wall_s),
         )
-        self._futures[attempt.name] = future
-        future.add_done_callback(
-            lambda _: self._calls.put(partial(self._over, attempt.name, future))
-        )
-
-    def _over(self, name: str, future: Future[Outcome]) -> None:
-        # What was cancelled may run on for a moment: its worker tells when it has ended.
-        if future.status != "cancelled":
-            self._running.pop(name, None)
-        self._handout.over(name)
+        attempt = self._attempts[name] = _Attempt(name, case, workers, memory_bytes, check, future)
+        attempt.task = self._spawn(self._follow(attempt))
 
     def _heard(self, event: tuple[float, Any]) -> None:
-        """Take a worker's message, in a thread of Dask's."""
+        """Take a worker's message."""
         message = event[1]
-        if is_message(message) and message["job"] == self._plan.name:
-            self._calls.put(partial(self._told, message))
-
-    def _told(self, message: Mapping[str, Any]) -> None:
-        name = message["attempt"]
-        attempt = self._handout.attempt(name)
+        if not is_message(message) or message["job"] != self._plan.name:
+            return
+        name, worker = message["attempt"], message["worker"]
+        attempt = self._attempts.get(name)
         if "left" in message:
-            self._running.pop(name, None)
-        elif attempt is None or attempt.over:
+            self._running.discard((name, worker))
+            self._changed.set()
+        elif attempt is None or attempt.future.done():
             return
         elif "begun" in message:
-            self._running[name] = attempt.worker
-            self._handout.begun(name)
+            self._running.add((name, worker))
+            attempt.ran_on.add(worker)
         else:
-            piece = self._plan.works[attempt.piece].piece
-            progress = Progress(piece.name, message["virtual_s"], message["expected_s"])
-            self._listener.progress(piece, progress)
+            progress = Progress(attempt.case.name, message["virtual_s"], message["expected_s"])
+            self._listener.progress(attempt.case.work.piece, progress)
 
-    def _post(self, call: Callable[..., None], *arguments: Any, **options: Any) -> None:
-        self._calls.put(partial(call, *arguments, **options))
+    # -- what comes of them
 
-    def _drop(self, attempt: Attempt, *, doubtful: bool) -> None:
-        future = self._futures.pop(attempt.name, None)
-        if future is not None:
-            if doubtful and self._storage is not None and attempt.over:
-                self._fetcher.remove(attempt, future)
+    async def _follow(self, attempt: _Attempt) -> None:
+        """Wait for what comes of an attempt, and act on it."""
+        case = attempt.case
+        try:
+            worker = await self._finished(attempt)
+            if attempt.check is not None:
+                self._vote(attempt.check, worker, await self._outcome(attempt))
+            elif await self._is_trusted(attempt.ran_on | {worker}):
+                async with self._deliveries:
+                    outcome = await self._outcome(attempt)
+                    await self._take(case, worker, outcome)
             else:
-                future.cancel()
+                if self._storage is not None and worker in self._odd & self._threads.keys():
+                    self._remove(case, await self._outcome(attempt))
+                self._return(case)
+        except _LostError:
+            if attempt.name in self._attempts:
+                self._give_back(attempt, lost=True)
+        except LongfatError as error:
+            self._finish(case, error)
+        finally:
+            self._forget(attempt)
 
-    def _end(self) -> None:
+    async def _finished(self, attempt: _Attempt) -> str:
+        """Wait until Dask has run a case; return the worker that has the result."""
+        future = attempt.future
+        while True:
+            error = await future.exception()
+            if future.cancelled():
+                raise _LostError
+            self._running = {one for one in self._running if one[0] != attempt.name}
+            self._changed.set()
+            if error is not None:
+                if isinstance(error, KilledWorker):
+                    await self._look_round()  # who died may have ended it for good
+                    raise _LostError
+                at = ", ".join(attempt.ran_on) or "unknown"
+                text = f"case {attempt.case.name!r}: on worker {at}: {type(error).__name__}"
+                raise MachineError(f"{text}: {error}")
+            holders = await self._client.who_has([future])
+            for worker in holders.get(attempt.name, ()):
+                return str(worker)
+            await asyncio.sleep(_LOOK_EVERY_S)  # it is lost, and Dask runs it again
+
+    async def _outcome(self, attempt: _Attempt) -> Outcome:
+        """Get what a worker has returned."""
+        try:
+            outcome: Outcome = await attempt.future
+        except (DaskCancelledError, KilledWorker, TimeoutError, OSError):
+            raise _LostError from None
+        attempt.taken = True
+        return outcome
+
+    async def _is_trusted(self, workers: set[str]) -> bool:
+        """Return whether what workers gave counts, once all checks are settled that they are in."""
+        while any(check.suspends(one) for check in self._checks for one in workers):
+            if not workers <= self._workers.keys():
+                break
+            await asyncio.sleep(_POLL_S)
+        return workers <= self._workers.keys()
+
+    async def _take(self, case: _Case, worker: str, outcome: Outcome) -> None:
+        """Act on an outcome that counts."""
+        if not is_sound(outcome):
+            self._refuse(case, worker, _garbled(case, "it is no outcome of a case"))
+        elif isinstance(outcome, Differs):
+            self._exclude(worker, f"it differs from what it was: {outcome.difference}")
+            self._return(case)
+        elif isinstance(outcome, Failed) and isinstance(outcome.error, HostError):
+            self._refuse(case, worker, outcome.error)
+        elif isinstance(outcome, Failed):
+            self._finish(case, outcome.error)
+        else:
+            try:
+                await self._in_thread(self._deliver, case, outcome)
+            except GarbledError as error:
+                self._refuse(case, worker, _garbled(case, str(error)))
+                return
+            # What lacked something there was the worker and not the case.
+            for other, why in case.refused.items():
+                self._exclude(other, why.message)
+            self._finish(case, None)
+
+    def _deliver(self, case: _Case, done: Done) -> None:
+        """Put a run into its place, in a thread, and report it."""
+        key = self._plan.keys[case.index]
+        run = deliver(done, case.work, key=key, storage=self._storage)
+        if not self._stopped:
+            self._listener.done(case.work.piece, run)
+
+    def _refuse(self, case: _Case, worker: str, error: LongfatError) -> None:
+        """Try a case elsewhere that a worker cannot run."""
+        case.refused[worker] = error
+        if len(case.refused) >= MOST_TRIES:
+            self._finish(case, _refused_error(case))
+        else:
+            self._return(case)
+
+    def _return(self, case: _Case) -> None:
+        """Let a case wait to be submitted again; one that a check still wants is not."""
+        check = self._check_of(case)
+        if not case.over and case not in self._waiting and (check is None or check.settled):
+            self._waiting.append(case)
+            self._sort()
+        self._changed.set()
+
+    def _give_back(self, attempt: _Attempt, *, lost: bool = False) -> None:
+        """Give up an attempt; its case is submitted again, unless it was lost too often."""
+        case = attempt.case
+        self._forget(attempt)
+        if attempt.task is not None and attempt.task is not asyncio.current_task():
+            attempt.task.cancel()
+        case.losses += lost
+        if case.losses >= _MOST_LOSSES:
+            text = f"the worker that had it was lost, {case.losses} times"
+            self._finish(case, MachineError(f"case {case.name!r}: {text}"))
+        else:
+            self._return(case)
+
+    def _forget(self, attempt: _Attempt) -> None:
+        if self._attempts.pop(attempt.name, None) is not None:
+            attempt.future.release()
+            if attempt.check is not None:
+                attempt.check.asked.discard(attempt.workers[0])
+        self._changed.set()
+
+    def _finish(self, case: _Case, error: LongfatError | None) -> None:
+        """Take note that a case is done, or has failed for good."""
+        if case.over:
+            return
+        case.over = True
+        self._left -= 1
+        if check := self._check_of(case):
+            check.settled = True
+        if error is not None:
+            self._listener.failed(case.work.piece, error)
+        for attempt in [one for one in self._attempts.values() if one.case is case]:
+            if attempt.check is None or not attempt.check.votes:
+                self._forget(attempt)
+                if attempt.task is not None and attempt.task is not asyncio.current_task():
+                    attempt.task.cancel()
+        self._changed.set()
+
+    # -- checks of workers against each other
+
+    def _check_of(self, case: _Case) -> Check | None:
+        return next((check for check in self._checks if check.case == case.index), None)
+
+    def _check_workers(self) -> None:
+        """Have checks run by workers that should, and decide those that can be."""
+        for check in self._checks:
+            case = self._cases[check.case]
+            able = {
+                worker: one.admitted.host
+                for worker, one in self._workers.items()
+                if worker not in case.refused
+            }
+            verdict = check.settle(others=self._expecting or bool(able.keys() - check.votes.keys()))
+            if verdict is not None:
+                self._settled(case, check)
+            if self._broken is None:
+                for worker in check.ask(able):
+                    self._submit(case, [worker], check=check)
+            hopeless = self._workers and not able and not self._expecting
+            if hopeless and not (check.settled or check.asked or check.votes):
+                self._finish(case, _refused_error(case))
+
+    def _vote(self, check: Check, worker: str, outcome: Outcome) -> None:
+        """Count what a worker gave in a check."""
+        case = self._cases[check.case]
+        check.asked.discard(worker)
+        if not is_sound(outcome):
+            self._refuse(case, worker, _garbled(case, "it is no outcome of a case"))
+        elif isinstance(outcome, Differs):
+            self._exclude(worker, f"it differs from what it was: {outcome.difference}")
+        elif isinstance(outcome, Failed) and isinstance(outcome.error, HostError):
+            self._refuse(case, worker, outcome.error)
+        else:
+            check.votes[worker] = outcome.digest if isinstance(outcome, Done) else FAILS
+            if not check.settled:
+                self._ballots.setdefault(case.index, []).append((worker, outcome))
+                return
+            verdict = decide(check.votes)
+            text = disagreement(case.name, check.votes, verdict)
+            if verdict.agreed is None:
+                self._broken = HostError(text)
+            elif worker in verdict.odd:
+                self._odd.add(worker)
+                self._remove(case, outcome)
+                self._exclude(worker, text)
+
+    def _settled(self, case: _Case, check: Check) -> None:
+        """Act on a check that is decided."""
+        ballots = self._ballots.pop(case.index)
+        verdict = decide(check.votes)
+        if verdict.agreed is None or verdict.odd:
+            text = disagreement(case.name, check.votes, verdict)
+            for _, outcome in ballots:
+                self._remove(case, outcome)
+            self._finish(case, MachineError(text))
+            self._odd.update(verdict.odd)
+            for worker in verdict.odd:
+                self._exclude(worker, "it disagrees with others")
+            if verdict.agreed is None:
+                self._broken = HostError(text)
+        else:
+            self._spawn(self._take_ballot(case, *ballots[0]))
+
+    async def _take_ballot(self, case: _Case, worker: str, outcome: Outcome) -> None:
+        try:
+            await self._take(case, worker, outcome)
+        except LongfatError as error:
+            self._finish(case, error)
+
+    def _remove(self, case: _Case, outcome: object) -> None:
+        """Take from storage what a worker wrote there that cannot be trusted."""
+        if self._storage is None or not is_sound(outcome):
+            return
+        if isinstance(outcome, Done) and not outcome.recalled:
+            key, digest = self._plan.keys[case.index], outcome.digest
+            self._deliverers.submit(self._storage.remove, key=key, digest=digest)
+
+    # -- tasks, and their end
+
+    def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._broken = self._broken or error
+        self._changed.set()
+
+    async def _in_thread(self, call: Callable[..., Result], *arguments: Any) -> Result:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._deliverers, partial(call, *arguments))
+
+    async def _end(self) -> None:
         """Cancel what runs, and wait until no machine of ours does."""
-        self._fetcher.stop()
+        self._stopped = True
+        futures = [attempt.future for attempt in self._attempts.values()]
         with contextlib.suppress(Exception):
-            self._admission.close()
-            self._client.cancel(list(self._futures.values()), force=True)
-        self._fetcher.close()
+            await asyncio.wait_for(self._client.cancel(futures, force=True), _ENDS_WITHIN_S)
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.to_thread(self._deliverers.shutdown, wait=True)
         end_s = time.monotonic() + _ENDS_WITHIN_S
-        with contextlib.suppress(queue.Empty, LongfatError):
-            while self._running and self._client.status == "running":
-                call = self._calls.get(timeout=max(0.0, end_s - time.monotonic()))
-                with contextlib.suppress(Exception):
-                    call()
+        while self._running and self._client.status == "running" and time.monotonic() < end_s:
+            await asyncio.sleep(_POLL_S)
         with contextlib.suppress(Exception):
             self._client.unsubscribe_topic(TOPIC)
         if self._storage is not None:
-            self._storage.remove_token(self._token)
-            self._storage.remove_token(f"{self._token}-seen")
+            self._storage.remove_token(self._plan.name)
+            self._storage.remove_token(f"{self._plan.name}-seen")
+
+
+def _garbled(case: _Case, reason: str) -> HostError:
+    return HostError(f"what came of case {case.name!r} is not what was sent: {reason}")
+
+
+def _refused_error(case: _Case) -> LongfatError:
+    """Return why the last worker could not run a case, and which that was."""
+    worker, error = list(case.refused.items())[-1]
+    return HostError(f"worker {worker}: {error.message}", hint=getattr(error, "hint", ""))

@@ -1,4 +1,4 @@
-"""What client and workers say to each other."""
+"""What client and workers send each other."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 TOPIC = "longfat"
-"""Where workers tell how far they are. One for all clients: a scheduler keeps the last
+"""Where workers publish their progress. One for all clients: a scheduler keeps the last
 thousand messages of each topic for ever."""
+
+MEMORY = "longfat-memory"
+"""The Dask worker resource that machines take: memory, in bytes."""
 
 MOST_BYTES_BY_SCHEDULER = 256 << 20
 """How large a packed run may be that comes back through the scheduler's memory."""
@@ -30,17 +33,17 @@ class Order:
 
     Attributes:
         job: names the client's job, for messages.
-        attempt: names this attempt at the piece, likewise.
+        attempt: names this attempt at the case, likewise.
         case: what to run.
         name: the case's name.
         study: the name of its study.
-        parameters: of a case of a grid, what each parameter is in it.
+        parameters: of a case of a grid, the value of each parameter.
         setup_places: where its set-up lines were written.
         kernel_digest: the kernel to run.
         key: what the result's key must be: the hash of case, kernel and tools.
         storage: where the result goes; back to the client, if None.
         recall: take the result from storage if it is there.
-        every_s: how often to tell how far it is, at most, in seconds.
+        every_s: the shortest interval between two progress messages, in seconds.
     """
 
     job: str
@@ -92,26 +95,24 @@ class Differs:
     difference: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
-    """The worker was told to end before the case was over."""
-
-
-Outcome = Done | Failed | Differs | Ended
+Outcome = Done | Failed | Differs
 
 
 def is_message(message: object) -> bool:
-    """Tell whether something that came by the topic is a message as a worker of ours sends one."""
+    """Return whether something from the topic is a message as a worker of ours sends one.
+
+    The scheduler adds the worker's address.
+    """
     match message:
-        case {"job": str(), "attempt": str(), **told}:
-            if isinstance(told.get("virtual_s"), int | float):
-                return isinstance(told.get("expected_s"), int | float)
-            return "begun" in told or "left" in told
+        case {"job": str(), "attempt": str(), "worker": str(), **rest}:
+            if isinstance(rest.get("virtual_s"), int | float):
+                return isinstance(rest.get("expected_s"), int | float)
+            return "begun" in rest or "left" in rest
     return False
 
 
 def is_sound(outcome: object) -> bool:
-    """Tell whether what came from a worker is an outcome as a worker of ours makes one.
+    """Return whether a worker's answer is an outcome as a worker of ours makes one.
 
     Its fields become parts of paths and messages.
     """
@@ -120,6 +121,6 @@ def is_sound(outcome: object) -> bool:
             return all(isinstance(one, str) and _DIGEST.fullmatch(one) for one in (digest, *others))
         case Failed(error=LongfatError(message=str())):
             return True
-        case Differs(difference=str()) | Ended():
+        case Differs(difference=str()):
             return True
     return False

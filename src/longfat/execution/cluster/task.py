@@ -1,13 +1,15 @@
-"""Runs on a worker: one order, in a folder that does not outlive the worker."""
+"""Runs on a worker: its kernels and memory made ready, and one case, in a scratch folder."""
 
 from __future__ import annotations
 
 import io
+import os
 import pickle
 import time
 from typing import TYPE_CHECKING, Any
 
-from distributed import get_worker
+from distributed import Reschedule, get_worker
+from distributed.utils import sync
 
 from longfat.common.guard import scratch_folder
 from longfat.engine.kernel import cache
@@ -16,17 +18,18 @@ from longfat.errors import HostError, LongfatError
 from longfat.execution.case_runner import run_case
 from longfat.execution.cluster import packing
 from longfat.execution.cluster.messages import (
+    MEMORY,
     MOST_BYTES_BY_SCHEDULER,
     TOPIC,
     Differs,
     Done,
-    Ended,
     Failed,
     Order,
     Outcome,
 )
 from longfat.execution.cluster.storage import Storage
 from longfat.execution.cluster.workers import boot_each, toolbox_of
+from longfat.execution.memory_bound import available_bytes
 from longfat.execution.runs import result_key
 
 if TYPE_CHECKING:
@@ -45,12 +48,18 @@ _LEAVING = ("stopping", "stopped", "closing", "closed", "failed", "dont_reply")
 _UNWANTED = ("cancelled", "resumed", "released", "forgotten")
 
 
+# Where nobody sets a limit; msgpack has no infinity that a heap of numbers likes.
+_MOST_MEMORY_BYTES = float(1 << 60)
+
+
 class _Ended(Exception):  # noqa: N818  an order, no error
     """The client cancelled the task or is gone, or the worker is about to go."""
 
 
-def make_ready(*, job: str, contents: Mapping[str, str], blocks: Mapping[str, bytes]) -> str:
-    """Take the kernels that this worker lacks, and boot each that the job needs.
+def make_ready(
+    *, job: str, contents: Mapping[str, str], blocks: Mapping[str, bytes]
+) -> dict[str, Any]:
+    """Take the kernels that this worker lacks, boot each that the job needs, offer memory.
 
     Args:
         job: the client's job.
@@ -58,7 +67,8 @@ def make_ready(*, job: str, contents: Mapping[str, str], blocks: Mapping[str, by
         blocks: packed kernels by their digests.
 
     Returns:
-        What went wrong; empty if nothing did.
+        `problem`, what went wrong, empty if nothing did; and `memory_bytes`, how much
+        memory machines may take on this worker.
     """
     found: list[Kernel] = []
     try:
@@ -74,8 +84,23 @@ def make_ready(*, job: str, contents: Mapping[str, str], blocks: Mapping[str, by
 
             found.append(install(digest, content=content, unpack=unpack))
     except HostError as error:
-        return error.message
-    return boot_each(found, toolbox_of(job))
+        return {"problem": error.message, "memory_bytes": 0.0}
+    problem = boot_each(found, toolbox_of(job))
+    return {"problem": problem, "memory_bytes": _offer_memory(get_worker())}
+
+
+def _offer_memory(worker: Worker) -> float:
+    """Give Dask this worker's memory as a resource, unless it has it; return how much it is.
+
+    Several workers of one host share its memory by their threads. Whoever wants another
+    amount starts the worker with `--resources "longfat-memory=BYTES"`.
+    """
+    resources = worker.state.total_resources
+    if MEMORY not in resources:
+        share = min(1.0, worker.state.nthreads / len(os.sched_getaffinity(0)))
+        memory_bytes = min(available_bytes() * share, _MOST_MEMORY_BYTES)
+        sync(worker.loop, worker.set_resources, **{MEMORY: memory_bytes})
+    return float(resources[MEMORY])
 
 
 def execute(packed_order: bytes) -> Outcome:
@@ -86,6 +111,9 @@ def execute(packed_order: bytes) -> Outcome:
 
     Returns:
         What came of it. An exception is a bug of ours.
+
+    Raises:
+        Reschedule: the worker is about to go, so that Dask gives the case to another one.
     """
     order: Order = pickle.loads(packed_order)
     teller = _Teller(order, get_worker())
@@ -95,7 +123,7 @@ def execute(packed_order: bytes) -> Outcome:
         return _run(order, teller)
     except _Ended:
         teller.tell({"left": True})
-        return Ended()
+        raise Reschedule from None
     except LongfatError as error:
         return Failed(error=error)
 

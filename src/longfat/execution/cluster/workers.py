@@ -85,7 +85,7 @@ def look(
         token: the name of a token that the client has written there.
 
     Returns:
-        What `differences` reads.
+        What `admission.differences` reads.
     """
     answer: dict[str, Any] = {
         "software": software(),
@@ -166,6 +166,6 @@ def boot_each(found: Sequence[kernels.Kernel], tools: Toolbox) -> str:
     return ""
 
 
-def told(tools: Mapping[str, Tool]) -> dict[str, list[str]]:
-    """Return tools as `look` tells of them."""
+def format_tools(tools: Mapping[str, Tool]) -> dict[str, list[str]]:
+    """Return tools in the form of the answer of `look`."""
     return {name: [tool.version, tool.digest] for name, tool in tools.items()}

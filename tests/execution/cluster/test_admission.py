@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from longfat.execution.cluster.differences import Wanted, differences
+from longfat.execution.cluster.admission import Wanted, differences
 
 IPERF3 = ["iperf 3.12", "a" * 64]
 WANTED = Wanted(

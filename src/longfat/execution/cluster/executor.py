@@ -1,9 +1,12 @@
-"""A cluster of Dask distributed as a place where works are carried out."""
+"""A cluster of Dask distributed as an executor of cases."""
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
 from longfat.engine import kernel as kernels
@@ -16,13 +19,13 @@ from longfat.execution.runs import result_key
 from longfat.execution.tools import Toolbox
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Callable, Sequence
 
     from longfat.execution.executor import Listener, RunTask
 
 CHECK_SHARE = 0.05
 PATIENCE_S = 120.0
+_SIGNALS_EVERY_S = 0.2
 
 
 def _to_stderr(text: str) -> None:
@@ -30,7 +33,7 @@ def _to_stderr(text: str) -> None:
 
 
 class Cluster:
-    """Hands works to the workers of a Dask scheduler; it is a `Executor`.
+    """Has cases run by the workers of a Dask scheduler; it is an `Executor`.
 
     Args:
         scheduler: the scheduler's address, such as `tcp://10.0.0.1:8786`.
@@ -42,7 +45,7 @@ class Cluster:
         check_share: how much of the expected work may be spent on checking workers
             against each other, 0 to 1; 0 for no checks. See `checks`.
         patience_s: how long to wait while there is no worker, in seconds.
-        warn: told, in a sentence, of workers that are left out or gone.
+        warn: called with a sentence about a worker that is left out or gone.
 
     Raises:
         InputError: `storage` cannot name shared storage.
@@ -82,6 +85,31 @@ class Cluster:
         """
         if not works:
             return
+        plan = self._plan(works)
+        interrupted = threading.Event()
+        # A thread of its own: a notebook's event loop may run in this one, and Ctrl-C,
+        # which Python raises in the main thread, must not end the job in mid-step.
+        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="cluster") as thread:
+            job = thread.submit(
+                lambda: asyncio.run(
+                    self._run(plan, listener, lambda: stop.is_set() or interrupted.is_set())
+                )
+            )
+            try:
+                # A signal that another thread takes is handled here, and not while we block.
+                while not job.done():
+                    wait([job], timeout=_SIGNALS_EVERY_S)
+            finally:
+                interrupted.set()
+            job.result()
+
+    async def _run(self, plan: Plan, listener: Listener, is_stopped: Callable[[], bool]) -> None:
+        storage = Storage(self._storage) if self._storage is not None else None
+        async with connected(self._scheduler, certificates=self._certificates) as client:
+            job = Job(client, plan, storage=storage, listener=listener, warn=self._warn)
+            await job.run(is_stopped)
+
+    def _plan(self, works: Sequence[RunTask]) -> Plan:
         toolbox = Toolbox()
         built = {version: kernels.find(version) for version in {w.case.kernel for w in works}}
         tools = [toolbox.of(work.case) for work in works]
@@ -91,7 +119,7 @@ class Cluster:
             )
             for work, work_tools in zip(works, tools, strict=True)
         ]
-        plan = Plan(
+        return Plan(
             name=secrets.token_hex(8),
             scheduler=self._scheduler,
             works=works,
@@ -103,6 +131,3 @@ class Cluster:
             check_share=self._check_share,
             patience_s=self._patience_s,
         )
-        storage = Storage(self._storage) if self._storage is not None else None
-        with connected(self._scheduler, certificates=self._certificates) as client:
-            Job(client, plan, storage=storage, listener=listener, warn=self._warn).run(stop)
