@@ -83,7 +83,13 @@ class Signed:
 class Hosts:
     """A scheduler and the workers that a test starts; with TLS, if they have a certificate."""
 
-    def __init__(self, folder: Path, *, signed: Signed | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        signed: Signed | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         with socket.socket() as one:
             one.bind(("127.0.0.1", 0))
             port = one.getsockname()[1]
@@ -96,6 +102,7 @@ class Hosts:
         self.scheduler = self._start(
             *("scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"),
             *("--protocol", protocol, *self._tls),
+            environment=environment,
         )
 
     def worker(

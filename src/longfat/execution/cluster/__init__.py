@@ -6,7 +6,8 @@ does not have is here:
 
     executor            `Cluster`, the `Executor`
     connection, tls     the connection to the scheduler, and its loss
-    admission           which workers may take part; kernels for those that lack them
+    members             the workers that are there
+    admission           which of them may take part; kernels for those that lack them
     checks              whether workers agree about one case
     job                 one call of the executor: cases to Dask, results from it
     workers, task       run on a worker: what it is, and one case

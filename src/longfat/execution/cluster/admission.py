@@ -33,14 +33,16 @@ class NotAdmittedError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Admitted:
+class Member:
     """A worker that may take part.
 
     Attributes:
+        threads: how many cases it runs at once.
         host: what workers of one host have in common.
         memory_bytes: how much memory its machines may take together.
     """
 
+    threads: int
     host: str
     memory_bytes: float
 
@@ -86,8 +88,12 @@ class Admission:
         self._blocks: dict[str, bytes] = {}
         self._packing = asyncio.Lock()
 
-    async def admit(self, worker: str) -> Admitted:
+    async def admit(self, worker: str, *, threads: int) -> Member:
         """Ask a worker what it is, and make it ready.
+
+        Args:
+            worker: its address.
+            threads: how many cases it runs at once.
 
         Raises:
             NotAdmittedError: it may not take part.
@@ -118,7 +124,7 @@ class Admission:
         )
         match ready:
             case {"problem": "", "memory_bytes": float(memory_bytes)} if memory_bytes > 0:
-                return Admitted(host=host, memory_bytes=memory_bytes)
+                return Member(threads=threads, host=host, memory_bytes=memory_bytes)
             case {"problem": str(problem)} if problem:
                 raise NotAdmittedError(problem)
         raise NotAdmittedError("it does not tell whether it is ready as it should")

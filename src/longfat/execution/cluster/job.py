@@ -24,7 +24,7 @@ import contextlib
 import time
 from concurrent.futures import CancelledError as DaskCancelledError
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -32,10 +32,9 @@ from distributed import KilledWorker
 
 from longfat.errors import HostError, LongfatError, MachineError
 from longfat.execution.case_runner import Progress
-from longfat.execution.cluster.admission import Admission, Admitted, NotAdmittedError
 from longfat.execution.cluster.checks import FAILS, Check, choose, decide, disagreement
-from longfat.execution.cluster.connection import lost
 from longfat.execution.cluster.delivery import GarbledError, deliver
+from longfat.execution.cluster.members import Members
 from longfat.execution.cluster.messages import (
     MEMORY,
     TOPIC,
@@ -67,9 +66,6 @@ _AHEAD_SHARE = 4
 _BEFORE_ALL = 10**6
 _LOOK_EVERY_S = 0.5
 _POLL_S = 0.1
-_REPORT_ABSENCE_AFTER_S = 3.0
-# So long a check of workers waits for others that are being admitted.
-_EXPECTED_WITHIN_S = 15.0
 _ENDS_WITHIN_S = 8.0
 # Progress messages of all workers together, in one second.
 _MOST_MESSAGES = 200
@@ -80,7 +76,11 @@ Result = TypeVar("Result")
 
 
 class _LostError(Exception):
-    """What came of an attempt cannot be had: its workers died, or the cluster was restarted."""
+    """An attempt was lost, so many times: its workers died, or the cluster was restarted."""
+
+    def __init__(self, times: int = 1) -> None:
+        super().__init__()
+        self.times = times
 
 
 @dataclass(slots=True, eq=False)
@@ -115,12 +115,6 @@ class _Attempt:
     task: asyncio.Task[None] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Worker:
-    threads: int
-    admitted: Admitted
-
-
 class Job:
     """Runs cases on a cluster.
 
@@ -146,7 +140,7 @@ class Job:
         self._storage = storage
         self._listener = listener
         self._warn = warn
-        self._admission = Admission(client, plan)
+        self._members = Members(client, plan, spawn=self._spawn, warn=warn)
         self._cases = [_Case(index, work) for index, work in enumerate(plan.works)]
         self._checks = choose(
             [work.cost.wall_s for work in plan.works],
@@ -157,10 +151,6 @@ class Job:
         self._waiting = [case for case in self._cases if case.index not in checked]
         self._sort()
         self._left = len(self._cases)
-        self._threads: dict[str, int] = {}  # of all workers that Dask has
-        self._admitting: dict[str, tuple[asyncio.Task[None], float]] = {}
-        self._workers: dict[str, _Worker] = {}  # those that get cases
-        self._left_out: dict[str, str] = {}
         self._odd: set[str] = set()  # that gave wrong results
         self._attempts: dict[str, _Attempt] = {}
         self._ballots: dict[int, list[tuple[str, Done | Failed]]] = {}
@@ -190,12 +180,11 @@ class Job:
             await self._end()
 
     async def _loop(self, is_stopped: Callable[[], bool]) -> None:
-        looked_s, absent_s, reported = 0.0, time.monotonic(), False
+        looked_s = 0.0
         while not is_stopped():
-            now_s = time.monotonic()
-            if now_s - looked_s >= _LOOK_EVERY_S:
+            if time.monotonic() - looked_s >= _LOOK_EVERY_S:
                 await self._look_round()
-                looked_s = now_s
+                looked_s = time.monotonic()
             self._changed.clear()
             self._check_workers()
             self._submit_waiting()
@@ -203,50 +192,18 @@ class Job:
                 raise self._broken
             if self._left == 0:
                 return
-            if self._workers or self._expecting:
-                absent_s, reported = now_s, False
-            else:
-                reported = self._miss_workers(now_s - absent_s, reported=reported)
+            self._members.require_some()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), _LOOK_EVERY_S / 2)
 
     # -- workers
 
-    @property
-    def _expecting(self) -> bool:
-        """Whether a worker is being admitted that may soon work."""
-        now_s = time.monotonic()
-        return any(now_s - since_s < _EXPECTED_WITHIN_S for _, since_s in self._admitting.values())
-
     async def _look_round(self) -> None:
-        """See which workers have come and which are gone."""
-        try:
-            if self._client.status != "running":
-                raise lost(self._plan.scheduler)
-            threads: dict[str, int] = dict(await self._client.nthreads())
-        except (OSError, TimeoutError, ValueError) as error:
-            raise lost(self._plan.scheduler) from error
-        for worker in [one for one in self._threads if one not in threads]:
+        for worker in await self._members.look_round():
             self._gone(worker)
-        for worker in threads.keys() - self._threads.keys():
-            task = self._spawn(self._admit(worker, threads[worker]))
-            self._admitting[worker] = task, time.monotonic()
-        self._threads = threads
-
-    async def _admit(self, worker: str, threads: int) -> None:
-        try:
-            self._workers[worker] = _Worker(threads, await self._admission.admit(worker))
-        except NotAdmittedError as error:
-            self._leave_out(worker, str(error))
-        finally:
-            self._admitting.pop(worker, None)
 
     def _gone(self, worker: str) -> None:
         """Take note of a worker that has died or left; Dask gives its cases to others."""
-        self._left_out.pop(worker, None)
-        self._workers.pop(worker, None)
-        if worker in self._admitting:
-            self._admitting.pop(worker)[0].cancel()
         if any(at == worker for _, at in self._running):
             self._warn(f"worker {worker} is gone; others get what it was at")
         self._running = {entry for entry in self._running if entry[1] != worker}
@@ -260,21 +217,16 @@ class Job:
                 text = f"case {case.name!r}: {text}: {', '.join(case.deaths)}"
                 self._finish(case, MachineError(text))
             elif (ran and attempt.future.done()) or not self._can_run(attempt):
-                self._give_back(attempt, lost=True)
+                self._give_back(attempt, losses=1)
 
     def _can_run(self, attempt: _Attempt) -> bool:
         """Return whether a worker is left that Dask may give an attempt to."""
-        left = (self._workers.get(worker) for worker in attempt.workers)
-        return any(one and one.admitted.memory_bytes >= attempt.memory_bytes for one in left)
-
-    def _leave_out(self, worker: str, reason: str) -> None:
-        self._left_out[worker] = reason
-        self._warn(f"worker {worker} gets no work: {reason}")
+        left = (self._members.admitted.get(worker) for worker in attempt.workers)
+        return any(one and one.memory_bytes >= attempt.memory_bytes for one in left)
 
     def _exclude(self, worker: str, reason: str) -> None:
         """Give a worker no more cases, and take back those that it has."""
-        if self._workers.pop(worker, None) is not None:
-            self._leave_out(worker, reason)
+        if self._members.exclude(worker, reason):
             self._spawn(self._withdraw(worker))
 
     async def _withdraw(self, worker: str) -> None:
@@ -286,27 +238,6 @@ class Job:
             if (attempt := self._attempts.get(name)) and not attempt.taken:
                 self._give_back(attempt)
 
-    def _miss_workers(self, absent_s: float, *, reported: bool) -> bool:
-        """Wait for workers, but not for ever; return whether that was reported."""
-        reasons = "".join(f"\n    worker {one}: {why}" for one, why in self._left_out.items())
-        at = self._plan.scheduler
-        if self._left_out and len(self._left_out) == len(self._threads):
-            if absent_s >= _REPORT_ABSENCE_AFTER_S:
-                raise HostError(f"no worker of {at} can be used:{reasons}")
-            return reported
-        if absent_s >= self._plan.patience_s:
-            raise HostError(
-                f"the scheduler at {at} has had no worker for {absent_s:.0f} s",
-                hint=f"start some: dask worker {at}",
-            )
-        if absent_s >= _REPORT_ABSENCE_AFTER_S and not reported:
-            self._warn(
-                f"the scheduler at {at} has no worker; waiting {self._plan.patience_s:.0f} s"
-                f" for one (`dask worker {at}`)"
-            )
-            return True
-        return reported
-
     # -- cases to Dask
 
     def _sort(self) -> None:
@@ -314,15 +245,17 @@ class Job:
 
     def _submit_waiting(self) -> None:
         """Submit the costliest cases, as many as keep the workers busy."""
-        room = sum(one.threads + 1 + one.threads // _AHEAD_SHARE for one in self._workers.values())
+        room = sum(
+            one.threads + 1 + one.threads // _AHEAD_SHARE for one in self._members.admitted.values()
+        )
         room -= sum(not attempt.future.done() for attempt in self._attempts.values())
         for case in list(self._waiting) if room > 0 else ():
-            allowed = [worker for worker in self._workers if worker not in case.refused]
+            allowed = [worker for worker in self._members.admitted if worker not in case.refused]
             if allowed:
                 self._waiting.remove(case)
                 self._submit(case, allowed)
                 room -= 1
-            elif not self._expecting:
+            elif not self._members.expecting:
                 self._waiting.remove(case)
                 self._finish(case, _refused_error(case))
             if room <= 0:
@@ -334,17 +267,13 @@ class Job:
         name = f"longfat-run-{plan.name}-{case.index}-{case.attempts}"
         # A case that needs more than any worker has takes all that the largest has.
         memory_bytes = min(
-            work.cost.peak_bytes, max(self._workers[one].admitted.memory_bytes for one in workers)
+            work.cost.peak_bytes, max(self._members.admitted[one].memory_bytes for one in workers)
         )
-        threads = sum(one.threads for one in self._workers.values())
+        threads = sum(one.threads for one in self._members.admitted.values())
         order = Order(
             job=plan.name,
             attempt=name,
-            case=work.case,
-            name=case.name,
-            study=work.study,
-            parameters=dict(work.parameters),
-            setup_places=work.setup_places,
+            work=replace(work, parameters=dict(work.parameters)),
             kernel_digest=plan.kernels[work.case.kernel].digest,
             key=plan.keys[case.index],
             storage=plan.storage_url,
@@ -397,12 +326,12 @@ class Job:
                     outcome = await self._outcome(attempt)
                     await self._take(case, worker, outcome)
             else:
-                if self._storage is not None and worker in self._odd & self._threads.keys():
+                if self._storage is not None and worker in self._odd and worker in self._members:
                     self._remove(case, await self._outcome(attempt))
                 self._return(case)
-        except _LostError:
+        except _LostError as error:
             if attempt.name in self._attempts:
-                self._give_back(attempt, lost=True)
+                self._give_back(attempt, losses=error.times)
         except LongfatError as error:
             self._finish(case, error)
         finally:
@@ -420,7 +349,7 @@ class Job:
             if error is not None:
                 if isinstance(error, KilledWorker):
                     await self._look_round()  # who died may have ended it for good
-                    raise _LostError
+                    raise _LostError(error.allowed_failures + 1)
                 at = ", ".join(attempt.ran_on) or "unknown"
                 text = f"case {attempt.case.name!r}: on worker {at}: {type(error).__name__}"
                 raise MachineError(f"{text}: {error}")
@@ -441,10 +370,10 @@ class Job:
     async def _is_trusted(self, workers: set[str]) -> bool:
         """Return whether what workers gave counts, once all checks are settled that they are in."""
         while any(check.suspends(one) for check in self._checks for one in workers):
-            if not workers <= self._workers.keys():
+            if not workers <= self._members.admitted.keys():
                 break
             await asyncio.sleep(_POLL_S)
-        return workers <= self._workers.keys()
+        return workers <= self._members.admitted.keys()
 
     async def _take(self, case: _Case, worker: str, outcome: Outcome) -> None:
         """Act on an outcome that counts."""
@@ -491,13 +420,13 @@ class Job:
             self._sort()
         self._changed.set()
 
-    def _give_back(self, attempt: _Attempt, *, lost: bool = False) -> None:
+    def _give_back(self, attempt: _Attempt, *, losses: int = 0) -> None:
         """Give up an attempt; its case is submitted again, unless it was lost too often."""
         case = attempt.case
         self._forget(attempt)
         if attempt.task is not None and attempt.task is not asyncio.current_task():
             attempt.task.cancel()
-        case.losses += lost
+        case.losses += losses
         if case.losses >= _MOST_LOSSES:
             text = f"the worker that had it was lost, {case.losses} times"
             self._finish(case, MachineError(f"case {case.name!r}: {text}"))
@@ -538,17 +467,19 @@ class Job:
         for check in self._checks:
             case = self._cases[check.case]
             able = {
-                worker: one.admitted.host
-                for worker, one in self._workers.items()
+                worker: one.host
+                for worker, one in self._members.admitted.items()
                 if worker not in case.refused
             }
-            verdict = check.settle(others=self._expecting or bool(able.keys() - check.votes.keys()))
+            verdict = check.settle(
+                others=self._members.expecting or bool(able.keys() - check.votes.keys())
+            )
             if verdict is not None:
                 self._settled(case, check)
             if self._broken is None:
                 for worker in check.ask(able):
                     self._submit(case, [worker], check=check)
-            hopeless = self._workers and not able and not self._expecting
+            hopeless = self._members.admitted and not able and not self._members.expecting
             if hopeless and not (check.settled or check.asked or check.votes):
                 self._finish(case, _refused_error(case))
 

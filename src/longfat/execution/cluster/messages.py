@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 from longfat.errors import LongfatError
 
 if TYPE_CHECKING:
-    from longfat.errors import Place
-    from longfat.model.case import Case
-    from longfat.model.parameter import ParameterValue
+    from longfat.execution.executor import RunTask
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -34,11 +32,7 @@ class Order:
     Attributes:
         job: names the client's job, for messages.
         attempt: names this attempt at the case, likewise.
-        case: what to run.
-        name: the case's name.
-        study: the name of its study.
-        parameters: of a case of a grid, the value of each parameter.
-        setup_places: where its set-up lines were written.
+        work: what to run.
         kernel_digest: the kernel to run.
         key: what the result's key must be: the hash of case, kernel and tools.
         storage: where the result goes; back to the client, if None.
@@ -48,11 +42,7 @@ class Order:
 
     job: str
     attempt: str
-    case: Case
-    name: str
-    study: str
-    parameters: dict[str, ParameterValue]
-    setup_places: tuple[Place, ...]
+    work: RunTask
     kernel_digest: str
     key: str
     storage: str | None

@@ -130,8 +130,9 @@ def execute(packed_order: bytes) -> Outcome:
 
 def _run(order: Order, teller: _Teller) -> Outcome:
     toolbox = toolbox_of(order.job)
-    tools = toolbox.of(order.case)
-    key = result_key(order.case.digest, kernel_digest=order.kernel_digest, tools=tools)
+    work = order.work
+    tools = toolbox.of(work.case)
+    key = result_key(work.case.digest, kernel_digest=order.kernel_digest, tools=tools)
     if key != order.key:
         names = ", ".join(f"{name} {tool.version}".strip() for name, tool in tools.items())
         return Differs(difference=f"its result would have another key; its tools: {names}")
@@ -144,12 +145,12 @@ def _run(order: Order, teller: _Teller) -> Outcome:
         return Done(digest=known[0], block=None, recalled=True)
     with scratch_folder() as folder:
         run = run_case(
-            order.case,
-            name=order.name,
+            work.case,
+            name=work.piece.name,
             out=folder / "run",
-            study=order.study,
-            parameters=order.parameters,
-            setup_places=order.setup_places,
+            study=work.study,
+            parameters=work.parameters,
+            setup_places=work.setup_places,
             toolbox=toolbox,
             kernel=kernel,
             on_progress=teller.progress,

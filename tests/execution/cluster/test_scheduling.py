@@ -1,0 +1,168 @@
+"""What becomes of cases that Dask schedules: on real workers that die, stop, lack things or lie."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from longfat.errors import HostError, MachineError
+from longfat.execution import run_case
+from longfat.execution.cluster import Cluster
+from longfat.execution.executor import RunId, RunTask
+from tests.conftest import processes_running
+from tests.execution.cluster.conftest import Hearer, Hosts, eventually, own_cache
+
+MakeWorks = Callable[..., list[RunTask]]
+pytestmark = pytest.mark.xdist_group("cluster")
+
+HERE = Path(__file__).parent
+FAULTY = ("--preload", str(HERE / "faulty.py"))
+
+
+def run(hosts: Hosts, works: list[RunTask], hearer: Hearer, *, share: float = 0.0) -> list[str]:
+    """Run works, and return the warnings."""
+    warned: list[str] = []
+    Cluster(scheduler=hosts.address, check_share=share, warn=warned.append).execute(
+        works, listener=hearer, stop=threading.Event()
+    )
+    return warned
+
+
+def test_the_costliest_first(hosts: Hosts, hearer: Hearer, make_works: MakeWorks) -> None:
+    hosts.worker("a")
+    hosts.wait_for(1)
+    works = [
+        replace(work, cost=replace(work.cost, wall_s=cost_s))
+        for work, cost_s in zip(make_works(5), (3.0, 50.0, 1.0, 2000.0, 7.0), strict=True)
+    ]
+    assert run(hosts, works, hearer) == []
+    assert list(hearer.done_runs) == ["case3", "case1", "case4", "case0", "case2"]
+
+
+def test_a_case_whose_worker_dies_three_times_fails(
+    hosts: Hosts, hearer: Hearer, make_works: MakeWorks
+) -> None:
+    for name in "abcd":
+        hosts.worker(name, options=FAULTY, environment={"LONGFAT_FAULT": "dies of case1"})
+    hosts.wait_for(4)
+    warned = run(hosts, make_works(6), hearer)
+    assert sorted(hearer.done_runs) == ["case0", "case2", "case3", "case4", "case5"]
+    (error,) = hearer.failures.values()
+    assert isinstance(error, MachineError)
+    begin = "case 'case1': the worker that ran it died, 3 times: "
+    assert str(error).startswith(begin)
+    died = str(error).removeprefix(begin).split(", ")
+    assert len(set(died)) == 3
+    assert [text.split()[1] for text in warned] == died
+    assert all(text.endswith("is gone; others get what it was at") for text in warned)
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGSTOP])
+def test_a_worker_that_is_told_to_end_or_stops_loses_nothing(
+    hearer: Hearer, make_works: MakeWorks, tmp_path: Path, how: signal.Signals
+) -> None:
+    hosts = Hosts(tmp_path, environment={"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "3s"})
+    try:
+        environment, binary = own_cache(tmp_path, "victim")
+        victim = hosts.worker("victim", environment=environment)
+        hosts.worker("other")
+        hosts.wait_for(2)
+
+        def stop_it(_: RunId) -> None:
+            # It has been admitted when it has run a case: until then the kernel boots for that.
+            if len(hearer.done_runs) > 2 and victim.poll() is None and processes_running(binary):
+                victim.send_signal(how)
+
+        hearer.on_progress = stop_it
+        works = make_works(12, time_s=20.0, rate_bps=100_000_000)
+        warned = run(hosts, works, hearer)
+        assert hearer.failures == {}
+        assert hearer.done_runs.keys() == {work.piece.name for work in works}
+        if how == signal.SIGSTOP:
+            assert len(warned) == 1
+            assert "is gone; others get what it was at" in warned[0]
+        else:
+            victim.wait(30)
+            eventually(lambda: not processes_running(binary), what="its machine ends")
+    finally:
+        hosts.close()
+
+
+def test_what_a_worker_lacks_is_tried_elsewhere_and_told_of_it(
+    hosts: Hosts, hearer: Hearer, make_works: MakeWorks
+) -> None:
+    hosts.worker("lacks", options=FAULTY, environment={"LONGFAT_FAULT": "lacks room on its disk"})
+    hosts.wait_for(1)
+    assert run(hosts, make_works(1), hearer) == []
+    error = hearer.failures.pop("case0")
+    assert isinstance(error, HostError)
+    assert error.message.startswith("worker tcp://")
+    assert error.message.endswith(": room on its disk")
+    assert error.hint == "get it"
+
+    hosts.worker("good")
+    hosts.wait_for(2)
+    for share in (0.0, 0.5):
+        hearer = Hearer()
+        warned = run(hosts, make_works(4), hearer, share=share)
+        assert (len(hearer.done_runs), hearer.failures) == (4, {})
+        assert len(warned) == 1
+        assert warned[0].endswith(" gets no work: room on its disk")
+
+
+def test_machines_take_no_more_memory_than_a_worker_has(
+    hosts: Hosts, make_works: MakeWorks
+) -> None:
+    hosts.worker("a", options=("--nthreads", "2", "--resources", "longfat-memory=1e9"))
+    hosts.wait_for(1)
+
+    def overlaps(peak_bytes: tuple[float, ...]) -> bool:
+        hearer = Hearer()
+        order: list[str] = []
+        hearer.on_progress = lambda piece: order.append(piece.name)
+        works = [
+            replace(work, cost=replace(work.cost, peak_bytes=peak))
+            for work, peak in zip(
+                make_works(3, time_s=60.0, rate_bps=500_000_000), peak_bytes, strict=True
+            )
+        ]
+        assert run(hosts, works, hearer) == []
+        assert (len(hearer.done_runs), hearer.failures) == (3, {})
+        changes = sum(one != other for one, other in pairwise(order))
+        assert changes >= 2
+        return changes > 2
+
+    # One of them needs more than there is: it runs, and alone.
+    assert not overlaps((600e6, 5e9, 600e6))
+    assert overlaps((300e6, 300e6, 300e6))
+
+
+def test_a_liar_that_comes_later_is_found(
+    hosts: Hosts, hearer: Hearer, make_works: MakeWorks, tmp_path: Path
+) -> None:
+    hosts.worker("a")
+    hosts.worker("b")
+    hosts.wait_for(2)
+    works = make_works(30, time_s=20.0, rate_bps=100_000_000)
+    liars: list[object] = []
+
+    def bring_liar(_: RunId) -> None:
+        if hearer.done_runs and not liars:
+            options = ("--preload", str(HERE / "tamper.py"))
+            liars.append(hosts.worker("liar", options=options))
+
+    hearer.on_progress = bring_liar
+    (warning,) = run(hosts, works, hearer, share=0.5)
+    assert "gets no work: case 'case29': workers disagree" in warning
+    liar = warning.split()[1]
+    assert warning.endswith(f"most agree, so look at {liar}")
+    assert (len(hearer.done_runs), hearer.failures) == (30, {})
+    for work in works[::8]:
+        alone = run_case(work.case, name="alone", out=tmp_path / "alone")
+        assert hearer.done_runs[work.piece.name].digest == alone.digest
