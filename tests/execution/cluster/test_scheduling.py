@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -166,3 +167,26 @@ def test_a_liar_that_comes_later_is_found(
     for work in works[::8]:
         alone = run_case(work.case, name="alone", out=tmp_path / "alone")
         assert hearer.done_runs[work.piece.name].digest == alone.digest
+
+
+def test_a_scheduler_that_hangs_keeps_nobody(make_works: MakeWorks, tmp_path: Path) -> None:
+    hosts = Hosts(tmp_path)
+    hearer = Hearer()
+    try:
+        hosts.worker("a")
+        hosts.wait_for(1)
+        stop = threading.Event()
+
+        def hang(_: RunId) -> None:
+            hosts.scheduler.send_signal(signal.SIGSTOP)
+            stop.set()
+
+        hearer.on_progress = hang
+        works = make_works(1, time_s=500.0, rate_bps=1_000_000_000)
+        begin_s = time.monotonic()
+        Cluster(scheduler=hosts.address).execute(works, listener=hearer, stop=stop)
+        assert hearer.heard
+        assert (hearer.done_runs, hearer.failures) == ({}, {})
+        assert time.monotonic() - begin_s < 60
+    finally:
+        hosts.close()

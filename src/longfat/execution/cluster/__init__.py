@@ -9,7 +9,7 @@ does not have is here:
     members             the workers that are there
     admission           which of them may take part; kernels for those that lack them
     checks              whether workers agree about one case
-    job                 one call of the executor: cases to Dask, results from it
+    job, attempt        one call of the executor: cases to Dask, results from it
     workers, task       run on a worker: what it is, and one case
     messages            what client and workers send each other
     delivery, packing,  a run on its way back

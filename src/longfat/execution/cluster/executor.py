@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 import sys
 import threading
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 CHECK_SHARE = 0.05
 PATIENCE_S = 120.0
-_SIGNALS_EVERY_S = 0.2
+_POLL_S = 0.2
 
 
 def _to_stderr(text: str) -> None:
@@ -91,23 +92,30 @@ class Cluster:
         # which Python raises in the main thread, must not end the job in mid-step.
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="cluster") as thread:
             job = thread.submit(
-                lambda: asyncio.run(
-                    self._run(plan, listener, lambda: stop.is_set() or interrupted.is_set())
-                )
+                lambda: asyncio.run(self._run(plan, listener, ends=(stop, interrupted)))
             )
             try:
                 # A signal that another thread takes is handled here, and not while we block.
                 while not job.done():
-                    wait([job], timeout=_SIGNALS_EVERY_S)
+                    wait([job], timeout=_POLL_S)
             finally:
                 interrupted.set()
             job.result()
 
-    async def _run(self, plan: Plan, listener: Listener, is_stopped: Callable[[], bool]) -> None:
+    async def _run(
+        self, plan: Plan, listener: Listener, *, ends: Sequence[threading.Event]
+    ) -> None:
+        job = asyncio.create_task(self._run_job(plan, listener))
+        while not job.done() and not any(end.is_set() for end in ends):
+            await asyncio.wait([job], timeout=_POLL_S)
+        job.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await job
+
+    async def _run_job(self, plan: Plan, listener: Listener) -> None:
         storage = Storage(self._storage) if self._storage is not None else None
         async with connected(self._scheduler, certificates=self._certificates) as client:
-            job = Job(client, plan, storage=storage, listener=listener, warn=self._warn)
-            await job.run(is_stopped)
+            await Job(client, plan, storage=storage, listener=listener, warn=self._warn).run()
 
     def _plan(self, works: Sequence[RunTask]) -> Plan:
         toolbox = Toolbox()

@@ -22,40 +22,33 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from concurrent.futures import CancelledError as DaskCancelledError
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
-
-from distributed import KilledWorker
+from typing import TYPE_CHECKING, Any
 
 from longfat.errors import HostError, LongfatError, MachineError
 from longfat.execution.case_runner import Progress
+from longfat.execution.cluster.attempt import Attempt, CaseState, LostError, submit
 from longfat.execution.cluster.checks import FAILS, Check, choose, decide, disagreement
 from longfat.execution.cluster.delivery import GarbledError, deliver
 from longfat.execution.cluster.members import Members
 from longfat.execution.cluster.messages import (
-    MEMORY,
     TOPIC,
     Differs,
     Done,
     Failed,
-    Order,
     Outcome,
     is_message,
     is_sound,
 )
-from longfat.execution.cluster.task import execute
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Sequence
 
-    from distributed import Client, Future
+    from distributed import Client
 
     from longfat.execution.cluster.plan import Plan
     from longfat.execution.cluster.storage import Storage
-    from longfat.execution.executor import Listener, RunTask
+    from longfat.execution.executor import Listener
 
 MOST_TRIES = 3
 """So often a case is tried: on workers that die of it, that lack something, or garble it."""
@@ -63,56 +56,10 @@ MOST_TRIES = 3
 # A case may be lost before we hear that it runs; but not for ever.
 _MOST_LOSSES = 10
 _AHEAD_SHARE = 4
-_BEFORE_ALL = 10**6
 _LOOK_EVERY_S = 0.5
 _POLL_S = 0.1
 _ENDS_WITHIN_S = 8.0
-# Progress messages of all workers together, in one second.
-_MOST_MESSAGES = 200
-_PROGRESS_EVERY_S = 0.5
 _DELIVERIES = 4
-
-Result = TypeVar("Result")
-
-
-class _LostError(Exception):
-    """An attempt was lost, so many times: its workers died, or the cluster was restarted."""
-
-    def __init__(self, times: int = 1) -> None:
-        super().__init__()
-        self.times = times
-
-
-@dataclass(slots=True, eq=False)
-class _Case:
-    """What has become of a case so far."""
-
-    index: int
-    work: RunTask
-    over: bool = False
-    attempts: int = 0
-    losses: int = 0
-    deaths: list[str] = field(default_factory=list)
-    refused: dict[str, LongfatError] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        return self.work.piece.name
-
-
-@dataclass(slots=True, eq=False)
-class _Attempt:
-    """A case in Dask's hands: on one of `workers`, or on the one that a check is about."""
-
-    name: str
-    case: _Case
-    workers: list[str]
-    memory_bytes: float
-    check: Check | None
-    future: Future[Outcome]
-    ran_on: set[str] = field(default_factory=set)
-    taken: bool = False
-    task: asyncio.Task[None] | None = None
 
 
 class Job:
@@ -141,7 +88,7 @@ class Job:
         self._listener = listener
         self._warn = warn
         self._members = Members(client, plan, spawn=self._spawn, warn=warn)
-        self._cases = [_Case(index, work) for index, work in enumerate(plan.works)]
+        self._cases = [CaseState(index, work) for index, work in enumerate(plan.works)]
         self._checks = choose(
             [work.cost.wall_s for work in plan.works],
             [plan.kernels[work.case.kernel].digest for work in plan.works],
@@ -152,8 +99,8 @@ class Job:
         self._sort()
         self._left = len(self._cases)
         self._odd: set[str] = set()  # that gave wrong results
-        self._attempts: dict[str, _Attempt] = {}
-        self._ballots: dict[int, list[tuple[str, Done | Failed]]] = {}
+        self._attempts: dict[str, Attempt] = {}
+        self._ballots: dict[int, list[tuple[str, Outcome]]] = {}
         self._running: set[tuple[str, str]] = set()  # attempts and the workers that run them
         self._tasks: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
@@ -162,11 +109,8 @@ class Job:
         self._deliveries = asyncio.Semaphore(_DELIVERIES)
         self._deliverers = ThreadPoolExecutor(_DELIVERIES, thread_name_prefix="deliver")
 
-    async def run(self, is_stopped: Callable[[], bool]) -> None:
-        """Run the cases.
-
-        Args:
-            is_stopped: asked a few times a second; ends the job when it is true.
+    async def run(self) -> None:
+        """Run the cases; what runs is ended if this is cancelled.
 
         Raises:
             HostError: the cluster cannot do it.
@@ -175,13 +119,13 @@ class Job:
             self._storage.write_token(self._plan.name)
         self._client.subscribe_topic(TOPIC, self._heard)
         try:
-            await self._loop(is_stopped)
+            await self._loop()
         finally:
             await self._end()
 
-    async def _loop(self, is_stopped: Callable[[], bool]) -> None:
+    async def _loop(self) -> None:
         looked_s = 0.0
-        while not is_stopped():
+        while self._left > 0:
             if time.monotonic() - looked_s >= _LOOK_EVERY_S:
                 await self._look_round()
                 looked_s = time.monotonic()
@@ -190,8 +134,6 @@ class Job:
             self._submit_waiting()
             if self._broken is not None:
                 raise self._broken
-            if self._left == 0:
-                return
             self._members.require_some()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), _LOOK_EVERY_S / 2)
@@ -213,16 +155,10 @@ class Job:
             if ran and attempt.future.status != "finished":
                 case.deaths.append(worker)
             if len(case.deaths) >= MOST_TRIES:
-                text = f"the worker that ran it died, {len(case.deaths)} times"
-                text = f"case {case.name!r}: {text}: {', '.join(case.deaths)}"
-                self._finish(case, MachineError(text))
-            elif (ran and attempt.future.done()) or not self._can_run(attempt):
+                died = f"{len(case.deaths)} times: {', '.join(case.deaths)}"
+                self._finish(case, case.error(f"the worker that ran it died, {died}"))
+            elif (ran and attempt.future.done()) or not attempt.can_run(self._members.admitted):
                 self._give_back(attempt, losses=1)
-
-    def _can_run(self, attempt: _Attempt) -> bool:
-        """Return whether a worker is left that Dask may give an attempt to."""
-        left = (self._members.admitted.get(worker) for worker in attempt.workers)
-        return any(one and one.memory_bytes >= attempt.memory_bytes for one in left)
 
     def _exclude(self, worker: str, reason: str) -> None:
         """Give a worker no more cases, and take back those that it has."""
@@ -257,40 +193,16 @@ class Job:
                 room -= 1
             elif not self._members.expecting:
                 self._waiting.remove(case)
-                self._finish(case, _refused_error(case))
+                self._finish(case, case.refusal())
             if room <= 0:
                 break
 
-    def _submit(self, case: _Case, workers: list[str], *, check: Check | None = None) -> None:
-        plan, work = self._plan, case.work
-        case.attempts += 1
-        name = f"longfat-run-{plan.name}-{case.index}-{case.attempts}"
-        # A case that needs more than any worker has takes all that the largest has.
-        memory_bytes = min(
-            work.cost.peak_bytes, max(self._members.admitted[one].memory_bytes for one in workers)
-        )
-        threads = sum(one.threads for one in self._members.admitted.values())
-        order = Order(
-            job=plan.name,
-            attempt=name,
-            work=replace(work, parameters=dict(work.parameters)),
-            kernel_digest=plan.kernels[work.case.kernel].digest,
-            key=plan.keys[case.index],
-            storage=plan.storage_url,
-            recall=plan.recall and check is None,
-            every_s=max(_PROGRESS_EVERY_S, threads / _MOST_MESSAGES),
-        )
-        future = self._client.submit(
-            execute,
-            order.packed(),
-            key=name,
-            workers=workers,
-            allow_other_workers=False,
-            resources={MEMORY: memory_bytes},
-            priority=_BEFORE_ALL if check is not None else int(work.cost.wall_s),
-            pure=False,
-        )
-        attempt = self._attempts[name] = _Attempt(name, case, workers, memory_bytes, check, future)
+    def _submit(
+        self, case: CaseState, workers: Sequence[str], *, check: Check | None = None
+    ) -> None:
+        members = self._members.admitted
+        attempt = submit(self._client, self._plan, case, workers, members=members, check=check)
+        self._attempts[attempt.name] = attempt
         attempt.task = self._spawn(self._follow(attempt))
 
     def _heard(self, event: tuple[float, Any]) -> None:
@@ -301,6 +213,8 @@ class Job:
         name, worker = message["attempt"], message["worker"]
         attempt = self._attempts.get(name)
         if "left" in message:
+            if attempt is not None:
+                attempt.ran_on.discard(worker)
             self._running.discard((name, worker))
             self._changed.set()
         elif attempt is None or attempt.future.done():
@@ -314,58 +228,30 @@ class Job:
 
     # -- what comes of them
 
-    async def _follow(self, attempt: _Attempt) -> None:
+    async def _follow(self, attempt: Attempt) -> None:
         """Wait for what comes of an attempt, and act on it."""
         case = attempt.case
         try:
-            worker = await self._finished(attempt)
+            worker = await attempt.finished(self._client)
+            self._running = {entry for entry in self._running if entry[0] != attempt.name}
+            self._changed.set()
             if attempt.check is not None:
-                self._vote(attempt.check, worker, await self._outcome(attempt))
+                self._vote(attempt.check, attempt.workers[0], await attempt.outcome())
             elif await self._is_trusted(attempt.ran_on | {worker}):
                 async with self._deliveries:
-                    outcome = await self._outcome(attempt)
-                    await self._take(case, worker, outcome)
+                    await self._take(case, worker, await attempt.outcome())
             else:
                 if self._storage is not None and worker in self._odd and worker in self._members:
-                    self._remove(case, await self._outcome(attempt))
+                    self._remove(case, await attempt.outcome())
                 self._return(case)
-        except _LostError as error:
+        except LostError as error:
+            await self._look_round()  # who died may have ended the case for good
             if attempt.name in self._attempts:
                 self._give_back(attempt, losses=error.times)
         except LongfatError as error:
             self._finish(case, error)
         finally:
             self._forget(attempt)
-
-    async def _finished(self, attempt: _Attempt) -> str:
-        """Wait until Dask has run a case; return the worker that has the result."""
-        future = attempt.future
-        while True:
-            error = await future.exception()
-            if future.cancelled():
-                raise _LostError
-            self._running = {one for one in self._running if one[0] != attempt.name}
-            self._changed.set()
-            if error is not None:
-                if isinstance(error, KilledWorker):
-                    await self._look_round()  # who died may have ended it for good
-                    raise _LostError(error.allowed_failures + 1)
-                at = ", ".join(attempt.ran_on) or "unknown"
-                text = f"case {attempt.case.name!r}: on worker {at}: {type(error).__name__}"
-                raise MachineError(f"{text}: {error}")
-            holders = await self._client.who_has([future])
-            for worker in holders.get(attempt.name, ()):
-                return str(worker)
-            await asyncio.sleep(_LOOK_EVERY_S)  # it is lost, and Dask runs it again
-
-    async def _outcome(self, attempt: _Attempt) -> Outcome:
-        """Get what a worker has returned."""
-        try:
-            outcome: Outcome = await attempt.future
-        except (DaskCancelledError, KilledWorker, TimeoutError, OSError):
-            raise _LostError from None
-        attempt.taken = True
-        return outcome
 
     async def _is_trusted(self, workers: set[str]) -> bool:
         """Return whether what workers gave counts, once all checks are settled that they are in."""
@@ -375,44 +261,56 @@ class Job:
             await asyncio.sleep(_POLL_S)
         return workers <= self._members.admitted.keys()
 
-    async def _take(self, case: _Case, worker: str, outcome: Outcome) -> None:
+    async def _take(self, case: CaseState, worker: str, outcome: Outcome) -> None:
         """Act on an outcome that counts."""
-        if not is_sound(outcome):
-            self._refuse(case, worker, _garbled(case, "it is no outcome of a case"))
-        elif isinstance(outcome, Differs):
-            self._exclude(worker, f"it differs from what it was: {outcome.difference}")
-            self._return(case)
-        elif isinstance(outcome, Failed) and isinstance(outcome.error, HostError):
-            self._refuse(case, worker, outcome.error)
-        elif isinstance(outcome, Failed):
+        if self._refuses(case, worker, outcome):
+            return
+        if isinstance(outcome, Failed):
             self._finish(case, outcome.error)
-        else:
-            try:
-                await self._in_thread(self._deliver, case, outcome)
-            except GarbledError as error:
-                self._refuse(case, worker, _garbled(case, str(error)))
-                return
-            # What lacked something there was the worker and not the case.
-            for other, why in case.refused.items():
-                self._exclude(other, why.message)
-            self._finish(case, None)
+            return
+        assert isinstance(outcome, Done)
+        try:
+            await asyncio.get_running_loop().run_in_executor(
+                self._deliverers, self._deliver, case, outcome
+            )
+        except GarbledError as error:
+            self._refuse(case, worker, case.garbled(str(error)))
+            return
+        # What lacked something there was the worker and not the case.
+        for other, why in case.refused.items():
+            self._exclude(other, why.message)
+        self._finish(case, None)
 
-    def _deliver(self, case: _Case, done: Done) -> None:
+    def _refuses(self, case: CaseState, worker: str, outcome: Outcome) -> bool:
+        """Return whether a worker could not run a case; it is tried elsewhere then."""
+        match outcome:
+            case _ if not is_sound(outcome):
+                self._refuse(case, worker, case.garbled("it is no outcome of a case"))
+            case Differs(difference=difference):
+                self._exclude(worker, f"it differs from what it was: {difference}")
+                self._return(case)
+            case Failed(error=HostError() as error):
+                self._refuse(case, worker, error)
+            case _:
+                return False
+        return True
+
+    def _deliver(self, case: CaseState, done: Done) -> None:
         """Put a run into its place, in a thread, and report it."""
         key = self._plan.keys[case.index]
         run = deliver(done, case.work, key=key, storage=self._storage)
         if not self._stopped:
             self._listener.done(case.work.piece, run)
 
-    def _refuse(self, case: _Case, worker: str, error: LongfatError) -> None:
+    def _refuse(self, case: CaseState, worker: str, error: LongfatError) -> None:
         """Try a case elsewhere that a worker cannot run."""
         case.refused[worker] = error
         if len(case.refused) >= MOST_TRIES:
-            self._finish(case, _refused_error(case))
+            self._finish(case, case.refusal())
         else:
             self._return(case)
 
-    def _return(self, case: _Case) -> None:
+    def _return(self, case: CaseState) -> None:
         """Let a case wait to be submitted again; one that a check still wants is not."""
         check = self._check_of(case)
         if not case.over and case not in self._waiting and (check is None or check.settled):
@@ -420,7 +318,7 @@ class Job:
             self._sort()
         self._changed.set()
 
-    def _give_back(self, attempt: _Attempt, *, losses: int = 0) -> None:
+    def _give_back(self, attempt: Attempt, *, losses: int = 0) -> None:
         """Give up an attempt; its case is submitted again, unless it was lost too often."""
         case = attempt.case
         self._forget(attempt)
@@ -428,19 +326,19 @@ class Job:
             attempt.task.cancel()
         case.losses += losses
         if case.losses >= _MOST_LOSSES:
-            text = f"the worker that had it was lost, {case.losses} times"
-            self._finish(case, MachineError(f"case {case.name!r}: {text}"))
+            times = f"{case.losses} times"
+            self._finish(case, case.error(f"the worker that had it was lost, {times}"))
         else:
             self._return(case)
 
-    def _forget(self, attempt: _Attempt) -> None:
+    def _forget(self, attempt: Attempt) -> None:
         if self._attempts.pop(attempt.name, None) is not None:
             attempt.future.release()
             if attempt.check is not None:
                 attempt.check.asked.discard(attempt.workers[0])
         self._changed.set()
 
-    def _finish(self, case: _Case, error: LongfatError | None) -> None:
+    def _finish(self, case: CaseState, error: LongfatError | None) -> None:
         """Take note that a case is done, or has failed for good."""
         if case.over:
             return
@@ -459,7 +357,7 @@ class Job:
 
     # -- checks of workers against each other
 
-    def _check_of(self, case: _Case) -> Check | None:
+    def _check_of(self, case: CaseState) -> Check | None:
         return next((check for check in self._checks if check.case == case.index), None)
 
     def _check_workers(self) -> None:
@@ -481,19 +379,13 @@ class Job:
                     self._submit(case, [worker], check=check)
             hopeless = self._members.admitted and not able and not self._members.expecting
             if hopeless and not (check.settled or check.asked or check.votes):
-                self._finish(case, _refused_error(case))
+                self._finish(case, case.refusal())
 
     def _vote(self, check: Check, worker: str, outcome: Outcome) -> None:
         """Count what a worker gave in a check."""
         case = self._cases[check.case]
         check.asked.discard(worker)
-        if not is_sound(outcome):
-            self._refuse(case, worker, _garbled(case, "it is no outcome of a case"))
-        elif isinstance(outcome, Differs):
-            self._exclude(worker, f"it differs from what it was: {outcome.difference}")
-        elif isinstance(outcome, Failed) and isinstance(outcome.error, HostError):
-            self._refuse(case, worker, outcome.error)
-        else:
+        if not self._refuses(case, worker, outcome):
             check.votes[worker] = outcome.digest if isinstance(outcome, Done) else FAILS
             if not check.settled:
                 self._ballots.setdefault(case.index, []).append((worker, outcome))
@@ -507,7 +399,7 @@ class Job:
                 self._remove(case, outcome)
                 self._exclude(worker, text)
 
-    def _settled(self, case: _Case, check: Check) -> None:
+    def _settled(self, case: CaseState, check: Check) -> None:
         """Act on a check that is decided."""
         ballots = self._ballots.pop(case.index)
         verdict = decide(check.votes)
@@ -524,13 +416,13 @@ class Job:
         else:
             self._spawn(self._take_ballot(case, *ballots[0]))
 
-    async def _take_ballot(self, case: _Case, worker: str, outcome: Outcome) -> None:
+    async def _take_ballot(self, case: CaseState, worker: str, outcome: Outcome) -> None:
         try:
             await self._take(case, worker, outcome)
         except LongfatError as error:
             self._finish(case, error)
 
-    def _remove(self, case: _Case, outcome: object) -> None:
+    def _remove(self, case: CaseState, outcome: object) -> None:
         """Take from storage what a worker wrote there that cannot be trusted."""
         if self._storage is None or not is_sound(outcome):
             return
@@ -552,10 +444,6 @@ class Job:
             self._broken = self._broken or error
         self._changed.set()
 
-    async def _in_thread(self, call: Callable[..., Result], *arguments: Any) -> Result:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._deliverers, partial(call, *arguments))
-
     async def _end(self) -> None:
         """Cancel what runs, and wait until no machine of ours does."""
         self._stopped = True
@@ -575,13 +463,3 @@ class Job:
         if self._storage is not None:
             self._storage.remove_token(self._plan.name)
             self._storage.remove_token(f"{self._plan.name}-seen")
-
-
-def _garbled(case: _Case, reason: str) -> HostError:
-    return HostError(f"what came of case {case.name!r} is not what was sent: {reason}")
-
-
-def _refused_error(case: _Case) -> LongfatError:
-    """Return why the last worker could not run a case, and which that was."""
-    worker, error = list(case.refused.items())[-1]
-    return HostError(f"worker {worker}: {error.message}", hint=getattr(error, "hint", ""))

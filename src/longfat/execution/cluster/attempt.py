@@ -1,0 +1,195 @@
+"""A case in Dask's hands: submitted with what it needs, waited for, fetched."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import CancelledError as DaskCancelledError
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from distributed import KilledWorker
+
+from longfat.errors import HostError, LongfatError, MachineError
+from longfat.execution.cluster.messages import MEMORY, Order, Outcome
+from longfat.execution.cluster.task import execute
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from distributed import Client, Future
+
+    from longfat.execution.cluster.admission import Member
+    from longfat.execution.cluster.checks import Check
+    from longfat.execution.cluster.plan import Plan
+    from longfat.execution.executor import RunTask
+
+_BEFORE_ALL = 10**6
+_LOST_FOR_S = 0.5
+# Progress messages of all workers together, in one second.
+_MOST_MESSAGES = 200
+_PROGRESS_EVERY_S = 0.5
+
+
+class LostError(Exception):
+    """An attempt was lost: its workers died, or the cluster was restarted.
+
+    Args:
+        times: how many workers it was lost with.
+    """
+
+    def __init__(self, times: int = 1) -> None:
+        super().__init__()
+        self.times = times
+
+
+@dataclass(slots=True, eq=False)
+class CaseState:
+    """What has become of a case so far.
+
+    Attributes:
+        index: its index in the plan.
+        work: what to run.
+        over: it is done, or has failed for good.
+        attempts: how often it was submitted.
+        losses: how often an attempt was lost.
+        deaths: the workers that died while they ran it.
+        refused: the workers that cannot run it, and why.
+    """
+
+    index: int
+    work: RunTask
+    over: bool = False
+    attempts: int = 0
+    losses: int = 0
+    deaths: list[str] = field(default_factory=list)
+    refused: dict[str, LongfatError] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Return the case's name."""
+        return self.work.piece.name
+
+    def error(self, text: str) -> MachineError:
+        """Return an error about the case."""
+        return MachineError(f"case {self.name!r}: {text}")
+
+    def garbled(self, reason: str) -> HostError:
+        """Return the error for an answer that is not what a worker sends."""
+        return HostError(f"what came of case {self.name!r} is not what was sent: {reason}")
+
+    def refusal(self) -> HostError:
+        """Return why the last worker could not run it, and which that was."""
+        worker, error = list(self.refused.items())[-1]
+        return HostError(f"worker {worker}: {error.message}", hint=getattr(error, "hint", ""))
+
+
+@dataclass(slots=True, eq=False)
+class Attempt:
+    """A case that is submitted to Dask.
+
+    Attributes:
+        name: the Dask key.
+        case: the case.
+        workers: those that may run it; the only one, for a check.
+        memory_bytes: the memory resource that it takes.
+        check: what it is run for, unless for its result.
+        future: Dask's.
+        ran_on: the workers that have begun to run it.
+        taken: its outcome is here, whatever becomes of its worker.
+        task: acts on it.
+    """
+
+    name: str
+    case: CaseState
+    workers: Sequence[str]
+    memory_bytes: float
+    check: Check | None
+    future: Future[Outcome]
+    ran_on: set[str] = field(default_factory=set)
+    taken: bool = False
+    task: asyncio.Task[None] | None = None
+
+    def can_run(self, members: Mapping[str, Member]) -> bool:
+        """Return whether a worker is left that Dask may give it to."""
+        left = (members.get(worker) for worker in self.workers)
+        return any(one and one.memory_bytes >= self.memory_bytes for one in left)
+
+    async def finished(self, client: Client) -> str:
+        """Wait until it has been run; return the address of a worker that has the outcome.
+
+        Raises:
+            LostError: that will not come.
+            MachineError: an exception other than those that `execute` expects.
+        """
+        while True:
+            error = await self.future.exception()
+            if self.future.cancelled():
+                raise LostError
+            if isinstance(error, KilledWorker):
+                raise LostError(error.allowed_failures + 1)
+            if error is not None:
+                at = ", ".join(self.ran_on) or "unknown"
+                raise self.case.error(f"on worker {at}: {type(error).__name__}: {error}")
+            for worker in (await client.who_has([self.future])).get(self.name, ()):
+                return str(worker)
+            await asyncio.sleep(_LOST_FOR_S)  # its worker is gone, and Dask runs it again
+
+    async def outcome(self) -> Outcome:
+        """Fetch what came of it; it may be anything, see `is_sound`.
+
+        Raises:
+            LostError: it cannot be had.
+        """
+        try:
+            outcome: Outcome = await self.future
+        except (DaskCancelledError, KilledWorker, TimeoutError, OSError):
+            raise LostError from None
+        self.taken = True
+        return outcome
+
+
+def submit(
+    client: Client,
+    plan: Plan,
+    case: CaseState,
+    workers: Sequence[str],
+    *,
+    members: Mapping[str, Member],
+    check: Check | None = None,
+) -> Attempt:
+    """Submit a case to Dask.
+
+    Args:
+        client: the connection.
+        plan: the job's.
+        case: the case.
+        workers: those that may run it.
+        members: all workers of the job.
+        check: what it is run for, unless for its result.
+    """
+    work = case.work
+    case.attempts += 1
+    name = f"longfat-run-{plan.name}-{case.index}-{case.attempts}"
+    # A case that needs more than any worker has takes all that the largest has.
+    memory_bytes = min(work.cost.peak_bytes, max(members[one].memory_bytes for one in workers))
+    order = Order(
+        job=plan.name,
+        attempt=name,
+        work=replace(work, parameters=dict(work.parameters)),
+        kernel_digest=plan.kernels[work.case.kernel].digest,
+        key=plan.keys[case.index],
+        storage=plan.storage_url,
+        recall=plan.recall and check is None,
+        every_s=max(_PROGRESS_EVERY_S, sum(m.threads for m in members.values()) / _MOST_MESSAGES),
+    )
+    future = client.submit(
+        execute,
+        order.packed(),
+        key=name,
+        workers=list(workers),
+        allow_other_workers=False,
+        resources={MEMORY: memory_bytes},
+        priority=_BEFORE_ALL if check is not None else int(work.cost.wall_s),
+        pure=False,
+    )
+    return Attempt(name, case, workers, memory_bytes, check, future)
