@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from longfat.errors import HostError, LongfatError, MachineError
 from longfat.execution.case_runner import Progress
 from longfat.execution.cluster.attempt import Attempt, CaseState, LostError, submit
-from longfat.execution.cluster.checks import FAILS, Check, choose, decide, disagreement
+from longfat.execution.cluster.checks import FAILS, Check, Verdict, choose, decide, disagreement
 from longfat.execution.cluster.delivery import GarbledError, deliver
 from longfat.execution.cluster.members import Members
 from longfat.execution.cluster.messages import (
@@ -154,7 +154,7 @@ class Job:
             attempt.ran_on.discard(worker)
             if ran and attempt.future.status != "finished":
                 case.deaths.append(worker)
-            if len(case.deaths) >= MOST_TRIES:
+            if len(case.deaths) >= MOST_TRIES and not case.over:
                 died = f"{len(case.deaths)} times: {', '.join(case.deaths)}"
                 self._finish(case, case.error(f"the worker that ran it died, {died}"))
             elif (ran and attempt.future.done()) or not attempt.can_run(self._members.admitted):
@@ -373,7 +373,7 @@ class Job:
                 others=self._members.expecting or bool(able.keys() - check.votes.keys())
             )
             if verdict is not None:
-                self._settled(case, check)
+                self._settled(case, check, verdict)
             if self._broken is None:
                 for worker in check.ask(able):
                     self._submit(case, [worker], check=check)
@@ -399,10 +399,9 @@ class Job:
                 self._remove(case, outcome)
                 self._exclude(worker, text)
 
-    def _settled(self, case: CaseState, check: Check) -> None:
+    def _settled(self, case: CaseState, check: Check, verdict: Verdict) -> None:
         """Act on a check that is decided."""
         ballots = self._ballots.pop(case.index)
-        verdict = decide(check.votes)
         if verdict.agreed is None or verdict.odd:
             text = disagreement(case.name, check.votes, verdict)
             for _, outcome in ballots:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,6 @@ from longfat.execution.cluster.admission import Admission, NotAdmittedError
 from longfat.execution.cluster.connection import lost
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Callable, Coroutine
 
     from distributed import Client
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from longfat.execution.cluster.admission import Member
     from longfat.execution.cluster.plan import Plan
 
+# A scheduler that hangs for so long is as good as gone.
+_ANSWERS_WITHIN_S = 30.0
 _REPORT_ABSENCE_AFTER_S = 3.0
 # So long others wait for a worker that is being admitted.
 _EXPECTED_WITHIN_S = 15.0
@@ -75,7 +77,8 @@ class Members:
         try:
             if self._client.status != "running":
                 raise lost(self._plan.scheduler)
-            threads: dict[str, int] = dict(await self._client.nthreads())
+            answer = await asyncio.wait_for(self._client.nthreads(), _ANSWERS_WITHIN_S)
+            threads: dict[str, int] = dict(answer)
         except (OSError, TimeoutError, ValueError) as error:
             raise lost(self._plan.scheduler) from error
         gone = [worker for worker in self._threads if worker not in threads]
