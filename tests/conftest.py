@@ -35,17 +35,19 @@ mount -t tmpfs tmpfs /tmp
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_memory_of_the_users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep what wider fixtures run out of the memory of results of whoever runs the tests."""
+    """Keep what wider fixtures run out of the result cache of whoever runs the tests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LONGFAT_MEMORY", str(tmp_path_factory.mktemp("memory")))
+        patch.setenv("LONGFAT_RESULT_CACHE", str(tmp_path_factory.mktemp("memory")))
         yield
 
 
 @pytest.fixture(autouse=True)
-def memory_root(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give each test a memory of results of its own; it is made when something is remembered."""
+def result_cache_root(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """Give each test a result cache of its own; it is made when something is cached."""
     root = tmp_path_factory.mktemp("memory") / "results"
-    monkeypatch.setenv("LONGFAT_MEMORY", str(root))
+    monkeypatch.setenv("LONGFAT_RESULT_CACHE", str(root))
     return root
 
 

@@ -36,7 +36,7 @@ claims:
 
 
 def longfat(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "COLUMNS": "80", "LONGFAT_MEMORY": str(cwd / "memory")}
+    environment = {**os.environ, "COLUMNS": "80", "LONGFAT_RESULT_CACHE": str(cwd / "memory")}
     return subprocess.run(
         [LONGFAT, *arguments],
         cwd=cwd,

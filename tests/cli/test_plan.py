@@ -87,7 +87,7 @@ def test_a_grid_is_run_and_the_plan_learns_from_it(tmp_path: Path) -> None:
     assert left["known_runs"] == 4 == left["founded_on"]["runs"]
     assert [one["known_runs"] for one in left["plan"]] == [1, 1, 1, 1, 0, 0, 0, 0]
     assert left["virtual_s"] == pytest.approx(guess["virtual_s"] / 2)
-    arguments = ("plan", "small.yaml", "--json", "--no-memory")
+    arguments = ("plan", "small.yaml", "--json", "--no-cache")
     learned = json.loads(longfat(*arguments, cwd=tmp_path).stdout)
     assert learned["known_runs"] == 0
     assert learned["cpu_s"] > 1.2 * left["cpu_s"]
@@ -96,13 +96,13 @@ def test_a_grid_is_run_and_the_plan_learns_from_it(tmp_path: Path) -> None:
     assert {name: planned[name] for name in wall_s} == pytest.approx(wall_s, abs=0.001)
     assert 0.5 < guess["disk_bytes"] / learned["disk_bytes"] < 2
     told = longfat("plan", "small.yaml", cwd=tmp_path).stdout
-    assert re.search(r"^4 of 8 runs are remembered; the rest: about [\d.]+ s$", told, re.MULTILINE)
+    assert re.search(r"^4 of 8 runs are cached; the rest: about [\d.]+ s$", told, re.MULTILINE)
     # Where the runs' folder is gone, the memory teaches.
     shutil.rmtree(tmp_path / "runs")
     again = json.loads(longfat("plan", "small.yaml", "--json", cwd=tmp_path).stdout)
     assert again["known_runs"] == 4 == again["founded_on"]["runs"]
     told = longfat("plan", "small.yaml", "--case", "cubic-*", cwd=tmp_path).stdout
-    assert "All 4 runs are remembered: nothing is left to be run." in told
+    assert "All 4 runs are cached: nothing is left to be run." in told
 
 
 def test_bad_input_ends_with_2(tmp_path: Path) -> None:

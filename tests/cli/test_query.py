@@ -86,7 +86,7 @@ def test_a_real_grid_is_asked_in_all_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LONGFAT_MEMORY", str(tmp_path / "memory"))
+    monkeypatch.setenv("LONGFAT_RESULT_CACHE", str(tmp_path / "memory"))
     study_file = tmp_path / "tiny.yaml"
     study_file.write_text(GRID, encoding="utf-8")
     study = package.open_study(study_file)
@@ -97,14 +97,14 @@ def test_a_real_grid_is_asked_in_all_tables(
     catalog = Catalog([Path("runs")])
     for sql, expected in QUESTIONS.items():
         assert catalog.query(sql).to_pylist() == expected, sql
-    done = longfat("query", "select count(*) as n from runs", "--memory", "--json", cwd=tmp_path)
+    done = longfat("query", "select count(*) as n from runs", "--cache", "--json", cwd=tmp_path)
     assert (json.loads(done.stdout), done.stderr) == ([{"n": 4}], "")
 
     check_frames(study, study_file)
 
 
 def check_frames(study: package.StudyRuns, study_file: Path) -> None:
-    verdict = study.run(cases=["reno-*"])  # remembered by the command's run
+    verdict = study.run(cases=["reno-*"])  # cached by the command's run
     assert [len(runs) for runs in verdict.runs.values()] == [1, 1]
     frame = study.frame()
     assert frame.columns[:5] == ["case", "seed", "cc", "rtt_s", "rtt.avg_s"]

@@ -89,7 +89,7 @@ def test_tables_go_to_stdout_and_talk_to_stderr(study: Path) -> None:
         "report.pdf",
         "verdict.json",
     }
-    assert "2 runs: 0 remembered, 2 run\n" in done.stderr
+    assert "2 runs: 0 cached, 2 run\n" in done.stderr
     verdict = json.loads((out / "verdict.json").read_text())
     assert (verdict["study"], verdict["title"]) == ("small", "A small study")
     assert verdict["claims"][0]["holds"] is True

@@ -1,4 +1,4 @@
-"""`longfat runs`: what is remembered is listed, shown, and forgotten."""
+"""`longfat runs`: what is cached is listed, shown, and forgotten."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from longfat.engine.kernel import Kernel
-from longfat.execution.cache import Memory
+from longfat.execution.cache import ResultCache
 from longfat.execution.runs import Run
 from longfat.model.case import Case
 from tests.cli.test_run import longfat
@@ -31,9 +31,9 @@ def runs(tmp_path: Path, make_case: MakeCase, kernel: Kernel) -> list[Run]:
     ]
     made = [replace(run, study="alpha" if run.seed < 3 else "beta") for run in made]
     for run in made:
-        Memory().remember(run)
+        ResultCache().put(run)
     old = time.time() - 40 * 86400
-    os.utime(Memory().place(made[1].key), (old, old))
+    os.utime(ResultCache().place(made[1].key), (old, old))
     return made
 
 
@@ -58,7 +58,7 @@ def test_list(runs: list[Run], tmp_path: Path) -> None:
 def test_show(runs: list[Run], tmp_path: Path) -> None:
     done = longfat("runs", "show", runs[0].key[:8], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    for text in (runs[0].key, runs[0].digest, "alpha", str(Memory().place(runs[0].key)), "tc"):
+    for text in (runs[0].key, runs[0].digest, "alpha", str(ResultCache().place(runs[0].key)), "tc"):
         assert text in done.stdout
     data = json.loads(longfat("runs", "show", runs[0].key, "--json", cwd=tmp_path).stdout)
     assert data["run"]["digest"] == runs[0].digest
@@ -72,13 +72,13 @@ def test_remove(runs: list[Run], tmp_path: Path) -> None:
     done = longfat("runs", "remove", runs[0].key[:8], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("1 result forgotten, 0 B freed\n500 B of files are those of run")
-    assert {entry.seed for entry in Memory().entries()} == {2, 3}
+    assert {entry.seed for entry in ResultCache().entries()} == {2, 3}
     assert runs[0].folder.exists()
     assert longfat("runs", "remove", "--study", "alpha", cwd=tmp_path).returncode == 130
     assert longfat("runs", "remove", cwd=tmp_path).returncode == 2
     done = longfat("runs", "remove", "--study", "alpha", "--yes", "--json", cwd=tmp_path)
     assert json.loads(done.stdout)["results"] == 1
-    assert {entry.seed for entry in Memory().entries()} == {3}
+    assert {entry.seed for entry in ResultCache().entries()} == {3}
 
 
 @pytest.mark.parametrize(
@@ -95,10 +95,10 @@ def test_gc(rule: tuple[str, ...], left: set[int], tmp_path: Path) -> None:
     tried = longfat("runs", "gc", *rule, "--dry-run", cwd=tmp_path)
     assert tried.returncode == 0, tried.stderr
     assert "would be forgotten" in tried.stdout
-    assert len(list(Memory().entries())) == 3
+    assert len(list(ResultCache().entries())) == 3
     done = longfat("runs", "gc", *rule, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert {entry.seed for entry in Memory().entries()} == left
+    assert {entry.seed for entry in ResultCache().entries()} == left
 
 
 @pytest.mark.parametrize("rule", [(), ("--older", "long"), ("--keep", "much")])
@@ -112,9 +112,9 @@ def test_what_is_damaged_is_found_set_aside_and_removed(runs: list[Run], tmp_pat
     done = longfat("runs", "check", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
     assert "3 results as when made" in done.stderr
-    place = Memory().place(runs[0].key)
+    place = ResultCache().place(runs[0].key)
     (place / "raw" / "a.txt").write_text("y" * 500)
-    (Memory().place(runs[1].key) / ".remembered.json").write_text("{")
+    (ResultCache().place(runs[1].key) / ".cached.json").write_text("{")
     done = longfat("runs", "check", cwd=tmp_path)
     assert done.returncode == 3
     assert f"{place}: raw/a.txt: its bytes have changed" in done.stdout
@@ -125,7 +125,7 @@ def test_what_is_damaged_is_found_set_aside_and_removed(runs: list[Run], tmp_pat
     done = longfat("runs", "gc", "--damaged", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "2 that could not be used removed" in done.stdout
-    assert Memory().unreadable() == []
+    assert ResultCache().unreadable() == []
     # The run directory is the memory's own file by another name.
     done = longfat("runs", "check", str(runs[0].folder), str(runs[2].folder), cwd=tmp_path)
     assert done.returncode == 3

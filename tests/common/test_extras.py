@@ -99,14 +99,14 @@ def test_a_study_without_probes_is_run_shown_plotted_and_diagnosed(tmp_path: Pat
     assert done.stdout.splitlines()[-1] == "identical to the byte"
 
 
-def test_a_remembered_study_is_told_again_without_loading_what_draws(tmp_path: Path) -> None:
+def test_a_cached_study_is_shown_again_without_loading_what_draws(tmp_path: Path) -> None:
     (tmp_path / "probed.yaml").write_text(PROBED)
     first = without(set(), "run", "probed.yaml", cwd=tmp_path)
     assert first.returncode == 0, first.stderr
     again = without(DRAWING, "run", "probed.yaml", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert again.stdout == first.stdout
-    assert "1 remembered" in again.stderr
+    assert "1 cached" in again.stderr
     # What is to be drawn again does need them.
     (tmp_path / "runs" / "probed" / "report.html").unlink()
     assert without(DRAWING, "run", "probed.yaml", cwd=tmp_path).returncode != 0

@@ -19,7 +19,7 @@ from longfat.execution import (
     run_case,
     run_cases,
 )
-from longfat.execution.cache import Memory
+from longfat.execution.cache import ResultCache
 from longfat.execution.runs import Run, load_run
 from longfat.model.case import Case
 from longfat.model.traffic import Iperf3, Ping
@@ -39,7 +39,7 @@ class Told(RunObserver):
 
     def __init__(self) -> None:
         self.works: list[RunId] = []
-        self.recalls: list[RunId] = []
+        self.uses_cache: list[RunId] = []
         self.runs: dict[RunId, Run] = {}
         self.errors: dict[RunId, LongfatError] = {}
         self._lock = threading.Lock()
@@ -48,9 +48,9 @@ class Told(RunObserver):
         assert isinstance(works, list)
         self.works = [work.piece for work in works if isinstance(work, RunTask)]
 
-    def recalled(self, piece: RunId, run: Run) -> None:
+    def cached(self, piece: RunId, run: Run) -> None:
         assert run.seed == piece.seed
-        self.recalls.append(piece)
+        self.uses_cache.append(piece)
 
     def done(self, piece: RunId, run: Run) -> None:
         with self._lock:
@@ -66,7 +66,7 @@ def plan(case: Case, *, seeds: int = 1) -> Planned:
 
 
 def counts(outcome: Outcome) -> tuple[int, int, int, int]:
-    return outcome.remembered, outcome.ran, len(outcome.failures), outcome.left
+    return outcome.cached, outcome.ran, len(outcome.failures), outcome.left
 
 
 def test_seeds_give_what_single_runs_give(tmp_path: Path, make_case: MakeCase) -> None:
@@ -109,7 +109,7 @@ def test_studies_share_a_pool_and_equal_cases_run_once(tmp_path: Path, make_case
     outcome = run_batches(batches, jobs=1, audience=told)
     first, second = outcome.runs
     assert counts(outcome) == (0, 3, 0, 0)
-    assert outcome.told() == "3 runs: 0 remembered, 3 run"
+    assert outcome.told() == "3 runs: 0 cached, 3 run"
     assert (list(first), list(second)) == (["short"], ["twin", "long"])
     assert second["twin"][0].folder == tmp_path / "b" / "twin-seed1"
     assert load_run(tmp_path / "b" / "twin-seed1") == second["twin"][0]
@@ -121,50 +121,50 @@ def test_studies_share_a_pool_and_equal_cases_run_once(tmp_path: Path, make_case
     assert [piece.name for piece in told.runs] == ["long", "short", "twin"]
 
 
-def test_what_is_remembered_is_not_run_again(tmp_path: Path, make_case: MakeCase) -> None:
+def test_what_is_cached_is_not_run_again(tmp_path: Path, make_case: MakeCase) -> None:
     case = make_case(PING)
-    memory = Memory(tell=pytest.fail)
+    cache = ResultCache(tell=pytest.fail)
     batch = Batch(cases={"near": plan(case, seeds=2)}, out=tmp_path / "a", study="one")
-    first = run_batches([batch], memory=memory)
+    first = run_batches([batch], cache=cache)
     assert counts(first) == (0, 2, 0, 0)
     told = Told()
     more = Batch(cases={"far": plan(case, seeds=3)}, out=tmp_path / "b", study="two")
-    second = run_batches([more], memory=memory, audience=told)
+    second = run_batches([more], cache=cache, audience=told)
     assert counts(second) == (2, 1, 0, 0)
-    assert [piece.seed for piece in told.recalls] == [1, 2]
+    assert [piece.seed for piece in told.uses_cache] == [1, 2]
     assert [piece.seed for piece in told.works] == [3]
     runs = second.runs[0]["far"]
     assert [run.key for run in runs[:2]] == [run.key for run in first.runs[0]["near"]]
     assert [run.wall_s for run in runs[:2]] == [run.wall_s for run in first.runs[0]["near"]]
     assert {(run.name, run.study) for run in runs} == {("far", "two")}
-    # Fresh runs give what is remembered, and without a memory nothing is.
-    assert counts(run_batches([batch], memory=memory, fresh=True)) == (0, 2, 0, 0)
+    # Fresh runs give what is cached, and without a memory nothing is.
+    assert counts(run_batches([batch], cache=cache, fresh=True)) == (0, 2, 0, 0)
     assert counts(run_batches([more])) == (0, 3, 0, 0)
 
 
-def test_a_run_that_lies_there_is_taken_for_remembered(tmp_path: Path, make_case: MakeCase) -> None:
+def test_a_run_that_lies_there_is_taken_as_cached(tmp_path: Path, make_case: MakeCase) -> None:
     cases = {"near": plan(make_case(PING), seeds=2)}
     (one, two) = run_cases(cases, out=tmp_path)["near"]
     (two.raw / "rtt.txt").write_text("edited")
-    again = run_batches([Batch(cases=cases, out=tmp_path, study="now")], memory=Memory())
+    again = run_batches([Batch(cases=cases, out=tmp_path, study="now")], cache=ResultCache())
     assert counts(again) == (1, 1, 0, 0)
     found = again.runs[0]["near"]
     assert (found[0].wall_s, found[0].study) == (one.wall_s, "now")
     assert (found[1].raw / "rtt.txt").read_text() != "edited"
-    assert Memory().knows(one.key)
+    assert ResultCache().knows(one.key)
 
 
 def test_a_fresh_run_replaces_a_result_that_was_tampered_with(
     tmp_path: Path, make_case: MakeCase
 ) -> None:
     batch = Batch(cases={"near": plan(make_case(PING))}, out=tmp_path)
-    ((run,),) = run_batches([batch], memory=Memory()).runs[0].values()
+    ((run,),) = run_batches([batch], cache=ResultCache()).runs[0].values()
     (run.raw / "rtt.txt").write_text("edited")
     told: list[str] = []
-    outcome = run_batches([batch], memory=Memory(tell=told.append), fresh=True)
+    outcome = run_batches([batch], cache=ResultCache(tell=told.append), fresh=True)
     assert outcome.exit_code == ExitCode.GOOD
     assert "raw/rtt.txt" in told[0]
-    assert Memory(tell=pytest.fail).check(run.key)
+    assert ResultCache(tell=pytest.fail).check(run.key)
 
 
 def test_failures_are_collected(tmp_path: Path, make_case: MakeCase) -> None:
@@ -175,7 +175,7 @@ def test_failures_are_collected(tmp_path: Path, make_case: MakeCase) -> None:
     }
     batch = Batch(cases=cases, out=tmp_path)
     told = Told()
-    outcome = run_batches([batch], jobs=1, memory=Memory(), keep_going=True, audience=told)
+    outcome = run_batches([batch], jobs=1, cache=ResultCache(), keep_going=True, audience=told)
     assert counts(outcome) == (0, 1, 3, 0)
     assert list(outcome.runs[0]) == ["good"]
     assert [(one.piece.name, one.piece.seed) for one in outcome.failures] == [
@@ -186,12 +186,12 @@ def test_failures_are_collected(tmp_path: Path, make_case: MakeCase) -> None:
     assert "with seed 2: case 'bad': `false` exited" in str(outcome.failures[1].error)
     assert [one.error.exit_code for one in outcome.failures] == [2, 2, 3]
     assert outcome.exit_code == ExitCode.HOST_FAILED  # the worst of them
-    assert outcome.told() == "4 runs: 0 remembered, 1 run, 3 failed"
+    assert outcome.told() == "4 runs: 0 cached, 1 run, 3 failed"
     assert set(told.errors) == {failure.piece for failure in outcome.failures}
-    # A case that is not whole is absent, but what is done of it is remembered.
+    # A case that is not whole is absent, but what is done of it is cached.
     del cases["odd"]
     cases["good"] = plan(make_case(PING), seeds=2)
-    outcome = run_batches([batch], jobs=1, memory=Memory(), keep_going=True)
+    outcome = run_batches([batch], jobs=1, cache=ResultCache(), keep_going=True)
     assert counts(outcome) == (1, 1, 2, 0)
 
 

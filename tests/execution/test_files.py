@@ -10,7 +10,7 @@ import pytest
 from longfat.engine.kernel import Kernel
 from longfat.errors import InputError
 from longfat.execution import run_case, run_cases
-from longfat.execution.cache import Memory
+from longfat.execution.cache import ResultCache
 from longfat.execution.runs import Run, load_run
 from longfat.model.case import Case, File
 from longfat.model.network import Host, Link, Network
@@ -81,14 +81,14 @@ def test_a_changed_file_is_run_anew(tmp_path: Path) -> None:
             if line.startswith(("title", "memory", "network", "flows"))
         )
         one = planned(tmp_path / "study", f"{study}files: {{/opt/a/answer: answer}}\n")
-        run_cases({"default": one}, out=tmp_path / "out", memory=Memory())
+        run_cases({"default": one}, out=tmp_path / "out", cache=ResultCache())
         return one.case.digest
 
     first = digest("one")
     assert digest("one") == first
-    assert len(list(Memory().entries())) == 1
+    assert len(list(ResultCache().entries())) == 1
     assert digest("two") != first
-    assert len(list(Memory().entries())) == 2
+    assert len(list(ResultCache().entries())) == 2
 
 
 @pytest.fixture

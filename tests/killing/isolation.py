@@ -16,7 +16,7 @@ WORK = Path("/tmp/work")
 
 _MARK = "LONGFAT_KILLING_IS_ISOLATED"
 _HIDDEN = (Path("/tmp"), Path("/dev/shm"))
-_UNWANTED = ("TMPDIR", "XDG_RUNTIME_DIR", "LONGFAT_MEMORY")
+_UNWANTED = ("TMPDIR", "XDG_RUNTIME_DIR", "LONGFAT_RESULT_CACHE")
 
 
 def is_isolated() -> bool:

@@ -324,7 +324,7 @@ def _start_next(scenario: Scenario, folder: Path) -> None:
 
 
 def _environment(scenario: Scenario, folder: Path) -> dict[str, str]:
-    own = {"LONGFAT_MEMORY": str(folder / "memory"), "TERM": "dumb"}
+    own = {"LONGFAT_RESULT_CACHE": str(folder / "memory"), "TERM": "dumb"}
     if scenario.own_cache:
         own["LONGFAT_CACHE"] = str(folder / "cache")
     return {**os.environ, **own}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longfat.errors import InputError
-from longfat.execution.cache import Memory
+from longfat.execution.cache import ResultCache
 from longfat.execution.runs import load_run
 from longfat.execution.runs.run import damage
 from tests.killing.isolation import strangers
@@ -20,7 +20,7 @@ KINDS = ("process", "partial", "tmp", "shm", "cache", "digest")
 """What there can be of leftovers, in the table's order."""
 
 # There by design: a lock, a note of a result and of a report, what a failing test leaves.
-_HIDDEN_BY_DESIGN = (".lock", ".remembered.json", ".report.json", ".longfat")
+_HIDDEN_BY_DESIGN = (".lock", ".cached.json", ".report.json", ".longfat")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def find_leftovers(folder: Path, *, digests: dict[int, str]) -> list[Leftover]:
     """Wait for processes to end, and look for what is left.
 
     Args:
-        folder: the folder that longfat worked in, with `out` and `memory`.
+        folder: the folder that longfat worked in, with `out` and `cache`.
         digests: what the runs of the study have, by their seeds; those that are not
             there yet are added.
     """
@@ -69,11 +69,15 @@ def _partials(folder: Path) -> Iterator[Leftover]:
 
 def _damage(folder: Path) -> Iterator[Leftover]:
     """Yield the results of a cache that cannot be had from it as they were put there."""
-    memory = folder / "memory"
-    for place in sorted(memory.glob("??/*")):
+    cache = folder / "memory"
+    for place in sorted(cache.glob("??/*")):
         said: list[str] = []
-        run = Memory(memory, tell=said.append).recall(
-            place.name, out=folder / "recalled", name="recalled", study="", parameters={}
+        run = ResultCache(cache, tell=said.append).get(
+            place.name,
+            out=folder / "cached",
+            name="cached",
+            study="",
+            parameters={},
         )
         if run is None or said or damage(run):
             yield Leftover("cache", f"{place.name}: {' '.join(said)}")

@@ -15,7 +15,7 @@ from pathlib import Path
 from longfat.common.checksum import SUMS, folder_damage
 from longfat.engine.kernel import manifest as kernel_manifest
 from longfat.errors import MachineError
-from longfat.execution.cache import Memory
+from longfat.execution.cache import ResultCache
 from longfat.execution.cache.entry import NOTE
 from longfat.execution.runs import Run, load_run
 from longfat.execution.runs.run import MANIFEST
@@ -61,29 +61,29 @@ def change_file(chance: random.Random, content: bytes) -> bytes:
 
 
 @cache
-def remembered() -> dict[str, bytes]:
+def cached() -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copytree(LAB / "default-seed1", folder / "run")
         run = load_run(folder / "run")
-        memory = Memory(folder / "memory")
-        memory.remember(run)
-        return _tree(memory.place(run.key))
+        cache = ResultCache(folder / "memory")
+        cache.put(run)
+        return _tree(cache.place(run.key))
 
 
-def recall(folder: Path, content: bytes) -> None:
-    """Recall a result of which a file was changed; its key is the name of its folder."""
-    files = remembered()
+def get_cached(folder: Path, content: bytes) -> None:
+    """Take a result from the cache of which a file was changed; its key is its folder's name."""
+    files = cached()
     key = json.loads(files[NOTE])["key"]
     messages: list[str] = []
-    memory = Memory(folder / "memory", tell=messages.append)
+    cache = ResultCache(folder / "memory", tell=messages.append)
     for name, one in _unpacked_tree(content).items():
-        write(memory.place(key), name, one)
-    run = memory.recall(key, out=folder / "out", name="again", study="s", parameters={})
+        write(cache.place(key), name, one)
+    run = cache.get(key, out=folder / "out", name="again", study="s", parameters={})
     if run is None:
         if not messages:
             raise WrongError("nothing was messages")
-        if memory.knows(key):
+        if cache.knows(key):
             raise WrongError("it is still there")
         raise MachineError(messages[0])
     whole = _known_run(key)

@@ -7,12 +7,12 @@ import json
 from longfat.engine.kernel import manifest as kernel_manifest
 from longfat.execution.runs.run import MANIFEST
 from tests.mutations.folders import (
+    cached,
     change_file,
     check_kernel,
     check_run,
+    get_cached,
     packed_tree,
-    recall,
-    remembered,
     run_folder,
 )
 from tests.mutations.kind import Kind, files
@@ -59,7 +59,7 @@ KINDS: dict[str, Kind] = {
         read=check_forged,
     ),
     "cached result": Kind(
-        samples=lambda: [packed_tree(remembered())], mutate=change_file, read=recall
+        samples=lambda: [packed_tree(cached())], mutate=change_file, read=get_cached
     ),
     "run": Kind(samples=lambda: [packed_tree(run_folder())], mutate=change_file, read=check_run),
     "note": Kind(samples=note, mutate=change_json, read=check_note),

@@ -20,7 +20,7 @@ from longfat.common.extras import lazy, need
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.execution import run_cases
-from longfat.execution.cache import Memory
+from longfat.execution.cache import ResultCache
 from longfat.execution.runs import load_run
 from longfat.execution.runs.run import SERIES
 from longfat.study import read_study
@@ -101,7 +101,7 @@ class StudyRuns:
         seed: int | None = None,
         seeds: int | None = None,
         jobs: int | None = None,
-        memory: bool = True,
+        cache: bool = True,
     ) -> Verdict:
         """Run the study's cases, as `longfat run` does; what is known is not run again.
 
@@ -110,7 +110,7 @@ class StudyRuns:
             seed: the first seed, in place of the study's.
             seeds: the number of seeds, likewise.
             jobs: how many machines at once; as many as CPUs, if None.
-            memory: recall results and remember them.
+            cache: use the result cache.
 
         Returns:
             The verdict over what was run; `verdict()` is over all that is there.
@@ -121,8 +121,8 @@ class StudyRuns:
         names = tuple(cases)
         check_names([self.study], names)
         chosen = choose_cases(self.study, names=names, seed=seed, seeds=seeds, kernel=None)
-        remembered = Memory() if memory else None
-        runs = run_cases(chosen, out=self.out, study=self.study.name, jobs=jobs, memory=remembered)
+        cached = ResultCache() if cache else None
+        runs = run_cases(chosen, out=self.out, study=self.study.name, jobs=jobs, cache=cached)
         return judge(self.study, runs)
 
     def verdict(self) -> Verdict:

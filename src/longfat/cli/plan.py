@@ -15,8 +15,8 @@ from longfat.cli.console import stdout
 from longfat.cli.number_words import format_count, format_time
 from longfat.cli.tables import plain_table, print_table
 from longfat.errors import HostError
-from longfat.execution.batch_runner import Keys, experience_of
-from longfat.execution.cache import Memory
+from longfat.execution.batch_runner import Keys, cost_model_of
+from longfat.execution.cache import ResultCache
 from longfat.execution.cost import Cost
 from longfat.execution.cost import wall_on as wall_of
 from longfat.execution.cost_model import CostModel
@@ -44,7 +44,7 @@ _MOST_VALUES = 8
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A case with what one of its runs will cost, and how many of them are remembered."""
+    """A case with what one of its runs will cost, and how many of them are cached."""
 
     name: str
     planned: Planned
@@ -77,8 +77,8 @@ class _Plan:
     entries: tuple[_Entry, ...]
     jobs: int
     folder: Path
-    memory: Path
-    experience: CostModel
+    cache: Path
+    cost_model: CostModel
 
     @property
     def runs(self) -> int:
@@ -118,7 +118,7 @@ class _Plan:
 
     def to_json(self) -> dict[str, Any]:
         grid = self.study.grid
-        scale = self.experience.scale
+        scale = self.cost_model.scale
         return {
             "study": self.study.name,
             "title": self.study.title,
@@ -138,7 +138,7 @@ class _Plan:
             "disk_bytes": round(self.disk_bytes),
             "cases_without_known_rate": self.unlimited,
             "founded_on": {
-                "runs": self.experience.runs,
+                "runs": self.cost_model.runs,
                 "folder": str(self.folder),
                 "wall_ratio": None if scale is None else _ratio(scale.wall),
                 "disk_ratio": None if scale is None else _ratio(scale.disk),
@@ -168,7 +168,7 @@ def _ratio(spread: Any) -> dict[str, float]:
     help="Plan N seeds for each case in place of the study's number.",
 )
 @click.option("--kernel", metavar="VERSION", help="Plan for this kernel in place of the study's.")
-@click.option("--no-memory", is_flag=True, help="Take nothing as remembered.")
+@click.option("--no-cache", is_flag=True, help="Take nothing as cached.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Machines at once; default: one a CPU.")
 @click.option(
     "--out",
@@ -183,7 +183,7 @@ def plan(
     names: tuple[str, ...],
     seeds: int | None,
     kernel: str | None,
-    no_memory: bool,
+    no_cache: bool,
     jobs: int | None,
     out: Path | None,
     show_all: bool,
@@ -191,7 +191,7 @@ def plan(
 ) -> None:
     """Tell what `longfat run STUDY` would do: cases, runs, time and disk space.
 
-    Nothing is run. What is remembered costs nothing. Times are those of runs of the same
+    Nothing is run. What is cached costs nothing. Times are those of runs of the same
     study, where there are any, and else what was measured on another machine; the plan says
     which, and how sure it is.
     """
@@ -201,31 +201,31 @@ def plan(
     folder = out if out is not None else Path("runs") / found.name
     batch = Batch(cases=chosen, out=folder, study=found.name)
     jobs = jobs or len(os.sched_getaffinity(0))
-    made = _plan(found, batch, jobs=jobs, recalls=not no_memory)
+    made = _plan(found, batch, jobs=jobs, uses_cache=not no_cache)
     if as_json:
         click.echo(json.dumps(made.to_json(), indent=2))
         return
     _show(made, console=stdout(), show_all=show_all)
 
 
-def _plan(study: Study, batch: Batch, *, jobs: int, recalls: bool) -> _Plan:
-    memory = Memory()
-    experience = experience_of(batch, memory=memory)
-    known = _known(batch.cases, memory) if recalls else {}
+def _plan(study: Study, batch: Batch, *, jobs: int, uses_cache: bool) -> _Plan:
+    cache = ResultCache()
+    cost_model = cost_model_of(batch, cache=cache)
+    known = _known(batch.cases, cache) if uses_cache else {}
     entries = tuple(
-        _Entry(name, planned, experience.cost(planned.case), known.get(name, 0))
+        _Entry(name, planned, cost_model.cost(planned.case), known.get(name, 0))
         for name, planned in batch.cases.items()
     )
-    return _Plan(study, entries, jobs, batch.out, memory.root, experience)
+    return _Plan(study, entries, jobs, batch.out, cache.root, cost_model)
 
 
-def _known(cases: Mapping[str, Planned], memory: Memory) -> dict[str, int]:
-    """Return how many runs of each case are remembered."""
+def _known(cases: Mapping[str, Planned], cache: ResultCache) -> dict[str, int]:
+    """Return how many runs of each case are cached."""
     keys = Keys(Toolbox())
     known = {}
     for name, planned in cases.items():
         try:
-            known[name] = sum(memory.knows(keys.of(case)) for case in planned.seeded())
+            known[name] = sum(cache.knows(keys.of(case)) for case in planned.seeded())
         except HostError:
             known[name] = 0  # a kernel or a tool is not here yet: `longfat run` says so
     return known
@@ -247,7 +247,7 @@ def _show(made: _Plan, *, console: Console, show_all: bool) -> None:
         print_table(table, console=console)
     console.print()
     if made.known:
-        console.print(Text(_remembered(made)), soft_wrap=True)
+        console.print(Text(_known_runs(made)), soft_wrap=True)
     if made.known < made.runs:
         print_table(_sums(made), console=console)
     for line in _sureness(made):
@@ -262,11 +262,11 @@ def _show(made: _Plan, *, console: Console, show_all: bool) -> None:
         console.print(f"... and {len(made.entries) - len(shown):,} more: --all lists them")
 
 
-def _remembered(made: _Plan) -> str:
+def _known_runs(made: _Plan) -> str:
     if made.known == made.runs:
-        return f"All {format_count(made.runs, 'run')} are remembered: nothing is left to be run."
+        return f"All {format_count(made.runs, 'run')} are cached: nothing is left to be run."
     return (
-        f"{made.known:,} of {format_count(made.runs, 'run')} are remembered; the rest: about "
+        f"{made.known:,} of {format_count(made.runs, 'run')} are cached; the rest: about "
         f"{format_time(made.wall_s)}"
     )
 
@@ -284,7 +284,7 @@ def _sums(made: _Plan) -> Table:
 def _sureness(made: _Plan) -> list[str]:
     if made.known == made.runs:
         return []
-    scale = made.experience.scale
+    scale = made.cost_model.scale
     if scale is None:
         lines = [
             f"No runs in {made.folder} to learn from: times are those of another machine (see "
@@ -294,7 +294,7 @@ def _sureness(made: _Plan) -> list[str]:
     else:
         wall, disk = scale.wall, scale.disk
         lines = [
-            f"Learned from {format_count(made.experience.runs, 'run')} of this study; most of them "
+            f"Learned from {format_count(made.cost_model.runs, 'run')} of this study; most of them "
             f"took {wall.low / wall.median:.2f} to {wall.high / wall.median:.2f} times what this "
             f"reckoning gives for them, and {disk.low / disk.median:.2f} to "
             f"{disk.high / disk.median:.2f} times the space.",

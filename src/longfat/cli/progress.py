@@ -3,7 +3,7 @@
 On a terminal there is a live line for the whole and one for each case, however
 many seeds it has. Where there are more cases than the terminal has lines, only
 those that run have one. Elsewhere, a line tells of a case that is done with all
-of its seeds. Cases whose results are remembered are counted only.
+of its seeds. Cases whose results are cached are counted only.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _Shown:
     task: TaskID | None = None
     virtual_s: dict[int, float] = field(default_factory=dict)
     runs: list[Run] = field(default_factory=list)
-    recalled: int = 0
+    cached: int = 0
     started_s: float | None = None  # on the wall
 
     @property
@@ -162,11 +162,11 @@ class CaseProgress(RunObserver):
             self._whole.costs_s = {work.piece: work.cost.wall_s for work in works}
             self._show_whole()
 
-    def recalled(self, piece: RunId, run: Run) -> None:
+    def cached(self, piece: RunId, run: Run) -> None:
         """Count a piece whose result is known."""
         with self._lock:
             shown = self._cases[piece.batch, piece.name]
-            shown.recalled += 1
+            shown.cached += 1
             self._end(shown, piece, run)
 
     def progress(self, piece: RunId, progress: CaseState) -> None:
@@ -252,7 +252,7 @@ class CaseProgress(RunObserver):
         wall_s = sum(run.wall_s for run in shown.runs)
         text = f"{virtual_s:.1f} virtual s"
         speed = f"{virtual_s / wall_s:.2f}x" if wall_s else ""
-        known = shown.recalled == len(shown.runs)
+        known = shown.cached == len(shown.runs)
         if not self._console.is_terminal and not known:
             seeds = f"{len(shown.runs)} seeds, " if len(shown.runs) > 1 else ""
             line = f"{shown.label}: {seeds}{text} in {wall_s:.1f} s, {speed}"
@@ -268,7 +268,7 @@ class CaseProgress(RunObserver):
             completed=1,
             virtual=text,
             speed="" if known else speed,
-            left="remembered" if known else "done",
+            left="cached" if known else "done",
         )
 
     def _drop(self, shown: _Shown) -> None:

@@ -19,7 +19,7 @@ from longfat.common.extras import need
     metavar="FOLDER",
     help="Ask the runs below this folder; repeatable; default: runs.",
 )
-@click.option("--memory", is_flag=True, help="Ask the remembered results.")
+@click.option("--cache", is_flag=True, help="Ask the cached results.")
 @click.option("--tables", is_flag=True, help="List all tables and columns, and ask nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print a list of JSON objects.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
@@ -43,7 +43,7 @@ def query(
     sql: str | None,
     *,
     folders: tuple[Path, ...],
-    memory: bool,
+    cache: bool,
     tables: bool,
     as_json: bool,
     as_csv: bool,
@@ -64,7 +64,7 @@ def query(
 
     wish = Wish(
         folders=folders,
-        memory=memory,
+        cache=cache,
         tables=tables,
         as_json=as_json,
         as_csv=as_csv,

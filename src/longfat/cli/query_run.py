@@ -17,7 +17,7 @@ from longfat.analysis.query import METRIC, OF_RUN, Catalog, Limits, Reported, qu
 from longfat.cli.console import stderr, stdout
 from longfat.cli.query_output import print_csv, print_json, print_table, show, write_parquet
 from longfat.errors import InputError
-from longfat.execution.cache import memory_root
+from longfat.execution.cache import result_cache_root
 from longfat.model.units import parse_size_bytes, parse_time_s
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Wish:
 
     Attributes:
         folders: the runs below these are asked; those of `runs`, if there are none.
-        memory: the remembered results are asked.
+        cache: the cached results are asked.
         tables: nothing is asked, and the tables are listed.
         as_json: the answer is JSON.
         as_csv: it is CSV.
@@ -51,7 +51,7 @@ class Wish:
     """
 
     folders: tuple[Path, ...] = ()
-    memory: bool = False
+    cache: bool = False
     tables: bool = False
     as_json: bool = False
     as_csv: bool = False
@@ -71,7 +71,7 @@ def ask(sql: str | None, wish: Wish) -> None:
         raise InputError("--json, --csv and --parquet exclude each other: take one of them")
     limits = _limits(wish.time_limit, wish.memory_limit)
     with _reading() as progress:
-        catalog = Catalog(_roots(wish.folders, memory=wish.memory), on_read=progress)
+        catalog = Catalog(_roots(wish.folders, cache=wish.cache), on_read=progress)
         answer = None if wish.tables or sql is None else catalog.query(sql, limits=limits)
     if answer is None:
         _list_tables(catalog, console=stdout(), as_json=wish.as_json)
@@ -104,19 +104,19 @@ def _limits(time_limit: str, memory_limit: str) -> Limits:
     return limits
 
 
-def _roots(folders: Sequence[Path], *, memory: bool) -> list[Path]:
+def _roots(folders: Sequence[Path], *, cache: bool) -> list[Path]:
     roots = list(folders)
-    if not roots and not memory:
+    if not roots and not cache:
         if not _DEFAULT_ROOT.is_dir():
             raise InputError(
                 f"there is no folder {_DEFAULT_ROOT} here: --runs FOLDER names another, and "
-                "--memory asks the remembered results"
+                "--cache asks the cached results"
             )
         roots = [_DEFAULT_ROOT]
-    if memory:
-        place = memory_root()
+    if cache:
+        place = result_cache_root()
         if not place.is_dir():
-            raise InputError(f"{place}: nothing is remembered yet")
+            raise InputError(f"{place}: nothing is cached yet")
         roots.append(place)
     return roots
 

@@ -19,7 +19,7 @@ from longfat.common.atomic import write_whole
 from longfat.common.extras import need
 from longfat.errors import ExitCode
 from longfat.execution import run_batches
-from longfat.execution.cache import Memory
+from longfat.execution.cache import ResultCache
 from longfat.execution.runs.space import write_error
 from longfat.output.report import print_verdict, write_report
 from longfat.study import read_study
@@ -77,10 +77,10 @@ _PEM = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--fresh",
     is_flag=True,
-    help="Run what is remembered, too, and fail if it gives other bytes than then.",
+    help="Run what is cached, too, and fail if it gives other bytes than then.",
 )
 @click.option("--no-report", is_flag=True, help="Print the tables, and draw nothing.")
-@click.option("--no-memory", is_flag=True, help="Neither recall results nor remember them.")
+@click.option("--no-cache", is_flag=True, help="Do not use the result cache.")
 @click.option(
     "--keep-going", is_flag=True, help="After a failure go on; all are listed at the end."
 )
@@ -120,7 +120,7 @@ def run(
     out: Path | None,
     fresh: bool,
     no_report: bool,
-    no_memory: bool,
+    no_cache: bool,
     keep_going: bool,
     cluster: str | None,
     cluster_ca: Path | None,
@@ -132,10 +132,10 @@ def run(
     """Run the cases of each STUDY: a study file, a folder with a study.yaml, or a lab's name.
 
     A case that was run before with the same kernel and tools is not run again: its result
-    is remembered (see `longfat runs`).
+    is cached (see `longfat runs`).
     """
-    if fresh and no_memory:
-        raise click.UsageError("--fresh compares with what is remembered, which --no-memory bars")
+    if fresh and no_cache:
+        raise click.UsageError("--fresh compares with what is cached, which --no-cache bars")
     if storage is not None and cluster is None:
         raise click.UsageError("--storage is where a cluster's workers put results; add --cluster")
     certificates = {"ca": cluster_ca, "cert": cluster_cert, "key": cluster_key}
@@ -147,11 +147,11 @@ def run(
     outcome = _run(
         parts,
         jobs=jobs,
-        memory=None if no_memory else Memory(tell=_tell),
+        cache=None if no_cache else ResultCache(tell=_tell),
         fresh=fresh,
         keep_going=keep_going,
         workplace=_cluster(
-            cluster, certificates, storage=storage, recall=not fresh and not no_memory
+            cluster, certificates, storage=storage, use_storage=not fresh and not no_cache
         ),
     )
     verdicts = [judge(part.study, runs) for part, runs in zip(parts, outcome.runs, strict=True)]
@@ -172,7 +172,7 @@ def _run(
     parts: Sequence[Part],
     *,
     jobs: int | None,
-    memory: Memory | None,
+    cache: ResultCache | None,
     fresh: bool,
     keep_going: bool,
     workplace: Executor | None,
@@ -184,7 +184,7 @@ def _run(
             batches,
             workplace=workplace,
             jobs=jobs,
-            memory=memory,
+            cache=cache,
             fresh=fresh,
             keep_going=keep_going,
             audience=progress,
@@ -198,7 +198,7 @@ def _cluster(
     certificates: Mapping[str, Path | None],
     *,
     storage: str | None,
-    recall: bool,
+    use_storage: bool,
 ) -> Executor | None:
     if scheduler is None:
         return None
@@ -210,7 +210,7 @@ def _cluster(
         scheduler=scheduler,
         certificates=Certificates(**certificates),
         storage=storage,
-        recall=recall,
+        use_storage=use_storage,
         warn=_tell,
     )
 

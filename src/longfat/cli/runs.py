@@ -1,4 +1,4 @@
-"""`longfat runs`: what results are remembered, and forgetting them."""
+"""`longfat runs`: what results are cached, and forgetting them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from longfat.cli.number_words import format_age, format_count
 from longfat.cli.tables import plain_table, print_table
 from longfat.engine import kernel as kernels_here
 from longfat.errors import ExitCode, InputError
-from longfat.execution.cache import Collected, Entry, Memory, Rule, collect
+from longfat.execution.cache import Collected, Entry, ResultCache, Rule, collect
 from longfat.execution.runs import load_run
 from longfat.execution.runs.run import damage
 from longfat.model.metric import Unit
@@ -38,7 +38,7 @@ _DAYS = {"d": 1.0, "w": 7.0}
 
 
 def _filters(command: Any) -> Any:
-    """Add the options that choose among what is remembered."""
+    """Add the options that choose among what is cached."""
     for option in (
         click.option("--study", "studies", multiple=True, metavar="NAME", help="Of this study."),
         click.option("--case", "cases", multiple=True, metavar="NAME", help="Of this case."),
@@ -56,10 +56,10 @@ def _filters(command: Any) -> Any:
 
 @click.group()
 def runs() -> None:
-    """Look after remembered results: list, show, remove, check, gc.
+    """Look after cached results: list, show, remove, check, gc.
 
-    A case that was run once with a kernel and tools is not run again with them. LONGFAT_MEMORY
-    names the folder of the results, in place of the user's data folder.
+    A case that was run once with a kernel and tools is not run again with them.
+    LONGFAT_RESULT_CACHE names the folder of the results, in place of the user's data folder.
     """
 
 
@@ -69,15 +69,15 @@ def runs() -> None:
 def list_(
     studies: tuple[str, ...], cases: tuple[str, ...], releases: tuple[str, ...], *, as_json: bool
 ) -> None:
-    """List what is remembered, what was used last first."""
-    memory = Memory()
-    found = _chosen(memory.entries(), studies=studies, cases=cases, releases=releases)
+    """List what is cached, what was used last first."""
+    cache = ResultCache()
+    found = _chosen(cache.entries(), studies=studies, cases=cases, releases=releases)
     found.sort(key=lambda entry: (-entry.used_s, entry.key))
     if as_json:
         data = {
-            "folder": str(memory.root),
+            "folder": str(cache.root),
             "results": [_entry_json(entry) for entry in found],
-            "unreadable": [str(path) for path in memory.unreadable()],
+            "unreadable": [str(path) for path in cache.unreadable()],
         }
         click.echo(json.dumps(data, indent=2))
         return
@@ -85,9 +85,9 @@ def list_(
         print_table(_table(found), console=stdout())
     size = format_quantity(sum(entry.disk_bytes for entry in found), Unit.BYTES)
     stderr().print(
-        Text(f"{format_count(len(found), 'result')}, {size}, in {memory.root}"), soft_wrap=True
+        Text(f"{format_count(len(found), 'result')}, {size}, in {cache.root}"), soft_wrap=True
     )
-    if unreadable := memory.unreadable():
+    if unreadable := cache.unreadable():
         stderr().print(
             Text(
                 f"{len(unreadable):,} more cannot be used: damaged, or of another"
@@ -102,7 +102,7 @@ def list_(
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def show(key: str, *, as_json: bool) -> None:
     """Show all of the result whose key begins with KEY."""
-    entry = _one(Memory(), key)
+    entry = _one(ResultCache(), key)
     run = load_run(entry.folder)
     if as_json:
         click.echo(json.dumps(_entry_json(entry) | {"run": run.to_manifest()}, indent=2))
@@ -115,7 +115,7 @@ def show(key: str, *, as_json: bool) -> None:
 @runs.command()
 @click.argument("keys", nargs=-1, metavar="KEY...")
 @_filters
-@click.option("--all", "everything", is_flag=True, help="All that is remembered.")
+@click.option("--all", "everything", is_flag=True, help="All that is cached.")
 @click.option("--yes", is_flag=True, help="Do it without being asked, for what filters choose.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def remove(
@@ -135,15 +135,15 @@ def remove(
     filtered = bool(studies or cases or releases or everything)
     if bool(keys) == filtered:
         raise click.UsageError("name the results by KEY..., or choose them by filters or --all")
-    memory = Memory()
+    cache = ResultCache()
     if keys:
-        entries = list({entry.key: entry for entry in (_one(memory, key) for key in keys)}.values())
+        entries = list({entry.key: entry for entry in (_one(cache, key) for key in keys)}.values())
     else:
-        entries = _chosen(memory.entries(), studies=studies, cases=cases, releases=releases)
+        entries = _chosen(cache.entries(), studies=studies, cases=cases, releases=releases)
         if not yes:
             print_table(_table(entries), console=stderr())
             click.confirm(f"Forget {format_count(len(entries), 'result')}?", abort=True, err=True)
-    _tell(collect(memory, entries), dry_run=False, as_json=as_json)
+    _tell(collect(cache, entries), dry_run=False, as_json=as_json)
 
 
 @runs.command()
@@ -152,7 +152,7 @@ def remove(
 def check(folders: tuple[Path, ...], *, as_json: bool) -> None:
     """Read every byte of all results, or of run directories, and compare it with its checksum.
 
-    A remembered result that is damaged is set aside, and its case will run again. Ends
+    A cached result that is damaged is set aside, and its case will run again. Ends
     with 3 if anything is damaged.
     """
     problems: list[str] = []
@@ -165,9 +165,9 @@ def check(folders: tuple[Path, ...], *, as_json: bool) -> None:
             problems.append(error.message)
     good = len(folders) - len(problems)
     if not folders:
-        memory = Memory(tell=problems.append)
-        good = sum(memory.check(entry.key) for entry in list(memory.entries()))
-        problems += [f"{path}: it cannot be used" for path in memory.unreadable()]
+        cache = ResultCache(tell=problems.append)
+        good = sum(cache.check(entry.key) for entry in list(cache.entries()))
+        problems += [f"{path}: it cannot be used" for path in cache.unreadable()]
     if as_json:
         click.echo(json.dumps({"good": good, "problems": problems}, indent=2))
     else:
@@ -204,18 +204,18 @@ def gc(
         used_before_s=None if older is None else time.time() - _long_time_s(older),
         kernels={one.digest for one in kernels_here.kernels()} if kernels_gone else None,
     )
-    memory = Memory()
-    unreadable = memory.unreadable() if damaged else []
+    cache = ResultCache()
+    unreadable = cache.unreadable() if damaged else []
     if not dry_run:
         for path in unreadable:
-            memory.clear(path)
+            cache.clear(path)
     if unreadable and not as_json:
         would = "would be " if dry_run else ""
         click.echo(f"{len(unreadable)} that could not be used {would}removed")
-    entries = rule.forgets(memory.entries())
+    entries = rule.drops(cache.entries())
     if dry_run and entries and not as_json:
         print_table(_table(entries), console=stdout())
-    _tell(collect(memory, entries, dry_run=dry_run), dry_run=dry_run, as_json=as_json)
+    _tell(collect(cache, entries, dry_run=dry_run), dry_run=dry_run, as_json=as_json)
 
 
 def _long_time_s(text: str) -> float:
@@ -248,7 +248,7 @@ def _chosen(
     ]
 
 
-def _one(memory: Memory, prefix: str) -> Entry:
+def _one(cache: ResultCache, prefix: str) -> Entry:
     """Return the entry whose key begins so.
 
     Raises:
@@ -256,9 +256,9 @@ def _one(memory: Memory, prefix: str) -> Entry:
     """
     if len(prefix) < _LEAST_PREFIX:
         raise InputError(f"{prefix!r}: at least {_LEAST_PREFIX} digits of a key are needed")
-    found = list(memory.entries(prefix=prefix.lower()))
+    found = list(cache.entries(prefix=prefix.lower()))
     if not found:
-        raise InputError(f"no remembered result has a key that begins with {prefix!r}")
+        raise InputError(f"no cached result has a key that begins with {prefix!r}")
     if len(found) > 1:
         keys = ", ".join(entry.key[:_SHOWN] for entry in found[:4])
         raise InputError(f"{len(found)} results have keys that begin with {prefix!r}: {keys}")

@@ -19,7 +19,7 @@ from longfat.common.guard import scratch_folder
 from longfat.engine.kernel.version import USUAL, check_version
 from longfat.errors import ExitCode
 from longfat.execution import Batch, run_cases
-from longfat.execution.cache import Memory
+from longfat.execution.cache import ResultCache
 from longfat.model.units import parse_fraction, parse_rate_bps, parse_time_s
 from longfat.study import Planned
 
@@ -120,5 +120,5 @@ def _run(tuning: Tuning, out: Path) -> Checked:
     }
     batch = Batch(cases=planned, out=out)
     with CaseProgress([batch], labels=[""], console=stderr()) as progress:
-        runs = run_cases(planned, out=out, memory=Memory(), audience=progress)
+        runs = run_cases(planned, out=out, cache=ResultCache(), audience=progress)
     return judge_check(tuning, {name: found[0] for name, found in runs.items()})

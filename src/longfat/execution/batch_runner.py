@@ -1,9 +1,9 @@
-"""Run many cases: recall those that are known, give the rest to a workplace, remember them.
+"""Run many cases: take from the cache what is there, have the rest run, and cache that.
 
 A piece of work is a case with one seed. The pieces of all cases of all studies
-go to the workplace together, so that a long case of one study does not leave
+go to the executor together, so that a long case of one study does not leave
 CPUs idle while the next study waits. Pieces with one key are one result, and run
-once. What is done is remembered at once, so that whatever ends it all, the same
+once. What is done is cached at once, so that whatever ends it all, the same
 call goes on where it stopped.
 """
 
@@ -19,9 +19,9 @@ from longfat.errors import LongfatError
 from longfat.execution.collector import ResultCollector
 from longfat.execution.cost_model import (
     CostModel,
+    cached_runs,
     fit_cost_model,
     known_runs,
-    remembered_runs,
     runs_in,
 )
 from longfat.execution.executor import Batch, RunId, RunTask
@@ -33,7 +33,7 @@ from longfat.execution.tools import Toolbox
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from longfat.execution.cache import Memory
+    from longfat.execution.cache import ResultCache
     from longfat.execution.executor import Executor
     from longfat.execution.runs import Run
     from longfat.model.case import Case
@@ -76,7 +76,7 @@ def run_cases(
     out: Path,
     study: str = "",
     jobs: int | None = None,
-    memory: Memory | None = None,
+    cache: ResultCache | None = None,
     audience: RunObserver | None = None,
 ) -> dict[str, tuple[Run, ...]]:
     """Run the cases of one study: `run_batches` with one batch, none of which may fail.
@@ -86,7 +86,7 @@ def run_cases(
         out: the folder that takes the runs' folders.
         study: the study's name.
         jobs: as of `run_batches`, like the other arguments.
-        memory: likewise.
+        cache: likewise.
         audience: likewise.
 
     Returns:
@@ -98,7 +98,7 @@ def run_cases(
             others are ended.
     """
     batch = Batch(cases=planned, out=out, study=study)
-    outcome = run_batches([batch], jobs=jobs, memory=memory, audience=audience)
+    outcome = run_batches([batch], jobs=jobs, cache=cache, audience=audience)
     if outcome.failures:
         raise outcome.failures[0].error
     return dict(outcome.runs[0])
@@ -109,7 +109,7 @@ def run_batches(
     *,
     workplace: Executor | None = None,
     jobs: int | None = None,
-    memory: Memory | None = None,
+    cache: ResultCache | None = None,
     fresh: bool = False,
     keep_going: bool = False,
     stop: threading.Event | None = None,
@@ -121,8 +121,8 @@ def run_batches(
         batches: the cases, study by study.
         workplace: where they are run; the pool of this computer, if None.
         jobs: how many machines that pool runs at once; as many as CPUs, if None.
-        memory: where results are recalled from and remembered; nowhere, if None.
-        fresh: recall nothing; what is run must then give what is remembered.
+        cache: the result cache; none is used, if None.
+        fresh: take nothing from the cache; what is run must then give what is cached.
         keep_going: after a failure go on with the others. Else nothing more is begun,
             and those that run are ended.
         stop: set by anybody to begin nothing more and to end what runs.
@@ -144,7 +144,7 @@ def run_batches(
         for case in plan.seeded()
     }
     keeper = ResultCollector(
-        batches, memory=memory, audience=audience, stop=None if keep_going else stop
+        batches, cache=cache, audience=audience, stop=None if keep_going else stop
     )
     toolbox = Toolbox()
     keys = Keys(toolbox)
@@ -158,14 +158,14 @@ def run_batches(
         except LongfatError as error:
             keeper.failed(piece, error)
             continue
-        if memory is not None and not fresh:
-            keeper.recall(piece, key)
+        if cache is not None and not fresh:
+            keeper.get(piece, key)
         if piece not in keeper.runs:
             first = first_of.setdefault(key, piece)
             twins.setdefault(first, []).extend([piece] if piece != first else [])
     if twins and not stop.is_set():
         keeper.share(twins)
-        works = _works(twins, cases, batches, memory)
+        works = _works(twins, cases, batches, cache)
         audience.planned(works)
         place = workplace or Pool(jobs, toolbox=toolbox)
         place.execute(works, listener=keeper, stop=stop)
@@ -176,12 +176,12 @@ def _works(
     pieces: Mapping[RunId, object],
     cases: Mapping[RunId, Case],
     batches: Sequence[Batch],
-    memory: Memory | None,
+    cache: ResultCache | None,
 ) -> list[RunTask]:
-    experience = [CostModel() for _ in batches]
+    cost_model = [CostModel() for _ in batches]
     if len(pieces) > 1:  # of one, nothing depends on what it costs
-        experience = [
-            experience_of(batch, memory=memory)
+        cost_model = [
+            cost_model_of(batch, cache=cache)
             if any(piece.batch == index for piece in pieces)
             else CostModel()
             for index, batch in enumerate(batches)
@@ -195,7 +195,7 @@ def _works(
                 piece=piece,
                 case=case,
                 out=batch.out,
-                cost=experience[piece.batch].cost(case),
+                cost=cost_model[piece.batch].cost(case),
                 study=batch.study,
                 parameters=plan.parameters,
                 setup_places=plan.setup_places,
@@ -204,11 +204,11 @@ def _works(
     return works
 
 
-def experience_of(batch: Batch, *, memory: Memory | None) -> CostModel:
-    """Return what the runs of a study teach: those in its folder, else those remembered."""
+def cost_model_of(batch: Batch, *, cache: ResultCache | None) -> CostModel:
+    """Return what the runs of a study teach: those in its folder, else those cached."""
     folders = runs_in(batch.out)
-    if not folders and memory is not None and batch.study:
-        folders = remembered_runs(memory, batch.study)
+    if not folders and cache is not None and batch.study:
+        folders = cached_runs(cache, batch.study)
     return fit_cost_model(known_runs(folders))
 
 
@@ -232,7 +232,7 @@ def _outcome(
     return Outcome(
         runs=tuple(whole),
         failures=tuple(failures),
-        remembered=keeper.recalled,
-        ran=len(keeper.runs) - keeper.recalled,
+        cached=keeper.cached,
+        ran=len(keeper.runs) - keeper.cached,
         left=len(cases) - len(keeper.runs) - len(failures),
     )

@@ -15,7 +15,7 @@ from longfat.execution.runs.space import write_error
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from longfat.execution.cache import Memory
+    from longfat.execution.cache import ResultCache
     from longfat.execution.case_runner import Progress
     from longfat.execution.executor import Batch, RunId
     from longfat.execution.outcome import RunObserver
@@ -27,7 +27,7 @@ class ResultCollector:
 
     Args:
         batches: the cases that are run.
-        memory: where results are recalled from and remembered; nowhere, if None.
+        cache: the result cache; none is used, if None.
         audience: who is told.
         stop: set after a failure; None to go on.
     """
@@ -36,34 +36,34 @@ class ResultCollector:
         self,
         batches: Sequence[Batch],
         *,
-        memory: Memory | None,
+        cache: ResultCache | None,
         audience: RunObserver,
         stop: threading.Event | None,
     ) -> None:
         self.runs: dict[RunId, Run] = {}
         self.failures: dict[RunId, LongfatError] = {}
-        self.recalled = 0
+        self.cached = 0
         self._batches = batches
-        self._memory = memory
+        self._cache = cache
         self._audience = audience
         self._stop = stop
         self._twins: Mapping[RunId, Sequence[RunId]] = {}
         self._lock = threading.Lock()
 
-    def recall(self, piece: RunId, key: str) -> None:
+    def get(self, piece: RunId, key: str) -> None:
         """Take the result of a piece from the memory, if it is known.
 
-        A run that lies in its place and is not remembered (a kill came between, or the
-        memory was cleared) is remembered now, if it is undamaged.
+        A run that lies in its place and is not cached (a kill came between, or the
+        memory was cleared) is cached now, if it is undamaged.
 
         Raises:
             LongfatError: the run's folder or the memory cannot be written to.
         """
-        assert self._memory is not None
+        assert self._cache is not None
         batch = self._batches[piece.batch]
-        if not self._memory.knows(key) and not self._adopt(piece, key):
+        if not self._cache.knows(key) and not self._adopt(piece, key):
             return
-        run = self._memory.recall(
+        run = self._cache.get(
             key,
             out=batch.out,
             name=piece.name,
@@ -72,8 +72,8 @@ class ResultCollector:
         )
         if run is not None:
             self.runs[piece] = run
-            self.recalled += 1
-            self._audience.recalled(piece, run)
+            self.cached += 1
+            self._audience.cached(piece, run)
 
     def share(self, twins: Mapping[RunId, Sequence[RunId]]) -> None:
         """Note for each piece that will be run the others that want the same result."""
@@ -84,10 +84,10 @@ class ResultCollector:
         self._audience.progress(piece, progress)
 
     def done(self, piece: RunId, run: Run) -> None:
-        """Take a run home: remember it, and give it to all pieces that want it."""
+        """Take a run home: cache it, and give it to all pieces that want it."""
         try:
-            if self._memory is not None:
-                self._memory.remember(run)
+            if self._cache is not None:
+                self._cache.put(run)
         except LongfatError as error:
             self.failed(piece, error)
             return
@@ -119,7 +119,7 @@ class ResultCollector:
             self._stop.set()
 
     def _adopt(self, piece: RunId, key: str) -> bool:
-        assert self._memory is not None
+        assert self._cache is not None
         folder = self._batches[piece.batch].out / f"{piece.name}-seed{piece.seed}"
         if not (folder / MANIFEST).exists():
             return False
@@ -127,7 +127,7 @@ class ResultCollector:
             run = load_run(folder)
             if run.key != key or damage(run):
                 return False
-            self._memory.remember(run)
+            self._cache.put(run)
         except (InputError, OSError):
             return False
         return True

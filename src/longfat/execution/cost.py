@@ -36,7 +36,7 @@ _SERIES_SHARE = 0.07
 
 # Bytes of memory: a booted machine that runs a flow; its table of pages, for each byte of
 # memory that it has; and for each byte that its queues hold, here and in the sender's buffer.
-# docs/memory.md has what they were taken from.
+# docs/result-cache.md has what they were taken from.
 _PEAK_BYTES = 36e6
 _PEAK_SHARE = 1 / 64
 _PEAK_QUEUED = 2.0

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from longfat.execution.cache import Memory
+    from longfat.execution.cache import ResultCache
     from longfat.model.case import Case
     from longfat.model.spread import Spread
 
@@ -52,9 +52,9 @@ def runs_in(folder: Path) -> list[Path]:
         return []
 
 
-def remembered_runs(memory: Memory, study: str) -> list[Path]:
-    """Return where the remembered runs of a study lie, the one used last first."""
-    found = [entry for entry in memory.entries() if entry.study == study]
+def cached_runs(cache: ResultCache, study: str) -> list[Path]:
+    """Return where the cached runs of a study lie, the one used last first."""
+    found = [entry for entry in cache.entries() if entry.study == study]
     return [entry.folder for entry in sorted(found, key=lambda entry: -entry.used_s)]
 
 

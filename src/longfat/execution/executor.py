@@ -1,6 +1,6 @@
 """The words of running many cases: pieces of work, and the places that carry them out.
 
-`many` decides what is to be run (what is remembered is not) and what becomes of
+`many` decides what is to be run (what is cached is not) and what becomes of
 it; a `Executor` carries it out: the pool of this machine, or a cluster.
 """
 

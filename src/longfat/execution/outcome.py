@@ -26,14 +26,14 @@ class RunObserver:
     def planned(self, works: Sequence[RunTask]) -> None:
         """Hear what will be run, once, before anything is."""
 
-    def recalled(self, piece: RunId, run: Run) -> None:
+    def cached(self, piece: RunId, run: Run) -> None:
         """Hear that the result of a piece was known already."""
 
     def progress(self, piece: RunId, progress: Progress) -> None:
         """Hear how far a piece is, a few times a second while it runs."""
 
     def done(self, piece: RunId, run: Run) -> None:
-        """Hear that a piece is done and remembered."""
+        """Hear that a piece is done and cached."""
 
     def failed(self, piece: RunId, error: LongfatError) -> None:
         """Hear that a piece has failed."""
@@ -61,14 +61,14 @@ class Outcome:
             each seed, in the seeds' order. A case that is not done with all of its
             seeds is absent: the median of those that are left would speak of others.
         failures: what failed, in the cases' order.
-        remembered: how many pieces were known already.
+        cached: how many pieces were known already.
         ran: how many were run.
         left: how many were neither, because something had failed before.
     """
 
     runs: tuple[Mapping[str, tuple[Run, ...]], ...]
     failures: tuple[Failure, ...]
-    remembered: int
+    cached: int
     ran: int
     left: int
 
@@ -82,9 +82,9 @@ class Outcome:
         return max(codes, default=ExitCode.GOOD)
 
     def told(self) -> str:
-        """Return the numbers in a line, such as `200 runs: 180 remembered, 20 run`."""
-        total = self.remembered + self.ran + len(self.failures) + self.left
-        parts = [f"{self.remembered:,} remembered", f"{self.ran:,} run"]
+        """Return the numbers in a line, such as `200 runs: 180 cached, 20 run`."""
+        total = self.cached + self.ran + len(self.failures) + self.left
+        parts = [f"{self.cached:,} cached", f"{self.ran:,} run"]
         if self.failures:
             parts.append(f"{len(self.failures):,} failed")
         if self.left:

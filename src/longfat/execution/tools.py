@@ -2,7 +2,7 @@
 
 A result depends on them (law 1 of the design: same case, same kernel binary,
 same tools), so a run's manifest names their versions and the digests of their
-bytes, and a result is remembered by them.
+bytes, and a result is cached by them.
 """
 
 from __future__ import annotations

@@ -168,7 +168,7 @@ class Network(RunningNetwork):
                     words = (done.stderr or done.stdout).strip() or "it said nothing"
                     ending = f"exited with status {done.returncode}"
                     raise InputError(f"{command.node}: `{command.line}` {ending}: {words}")
-                network.remember(command.node, command.line)
+                network.add_setup(command.node, command.line)
         except BaseException:
             network.close()
             raise

@@ -122,7 +122,7 @@ class Node:
         if value is not None:
             line = f"sysctl -w {name}={shlex.quote(str(value))}"
             self.run(line, check=True)
-            self._network.remember(self._place, line)
+            self._network.add_setup(self._place, line)
         return self.run(["sysctl", "-n", name], check=True).stdout.strip()
 
     def write_file(self, path: str, data: str | bytes, *, mode: int = 0o644) -> None:

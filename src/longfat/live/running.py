@@ -167,7 +167,7 @@ class RunningNetwork(ABC):
         except KeyError:
             raise InputError(f"there is no interface {interface!r}") from None
         done = self.run_at(place, line, check=True)
-        self.remember(place, line)
+        self.add_setup(place, line)
         return done.stdout
 
     def start(self, flow: Flow) -> Started:
@@ -194,7 +194,7 @@ class RunningNetwork(ABC):
         """Return what was set up so far as a case: nodes, links, files, lines of tc and sysctl."""
         return replace(self._case, setup=tuple(self._setup))
 
-    def remember(self, place: str, line: str) -> None:
+    def add_setup(self, place: str, line: str) -> None:
         """Take a line for a part of the set-up, which `save` keeps."""
         self._setup.append(Command(node=place, line=line))
 

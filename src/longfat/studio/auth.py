@@ -60,7 +60,7 @@ _POLICY_VIOLATION = 1008
 _NO_TOKEN = (
     "This is longfat studio, and it needs its token.\n\n"
     "Open the URL that `longfat studio` printed in its terminal: it holds the token, and this\n"
-    "browser then remembers it for as long as that studio runs.\n"
+    "browser then caches it for as long as that studio runs.\n"
 )
 
 

@@ -36,7 +36,7 @@ _LARGEST_BYTES = 4 * LARGEST_FILE_BYTES
 class Documents:
     """The documents of a workspace.
 
-    It remembers what it last read or wrote of each file. So nobody writes over what
+    It caches what it last read or wrote of each file. So nobody writes over what
     somebody else, such as an editor, has put there since.
 
     Args:

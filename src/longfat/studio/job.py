@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from longfat.analysis.verdict import judge
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution import Batch, RunObserver, run_batches
-from longfat.execution.cache import Memory
+from longfat.execution.cache import ResultCache
 from longfat.execution.compile import expected_virtual_s
 from longfat.output.report import write_report
 from longfat.studio.error_responses import problem_of
@@ -151,7 +151,7 @@ class Job(RunObserver):
         try:
             plan = self.plan
             batch = Batch(cases=plan.chosen, out=plan.folder, study=plan.study.name)
-            outcome = run_batches([batch], memory=Memory(), stop=self._cancelled, audience=self)
+            outcome = run_batches([batch], cache=ResultCache(), stop=self._cancelled, audience=self)
             if outcome.failures:
                 raise outcome.failures[0].error
             if self._cancelled.is_set():
@@ -182,8 +182,8 @@ class Job(RunObserver):
             tally.virtual_s[piece.seed] = progress.virtual_s
         self._on_change(self.number)
 
-    def recalled(self, piece: RunId, run: Run) -> None:
-        """Note a run that was remembered: to the page it is one that is done."""
+    def cached(self, piece: RunId, run: Run) -> None:
+        """Note a run that was cached: to the page it is one that is done."""
         self.done(piece, run)
 
     def done(self, piece: RunId, run: Run) -> None:

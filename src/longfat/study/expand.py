@@ -100,7 +100,7 @@ class Settings:
     memory_bytes: int = declare(
         Size(least=128 * 1024**2, most=1024**4),
         default=DEFAULT_MEMORY_BYTES,
-        label="Memory",
+        label="ResultCache",
         help="the machine's memory",
     )
     network: Network | None = None

@@ -19,7 +19,7 @@ import pytest
 
 from longfat.engine.kernel import Kernel
 from longfat.errors import InputError, MachineError
-from longfat.execution.cache import Memory, memory_root
+from longfat.execution.cache import ResultCache, result_cache_root
 from longfat.execution.cache.store import MOST_DAMAGED
 from longfat.execution.runs import Run, load_run
 from longfat.execution.runs.run import damage
@@ -37,26 +37,26 @@ def run(tmp_path: Path, make_case: MakeCase, kernel: Kernel) -> Run:
     return keep(tmp_path / "first", make_case(), kernel)
 
 
-def recall(memory: Memory, key: str, out: Path) -> Run | None:
-    return memory.recall(key, out=out, name="again", study="other", parameters=SETTINGS)
+def get(cache: ResultCache, key: str, out: Path) -> Run | None:
+    return cache.get(key, out=out, name="again", study="other", parameters=SETTINGS)
 
 
 def test_the_folder_is_named_by_the_environment(memory_root_named: Path) -> None:
-    assert memory_root() == memory_root_named
+    assert result_cache_root() == memory_root_named
 
 
 @pytest.fixture
 def memory_root_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("LONGFAT_MEMORY", str(tmp_path / "elsewhere"))
+    monkeypatch.setenv("LONGFAT_RESULT_CACHE", str(tmp_path / "elsewhere"))
     return tmp_path / "elsewhere"
 
 
 def test_a_result_comes_back_under_another_name(tmp_path: Path, run: Run) -> None:
-    memory = Memory()
-    assert recall(memory, run.key, tmp_path / "second") is None
-    memory.remember(run)
-    assert memory.knows(run.key)
-    again = recall(memory, run.key, tmp_path / "second")
+    cache = ResultCache()
+    assert get(cache, run.key, tmp_path / "second") is None
+    cache.put(run)
+    assert cache.knows(run.key)
+    again = get(cache, run.key, tmp_path / "second")
     assert again is not None
     assert again.folder == tmp_path / "second" / "again-seed1"
     assert (again.name, again.study, again.parameters) == ("again", "other", SETTINGS)
@@ -66,145 +66,145 @@ def test_a_result_comes_back_under_another_name(tmp_path: Path, run: Run) -> Non
     # The same files, which take their space once; but each has a manifest of its own.
     assert (again.raw / "a.txt").samefile(run.raw / "a.txt")
     assert load_run(run.folder) == run
-    assert [path for path in memory.root.rglob(".*") if path.suffix == ".partial"] == []
+    assert [path for path in cache.root.rglob(".*") if path.suffix == ".partial"] == []
 
 
 def test_a_recall_leaves_alone_what_is_there(tmp_path: Path, run: Run) -> None:
-    memory = Memory()
-    memory.remember(run)
-    first = recall(memory, run.key, tmp_path / "second")
+    cache = ResultCache()
+    cache.put(run)
+    first = get(cache, run.key, tmp_path / "second")
     assert first is not None
     number = first.folder.stat().st_ino
-    assert recall(memory, run.key, tmp_path / "second") == first
+    assert get(cache, run.key, tmp_path / "second") == first
     assert first.folder.stat().st_ino == number
     (first.folder / "manifest.json").write_text("{}")
-    assert recall(memory, run.key, tmp_path / "second") == first
+    assert get(cache, run.key, tmp_path / "second") == first
     assert load_run(first.folder) == first
 
 
-def test_a_file_that_was_edited_is_not_recalled(tmp_path: Path, run: Run) -> None:
+def test_a_file_that_was_edited_is_not_taken(tmp_path: Path, run: Run) -> None:
     messages: list[str] = []
-    memory = Memory(tell=messages.append)
-    memory.remember(run)
+    cache = ResultCache(tell=messages.append)
+    cache.put(run)
     (run.raw / "a.txt").write_text("y")  # the memory's own file, by its other name
-    assert recall(memory, run.key, tmp_path / "second") is None
-    place = memory.place(run.key)
-    (aside,) = (memory.root / ".damaged").iterdir()
+    assert get(cache, run.key, tmp_path / "second") is None
+    place = cache.place(run.key)
+    (aside,) = (cache.root / ".damaged").iterdir()
     assert messages == [
-        f"the remembered result {run.key[:12]} is damaged, is set aside in {aside}, and does not"
+        f"the cached result {run.key[:12]} is damaged, is set aside in {aside}, and does not"
         f" count: {place}: raw/a.txt: its bytes have changed"
     ]
-    assert memory.unreadable() == [aside]
-    assert not memory.knows(run.key)
+    assert cache.unreadable() == [aside]
+    assert not cache.knows(run.key)
     assert not (tmp_path / "second").exists()
-    assert list(memory.entries()) == []
+    assert list(cache.entries()) == []
 
 
-def test_a_file_that_was_only_touched_is_recalled(tmp_path: Path, run: Run) -> None:
-    memory = Memory(tell=pytest.fail)
-    memory.remember(run)
+def test_a_file_that_was_only_touched_is_taken(tmp_path: Path, run: Run) -> None:
+    cache = ResultCache(tell=pytest.fail)
+    cache.put(run)
     os.utime(run.raw / "a.txt", (1, 1))
-    assert recall(memory, run.key, tmp_path / "second") is not None
+    assert get(cache, run.key, tmp_path / "second") is not None
 
 
 def test_a_missing_file_and_a_broken_note_are_no_results(tmp_path: Path, run: Run) -> None:
     messages: list[str] = []
-    memory = Memory(tell=messages.append)
-    memory.remember(run)
-    (memory.place(run.key) / "raw" / "a.txt").unlink()
-    assert recall(memory, run.key, tmp_path / "second") is None
-    memory.remember(run)
-    (memory.place(run.key) / ".remembered.json").write_text("{")
-    assert recall(memory, run.key, tmp_path / "second") is None
-    memory.remember(run)
-    (memory.place(run.key) / "manifest.json").write_text("{}")
-    assert recall(memory, run.key, tmp_path / "second") is None
+    cache = ResultCache(tell=messages.append)
+    cache.put(run)
+    (cache.place(run.key) / "raw" / "a.txt").unlink()
+    assert get(cache, run.key, tmp_path / "second") is None
+    cache.put(run)
+    (cache.place(run.key) / ".cached.json").write_text("{")
+    assert get(cache, run.key, tmp_path / "second") is None
+    cache.put(run)
+    (cache.place(run.key) / "manifest.json").write_text("{}")
+    assert get(cache, run.key, tmp_path / "second") is None
     assert len(messages) == 3
     assert "raw/a.txt: it is missing" in messages[0]
-    assert f"{memory.place(run.key)}/.remembered.json: not JSON" in messages[1]
-    assert f"{memory.place(run.key)}/manifest.json: its format is null" in messages[2]
-    assert not memory.knows(run.key)
+    assert f"{cache.place(run.key)}/.cached.json: not JSON" in messages[1]
+    assert f"{cache.place(run.key)}/manifest.json: its format is null" in messages[2]
+    assert not cache.knows(run.key)
 
 
 def test_other_bytes_under_one_key_are_an_error(
     tmp_path: Path, run: Run, make_case: MakeCase, kernel: Kernel
 ) -> None:
-    memory = Memory()
-    memory.remember(run)
-    memory.remember(keep(tmp_path / "same", make_case(), kernel, wall_s=9))
+    cache = ResultCache()
+    cache.put(run)
+    cache.put(keep(tmp_path / "same", make_case(), kernel, wall_s=9))
     other = keep(tmp_path / "other", make_case(), kernel, text="y")
     with pytest.raises(MachineError, match=r"gave other bytes .* raw/a\.txt differ"):
-        memory.remember(other)
-    assert not damage(load_run(memory.place(run.key)))
+        cache.put(other)
+    assert not damage(load_run(cache.place(run.key)))
 
 
 def test_a_damaged_result_is_found_out_by_the_next_run(
     tmp_path: Path, run: Run, make_case: MakeCase, kernel: Kernel
 ) -> None:
     messages: list[str] = []
-    memory = Memory(tell=messages.append)
-    memory.remember(run)
+    cache = ResultCache(tell=messages.append)
+    cache.put(run)
     (run.raw / "a.txt").write_text("y")
     same = keep(tmp_path / "same", make_case(), kernel)
-    memory.remember(same)
+    cache.put(same)
     assert len(messages) == 1
-    assert recall(memory, run.key, tmp_path / "second") is not None
+    assert get(cache, run.key, tmp_path / "second") is not None
     with pytest.raises(InputError, match=r"raw/a\.txt: its bytes have changed"):
-        Memory(tmp_path / "other").remember(run)
+        ResultCache(tmp_path / "other").put(run)
 
 
 def test_a_result_without_a_manifest_is_replaced(tmp_path: Path, run: Run) -> None:
     messages: list[str] = []
-    memory = Memory(tell=messages.append)
-    memory.remember(run)
-    (memory.place(run.key) / "manifest.json").unlink()
-    memory.remember(run)
+    cache = ResultCache(tell=messages.append)
+    cache.put(run)
+    (cache.place(run.key) / "manifest.json").unlink()
+    cache.put(run)
     assert len(messages) == 1
-    assert recall(memory, run.key, tmp_path / "second") is not None
+    assert get(cache, run.key, tmp_path / "second") is not None
 
 
 def test_swapped_results_are_found(
     tmp_path: Path, run: Run, make_case: MakeCase, kernel: Kernel
 ) -> None:
     messages: list[str] = []
-    memory = Memory(tell=messages.append)
+    cache = ResultCache(tell=messages.append)
     other = keep(tmp_path / "other", make_case(seed=2), kernel)
     for one in (run, other):
-        memory.remember(one)
-    places = memory.place(run.key), memory.place(other.key)
+        cache.put(one)
+    places = cache.place(run.key), cache.place(other.key)
     places[0].rename(tmp_path / "aside")
     places[1].rename(places[0])
     (tmp_path / "aside").rename(places[1])
-    assert recall(memory, run.key, tmp_path / "second") is None
-    assert recall(memory, other.key, tmp_path / "second") is None
+    assert get(cache, run.key, tmp_path / "second") is None
+    assert get(cache, other.key, tmp_path / "second") is None
     assert all("key: it is that of another result" in one for one in messages)
 
 
 def test_bytes_that_kept_size_and_time_are_found(tmp_path: Path, run: Run) -> None:
     messages: list[str] = []
-    memory = Memory(tell=messages.append)
-    memory.remember(run)
-    path = memory.place(run.key) / "raw" / "a.txt"
+    cache = ResultCache(tell=messages.append)
+    cache.put(run)
+    path = cache.place(run.key) / "raw" / "a.txt"
     about = path.stat()
     path.write_text("y")
     os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
-    assert not memory.check(run.key)
+    assert not cache.check(run.key)
     assert "raw/a.txt: its bytes have changed" in messages[0]
-    assert recall(memory, run.key, tmp_path / "second") is None
+    assert get(cache, run.key, tmp_path / "second") is None
 
 
 def test_few_damaged_results_are_kept(run: Run, tmp_path: Path) -> None:
-    memory = Memory()
+    cache = ResultCache()
     for count in range(MOST_DAMAGED + 3):
-        memory.remember(run)
-        (memory.place(run.key) / "manifest.json").write_text(str(count))
-        assert recall(memory, run.key, tmp_path / "second") is None
-    kept = memory.unreadable()
+        cache.put(run)
+        (cache.place(run.key) / "manifest.json").write_text(str(count))
+        assert get(cache, run.key, tmp_path / "second") is None
+    kept = cache.unreadable()
     assert len(kept) == MOST_DAMAGED
     assert (kept[-1] / "manifest.json").read_text() == str(MOST_DAMAGED + 2)
     for one in kept:
-        memory.clear(one)
-    assert memory.unreadable() == []
+        cache.clear(one)
+    assert cache.unreadable() == []
 
 
 @pytest.fixture
@@ -217,49 +217,49 @@ def other_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_on_another_disk_files_are_copied(tmp_path: Path, run: Run, other_disk: Path) -> None:
-    memory = Memory(other_disk / "memory", tell=pytest.fail)
-    memory.remember(run)
-    again = recall(memory, run.key, tmp_path / "second")
+    cache = ResultCache(other_disk / "memory", tell=pytest.fail)
+    cache.put(run)
+    again = get(cache, run.key, tmp_path / "second")
     assert again is not None
     assert (again.raw / "a.txt").stat().st_nlink == 1
     assert (again.raw / "a.txt").read_text() == "x"
     # A copy that was edited is another file than the memory's, and is replaced.
     (again.raw / "a.txt").write_text("edited")
-    assert recall(memory, run.key, tmp_path / "second") == again
+    assert get(cache, run.key, tmp_path / "second") == again
     assert (again.raw / "a.txt").read_text() == "x"
 
 
 def test_threads_that_remember_one_result_agree(run: Run) -> None:
     errors: list[BaseException] = []
 
-    def remember() -> None:
+    def put() -> None:
         try:
             for _ in range(5):
-                Memory().remember(run)
+                ResultCache().put(run)
         except Exception as error:
             errors.append(error)
 
-    threads = [threading.Thread(target=remember) for _ in range(8)]
+    threads = [threading.Thread(target=put) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert errors == []
-    assert [entry.key for entry in Memory().entries()] == [run.key]
-    assert list(memory_root().glob(".*")) == []
+    assert [entry.key for entry in ResultCache().entries()] == [run.key]
+    assert list(result_cache_root().glob(".*")) == []
 
 
 COME_AND_GO = """
 import sys
 from pathlib import Path
-from longfat.execution.cache import Memory
+from longfat.execution.cache import ResultCache
 from longfat.execution.runs import load_run
 
-memory, run = Memory(), load_run(Path(sys.argv[1]))
+cache, run = ResultCache(), load_run(Path(sys.argv[1]))
 while True:
-    memory.remember(run)
-    memory.recall(run.key, out=Path(sys.argv[2]), name="again", study="", parameters={})
-    memory.forget(run.key)
+    cache.put(run)
+    cache.get(run.key, out=Path(sys.argv[2]), name="again", study="", parameters={})
+    cache.remove(run.key)
 """
 
 
@@ -279,37 +279,37 @@ def test_kills_leave_results_whole_or_absent(tmp_path: Path, run: Run) -> None:
             process.kill()
             # By our kill, and not by an error before.
             assert process.wait() == -signal.SIGKILL
-        # What is seen is whole; a result that is not there is simply remembered again.
-        memory = Memory(tell=messages.append)
-        for entry in memory.entries():
-            assert recall(memory, entry.key, tmp_path / "third") is not None
+        # What is seen is whole; a result that is not there is simply cached again.
+        cache = ResultCache(tell=messages.append)
+        for entry in cache.entries():
+            assert get(cache, entry.key, tmp_path / "third") is not None
         if second.exists():
             assert not damage(load_run(second))
-        memory.remember(run)
-        assert recall(memory, run.key, tmp_path / "third") is not None
+        cache.put(run)
+        assert get(cache, run.key, tmp_path / "third") is not None
     assert messages == []
-    for left in memory_root().glob(".*"):
+    for left in result_cache_root().glob(".*"):
         os.utime(left, (1, 1))
-    memory = Memory()
-    memory.forget(run.key)
-    memory.remember(run)
-    assert list(memory_root().glob(".*")) == []
+    cache = ResultCache()
+    cache.remove(run.key)
+    cache.put(run)
+    assert list(result_cache_root().glob(".*")) == []
 
 
 FULL = """
 import sys
 from pathlib import Path
 from longfat.errors import LongfatError
-from longfat.execution.cache import Memory
+from longfat.execution.cache import ResultCache
 from longfat.execution.runs import load_run
 
 root, folder = Path(sys.argv[1]), Path(sys.argv[2])
-memory = Memory(root)
+cache = ResultCache(root)
 try:
-    memory.remember(load_run(folder))
+    cache.put(load_run(folder))
 except LongfatError as error:
     print(type(error).__name__, error)
-print(memory.knows(load_run(folder).key), sorted(path.name for path in root.rglob("*")))
+print(cache.knows(load_run(folder).key), sorted(path.name for path in root.rglob("*")))
 """
 
 
@@ -346,8 +346,8 @@ def test_a_full_disk_is_told_and_leaves_nothing_half(
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path, run: Run) -> None:
-    memory = Memory()
-    memory.remember(run)
+    cache = ResultCache()
+    cache.put(run)
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be written to"):
-        recall(memory, run.key, tmp_path / "file")
+        get(cache, run.key, tmp_path / "file")

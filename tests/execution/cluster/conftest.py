@@ -33,7 +33,7 @@ _DASK = Path(sys.executable).with_name("dask")
 
 
 class Hearer:
-    """A listener that remembers, and says when something happens."""
+    """A listener that caches, and says when something happens."""
 
     def __init__(self) -> None:
         self.done_runs: dict[str, Run] = {}

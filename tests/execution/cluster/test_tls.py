@@ -98,7 +98,7 @@ def refused(address: str, works: list[RunTask], **named: Path) -> LongfatError:
 def run(*arguments: str, cwd: Path, **variables: Path) -> subprocess.CompletedProcess[str]:
     (cwd / "study.yaml").write_text(STUDY)
     return subprocess.run(
-        [LONGFAT, "run", "study.yaml", "--json", "--no-memory", *arguments],
+        [LONGFAT, "run", "study.yaml", "--json", "--no-cache", *arguments],
         cwd=cwd,
         text=True,
         capture_output=True,

@@ -29,7 +29,7 @@ def at_root(*lines: str) -> list[Command]:
         ([NETEM, TBF, "tc qdisc del dev s1-eth2 root"], None, 0.0),
         ([NETEM, TBF, "tc qdisc del dev s1-eth2 parent 1:"], None, 0.02),
         ([NETEM, TBF, TBF.replace("add", "change").replace("10gbit", "1gbit")], 1e9, 0.02),
-        # A changed netem forgets what the line does not say again.
+        # A changed netem drops what the line does not say again.
         ([NETEM, TBF, "tc qdisc change dev s1-eth2 root handle 1: netem loss 1%"], 10e9, 0.0),
         ([NETEM, TBF, "tc qdisc replace dev s1-eth2 root netem delay 5ms"], None, 0.005),
         (["tc qdisc add dev s1-eth2 root netem delay 10ms 1ms rate 50mbit"], 50e6, 0.01),

@@ -1,4 +1,4 @@
-"""Forgetting what is of no more use: old results, those of kernels that are gone, and too many.
+"""Removing what is of no more use: old results, those of kernels that are gone, and too many.
 
 Which results those are is decided by when each was last used, so that a study
 that is run every day is not forgotten for one that was run once.
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
     from longfat.execution.cache.entry import Entry
-    from longfat.execution.cache.store import Memory
+    from longfat.execution.cache.store import ResultCache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What is to be forgotten; each part that is None forgets nothing.
+    """What is to be forgotten; each part that is None drops nothing.
 
     Attributes:
         keep_bytes: of what is left, the results used last are kept up to this size, in bytes.
@@ -31,7 +31,7 @@ class Rule:
     used_before_s: float | None = None
     kernels: Container[str] | None = None
 
-    def forgets(self, entries: Iterable[Entry]) -> list[Entry]:
+    def drops(self, entries: Iterable[Entry]) -> list[Entry]:
         """Return the entries that are to be forgotten, the one used longest ago first."""
         gone = []
         size = 0.0
@@ -59,12 +59,12 @@ class Collected:
     held_bytes: int
 
 
-def collect(memory: Memory, entries: Iterable[Entry], *, dry_run: bool = False) -> Collected:
+def collect(cache: ResultCache, entries: Iterable[Entry], *, dry_run: bool = False) -> Collected:
     """Forget results.
 
     Args:
-        memory: the memory.
-        entries: what to forget.
+        cache: the memory.
+        entries: what to remove.
         dry_run: only tell what would become of it.
 
     Raises:
@@ -78,6 +78,6 @@ def collect(memory: Memory, entries: Iterable[Entry], *, dry_run: bool = False) 
                 freed += about.st_size if about.st_nlink == 1 else 0
                 held += about.st_size if about.st_nlink > 1 else 0
         if not dry_run:
-            memory.forget(entry.key)
+            cache.remove(entry.key)
         results += 1
     return Collected(results=results, freed_bytes=freed, held_bytes=held)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from longfat.execution.runs import Run
 
 
-NOTE = ".remembered.json"
+NOTE = ".cached.json"
 """The file of an entry, in the folder of its run."""
 
 _FORMAT = 2
@@ -27,7 +27,7 @@ _FORMAT = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What is noted of a remembered run.
+    """What is noted of a cached run.
 
     Attributes:
         key: the name of the result: `Run.key`.
@@ -41,7 +41,7 @@ class Entry:
         virtual_s: virtual time from boot to end, in seconds.
         wall_s: wall time of the same, in seconds.
         peak_bytes: the most memory that its machine held at once.
-        used_s: when it was last remembered or recalled, in seconds since 1970.
+        used_s: when it was last cached or taken from the cache, in seconds since 1970.
         files: its files but the manifest, by their paths below the folder.
     """
 
@@ -80,7 +80,7 @@ _DECODER = Decoder(Entry, given=("folder", "used_s"))
 
 
 def entry_of(run: Run, *, folder: Path) -> Entry:
-    """Return the entry of a run that is being remembered.
+    """Return the entry of a run that is being cached.
 
     Args:
         run: the run.

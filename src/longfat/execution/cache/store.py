@@ -1,4 +1,4 @@
-"""The store of results: recall, remember, forget."""
+"""The store of results: get, put, remove."""
 
 from __future__ import annotations
 
@@ -37,28 +37,28 @@ _SHOWN = 12
 _HEX = frozenset("0123456789abcdef")
 
 
-def memory_root() -> Path:
-    """Return the folder of the memory: `LONGFAT_MEMORY`, or below the user's data folder."""
-    named = os.environ.get("LONGFAT_MEMORY")
+def result_cache_root() -> Path:
+    """Return the folder of the memory: `LONGFAT_RESULT_CACHE`, or below the user's data folder."""
+    named = os.environ.get("LONGFAT_RESULT_CACHE")
     return Path(named).resolve() if named else platformdirs.user_data_path("longfat") / "results"
 
 
 class _DamagedError(Exception):
-    """A remembered result is not what it was."""
+    """A cached result is not what it was."""
 
 
-class Memory:
+class ResultCache:
     """Remembered results; several processes may use one at a time.
 
     Args:
-        root: its folder; made when something is remembered. `memory_root()`, if None.
+        root: its folder; made when something is cached. `result_cache_root()`, if None.
         tell: told, in a sentence, of a result that is set aside because it was damaged.
     """
 
     def __init__(
         self, root: Path | None = None, *, tell: Callable[[str], None] = lambda _text: None
     ) -> None:
-        self.root = memory_root() if root is None else root.resolve()
+        self.root = result_cache_root() if root is None else root.resolve()
         self._tell = tell
         self._swept = False
 
@@ -70,7 +70,7 @@ class Memory:
         """Tell quickly whether there is a result of a key, which may be damaged."""
         return self._mark(key) is not None
 
-    def recall(
+    def get(
         self,
         key: str,
         *,
@@ -79,7 +79,7 @@ class Memory:
         study: str,
         parameters: Mapping[str, ParameterValue],
     ) -> Run | None:
-        """Put a remembered result into a run directory, whole and at once.
+        """Put a cached result into a run directory, whole and at once.
 
         Args:
             key: the result.
@@ -131,7 +131,7 @@ class Memory:
             os.utime(self.place(key))
         return run
 
-    def remember(self, run: Run) -> None:
+    def put(self, run: Run) -> None:
         """Keep a finished run.
 
         Args:
@@ -187,7 +187,7 @@ class Memory:
             os.utime(folder)
             folder.rename(place)
 
-    def forget(self, key: str) -> None:
+    def remove(self, key: str) -> None:
         """Remove a result; it may be gone already.
 
         Raises:
@@ -201,7 +201,7 @@ class Memory:
             raise self._write_error(error) from error
 
     def entries(self, *, prefix: str = "") -> Iterator[Entry]:
-        """Yield what is remembered and can be read, in the keys' order.
+        """Yield what is cached and can be read, in the keys' order.
 
         Args:
             prefix: what the keys begin with.
@@ -265,7 +265,7 @@ class Memory:
         return folder.st_ino, about.st_ino, about.st_mtime_ns
 
     def _undamaged(self, key: str) -> Run:
-        """Return a result that is as it was when it was remembered, to the last byte.
+        """Return a result that is as it was when it was cached, to the last byte.
 
         Raises:
             _DamagedError: it is not, and why.
@@ -302,7 +302,7 @@ class Memory:
         except OSError as error:
             raise self._write_error(error) from error
         self._tell(
-            f"the remembered result {key[:_SHOWN]} is damaged, is set aside in {target}, and"
+            f"the cached result {key[:_SHOWN]} is damaged, is set aside in {target}, and"
             f" does not count: {problem}"
         )
 
@@ -312,34 +312,34 @@ class Memory:
         return sorted(found, key=lambda path: path.name.rpartition("-")[2].zfill(20))
 
     def _compare(self, run: Run) -> None:
-        """Compare a run with the result that is remembered under its key.
+        """Compare a run with the result that is cached under its key.
 
         Raises:
-            _DamagedError: the remembered one is not what it was.
+            _DamagedError: the cached one is not what it was.
             MachineError: they differ.
             OSError: it cannot be written to.
         """
         place = self.place(run.key)
-        remembered = self._undamaged(run.key)
-        if remembered.digest == run.digest:
+        cached = self._undamaged(run.key)
+        if cached.digest == run.digest:
             with contextlib.suppress(OSError):
                 os.utime(place)
             return
         files = [
             name
-            for name in sorted(remembered.files.keys() | run.files.keys())
-            if name.startswith(f"{RAW}/") and remembered.files.get(name) != run.files.get(name)
+            for name in sorted(cached.files.keys() | run.files.keys())
+            if name.startswith(f"{RAW}/") and cached.files.get(name) != run.files.get(name)
         ]
         raise MachineError(
-            "the same case, kernel and tools gave other bytes than are remembered, of case"
+            "the same case, kernel and tools gave other bytes than are cached, of case"
             f" {run.name!r} with seed {run.seed}: {', '.join(files)} differ; see {place} and"
-            f" {run.folder}; `longfat runs remove {run.key[:_SHOWN]}` forgets the old one"
+            f" {run.folder}; `longfat runs remove {run.key[:_SHOWN]}` drops the old one"
         )
 
     def _write_error(self, error: OSError) -> HostError:
         if is_full_error(error):
             return disk_full(self.root)
         return HostError(
-            f"{self.root}: the memory of results cannot be written to: {error.strerror}",
-            hint="set LONGFAT_MEMORY to a folder of yours, or run with --no-memory",
+            f"{self.root}: the result cache cannot be written to: {error.strerror}",
+            hint="set LONGFAT_RESULT_CACHE to a folder of yours, or run with --no-cache",
         )

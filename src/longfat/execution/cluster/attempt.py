@@ -179,7 +179,7 @@ def submit(
         kernel_digest=plan.kernels[work.case.kernel].digest,
         key=plan.keys[case.index],
         storage=plan.storage_url,
-        recall=plan.recall and check is None,
+        use_storage=plan.use_storage and check is None,
         every_s=max(_PROGRESS_EVERY_S, sum(m.threads for m in members.values()) / _MOST_MESSAGES),
     )
     future = client.submit(

@@ -42,7 +42,7 @@ class Cluster:
         storage: an fsspec URL of storage that client and workers share; results go
             there, and come from there if they are there already. None for results
             that come back through the scheduler.
-        recall: take results from storage; else run all cases anyway.
+        use_storage: take results from storage; else run all cases anyway.
         check_share: how much of the expected work may be spent on checking workers
             against each other, 0 to 1; 0 for no checks. See `checks`.
         patience_s: how long to wait while there is no worker, in seconds.
@@ -58,7 +58,7 @@ class Cluster:
         scheduler: str,
         certificates: Certificates | None = None,
         storage: str | None = None,
-        recall: bool = True,
+        use_storage: bool = True,
         check_share: float = CHECK_SHARE,
         patience_s: float = PATIENCE_S,
         warn: Callable[[str], None] = _to_stderr,
@@ -68,7 +68,7 @@ class Cluster:
         self._scheduler = scheduler
         self._certificates = certificates or Certificates()
         self._storage = storage
-        self._recall = recall
+        self._use_storage = use_storage
         self._check_share = check_share
         self._patience_s = patience_s
         self._warn = warn
@@ -135,7 +135,7 @@ class Cluster:
             keys=keys,
             kernels=built,
             storage_url=self._storage,
-            recall=self._recall,
+            use_storage=self._use_storage,
             check_share=self._check_share,
             patience_s=self._patience_s,
         )

@@ -425,7 +425,7 @@ class Job:
         """Take from storage what a worker wrote there that cannot be trusted."""
         if self._storage is None or not is_sound(outcome):
             return
-        if isinstance(outcome, Done) and not outcome.recalled:
+        if isinstance(outcome, Done) and not outcome.from_storage:
             key, digest = self._plan.keys[case.index], outcome.digest
             self._deliverers.submit(self._storage.remove, key=key, digest=digest)
 

@@ -36,7 +36,7 @@ class Order:
         kernel_digest: the kernel to run.
         key: what the result's key must be: the hash of case, kernel and tools.
         storage: where the result goes; back to the client, if None.
-        recall: take the result from storage if it is there.
+        use_storage: take the result from storage if it is there.
         every_s: the shortest interval between two progress messages, in seconds.
     """
 
@@ -46,7 +46,7 @@ class Order:
     kernel_digest: str
     key: str
     storage: str | None
-    recall: bool
+    use_storage: bool
     every_s: float
 
     def packed(self) -> bytes:
@@ -61,13 +61,13 @@ class Done:
     Attributes:
         digest: the run's digest.
         block: the packed run; None if it is in storage.
-        recalled: it was in storage before and not run.
+        from_storage: it was in storage before and not run.
         contradicts: digests of other results in storage with the same key.
     """
 
     digest: str
     block: bytes | None
-    recalled: bool = False
+    from_storage: bool = False
     contradicts: tuple[str, ...] = ()
 
 

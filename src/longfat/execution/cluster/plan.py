@@ -25,7 +25,7 @@ class Plan:
         keys: the key of the result of each.
         kernels: the kernel of each version that a case names.
         storage_url: the storage of results, if there is any.
-        recall: take results from storage.
+        use_storage: take results from storage.
         check_share: as of `Cluster`.
         patience_s: likewise.
     """
@@ -37,6 +37,6 @@ class Plan:
     keys: Sequence[str]
     kernels: Mapping[str, Kernel]
     storage_url: str | None
-    recall: bool
+    use_storage: bool
     check_share: float
     patience_s: float

@@ -141,8 +141,8 @@ def _run(order: Order, teller: _Teller) -> Outcome:
         return Differs(difference=f"kernel {order.kernel_digest[:12]} is gone there")
     storage = Storage(order.storage) if order.storage is not None else None
     known = storage.digests(order.key) if storage is not None else ()
-    if order.recall and len(known) == 1:
-        return Done(digest=known[0], block=None, recalled=True)
+    if order.use_storage and len(known) == 1:
+        return Done(digest=known[0], block=None, from_storage=True)
     with scratch_folder() as folder:
         run = run_case(
             work.case,

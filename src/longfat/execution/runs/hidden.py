@@ -1,6 +1,6 @@
 """Folders that are whole or absent: filled under a hidden name, they appear by a rename.
 
-Run directories and remembered results are made so, see `longfat.common.guard`: whoever
+Run directories and cached results are made so, see `longfat.common.guard`: whoever
 fills such a folder holds a lock on it, a kill of whoever does so removes it, and
 what nobody holds is swept.
 """

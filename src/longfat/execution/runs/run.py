@@ -123,7 +123,7 @@ class Run:
 
     @property
     def key(self) -> str:
-        """Return the name of the result, by which it is remembered: see `result_key`."""
+        """Return the name of the result, by which it is cached: see `result_key`."""
         digest = self.kernel["digest"]
         return result_key(self.case_digest, kernel_digest=digest, tools=self.tools)
 

@@ -65,8 +65,8 @@ def disk_full(folder: Path) -> HostError:
     """Return the error that says that there is no room for a folder."""
     return HostError(
         f"{folder}: the disk is full, or the share of it that you may use",
-        hint="make room, or choose another disk by --out and LONGFAT_MEMORY, and run the same"
-        " line again: what is done is not run again (`longfat runs gc` forgets old results)",
+        hint="make room, or choose another disk by --out and LONGFAT_RESULT_CACHE, and run the same"
+        " line again: what is done is not run again (`longfat runs gc` drops old results)",
     )
 
 

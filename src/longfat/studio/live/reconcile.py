@@ -90,7 +90,7 @@ class Reconciliation:
                 words = said.text.strip() or "it said nothing"
                 reasons = [f"{command.node}: `{command.line}`: {words}"]
                 break
-            self._network.remember(command.node, command.line)
+            self._network.add_setup(command.node, command.line)
             done += 1
         case = replace(new.case, setup=new.case.setup[:done])
         self.drawn = replace(new, planned=replace(new.planned, case=case))

@@ -1,4 +1,4 @@
-"""`longfat run` and the memory of results: what is known is not run, whatever came between."""
+"""`longfat run` and the result cache: what is known is not run, whatever came between."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from longfat.execution.cache import Memory
+from longfat.execution.cache import ResultCache
 from longfat.execution.cache.entry import NOTE
 from tests.cli.test_run import LONGFAT, longfat
 from tests.execution.cache.test_store import on_small_disk
@@ -49,7 +49,7 @@ def digests(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
 
 
 def test_a_killed_run_goes_on_where_it_stopped(
-    grid: Path, own_kernels: Path, memory_root: Path
+    grid: Path, own_kernels: Path, result_cache_root: Path
 ) -> None:
     environment = {"LONGFAT_CACHE": str(own_kernels)}
     known: list[int] = []
@@ -62,29 +62,29 @@ def test_a_killed_run_goes_on_where_it_stopped(
             stderr=subprocess.DEVNULL,
         ) as running:
             wanted = (known[-1] if known else 0) + 3
-            while len(list(memory_root.glob("??/*/manifest.json"))) < wanted:
+            while len(list(result_cache_root.glob("??/*/manifest.json"))) < wanted:
                 assert running.poll() is None
                 time.sleep(0.005)
             running.send_signal(signal.SIGKILL)
-        known.append(len(list(Memory().entries())))
-    before = {entry.key: entry.folder.stat().st_ino for entry in Memory().entries()}
+        known.append(len(list(ResultCache().entries())))
+    before = {entry.key: entry.folder.stat().st_ino for entry in ResultCache().entries()}
     rest = longfat("run", "grid.yaml", "--json", cwd=grid.parent, **environment)
     found = digests(rest)
     assert len(found) == 12
     # A run whose folder was in its place when the kill came is taken from there.
-    counts = re.search(r"12 runs: (\d+) remembered, (\d+) run\n", rest.stderr)
+    counts = re.search(r"12 runs: (\d+) cached, (\d+) run\n", rest.stderr)
     assert counts is not None, rest.stderr
     assert int(counts[1]) >= known[-1]
     assert int(counts[1]) + int(counts[2]) == 12
-    # Nothing twice: what was remembered is still the same folder; nothing lost.
-    after = {entry.key: entry.folder.stat().st_ino for entry in Memory().entries()}
+    # Nothing twice: what was cached is still the same folder; nothing lost.
+    after = {entry.key: entry.folder.stat().st_ino for entry in ResultCache().entries()}
     assert len(after) == 12
     assert before.items() <= after.items()
     again = longfat("run", "grid.yaml", "--json", cwd=grid.parent, **environment)
-    assert "12 runs: 12 remembered, 0 run\n" in again.stderr
+    assert "12 runs: 12 cached, 0 run\n" in again.stderr
     assert digests(again) == found
     fresh = longfat("run", "grid.yaml", "--json", "--fresh", cwd=grid.parent, **environment)
-    assert "12 runs: 0 remembered, 12 run\n" in fresh.stderr
+    assert "12 runs: 0 cached, 12 run\n" in fresh.stderr
     assert digests(fresh) == found
 
 
@@ -96,7 +96,7 @@ def test_an_edit_runs_only_what_it_touches(grid: Path) -> None:
         GRID.replace("[1ms, 2ms, 3ms, 4ms]", "[1ms, 5ms]").replace("grid of twelve", "new title")
     )
     done = longfat("run", "grid.yaml", "--json", "--out", "elsewhere", cwd=grid.parent)
-    assert "6 runs: 3 remembered, 3 run\n" in done.stderr
+    assert "6 runs: 3 cached, 3 run\n" in done.stderr
     second = digests(done)
     same = first.keys() & second.keys()
     assert len(same) == 3
@@ -108,12 +108,12 @@ def test_an_edit_runs_only_what_it_touches(grid: Path) -> None:
 def test_fresh_fails_loudly_where_bytes_differ(grid: Path) -> None:
     arguments = ("run", "grid.yaml", "--case", "delay1ms-loss0", "--json")
     assert longfat(*arguments, cwd=grid.parent).returncode == 0
-    (entry,) = Memory().entries()
+    (entry,) = ResultCache().entries()
     (entry.folder / "raw" / "rtt.txt").write_text("tampered with")
     # What is damaged does not count.
     done = longfat(*arguments, "--fresh", cwd=grid.parent)
     assert done.returncode == 0
-    assert f"the remembered result {entry.key[:12]} is damaged" in done.stderr
+    assert f"the cached result {entry.key[:12]} is damaged" in done.stderr
     # One that is whole and another one must not be.
     (entry.folder / "raw" / "rtt.txt").unlink()
     (entry.folder / "raw" / "rtt.txt").write_text("another result")
@@ -123,19 +123,19 @@ def test_fresh_fails_loudly_where_bytes_differ(grid: Path) -> None:
     (entry.folder / NOTE).write_text(note)
     done = longfat(*arguments, "--fresh", cwd=grid.parent)
     assert done.returncode == 3
-    assert "gave other bytes than are remembered" in done.stderr
+    assert "gave other bytes than are cached" in done.stderr
     assert "raw/rtt.txt differ" in done.stderr
     assert "longfat run grid.yaml --case delay1ms-loss0 --seed 1" in done.stderr
     assert done.stdout == ""
 
 
-def test_no_memory(grid: Path, memory_root: Path) -> None:
+def test_no_memory(grid: Path, result_cache_root: Path) -> None:
     done = longfat(
-        "run", "grid.yaml", "--case", "delay1ms-*", "--no-memory", "--json", cwd=grid.parent
+        "run", "grid.yaml", "--case", "delay1ms-*", "--no-cache", "--json", cwd=grid.parent
     )
-    assert "3 runs: 0 remembered, 3 run\n" in done.stderr
-    assert not memory_root.exists()
-    done = longfat("run", "grid.yaml", "--no-memory", "--fresh", cwd=grid.parent)
+    assert "3 runs: 0 cached, 3 run\n" in done.stderr
+    assert not result_cache_root.exists()
+    done = longfat("run", "grid.yaml", "--no-cache", "--fresh", cwd=grid.parent)
     assert done.returncode == 2
 
 
@@ -146,7 +146,7 @@ def test_failures_are_listed_at_the_end(grid: Path) -> None:
     grid.write_text(text)
     done = longfat("run", "grid.yaml", "--keep-going", "--json", cwd=grid.parent)
     assert done.returncode == 2
-    assert "6 runs: 0 remembered, 3 run, 3 failed\n" in done.stderr
+    assert "6 runs: 0 cached, 3 run, 3 failed\n" in done.stderr
     assert done.stderr.count("`test 2ms = 1ms` exited with status 1") == 1
     lines = [line.strip() for line in done.stderr.splitlines() if line.startswith("    longfat")]
     assert len(lines) == 3
@@ -161,11 +161,11 @@ def test_failures_are_listed_at_the_end(grid: Path) -> None:
         check=False,
     )
     assert alone.returncode == 2
-    assert "1 run: 0 remembered, 0 run, 1 failed\n" in alone.stderr
-    # Without --keep-going the first failure is the end; what was done is remembered.
+    assert "1 run: 0 cached, 0 run, 1 failed\n" in alone.stderr
+    # Without --keep-going the first failure is the end; what was done is cached.
     done = longfat("run", "grid.yaml", "--jobs", "1", cwd=grid.parent)
     assert done.returncode == 2
-    assert "6 runs: 3 remembered, 0 run, 1 failed, 2 not run\n" in done.stderr
+    assert "6 runs: 3 cached, 0 run, 1 failed, 2 not run\n" in done.stderr
     assert done.stdout == ""
 
 
@@ -204,7 +204,7 @@ def test_several_kernels_are_run_and_compared(grid: Path) -> None:
     arguments = ("run", "grid.yaml", "--case", "delay1ms-*", "--kernel", "6.1", "--kernel", "6.12")
     done = longfat(*arguments, "--no-report", cwd=grid.parent)
     assert done.returncode == 0, done.stderr
-    assert "6 runs: 0 remembered, 6 run\n" in done.stderr
+    assert "6 runs: 0 cached, 6 run\n" in done.stderr
     out = grid.parent / "runs" / "grid"
     manifest = json.loads((out / "6.1" / "delay1ms-loss0-seed1" / "manifest.json").read_text())
     assert manifest["case"]["kernel"] == "6.1"
@@ -220,7 +220,7 @@ def test_several_kernels_are_run_and_compared(grid: Path) -> None:
 def test_a_damaged_result_is_run_again(grid: Path) -> None:
     grid.write_text(GRID.replace("[1ms, 2ms, 3ms, 4ms]", "[1ms]").replace("[0, 1%, 2%]", "[0, 1%]"))
     first = digests(longfat("run", "grid.yaml", "--json", cwd=grid.parent))
-    entry = next(iter(Memory().entries()))
+    entry = next(iter(ResultCache().entries()))
     manifest = entry.folder / "manifest.json"
     manifest.write_text(manifest.read_text().replace('"rtt.avg_s": ', '"rtt.avg_s": 1'))
     again = longfat("run", "grid.yaml", "--json", cwd=grid.parent)
