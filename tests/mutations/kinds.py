@@ -37,6 +37,7 @@ from tests.mutations.single import (
     check_order,
     check_outcome,
     check_package,
+    check_record,
     check_script,
     check_study,
     check_table,
@@ -46,6 +47,7 @@ from tests.mutations.single import (
     outcomes,
     packages,
     raw_kind,
+    records,
     tables,
 )
 
@@ -103,8 +105,9 @@ KINDS: dict[str, Kind] = {
     "drawing": Kind(
         samples=files("tests/data/miniedit/*.mn"), mutate=change_json, read=check_drawing
     ),
+    "record of a script": Kind(samples=records, mutate=change_json, read=check_record),
     "script": Kind(
-        samples=files("tests/data/mininet/*.py"), mutate=change_words, read=check_script
+        samples=files("tests/data/mininet/from_miniedit.py"), mutate=change_words, read=check_script
     ),
     "package": Kind(samples=packages, mutate=change_package, read=check_package),
 }

@@ -29,12 +29,15 @@ from longfat.execution.runs.series import parse_series
 from longfat.execution.runs.staging import decode_probes, measure_flows
 from longfat.live.build import Done
 from longfat.live.shell.protocol import WireError, fields_of, size_of
+from longfat.model.case import Case
 from longfat.model.traffic import Iperf3, Ping, Transfer
 from longfat.model.traffic.iperf3_any import read_any_report
 from longfat.studio.live.messages import read_order
 from longfat.study import read_study
 from longfat.study.formats.miniedit import read_miniedit
-from longfat.study.formats.mininet import read_mininet
+from longfat.study.formats.mininet import network_of, read_mininet
+from longfat.study.formats.mininet.machine import run_script
+from longfat.study.formats.write import study_text
 from tests.mutations.kind import (
     CASE,
     DATA,
@@ -266,6 +269,21 @@ def check_drawing(folder: Path, content: bytes) -> None:
 
 def check_script(folder: Path, content: bytes) -> None:
     read_mininet(write(folder, "x.py", content))
+
+
+@cache
+def records() -> list[bytes]:
+    """Return what a machine says of a script, whole and of one that fails."""
+    path = DATA / "mininet" / "from_miniedit.py"
+    content = path.read_bytes()
+    return [run_script(path, one) for one in (content, content + b"\n1 / 0\n")]
+
+
+def check_record(folder: Path, content: bytes) -> None:
+    """Read what a machine says of a script, and write the network as a study."""
+    del folder
+    found, _ = network_of(content, file="x.py")
+    study_text(title="x", case=Case(kernel="6.1", network=found.network, setup=found.setup))
 
 
 @cache

@@ -15,17 +15,23 @@ from longfat.study.labs import find_study
 @click.command()
 @click.argument("source", metavar="SOURCE")
 @click.argument("target", metavar="TARGET", type=click.Path(path_type=Path))
+@click.argument("arguments", metavar="[-- ARGUMENTS...]", nargs=-1)
 @click.option("--case", "case", metavar="NAME", help="Of a study, take this case.")
 @click.option("--force", is_flag=True, help="Write over TARGET, if it is there.")
-def convert(source: str, target: Path, *, case: str | None, force: bool) -> None:
+def convert(
+    source: str, target: Path, *, arguments: tuple[str, ...], case: str | None, force: bool
+) -> None:
     """Write the network of SOURCE into TARGET.
 
     SOURCE is a study file, a folder with a study.yaml, a lab's name, a MiniEdit file
-    (.mn), or a script for Mininet (.py), which is read and not run. What TARGET ends
-    in says what it becomes: .yaml a study, .mn a file that MiniEdit opens, .py a script
-    for Mininet. What the format cannot hold is told on standard error.
+    (.mn), or a script for Mininet (.py), which is run with ARGUMENTS in a machine of its
+    own: that needs a kernel, and takes half a second. What TARGET ends in says what it
+    becomes: .yaml a study, .mn a file that MiniEdit opens, .py a script for Mininet. What
+    the format cannot hold is told on standard error.
     """
-    converted = convert_text(find_study(source), suffix=target.suffix, case=case)
+    converted = convert_text(
+        find_study(source), suffix=target.suffix, case=case, arguments=arguments
+    )
     try:
         with target.open("w" if force else "x", encoding="utf-8") as file:
             file.write(converted.text)

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from longfat.common.extras import need
 from longfat.engine import kernel as kernels
+from longfat.engine.init import GUEST_PLACE, guest_folder, init_program
 from longfat.engine.machine import Machine, reserve_cpu
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution.compile import compile_job, expected_virtual_s, limit_virtual_s
 from longfat.execution.guest_outcome import read_outcome
 from longfat.execution.hints import missing_file_hint
-from longfat.execution.init import GUEST_PLACE, guest_folder, init_program
 from longfat.execution.runs import staged_run
 from longfat.execution.runs.space import disk_full, is_full
 from longfat.execution.tools import PACKAGES, Toolbox, missing_tool

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 import longfat
 from longfat import __version__
+from longfat.engine.init import init_program
 from longfat.engine.sandbox.confinement import LOADER
 from longfat.errors import HostError
-from longfat.execution.init import init_program
 from longfat.execution.runs import Tool
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ PACKAGES = {
 
 PACKAGE = Path(longfat.__file__).resolve().parent
 DECIDING = (
-    *("guest/**/*.py", "engine/machine/*.py"),
+    *("guest/*.py", "engine/machine/*.py"),
     *("engine/sandbox/*.py", "engine/sandbox/root/*/*"),
     *("model/case.py", "model/network/*.py", "model/probes/*.py", "model/traffic/*.py"),
-    *("execution/compile.py", "execution/init.py", "execution/case_runner.py"),
+    *("engine/init.py", "execution/compile.py", "execution/case_runner.py"),
     *("execution/runs/run.py", "execution/runs/staging.py"),
 )
 """longfat's own modules and data that decide what a run is, below `PACKAGE`; the rest shows it."""

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.common.guard import scratch_folder
 from longfat.engine import kernel as kernels
+from longfat.engine.init import GUEST_PLACE, guest_folder, init_program
 from longfat.engine.kernel.version import NEWEST
 from longfat.engine.machine import HANDOVER, Line, Machine, reserve_cpu
 from longfat.engine.machine.watchdog import STALL_CPU_S
 from longfat.errors import InputError, MachineError
 from longfat.execution.compile import ENVIRONMENT
-from longfat.execution.init import GUEST_PLACE, guest_folder, init_program
 from longfat.model.case import DEFAULT_MEMORY_BYTES
 from longfat.model.network import ROOT_NAMESPACE
 

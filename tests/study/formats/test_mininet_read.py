@@ -1,14 +1,14 @@
-"""Mininet's scripts, read without running them.
+"""Mininet's scripts against the stand-in, and what becomes of their records.
 
-`tests/data/mininet/from_miniedit.py` is written as MiniEdit exports one. Mininet's own
-topologies are held against Mininet, where it is installed.
+These scripts are ours, so most run in a process of the host, which is quicker;
+`test_mininet_machine` has the machine. `tests/data/mininet/from_miniedit.py` is written as
+MiniEdit exports one, and `facts.py` prints what Mininet itself is compared in.
 """
 
 from __future__ import annotations
 
-import ast
-import random
-import re
+import json
+import shutil
 import subprocess
 import textwrap
 from pathlib import Path
@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from longfat import guest
 from longfat.errors import InputError
 from longfat.model.case import Command
 from longfat.model.network import (
@@ -28,30 +29,49 @@ from longfat.model.network import (
     Switch,
     build_batches,
 )
-from longfat.study.formats.mininet import MininetNetwork, read_mininet
+from longfat.study.formats.mininet import MininetNetwork, network_of
 from longfat.study.formats.mininet_script import mininet_text
-from longfat.study.formats.open import open_network
+from tests.cli.test_run import longfat
 from tests.paths import TESTS
 from tests.study.formats.test_mininet import NETWORK, SETUP
 from tests.study.formats.test_write import networks
 
 DATA = TESTS / "data" / "mininet"
+RUN = Path(guest.__file__).parent / "mininet" / "run.py"
 
 
-def read(text: str, folder: Path) -> tuple[MininetNetwork, tuple[str, ...]]:
-    file = folder / "net.py"
-    file.write_text(textwrap.dedent(text), encoding="utf-8")
-    return read_mininet(file)
+def read(text: str, folder: Path, *arguments: str) -> tuple[MininetNetwork, tuple[str, ...]]:
+    run_here(textwrap.dedent(text), folder, *arguments)
+    return network_of((folder / "record.json").read_bytes(), file="net.py")
+
+
+def run_here(text: str, folder: Path, *arguments: str) -> str:
+    """Run a script of ours against the stand-in, without a machine; return what it prints."""
+    (folder / "script").write_text(text, encoding="utf-8")
+    job = {"name": "net.py", "arguments": arguments, "lines": 100_000, "limit_s": 60}
+    (folder / "job.json").write_text(json.dumps({**job, "memory_bytes": 2 << 30}))
+    done = subprocess.run(
+        ["/usr/bin/python3", "-s", "-B", RUN, folder],
+        cwd=folder,
+        env={"PYTHONHASHSEED": "0", "PATH": "/usr/bin:/bin"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=100,
+    )
+    return done.stdout
 
 
 def error(text: str, folder: Path) -> str:
     with pytest.raises(InputError) as caught:
         read(text, folder)
-    return str(caught.value).replace(str(folder), "")
+    return str(caught.value)
 
 
-def test_what_miniedit_exports() -> None:
-    found, warnings = read_mininet(DATA / "from_miniedit.py")
+def test_what_miniedit_exports(tmp_path: Path) -> None:
+    text = (DATA / "from_miniedit.py").read_text()
+    found, warnings = read(text, tmp_path)
     shape = LinkImpairments(
         rate_bps=10**8, delay_s=0.01, jitter_s=0.001, loss=0.01, queue_bytes=300_000
     )
@@ -203,8 +223,8 @@ def mininets_links(made: str) -> set[tuple[str, ...]]:
 NET = """
 from mininet.net import Mininet
 from mininet.node import Node
-from mininet.link import TCLink
-import sys, os, random
+from mininet.topo import SingleSwitchTopo; from mininet.link import TCLink
+import sys, os, random, time
 net = Mininet()
 h1 = net.addHost('h1')
 h2 = net.addHost('h2', ip='10.0.0.77')
@@ -241,7 +261,7 @@ def test_options_of_a_link(option: str, shape: LinkImpairments, tmp_path: Path) 
 def test_options_of_one_end(tmp_path: Path) -> None:
     found, _ = read(
         f"{NET}r1 = net.addHost('r1', ip=None)\nr1.cmd('sysctl net.ipv4.ip_forward=1')\n"
-        "net.addLink(h1, s1, bw=10, params1={'bw': 1})\n"
+        "net.addLink(h1, s1, loss=2, params1={'bw': 1, 'loss': 1})\n"
         "net.addLink(s1, r1, params2={'ip': '10.0.0.254/24'})\n"
         "net.addLink(r1, h2, params1={'ip': '10.1.0.254/24'}, intfName1='r1-eth1')\n"
         "h2.setIP('10.1.0.1/24')\nh2.setDefaultRoute('via 10.1.0.254')\n"
@@ -252,8 +272,9 @@ def test_options_of_one_end(tmp_path: Path) -> None:
     assert (h1.address, h2.address) == ("10.0.0.5/24", "10.1.0.1/24")
     assert h2.routes == (Route(to="default", via="10.1.0.254"),)
     assert r1 == Host(name="r1", address=None, forwards=True)
-    assert found.network.links[0].a_to_b == LinkImpairments(rate_bps=10**6)
-    assert found.network.links[0].b_to_a == LinkImpairments(rate_bps=10**7)
+    # What is said of both ends wins over what is said of one, as in Mininet.
+    assert found.network.links[0].a_to_b == LinkImpairments(rate_bps=10**6, loss=0.02)
+    assert found.network.links[0].b_to_a == LinkImpairments(loss=0.02)
     assert found.network.links[1].b_address == "10.0.0.254/24"
     assert found.network.links[2].a_address == "10.1.0.254/24"
 
@@ -280,59 +301,59 @@ def test_hosts_of_a_class_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ("net.addLink(h1, h3)", "10:1: an end of `net.addLink(h1, h3)` is not known"),
-        ("net.addLink(h1, 'hh1')", "10:1: there is no node 'hh1'; did you mean 'h1'? (there are: "),
+        ("net.addLink(h1, h3)", "10:17: NameError: name 'h3' is not defined"),
+        ("net.addLink(h1, 'hh1')", "10:1: KeyError: there is no node 'hh1'; there are: h1, h2, s1"),
+        ("net.addLink(h1, net)", "10:1: TypeError: an end of the link is <"),
         ("net.addLink(h1, h1)", "10:1: the link leads from h1 to itself"),
         ("net.addHost('h1')", "10:1: there are two nodes with the name 'h1'"),
         ("net.addHost('a b')", "10:1: 'a b' cannot be a node's name"),
-        ("net.addHost(sys.argv[1])", "10:1: a node's name, in `net.addHost(sys.argv[1])`, is not "
-         "known without running the script: write it out"),
-        ("for n in open('names'):\n    net.addHost(n)", "10:1: what is in `open('names')` is not "
-         "known without running the script, and nodes or links depend on it"),
-        ("[net.addHost(n) for n in os.listdir()]", "10:1: how often"),
-        ("if os.getuid():\n    net.addLink(h1, s1)", "10:1: whether `os.getuid()` holds is not "
-         "known without running the script, and nodes or links depend on it"),
-        ("x = net.addHost('h3') if os.getuid() else 1", "10:5: whether `os.getuid()` holds"),
-        ("net.addLink(h1, s1, bw=random.random())", "10:1: link h1 - s1: bw is not known"),
+        ("net.addHost('\\x1b[31m')", "10:1: '\\x1b[31m' cannot be a node's name"),
+        ("net.addHost(7)", "10:1: TypeError: a node's name is a text, and not 7"),
+        ("net.addHost(sys.argv[1])", "10:13: IndexError: list index out of range"),
+        ("for n in open('names'):\n    net.addHost(n)", "10:10: FileNotFoundError: [Errno 2]"),
+        ("1 / 0", "10:1: ZeroDivisionError: division by zero"),
+        ("def f():\n    raise ValueError\nf()", "11:5: ValueError"),
+        ("import of_mine", "10:1: ModuleNotFoundError: No module named 'of_mine'"),
+        ("import mininet.wifi", "10:1: ModuleNotFoundError: No module named 'mininet.wifi'"),
+        ("sys.exit('no root')", "10:1: no root"),
+        ("sys.exit(2)", "10:1: it exits with status 2"),
         ("net.addLink(h1, s1, delay='soon')", "10:1: link h1 - s1: 'soon' is not a time"),
-        ("net.addLink(h1, s1, bw='fast')", "10:1: link h1 - s1: bw is 'fast', where a number"),
-        ("net.addLink(h1, s1, loss=101)", "10:1: a loss of 101 % is more than all"),
-        ("net.addLink(h1, s1, **options())", "10:1: what stands in `options()` is not known"),
-        ("other = open('x')\nother.addHost('h5')", "11:1: what `other.addHost` adds to is not"),
+        ("net.addLink(h1, s1, delay=None, bw='fast')", "10:1: link h1 - s1: bw is 'fast', where a"),
+        ("net.addLink(h1, s1, bw=float('nan'))", "10:1: link h1 - s1: bw is nan, which is no such"),
+        ("net.addLink(h1, s1, bw=10**400)", "10:1: link h1 - s1: bw is 1000"),
+        ("net.addLink(h1, s1, bw=True)", "10:1: link h1 - s1: bw is True, where a number"),
+        ("net.addLink(h1, s1, loss=101)", "10:1: link h1 - s1: a loss of 101 % is more than all"),
+        ("net.addLink(h1, s1, **options())", "10:23: NameError: name 'options' is not defined"),
         ("h1.setIP('10.0.0.300')", "7:6: '10.0.0.300/8' is not an address"),
         ("h1.setIP('10.0.0.77')", "the address 10.0.0.77 is that of h1 already"),
+        ("Mininet(ipBase='10.0.0.0/30', topo=SingleSwitchTopo(9))", "Not enough IP addresses"),
         ("s2 = net.addSwitch('s2')\nnet.addLink(s1, s2)\nnet.addLink(s1, s2)",
          "12:1: the link closes a loop of switches"),
-        ("def f(): return f()\nf()", "10:17: functions call each other too deep"),
-        ("while True:\n    net.addLink(h1, s1)", "the script does too much to be followed"),
-        ("x = []\nfor i in range(99999):\n    x.append(i)\n    x.extend(x)", "too much"),
+        ("def f(): return f()\nf()", "RecursionError: maximum recursion depth exceeded"),
+        ("while True:\n    net.addLink(h1, s1)", "11:5: RuntimeError: more than 20,000 nodes"),
         ("print 'hello'", "10:1: not Python 3: Missing parentheses in call to 'print'"),
-        ("-" * 5000 + "1", ""),
         ("(" * 500 + ")" * 500, "not Python 3: too many nested parentheses"),
+        ("exec('x = (')", "10:1: SyntaxError: '(' was never closed"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_known(lines: str, message: str, tmp_path: Path) -> None:
+def test_what_is_wrong_in_a_script(lines: str, message: str, tmp_path: Path) -> None:
     said = error(NET + lines, tmp_path)
     assert message in said
-    assert said.startswith("/net.py:")
+    assert said.startswith("net.py:")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "/net.py:1:1: the script makes no network"),
-        ("import os\n", "/net.py:1:1: the script makes no network"),
-        ("\0", "/net.py:1:1: "),
-        ("x = '\\ud800'\n", "/net.py:1:1: the script makes no network"),
+        ("", "net.py:1:1: the script makes no network"),
+        ("import os\n", "net.py:1:1: the script makes no network"),
+        ("x = '\\ud800'\n", "net.py:1:1: the script makes no network"),
+        ("\0", "net.py:1:1: ValueError: source code string cannot contain null bytes"),
+        ("from mininet.net import Mininet\nMininet()", "net.py:1:1: the script makes no network"),
     ],
 )
 def test_what_is_no_network(text: str, message: str, tmp_path: Path) -> None:
     assert error(text, tmp_path).startswith(message)
-    (tmp_path / "latin.py").write_bytes(b"x = '\xe9'\n")
-    with pytest.raises(InputError, match=r"not Python 3|no Python script"):
-        read_mininet(tmp_path / "latin.py")
-    with pytest.raises(InputError, match="there is no such file"):
-        read_mininet(tmp_path / "none.py")
 
 
 @pytest.mark.parametrize(
@@ -340,25 +361,40 @@ def test_what_is_no_network(text: str, message: str, tmp_path: Path) -> None:
     [
         ("h1.cmd('tc qdisc add dev h1-eth0 root fq')", None),
         ("h1.cmd('iperf -s &')", "line 10: h1: `iperf -s &` is left out: a study has flows"),
-        ("h1.cmd(os.environ['X'])", "line 10: what is typed at h1 is left out: it is not known"),
+        ("h1.sendCmd('iperf -s')", "line 10: h1: `iperf -s` is left out: a study has flows"),
+        ("print(h1.popen('x -s').communicate())", "line 10: h1: `x -s` is left out: a study has"),
         ("s1.cmd('ovs-vsctl set bridge s1 stp=1')", "line 10: s1: `ovs-vsctl set bridge s1 stp=1` "
          "is left out: switches are Linux bridges"),
         ("h1.cmd('python3 -m http.server &')", "line 10: h1: `python3 -m http.server &` runs in "
          "the background"),
         ("net.pingAll()", "line 10: pingAll is left out: a study has flows for traffic"),
-        ("os.system('sudo mn -c')", "line 10: `os.system('sudo mn -c')` is left out: it is typed "
-         "at the host, not at a node"),
-        ("helper(net)", "line 10: `helper(net)` is not known and is left out"),
-        ("h1.setCPUFrac(f=0.5)", "line 10: h1: setCPUFrac is left out: hosts are infinitely fast"),
+        ("os.system('true a')", "line 10: `true a` is left out: it is typed at the host, not at a "
+         "node"),
+        ("import subprocess\nsubprocess.call(['true', 'a'])", "line 11: `true a` is left out: it"),
+        ("from mininet.util import quietRun\nquietRun('true a')", "line 11: `true a` is left out"),
+        ("h1.unheard(of=1).and_more[3]", "line 10: `h1.unheard` is not known and is left out"),
+        ("net.unheard()", "line 10: `net.unheard` is not known and is left out"),
+        ("from mininet.util import unheard\nunheard(net)", "line 10: `mininet.util.unheard` is"),
+        ("from mininet.node import ASwitch\ns2 = net.addSwitch('s2', cls=ASwitch)",
+         "line 11: s2: its class is not known and is taken as OVSSwitch"),
+        ("h1.setCPUFrac(f=0.5)", "line 10: `h1.setCPUFrac` is not known and is left out"),
+        ("from mininet.node import CPULimitedHost\nnet.addHost('h3', cls=CPULimitedHost, cpu=.5)",
+         "line 11: h3: CPULimitedHost is taken as a host: hosts are infinitely fast"),
         ("h3 = net.addHost('h3', mac='00:00:00:00:00:01')", "line 10: h3: mac is left out"),
+        ("h3 = net.addHost('h3', vlan=5)", "line 10: h3: vlan is not known and is left out"),
         ("net.addLink(h1, s1, port2=5)", "line 10: the interface s1-eth5 is s1-eth1 here"),
-        ("net.addLink(h1, s1).intf1.config(bw=5)", "`net.addLink(h1, s1).intf1.config(bw=5)` is "
-         "not known and is left out"),
-        ("if os.getuid():\n    h1.cmd('ls')", "line 10: whether `os.getuid()` holds is not known "
-         "without running the script: what is typed there is left out"),
+        ("net.addLink(h1, s1, bw=5, foo=3)", "link h1 - s1: the option foo is not known and is"),
+        ("net.addLink(h1, s1, bw=5)", "link h1 - s1: bw: Mininet ignores that without TCLink"),
         ("net.addLink(h1, s1, bw=5, speedup=3)", "link h1 - s1: speedup is left out"),
         ("net.addLink(h1, s1, bw=2000)", "link h1 - s1: bw 2000: Mininet ignores more than 1000"),
-        ("raise SystemExit(1)", "line 10: `raise SystemExit(1)`: the script ends here"),
+        ("net.addNAT().configDefault()", "line 10: addNAT is left out: a machine has no network"),
+        ("from mininet.link import Intf\nIntf('eth1', node=s1)", "line 11: Intf eth1 is left out"),
+        ("Mininet(autoSetMacs=True)", "line 10: autoSetMacs is left out: interfaces have Linux's"),
+        ("n2 = Mininet()\nn2.addHost('h9')", "it makes 2 networks: the first is taken"),
+        ("net.start()\n1 / 0", "line 11: the script ends here: ZeroDivisionError: "),
+        ("net.start()\nsys.exit('enough')", "line 11: the script ends here: enough"),
+        ("h1.cmd('echo \\x1b[31m')", None),
+        ("h1.cmd('ping \\x1b[31m')", "line 10: h1: `ping \\x1b[31m` is left out"),
     ],
 )  # fmt: skip
 def test_what_is_left_out_is_told(lines: str, told: str | None, tmp_path: Path) -> None:
@@ -369,55 +405,135 @@ def test_what_is_left_out_is_told(lines: str, told: str | None, tmp_path: Path) 
         assert any(told in text for text in warnings), warnings
 
 
-def test_nothing_of_it_is_run(tmp_path: Path) -> None:
-    mark = tmp_path / "mark"
-    text = f"""
-        import os, pathlib
-        from mininet.net import Mininet
-        os.system("touch {mark}")
-        open({str(mark)!r}, "w").write("x")
-        exec("open({str(mark)!r}, 'w')")
-        pathlib.Path({str(mark)!r}).touch()
-        __import__("os").system("touch {mark}")
-        ().__class__.__base__.__subclasses__()
-        "{{0.__class__.__init__.__globals__}}".format(pathlib)
-        class Mininet2(Mininet):
-            open({str(mark)!r}, "w")
-        net = Mininet()
-        net.addHost("h1")
-    """
-    assert read(text, tmp_path)[0].network.hosts
-    assert not mark.exists()
+def test_an_interface_that_is_configured_later(tmp_path: Path) -> None:
+    found, _ = read(
+        f"{NET}link = net.addLink(h1, s1, cls=TCLink, bw=10, delay='1ms')\n"
+        "link.intf1.config(bw=5)\nnet.start()\nlink.intf2.config(up=True)\n",
+        tmp_path,
+    )
+    (link,) = found.network.links
+    assert link.a_to_b == LinkImpairments(rate_bps=5 * 10**6)
+    assert link.b_to_a == LinkImpairments(rate_bps=10**7, delay_s=0.001)
 
 
-@pytest.mark.parametrize(
-    "bomb",
-    [
-        "x = 9 ** 9 ** 9",
-        "x = 'a' * 10 ** 9",
-        "x = 1\nfor i in range(1000):\n    x = x * 99999999",
-        "x = 'a'\nfor i in range(1000):\n    x = x + x",
-        "x = [1]\nfor i in range(1000):\n    x = [x, x]\ny = str(x)\nz = x == [x]\nw = {(x,): 1}",
-        "x = (1,)\nfor i in range(1000):\n    x = (x, x)\ny = {x: 1}\nz = x < x",
-        "x = (1,)\nfor i in range(1000):\n    x = (x, x)\nw = sorted([x, x])\nv = max(x, x)",
-        "x = '%1000000000d' % 1\ny = '{:>1000000000}'.format(1)\nz = f'{1:>1000000000}'",
-        "x = '%*d' % (1000000000, 1)\ny = 'a'.ljust(10 ** 9)",
-        "x = ('a' * 9999).replace('a', 'b' * 9999)",
-        "x = ('a' * 99999).join(['b'] * 99999)",
-        "x = list(range(10 ** 12))",
-        "x = [i for i in range(10 ** 12)]",
-        "x = sum([[1] * 99] * 99999, [])",
-        "x = int('9' * 100000)",
-        "d = {}\nfor i in range(1000):\n    d = {'a': d, 'b': d}\nx = '%s' % d",
-    ],
-)
-def test_a_bomb_does_no_harm(bomb: str, tmp_path: Path) -> None:
-    try:
-        found, _ = read(f"{bomb}\n{NET}", tmp_path)
-    except InputError as caught:
-        assert "too much" in caught.message
-    else:
-        assert len(found.network.hosts) == 2
+def test_what_is_removed_is_not_there(tmp_path: Path) -> None:
+    found, _ = read(
+        f"{NET}net.addLink(h1, s1)\nlink = net.addLink(h2, s1)\nnet.delLink(link)\n"
+        "net.addLink(net.addHost('h3'), s1, port2=2)\nnet.delHost(h1)\n",
+        tmp_path,
+    )
+    assert [host.name for host in found.network.hosts] == ["h2", "h3"]
+    assert [(link.a, link.b) for link in found.network.links] == [("h3", "s1")]
+
+
+def test_what_is_typed_at_the_end_is_no_set_up(tmp_path: Path) -> None:
+    found, _ = read(
+        f"{NET}net.start()\nh1.cmd('sysctl -w a.b=1')\nnet.stop()\nh1.cmd('sysctl -w a.b=0')\n",
+        tmp_path,
+    )
+    assert found.setup == (Command(node="h1", line="sysctl -w a.b=1"),)
+
+
+def test_what_was_set_before_the_start_is_as_mininet_has_it(tmp_path: Path) -> None:
+    # Mininet configures hosts when it builds: what `addHost` says wins.
+    lines = "net.addLink(h2, s1)\nh2.setIP('10.0.0.5/24')\n"
+    early = read(f"{NET}{lines}net.start()", tmp_path)[0].network.hosts[1]
+    late = read(f"{NET}net.start()\n{lines}", tmp_path)[0].network.hosts[1]
+    assert (early.address, late.address) == ("10.0.0.77/8", "10.0.0.5/24")
+
+
+ANY_PYTHON = """
+    import argparse, itertools, random
+    from dataclasses import dataclass
+    from mininet.net import Mininet
+    from mininet.node import Host
+    from mininet.topo import Topo
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--racks", type=int, default=1)
+    parser.add_argument("--seed", type=int)
+    options = parser.parse_args()
+    if options.seed is not None:
+        random.seed(options.seed)
+
+    @dataclass
+    class Rack:
+        number: int
+        @property
+        def hosts(self):
+            yield from (f"r{self.number}h{j}" for j in range(2))
+
+    class Base(Topo):
+        def build(self, racks):
+            try:
+                self.core(undefined)
+            except NameError:
+                self.core()
+            for rack in racks:
+                self.rack(rack)
+
+        def core(self, *_):
+            self.top = self.addSwitch("s1")
+
+    class Racks(Base):
+        def rack(self, rack):
+            edge = self.addSwitch(f"s{rack.number + 1}")
+            self.addLink(edge, self.top)
+            for host in rack.hosts:
+                self.addLink(self.addHost(host), edge)
+
+    class Tuned(Host):
+        def config(self, cc="reno", **params):
+            super().config(**params)
+            self.cmd(f"sysctl -w net.ipv4.tcp_congestion_control={cc}")
+
+    rows = map(Rack, itertools.islice(itertools.count(1), options.racks))
+    net = Mininet(topo=Racks(racks=list(rows)), host=Tuned)
+    net.start()
+    a, b = random.sample(net.hosts, 2)
+    net.addLink(a, b)
+    while (number := len(net.hosts)) < 7:
+        net.addHost(f"x{number}", cc="cubic")
+"""
+
+
+def test_any_python_works(tmp_path: Path) -> None:
+    found, warnings = read(ANY_PYTHON, tmp_path, "--racks", "2", "--seed", "7")
+    names = [host.name for host in found.network.hosts]
+    assert names == ["r1h0", "r1h1", "r2h0", "r2h1", "x4", "x5", "x6"]
+    assert len(found.network.links) == 7
+    assert [command.line.rpartition("=")[2] for command in found.setup] == ["reno"] * 4
+    assert warnings == ()
+    assert read(ANY_PYTHON, tmp_path, "--racks", "2", "--seed", "7")[0] == found
+    few = read(ANY_PYTHON, tmp_path)[0]
+    assert few == read(ANY_PYTHON, tmp_path)[0]  # random, and the same each time
+    with pytest.raises(InputError, match="it exits with status 2"):
+        read(ANY_PYTHON, tmp_path, "--racks", "many")
+
+
+def test_hosts_and_links_without_a_mininet(tmp_path: Path) -> None:
+    found, _ = read(
+        "from mininet.node import Node, OVSBridge\nfrom mininet.link import Link\n"
+        "h1, s1 = Node('h1'), OVSBridge('s1', inNamespace=False)\nroot = Node('root', False)\n"
+        "Link(h1, s1)\nh1.setIP('10.1', 8)\nh1.setIP('10.1.0.1', 24)\nroot.cmd('ip link')\n",
+        tmp_path,
+    )
+    assert found.network.hosts == (Host(name="h1", address="10.1.0.1/24"),)
+    assert found.network.links == (Link(a="h1", b="s1"),)
+    assert found.setup == (Command(node=ROOT_NAMESPACE, line="ip link"),)
+
+
+def test_the_stand_in_answers_as_mininet_does(tmp_path: Path) -> None:
+    """Names, ports, addresses and orders, of topologies and networks, built and changed."""
+    if shutil.which("mn") is None or shutil.which("ovs-vsctl") is None:
+        pytest.skip("there is no Mininet, or no Open vSwitch")
+    ours = run_here((DATA / "facts.py").read_text(), tmp_path)
+    theirs = longfat(
+        "exec", "--ovs", "--bind", str(DATA), "--", "python3", str(DATA / "facts.py"), cwd=tmp_path
+    )
+    assert theirs.returncode == 0, theirs.stderr
+    assert len(ours.splitlines()) > 100
+    assert ours == theirs.stdout
 
 
 def test_a_script_of_ours_comes_back(tmp_path: Path) -> None:
@@ -430,16 +546,14 @@ def test_a_script_of_ours_comes_back(tmp_path: Path) -> None:
 
 @given(network=networks())
 @settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_any_network_comes_back(network: Network, tmp_path: Path) -> None:
     setup = (
         Command(node=ROOT_NAMESPACE, line="ping -c 1 10.0.0.1"),
         Command(node=network.hosts[0].name, line='echo "it\'s $HOME"'),
     )
-    file = tmp_path / "net.py"
-    file.write_text(mininet_text(title="x", network=network, setup=setup), encoding="utf-8")
-    opened = open_network(file)
+    opened, _ = read(mininet_text(title="x", network=network, setup=setup), tmp_path)
     assert opened.setup == setup
     # Which of two ways an address was written in makes no difference to what is built.
     assert as_built(opened.network) == as_built(network)
@@ -447,25 +561,6 @@ def test_any_network_comes_back(network: Network, tmp_path: Path) -> None:
 
 def as_built(network: Network) -> list[tuple[str, str, list[str]]]:
     return [(one.program, one.node, sorted(one.lines)) for one in build_batches(network)]
-
-
-def test_damaged_scripts(tmp_path: Path) -> None:
-    chance = random.Random(1)
-    texts = [(DATA / "from_miniedit.py").read_text(), textwrap.dedent(TOPO), NET]
-    pieces = re.findall(r"\w+|[^\w\s]|\s+", "".join(texts))
-    for _ in range(400):
-        words = re.findall(r"\w+|[^\w\s]|\s+", chance.choice(texts))
-        for _ in range(chance.randint(1, 4)):
-            words[chance.randrange(len(words))] = chance.choice(pieces)
-        file = tmp_path / "any.py"
-        file.write_text("".join(words))
-        try:
-            found, warnings = read_mininet(file)
-        except InputError as caught:
-            assert caught.place is not None, caught.message
-        else:
-            assert all(isinstance(text, str) for text in warnings)
-            ast.parse(mininet_text(title="x", network=found.network, setup=found.setup))
 
 
 @pytest.mark.parametrize(
@@ -478,13 +573,12 @@ def test_damaged_scripts(tmp_path: Path) -> None:
     ],
 )
 def test_a_typed_line_with_odd_numbers_stays_as_it_is(line: str, tmp_path: Path) -> None:
-    path = tmp_path / "net.py"
-    path.write_text(
+    found, _ = read(
         "from mininet.net import Mininet\n"
         "net = Mininet()\n"
         "h1, h2 = net.addHost('h1'), net.addHost('h2')\n"
         "net.addLink(h1, h2)\n"
-        f"h1.cmd({line!r})\n"
+        f"h1.cmd({line!r})\n",
+        tmp_path,
     )
-    found, _ = read_mininet(path)
     assert [command.line for command in found.setup] == [line]

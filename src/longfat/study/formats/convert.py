@@ -16,6 +16,7 @@ from longfat.study.formats.write import study_text
 from longfat.study.read import read_study
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from longfat.study.files import ReadBeside
@@ -39,27 +40,34 @@ class Converted:
 
 
 def convert_text(
-    source: Path, *, suffix: str, case: str | None = None, beside: ReadBeside | None = None
+    source: Path,
+    *,
+    suffix: str,
+    case: str | None = None,
+    beside: ReadBeside | None = None,
+    arguments: Sequence[str] = (),
 ) -> Converted:
     """Return what a file says in the format of another's suffix.
 
     Args:
         source: a study file, a folder with a `study.yaml`, a `.mn` file, or a script
-            for Mininet (`.py`), of which nothing is run.
+            for Mininet (`.py`), which is run in a machine of its own.
         suffix: `.yaml` or `.yml` for a study, `.mn`, or `.py` for a Mininet script.
         case: of a study, the case.
         beside: of a study, reads the files that it names; those in its folder, if None.
+        arguments: of a script, its command-line arguments.
 
     Raises:
         InputError: the source is wrong, the suffix is none of these, or a study
             of several cases is to be a study and none is named.
+        HostError: as of `open_network`, like `MachineError`.
     """
     if suffix not in SUFFIXES:
         raise InputError(
             f"{suffix!r} is no format to convert to: write a file that ends in "
             ".yaml (a study), .mn (MiniEdit) or .py (a Mininet script)"
         )
-    opened = open_network(source, case=case, beside=beside)
+    opened = open_network(source, case=case, beside=beside, arguments=arguments)
     title, planned, traffic = _told(source, case, opened, beside)
     if suffix in _STUDY_SUFFIXES:
         whole = Case(kernel=NEWEST, network=opened.network, files=opened.files, setup=opened.setup)

@@ -17,7 +17,7 @@ from longfat.study.files import reads_beside
 from longfat.study.read import STUDY_FILE, open_study, read_study
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from longfat.model.case import Command, File
@@ -56,22 +56,31 @@ class Opened:
 
 
 def open_network(
-    path: Path, *, case: str | None = None, beside: ReadBeside | None = None
+    path: Path,
+    *,
+    case: str | None = None,
+    beside: ReadBeside | None = None,
+    arguments: Sequence[str] = (),
 ) -> Opened:
     """Read the network of a study, of MiniEdit's `.mn` file, or of a script for Mininet (`.py`).
 
-    Nothing of a script is run.
+    A script is run in a machine of its own: see `longfat.study.formats.mininet`.
 
     Args:
         path: the file, or a folder with a `study.yaml`.
         case: of a study, the case whose network and lines they are; without it,
             what all cases have in common.
         beside: of a study, reads the files that it names; those in its folder, if None.
+        arguments: of a script, its command-line arguments.
 
     Raises:
         InputError: it cannot be read, or something in it is wrong; there is no such
             case; or the cases have no network in common and none is named.
+        HostError: of a script, no kernel is built, or the host lacks what a sandbox needs.
+        MachineError: of a script, its machine failed.
     """
+    if arguments and path.suffix != SCRIPT_SUFFIX:
+        raise InputError(f"{path}: only a Mininet script (.py) takes arguments: {arguments[0]!r}")
     kind = {MINIEDIT_SUFFIX: "MiniEdit file", SCRIPT_SUFFIX: "Mininet script"}.get(path.suffix)
     if kind is not None and case is not None:
         raise InputError(f"{path}: a {kind} has no cases, so there is no {case!r}")
@@ -79,7 +88,7 @@ def open_network(
         # All commands read studies, and few of them other files.
         from longfat.study.formats.mininet import read_mininet  # noqa: PLC0415
 
-        script, warnings = read_mininet(path)
+        script, warnings = read_mininet(path, arguments=arguments)
         return Opened(
             network=script.network, setup=script.setup, title=script.title, warnings=warnings
         )

@@ -1,20 +1,15 @@
-"""Mininet's Python scripts, read without running them.
+"""Mininet's Python scripts, run in a machine against a stand-in that records what they make.
 
-A script is parsed and followed line by line, as far as what it does is known: its own
-functions, classes and loops, texts and numbers, and of Mininet what makes a network
-(`addHost`, `addSwitch`, `addLink`, a `Topo`'s `build`) and what is typed at nodes
-(`cmd`). All else is unknown, and so is what comes of it; where a node or a link
-depends on that, the script is refused, and else it is told what is left out. Nothing
-of a script is ever run: it may come from a stranger.
+A script may come from a stranger, and it is a program: so it runs where it can harm
+nobody, in a machine without a network that sees nothing of a person's files
+(`machine`), against `longfat.guest.mininet` in place of Mininet. What comes out is a
+record of nodes, links and commands (`record`), which is decoded as what a stranger
+wrote, and becomes a network, set-up lines and notes of what is left out (`network`).
 
-`values` are what names stand for, `plain` are Python's own operators and functions,
-`expressions`, `calls` and `follow` walk through the script, `draft` is the network as
-it is asked for, and `finish` makes one of ours of it.
-
-Source: Mininet 2.3 (net.py, topo.py, link.py, node.py), and the scripts that MiniEdit
-2.2 exports.
+The machine is a bare one of `longfat.engine`: no experiment runs in it, so nothing of
+`longfat.execution` is needed, and conversion stays where the other formats are.
 """
 
-from longfat.study.formats.mininet.read import MininetNetwork, read_mininet
+from longfat.study.formats.mininet.read import MininetNetwork, network_of, read_mininet
 
-__all__ = ["MininetNetwork", "read_mininet"]
+__all__ = ["MininetNetwork", "network_of", "read_mininet"]

@@ -11,9 +11,9 @@ import pytest
 
 from longfat import guest
 from longfat.common.checksum import folder_damage
-from longfat.engine import kernel
-from longfat.execution import init, run_case
-from longfat.execution.init import _cached, guest_folder
+from longfat.engine import init, kernel
+from longfat.engine.init import _cached, guest_folder
+from longfat.execution import run_case
 from longfat.model.case import Case
 from longfat.model.traffic import Ping
 

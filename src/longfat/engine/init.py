@@ -5,6 +5,9 @@ of it, and not the folder that it is installed in. Whether there is bytecode, an
 whether it is as old as the source, must decide nothing, and it would: a look-up
 that fails takes a microsecond of virtual time, after which other random numbers
 come. An installed folder may also be somebody else's, where none can be kept.
+
+Experiments boot `longfat.guest.main`. A subpackage of `longfat.guest` is another
+program for machines of their own, which experiments do not see: `part` names it.
 """
 
 from __future__ import annotations
@@ -32,52 +35,64 @@ GUEST_PLACE = "guest/longfat/guest"
 """Where a machine is to show it, under `HANDOVER`."""
 
 
-def init_program() -> list[str]:
-    """Return the guest's PID 1: our own interpreter and our program."""
-    return [str(INTERPRETER), "-I", "-S", "-B", f"{HANDOVER}/{GUEST_PLACE}/main.py"]
+def init_program(part: str = "") -> list[str]:
+    """Return the guest's PID 1: our own interpreter and our program.
+
+    Args:
+        part: the subpackage whose `main` it is; the guest package itself, if empty.
+    """
+    main = "/".join(filter(None, (HANDOVER, GUEST_PLACE, part, "main.py")))
+    return [str(INTERPRETER), "-I", "-S", "-B", main]
 
 
 @contextmanager
-def guest_folder() -> Iterator[Path]:
+def guest_folder(part: str = "") -> Iterator[Path]:
     """Give the compiled guest program: the cache's, or one of our own, if none can be kept there.
+
+    Args:
+        part: a subpackage that is to be in it, too.
 
     Raises:
         HostError: it can be put nowhere.
     """
-    place = _cached()
+    place = _cached(part)
     if place is not None:
         yield place
         return
     with scratch_folder() as folder:
-        _compile(folder)
+        _compile(folder, part)
         yield folder
 
 
 @functools.cache
-def _cached() -> Path | None:
+def _cached(part: str) -> Path | None:
     """Return its place in the cache; None if the cache cannot be written to."""
     digest = hashlib.sha256(importlib.util.MAGIC_NUMBER)
-    for path in _sources():
-        digest.update(f"{path.name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    for name, path in _sources(part).items():
+        digest.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     place = root() / "guest" / digest.hexdigest()[:32]
     if folder_damage(place):
         try:
-            _put(place)
+            _put(place, part)
         except OSError:
             return None
     return place
 
 
-def _sources() -> list[Path]:
-    return sorted(_SOURCES.glob("*.py"))
+def _sources(part: str) -> dict[str, Path]:
+    """Return the modules by their paths in the package."""
+    paths = sorted(_SOURCES.glob("*.py"))
+    if part:
+        paths += sorted((_SOURCES / part).glob("*.py"))
+    return {path.relative_to(_SOURCES).as_posix(): path for path in paths}
 
 
-def _put(place: Path) -> None:
+def _put(place: Path, part: str) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     with doomed_folder(place.parent, prefix=".making-") as folder:
         made = folder / place.name
         made.mkdir()
-        _compile(made)
+        _compile(made, part)
         write_sums(made)
         if not folder_damage(place):  # another process was quicker
             return
@@ -86,9 +101,10 @@ def _put(place: Path) -> None:
         made.rename(place)
 
 
-def _compile(folder: Path) -> None:
-    for path in _sources():
-        shutil.copyfile(path, folder / path.name)
+def _compile(folder: Path, part: str) -> None:
+    for name, path in _sources(part).items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copyfile(path, folder / name)
     compileall.compile_dir(
         folder,
         quiet=2,

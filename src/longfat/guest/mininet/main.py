@@ -1,0 +1,68 @@
+"""PID 1 of a machine that runs one script: mount, run it, note how it ended, power off.
+
+The script may do what it likes: it is root of a machine without a network, whose
+kernel is confined (docs/security.md), and what it leaves is read as a stranger's.
+"""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import traceback
+
+# This file stands at ROOT/longfat/guest/mininet/main.py.
+sys.path.insert(0, os.path.abspath(f"{__file__}/../../../.."))
+from longfat.guest import mounts, system
+
+# Hash values of texts, and with them the order of sets, must be the same every time.
+_ENVIRONMENT = {
+    "HOME": "/root",
+    "LANG": "C.UTF-8",
+    "LOGNAME": "root",
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "PYTHONHASHSEED": "0",
+    "SHELL": "/bin/sh",
+    "USER": "root",
+}
+_GRACE_S = 60.0
+
+
+def main() -> None:
+    """Do all of it; whatever happens, the machine is turned off."""
+    try:
+        with open(f"{mounts.HANDOVER}/run/job.json", encoding="utf-8") as file:
+            job = json.load(file)
+        mounts.mount_all()
+        mounts.make_writable({})
+        folder = f"{mounts.HOME}/run"
+        with open(f"{folder}/output", "w+b") as output:
+            script = subprocess.Popen(
+                [
+                    *(sys.executable, "-s", "-B"),
+                    f"{mounts.HOME}/guest/longfat/guest/mininet/run.py",
+                    folder,
+                ],
+                env=_ENVIRONMENT,
+                cwd="/root",
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+            )
+        # It ends itself when its time is up, if it can.
+        ended = select.poll()
+        ended.register(os.pidfd_open(script.pid), select.POLLIN)
+        if not ended.poll((job["limit_s"] + _GRACE_S) * 1000):
+            script.send_signal(signal.SIGKILL)
+        with open(f"{folder}/outcome.json", "w", encoding="utf-8") as file:
+            json.dump({"status": script.wait()}, file)
+    except BaseException:
+        traceback.print_exc(file=sys.stdout)  # the console, which the host keeps
+    finally:
+        sys.stdout.flush()
+        system.power_off()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""Which of Mininet's modules has what, and how they are put before the real ones."""
+
+import subprocess
+import sys
+import types
+from typing import Any
+
+from longfat.guest.mininet import net, nodes
+from longfat.guest.mininet.record import RECORD, Unknown
+
+_MODULES = "cli clean link log moduledeps net node nodelib term topo topolib util"
+_QUIET = (
+    "info error warn warning debug output setLogLevel cleanup Cleanup ensureRoot makeTerms "
+    "dumpNodeConnections dumpNetConnections dumpNodes dumpPorts pmonitor"
+)
+
+
+def quietRun(cmd: Any, **named: Any) -> str:
+    """Run a program in the machine, as Mininet does it at the host."""
+    RECORD.warn(f"`{cmd}` is left out: it is typed at the host, not at a node")
+    RECORD.is_quiet = True
+    done = subprocess.run(
+        cmd, shell=isinstance(cmd, str), stdin=-3, capture_output=True, text=True, check=False
+    )
+    RECORD.is_quiet = False
+    return done.stdout
+
+
+def _nothing(*args: Any, **named: Any) -> tuple[()]:
+    return ()
+
+
+_NAMES: dict[str, Any] = {
+    **{name: value for name, value in vars(nodes).items() if name[0].isupper()},
+    **{name: value for name, value in vars(net).items() if name[0] != "_"},
+    **dict.fromkeys(("OVSKernelSwitch", "IVSSwitch"), nodes.OVSSwitch),
+    **dict.fromkeys(("DefaultController", "OVSController", "Ryu", "NOX"), nodes.Controller),
+    "NullController": None,
+    "OVSLink": nodes.Link,
+    "TCULink": nodes.TCLink,
+    "MininetWithControlNet": net.Mininet,
+    "quietRun": quietRun,
+    "VERSION": "2.3.0",
+    "waitListening": lambda *args, **named: True,
+    **dict.fromkeys(_QUIET.split(), _nothing),
+}
+
+
+class _Module(types.ModuleType):
+    """One of Mininet's modules. Scripts import names from wherever they stand in some version."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__all__":
+            return list(_NAMES)
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name in _NAMES:
+            return _NAMES[name]
+        RECORD.warn(f"`{self.__name__}.{name}` is not known and is left out")
+        return type(name, (Unknown,), {})
+
+
+def install() -> None:
+    """Put the stand-in where `import mininet` finds it, whatever the host has of that name."""
+    package = sys.modules["mininet"] = _Module("mininet")
+    package.__path__ = []
+    for name in _MODULES.split():
+        module = sys.modules[f"mininet.{name}"] = _Module(f"mininet.{name}")
+        setattr(package, name, module)

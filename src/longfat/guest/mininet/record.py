@@ -1,0 +1,127 @@
+"""What is noted of a script: its nodes, links and commands, and what is left out."""
+
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+_MOST_TEXT = 4000
+_MOST_CALLS = 20_000
+
+
+class Record:
+    """The notes of one script; a process runs one, and so has one `RECORD`.
+
+    Attributes:
+        script: the script's path, by which its frames are known.
+        nets: every `Mininet`, in the order of their making; likewise all others.
+        commands: what was typed: at which node, of which net, what and where.
+        warnings: who or where, and what is left out.
+        is_quiet: nothing is to be noted now.
+    """
+
+    def __init__(self) -> None:
+        self.script = ""
+        self.nets: list[Any] = []
+        self.topos: list[Any] = []
+        self.nodes: list[Any] = []
+        self.links: list[Any] = []
+        self.commands: list[tuple[Any, Any, str, list[int]]] = []
+        self.warnings: dict[tuple[str, str], None] = {}
+        self.is_quiet = False
+        self._asked = 0
+
+    def place(self) -> list[int]:
+        """Return the line and the column of the script that is being run, from 1.
+
+        Raises:
+            RuntimeError: it has been asked too often: each node, link and command does so.
+        """
+        self._asked += 1
+        if self._asked > _MOST_CALLS:
+            raise RuntimeError(f"more than {_MOST_CALLS:,} nodes, links and commands")
+        frame: FrameType | None = sys._getframe()
+        while frame is not None:
+            if frame.f_code.co_filename == self.script:
+                return position(frame, frame.f_lasti)
+            frame = frame.f_back
+        return [1, 1]
+
+    def warn(self, text: str, who: str = "") -> None:
+        """Note that something is left out, once for each line of the script."""
+        if not self.is_quiet:
+            self.warnings[who or f"line {self.place()[0]}", text[:_MOST_TEXT]] = None
+
+    def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Hear of what Python does (`sys.addaudithook`): programs that the script starts."""
+        if self.is_quiet or event not in ("os.system", "subprocess.Popen"):
+            return
+        # Not those that a library starts: only what the script asks for itself.
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename.endswith(("subprocess.py", "os.py")):
+            frame = frame.f_back
+        if frame is not None and frame.f_code.co_filename == self.script:
+            what = arguments[event != "os.system"]
+            words = what if isinstance(what, list | tuple) else [what]
+            text = " ".join(
+                w.decode("utf-8", "replace") if type(w) is bytes else str(w) for w in words
+            )
+            self.warn(f"`{text}` is left out: it is typed at the host, not at a node")
+
+
+RECORD = Record()
+
+
+def position(frame: FrameType, instruction: int) -> list[int]:
+    """Return the line and the column at which a frame is, from 1."""
+    line, _, column, _ = list(frame.f_code.co_positions())[instruction // 2]
+    return [line or frame.f_lineno or 1, (column or 0) + 1]
+
+
+class Unknown:
+    """Something that is not known here; whatever is done with it gives the like."""
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        """Take whatever it is given."""
+
+    def __getattr__(self, name: str) -> "Unknown":
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Unknown()
+
+    def __iter__(self) -> Iterator["Unknown"]:
+        return iter(())
+
+    def __str__(self) -> str:
+        return ""
+
+    __call__ = __getitem__ = __enter__ = lambda self, *args, **named: Unknown()
+    __exit__ = lambda self, *about: None
+
+
+class Recorded:
+    """What answers calls that make no difference, and notes those that are left out or not known.
+
+    Attributes:
+        ignored: what calls that make no difference give, by their names.
+        left_out: likewise calls that are left out, with the reason.
+    """
+
+    ignored: dict[str, Any] = {}
+    left_out: dict[str, tuple[str, Any]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in self.ignored:
+            return lambda *args, **named: self.ignored[name]
+        if name in self.left_out:
+            reason, result = self.left_out[name]
+
+            def noted(*args: Any, **named: Any) -> Any:
+                RECORD.warn(f"{name} is left out: {reason}")
+                return result
+
+            return noted
+        RECORD.warn(f"`{vars(self).get('name', 'net')}.{name}` is not known and is left out")
+        return Unknown()

@@ -1,0 +1,103 @@
+"""One script in a machine of its own, and what it leaves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from longfat.common.decoding import MOST_BYTES, decode, read_bytes, read_json
+from longfat.common.guard import scratch_folder
+from longfat.engine import kernel as kernels
+from longfat.engine.init import GUEST_PLACE, guest_folder, init_program
+from longfat.engine.kernel.version import NEWEST
+from longfat.engine.machine import Machine, Quota, reserve_cpu
+from longfat.errors import InputError, MachineError
+from longfat.study.formats.mininet.record import at
+
+_PART = "mininet"
+_MEMORY_BYTES = 1 << 30
+_SCRIPTS_MEMORY_BYTES = 800 << 20
+_MOST_LINES = 3_000_000
+_LIMIT_S = 3600.0
+_STALL_CPU_S = 10.0
+_QUOTA = Quota(disk=64 << 20, files=1000, processes=256, wall=120.0)
+_TAIL_BYTES = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Outcome:
+    """How the script's process ended: its exit status, or -N after signal N."""
+
+    status: int
+
+
+def run_script(path: Path, content: bytes, *, arguments: Sequence[str] = ()) -> bytes:
+    """Run a script in a machine of the newest kernel that is built.
+
+    Args:
+        path: the script, as the user named it.
+        content: its text.
+        arguments: its arguments, `sys.argv[1:]`.
+
+    Returns:
+        Its record, as the machine wrote it.
+
+    Raises:
+        InputError: the script ended in a way that leaves no record, or exceeds a limit.
+        HostError: no kernel is built, or the host lacks what a sandbox needs.
+        MachineError: the machine failed before the script was started.
+    """
+    kernel = kernels.find(NEWEST)
+    job = {
+        "name": path.name,
+        "arguments": list(arguments),
+        "memory_bytes": _SCRIPTS_MEMORY_BYTES,
+        "lines": _MOST_LINES,
+        "limit_s": _LIMIT_S,
+    }
+    with scratch_folder() as folder, reserve_cpu() as cpu, guest_folder(_PART) as program:
+        run = folder / "run"  # which goes if the machine's guard must end it
+        run.mkdir()
+        (run / "job.json").write_text(json.dumps(job), encoding="utf-8")
+        (run / "script").write_bytes(content)
+        with Machine(
+            kernel,
+            init_program(_PART),
+            run=run,
+            shown={GUEST_PLACE: program},
+            cpu=cpu,
+            seed=1,
+            memory_bytes=_MEMORY_BYTES,
+            stall_cpu_s=_STALL_CPU_S,
+            quota=_QUOTA,
+        ) as machine:
+            try:
+                machine.wait(limit_s=2 * _LIMIT_S)
+            except MachineError as error:
+                if not (run / "output").exists():
+                    raise
+                raise InputError(
+                    f"the script does too much, or does not end: {error}", place=at(str(path))
+                ) from None
+            return _record(run, str(path), machine)
+
+
+def _record(run: Path, file: str, machine: Machine) -> bytes:
+    def error(text: str) -> InputError:
+        return InputError(text, place=at(file))
+
+    try:
+        return read_bytes(run / "record.json", most_bytes=MOST_BYTES, error=error)
+    except OSError:
+        pass
+    try:
+        outcome = decode(
+            _Outcome, read_json(run / "outcome.json", error=error), where="its end", error=error
+        )
+    except OSError:
+        if (run / "output").exists():
+            raise error("the script turned the machine off, in which it ran") from None
+        raise MachineError(f"the guest ended without a word{machine.console_tail()}") from None
+    raise error(f"the script ended its process (status {outcome.status}) and left no network")

@@ -1,0 +1,127 @@
+"""What the machine says of a script: `longfat.guest.mininet.run` writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from longfat.common.decoding import Decoder, parse_json
+from longfat.errors import InputError, Place
+
+Scalar = str | bool | int | float | None
+At = tuple[int, int]
+"""A line and a column, from 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """What ended a script before its end, and where."""
+
+    text: str
+    at: At
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A host or a switch; `gateway` is its default route, as the script says it."""
+
+    name: str
+    is_switch: bool
+    ip: str | None
+    gateway: str | None
+    at: At
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """An end of a link.
+
+    Attributes:
+        node: its node.
+        interface: what Mininet calls its interface.
+        ip: an address that it has beside its host's.
+        shapes: it is one of TCLink, whose options Mininet heeds.
+        options: the link's options.
+    """
+
+    node: str
+    interface: str
+    ip: str | None
+    shapes: bool
+    options: Mapping[str, Scalar]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A link."""
+
+    ends: tuple[End, End]
+    at: At
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Typed:
+    """What was typed, at a node or (None) at root."""
+
+    node: str | None
+    text: str
+    at: At
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What a script made.
+
+    Attributes:
+        title: the first line of its docstring.
+        networks: how many networks it made; the first one is here.
+        is_started: it has started one.
+        error: what ended it before its end.
+        nodes: the nodes, in the order in which they were asked for, like the others.
+        links: the links.
+        commands: what it typed.
+        warnings: who or where, and what is left out.
+    """
+
+    title: str
+    networks: int
+    is_started: bool
+    error: Ended | None
+    nodes: tuple[Node, ...]
+    links: tuple[Link, ...]
+    commands: tuple[Typed, ...]
+    warnings: tuple[tuple[str, str], ...]
+
+
+_DECODER = Decoder(Record)
+_MOST_TEXT = 300
+
+
+def read_record(content: bytes, *, file: str) -> Record:
+    """Return what a machine recorded; the script may have written it itself.
+
+    Args:
+        content: the record, JSON.
+        file: the script, as the user named it.
+
+    Raises:
+        InputError: it is no record.
+    """
+
+    def error(text: str) -> InputError:
+        return InputError(f"what was recorded of the script is damaged: {text}", place=at(file))
+
+    return _DECODER.decode(
+        parse_json(content, where="the record", error=error), where="the record", error=error
+    )
+
+
+def printable(text: str) -> str:
+    """Return a text of the script's that a terminal can be shown, on one line."""
+    text = "".join(one if one.isprintable() else repr(one)[1:-1] for one in " ".join(text.split()))
+    return text if len(text) <= _MOST_TEXT else f"{text[: _MOST_TEXT - 3]}..."
+
+
+def at(file: str, where: At = (1, 1)) -> Place:
+    """Return a place in the script."""
+    return Place(file, max(1, where[0]), max(1, where[1]))
