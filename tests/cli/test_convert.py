@@ -64,6 +64,36 @@ def test_a_file_is_not_written_over(folder: Path) -> None:
     assert "mininet" in (folder / "net.py").read_text()
 
 
+SCRIPT = """
+import sys
+from mininet.net import Mininet
+net = Mininet()
+switch = net.addSwitch("s1")
+for number in range(int(sys.argv[1])):
+    net.addLink(net.addHost(f"h{number}"), switch, bw=10)
+net.start()
+net.pingAll()
+"""
+
+
+def test_a_script_is_run_with_arguments(folder: Path) -> None:
+    (folder / "net.py").write_text(SCRIPT)
+    done = longfat("convert", "net.py", "net.yaml", "--", "3", cwd=folder)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.splitlines()[0] == (
+        "longfat: line 9: pingAll is left out: a study has flows for traffic"
+    )
+    assert len(read_study(folder / "net.yaml").cases["default"].case.network.hosts) == 3
+    done = longfat("convert", "net.py", "other.yaml", cwd=folder)
+    assert done.returncode == 2
+    assert done.stderr == "longfat: net.py:6:25: IndexError: list index out of range\n"
+    done = longfat("convert", "net.yaml", "net.mn", "--", "3", cwd=folder)
+    assert "net.yaml: only a Mininet script (.py) takes arguments: '3'" in done.stderr
+    done = longfat("convert", "net.py", "x.yaml", "--", "1", cwd=folder, LONGFAT_CACHE="none")
+    assert done.returncode == 3
+    assert "no kernel is built\n  hint: longfat kernel build" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -23,6 +23,19 @@ def checked(client: TestClient, text: str) -> Any:
     return answer.json()
 
 
+def test_a_script_is_run_in_a_machine(client: TestClient) -> None:
+    text = (TESTS / "data" / "mininet" / "from_miniedit.py").read_text()
+    found = client.post("/api/import", json={"text": text, "name": "net.py"}).json()
+    assert "switches: [s1, s2]" in found["text"]
+    told = "line 56: h1: `ping -c1 h2` is left out: a study has flows for traffic"
+    assert told in found["warnings"]
+    text = "open('/etc/longfat')\n"
+    answer = client.post("/api/import", json={"text": text, "name": "net.py"})
+    assert answer.status_code == 400
+    assert "FileNotFoundError" in answer.text
+    assert "Traceback" not in answer.text
+
+
 def test_files_are_listed_by_a_cheap_look(client: TestClient, workspace: Path) -> None:
     (workspace / "mine.yaml").write_text(STUDY)
     (workspace / "compose.yaml").write_text("services: {}\n")

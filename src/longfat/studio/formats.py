@@ -41,10 +41,13 @@ def to_study(text: str, *, name: str) -> tuple[str, tuple[str, ...]]:
 
     Args:
         text: what stands in the file.
-        name: the file's name; its suffix tells the format. A study stays as it is.
+        name: the file's name; its suffix tells the format. A study stays as it is. A script
+            is run in a machine of its own, which takes half a second or more.
 
     Raises:
         InputError: it is no such file, or something in it is wrong.
+        HostError: of a script, no kernel is built, or the host lacks what a sandbox needs.
+        MachineError: of a script, its machine failed.
     """
     if suffix_of(name) in STUDY_SUFFIXES:
         return text, ()
@@ -75,6 +78,9 @@ def _converted(text: str, *, name: str, suffix: str) -> Converted:
         before = f"{folder}/"
         try:
             file.write_text(text, encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise InputError(f"{name[:80]!r}: cannot be a file's name: {error}") from None
+        try:
             # Other formats hold no files, so nobody needs what is in them.
             found = convert_text(file, suffix=suffix, beside=lambda _: b"")
         except InputError as error:
@@ -83,8 +89,6 @@ def _converted(text: str, *, name: str, suffix: str) -> Converted:
                 place = replace(place, file=place.file.replace(before, ""))
             message = error.message.replace(f"{file}: ", "").replace(before, "")
             raise InputError(message, place=place) from None
-        except (OSError, ValueError) as error:
-            raise InputError(f"{name[:80]!r}: cannot be a file's name: {error}") from None
     warnings = tuple(
         warning.replace(f"{file}: ", "").replace(before, "") for warning in found.warnings
     )
