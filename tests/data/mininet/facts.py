@@ -11,7 +11,7 @@ from mininet.topo import (
     Topo,
 )
 from mininet.topolib import TreeTopo
-from mininet.util import ipAdd, ipNum, ipParse, ipStr, irange, macColonHex, natural, netParse
+from mininet.util import ipAdd, ipParse, irange, macColonHex, natural, netParse
 
 
 class Mixed(Topo):
@@ -108,6 +108,6 @@ net.delHost(c)
 print(list(net))
 net.stop()
 
-print(ipAdd(5), ipAdd(300, 16, ipParse("10.2.0.0")), ipParse("10.1"), ipStr(ipNum(1, 2, 3, 4)))
+print(ipAdd(5), ipAdd(300, 16, ipParse("10.2.0.0")), ipParse("10.1"))
 print(netParse("10.0.0.0"), netParse("10.2/16"), macColonHex(258), list(irange(1, 3)))
 print(sorted(["h10", "h2", "h1"], key=natural))

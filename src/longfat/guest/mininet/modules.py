@@ -9,8 +9,10 @@ from longfat.guest.mininet import net, nodes
 from longfat.guest.mininet.record import RECORD, Unknown
 
 _MODULES = "cli clean link log moduledeps net node nodelib term topo topolib util"
+_SWITCHES = "OVSKernelSwitch OVSBridge UserSwitch LinuxBridge IVSSwitch"
+_CONTROLLERS = "DefaultController RemoteController OVSController Ryu NOX"
 _QUIET = (
-    "info error warn warning debug output setLogLevel cleanup Cleanup ensureRoot makeTerms "
+    "info error warn warning debug output setLogLevel cleanup ensureRoot makeTerms "
     "dumpNodeConnections dumpNetConnections dumpNodes dumpPorts pmonitor"
 )
 
@@ -19,11 +21,11 @@ def quietRun(cmd: Any, **named: Any) -> str:
     """Run a program in the machine, as Mininet does it at the host."""
     RECORD.warn(f"`{cmd}` is left out: it is typed at the host, not at a node")
     RECORD.is_quiet = True
-    done = subprocess.run(
-        cmd, shell=isinstance(cmd, str), stdin=-3, capture_output=True, text=True, check=False
-    )
-    RECORD.is_quiet = False
-    return done.stdout
+    try:
+        done = subprocess.run(cmd, shell=isinstance(cmd, str), stdin=-3, stdout=-1, check=False)
+    finally:
+        RECORD.is_quiet = False
+    return done.stdout.decode(errors="replace")
 
 
 def _nothing(*args: Any, **named: Any) -> tuple[()]:
@@ -33,14 +35,16 @@ def _nothing(*args: Any, **named: Any) -> tuple[()]:
 _NAMES: dict[str, Any] = {
     **{name: value for name, value in vars(nodes).items() if name[0].isupper()},
     **{name: value for name, value in vars(net).items() if name[0] != "_"},
-    **dict.fromkeys(("OVSKernelSwitch", "IVSSwitch"), nodes.OVSSwitch),
-    **dict.fromkeys(("DefaultController", "OVSController", "Ryu", "NOX"), nodes.Controller),
+    **dict.fromkeys(_SWITCHES.split(), nodes.OVSSwitch),
+    **dict.fromkeys(_CONTROLLERS.split(), nodes.Controller),
     "NullController": None,
     "OVSLink": nodes.Link,
     "TCULink": nodes.TCLink,
     "MininetWithControlNet": net.Mininet,
     "quietRun": quietRun,
     "VERSION": "2.3.0",
+    **dict.fromkeys(("lg", "Cleanup"), Unknown()),
+    "numCores": lambda: 1,
     "waitListening": lambda *args, **named: True,
     **dict.fromkeys(_QUIET.split(), _nothing),
 }

@@ -5,12 +5,17 @@ Like Mininet's own, the API has no types: a script gives what it likes.
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
+import ipaddress
 import re
 
 from longfat.guest.mininet.nodes import Controller, Host, Link, Node, OVSSwitch
 from longfat.guest.mininet.record import RECORD, Recorded, Unknown
 
 _FLOWS = "a study has flows for traffic"
+_OPTIONS = (
+    "intf build xterms cleanup ipBase inNamespace autoSetMacs autoStaticArp autoPinCpus "
+    "listenPort waitConnected"
+)
 
 # ------------------------------------------------------------------ mininet.util
 
@@ -23,25 +28,17 @@ def natural(text):
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(text))]
 
 
-def ipNum(w, x, y, z):
-    return w << 24 | x << 16 | y << 8 | z
-
-
-def ipStr(ip):
-    return ".".join(str(ip >> shift & 0xFF) for shift in (24, 16, 8, 0))
-
-
 def ipParse(ip):
-    parts = [int(part) for part in ip.split(".")]
+    *parts, last = (int(part) for part in ip.split("."))
     # What is missing is missing before the last: 10.1 is 10.0.0.1.
-    return ipNum(*[*parts[:-1], *[0] * (4 - len(parts)), *parts[-1:]])
+    return int.from_bytes([*parts, *[0] * (3 - len(parts)), last], "big")
 
 
 def ipAdd(i, prefixLen=8, ipBaseNum=0x0A000000):
     most = 0xFFFFFFFF >> prefixLen
     if i > most:
         raise AssertionError("Not enough IP addresses in the subnet")
-    return ipStr((ipBaseNum & ~most) + i)
+    return str(ipaddress.IPv4Address((ipBaseNum & ~most) + i))
 
 
 def netParse(ipstr):
@@ -197,29 +194,16 @@ class Mininet(Recorded):
     }
 
     def __init__(
-        self,
-        topo=None,
-        switch=OVSSwitch,
-        host=Host,
-        controller=Controller,
-        link=Link,
-        intf=None,
-        build=True,
-        xterms=False,
-        cleanup=False,
-        ipBase="10.0.0.0/8",
-        inNamespace=False,
-        autoSetMacs=False,
-        autoStaticArp=False,
-        autoPinCpus=False,
-        listenPort=None,
-        waitConnected=False,
+        self, topo=None, switch=OVSSwitch, host=Host, controller=Controller, link=Link, **options
     ):
+        for name in options.keys() - set(_OPTIONS.split()):
+            raise TypeError(f"Mininet has no option {name!r}")
         self.topo, self.switch, self.host, self.controller = topo, switch, host, controller
-        self.link, self.intf, self.ipBase = link, intf, ipBase
-        self.ipBaseNum, self.prefixLen = netParse(ipBase)
+        self.link, self.intf = link, options.get("intf")
+        self.ipBase = options.get("ipBase", "10.0.0.0/8")
+        self.autoSetMacs = options.get("autoSetMacs", False)
+        self.ipBaseNum, self.prefixLen = netParse(self.ipBase)
         self.nextIP = (0xFFFFFFFF >> self.prefixLen & self.ipBaseNum) or 1
-        self.autoSetMacs = autoSetMacs
         self.hosts: list[Node] = []
         self.switches: list[Node] = []
         self.controllers: list[Node] = []
@@ -227,9 +211,9 @@ class Mininet(Recorded):
         self.nameToNode: dict[str, Node] = {}
         self.built = self.is_started = False
         RECORD.nets.append(self)
-        if autoSetMacs:
+        if self.autoSetMacs:
             RECORD.warn("autoSetMacs is left out: interfaces have Linux's own addresses")
-        if topo and build:
+        if topo and options.get("build", True):
             self.build()
 
     # ---------------------------------------------------------------- nodes
@@ -292,10 +276,10 @@ class Mininet(Recorded):
         return self.nameToNode[key]
 
     def __iter__(self):
-        return (node.name for node in (*self.hosts, *self.switches, *self.controllers))
+        return (node.name for node in self.values())
 
     def __len__(self):
-        return len(list(iter(self)))
+        return len(self.values())
 
     def __contains__(self, item):
         return item in self.nameToNode
@@ -304,10 +288,7 @@ class Mininet(Recorded):
         return list(self)
 
     def values(self):
-        return [self[name] for name in self]
-
-    def items(self):
-        return [(name, self[name]) for name in self]
+        return [*self.hosts, *self.switches, *self.controllers]
 
     def get(self, *args):
         return self[args[0]] if len(args) == 1 else [self[name] for name in args]

@@ -343,18 +343,6 @@ class OVSSwitch(Switch):
     pass
 
 
-class OVSBridge(OVSSwitch):
-    pass
-
-
-class UserSwitch(Switch):
-    pass
-
-
-class LinuxBridge(Switch):
-    pass
-
-
 class Controller(Node):
     """A controller, which the network has none of: see `Mininet.addController`."""
 
@@ -369,7 +357,3 @@ class Controller(Node):
     def cmd(self, *args, **named):
         RECORD.warn(f"what is typed at the controller {self.name} is left out")
         return ""
-
-
-class RemoteController(Controller):
-    pass

@@ -1,6 +1,6 @@
 """Run a script against the stand-in, and write what it recorded.
 
-Started as `PYTHON run.py FOLDER [SCRIPT ARGUMENTS...]`: see `main`.
+Started as `PYTHON run.py FOLDER`, with the folder of `main`.
 """
 
 import builtins
@@ -14,7 +14,6 @@ import resource
 import signal
 import sys
 import threading
-import traceback
 import types
 from types import FrameType
 from typing import Any
@@ -27,7 +26,6 @@ from longfat.guest.mininet.record import RECORD, position
 
 _MOST_BYTES = 8 << 20
 _MOST_TEXT = 500
-_MOST_WHOLE = 1 << 53
 
 
 class _EndedError(BaseException):
@@ -35,10 +33,10 @@ class _EndedError(BaseException):
 
 
 class _Counter:
-    """Counts the script's lines: a loop without end ends, and always at the same line."""
+    """Counts the script's lines and its time: what does not end is ended, always at one place."""
 
-    def __init__(self, most: int) -> None:
-        self._left = most
+    def __init__(self, lines: int, limit_s: float) -> None:
+        self._left, self._limit_s = lines, limit_s
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
         if frame.f_code.co_filename != RECORD.script:
@@ -48,6 +46,10 @@ class _Counter:
             raise _EndedError("it does not end: too many lines have been run")
         return self
 
+    def on_alarm(self, number: int, frame: FrameType | None) -> None:
+        """Hear that its time is up."""
+        raise _EndedError(f"it has not ended after {self._limit_s:g} s of virtual time")
+
 
 def main() -> None:
     """Run the script that the folder's job names, and write its record there."""
@@ -56,15 +58,15 @@ def main() -> None:
         job = json.load(file)
     with open(f"{folder}/script", "rb") as script:
         source = script.read()
-    path = os.path.join(os.getcwd(), job["name"])
-    with open(path, "wb") as copy:
+    RECORD.script = os.path.join(os.getcwd(), job["name"])
+    with open(RECORD.script, "wb") as copy:
         copy.write(source)
     ours = os.getpid()
     sys.argv = [job["name"], *job["arguments"]]
-    sys.path[:2] = [os.path.dirname(path)]  # and neither our folder nor its root
+    sys.path[:2] = [os.getcwd()]  # and neither our folder nor its root
     resource.setrlimit(resource.RLIMIT_FSIZE, (_MOST_BYTES, _MOST_BYTES))
     resource.setrlimit(resource.RLIMIT_AS, (job["memory_bytes"], job["memory_bytes"]))
-    found = record_script(path, source, most_lines=job["lines"], limit_s=job["limit_s"])
+    found = _run(source, most_lines=job["lines"], limit_s=job["limit_s"])
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
     if os.getpid() == ours:  # and no process that the script has forked
@@ -73,75 +75,56 @@ def main() -> None:
     os._exit(0)  # threads of the script's may go on
 
 
-def record_script(path: str, source: bytes, *, most_lines: int, limit_s: float) -> dict[str, Any]:
-    """Run a script and return what it recorded, ready for JSON.
-
-    Args:
-        path: the script's path; frames and errors are known by it.
-        source: its text.
-        most_lines: how many of its lines may be run.
-        limit_s: how long it may take, in seconds of virtual time.
-    """
-    RECORD.script = path
+def _run(source: bytes, *, most_lines: int, limit_s: float) -> dict[str, Any]:
+    """Run the script and return what it recorded, ready for JSON."""
     module = types.ModuleType("__main__")
-    module.__dict__.update(__file__=path, __builtins__=builtins)
+    module.__dict__.update(__file__=RECORD.script, __builtins__=builtins)
     sys.modules["__main__"] = module
     install()
-    error: dict[str, Any] | None = None
     random.seed(0)
+    sys.addaudithook(RECORD.hear)
+    counter = _Counter(most_lines, limit_s)
+    error = None
     try:
-        code = compile(source, path, "exec", dont_inherit=True)
-        sys.addaudithook(RECORD.hear)
-        signal.signal(signal.SIGALRM, _on_alarm(limit_s))
-        signal.setitimer(signal.ITIMER_REAL, limit_s)
-        counter = _Counter(most_lines)
-        threading.settrace(counter)
-        sys.settrace(counter)
-        exec(code, module.__dict__)
+        try:
+            code = compile(source, RECORD.script, "exec", dont_inherit=True)
+            signal.signal(signal.SIGALRM, counter.on_alarm)
+            signal.setitimer(signal.ITIMER_REAL, limit_s)
+            threading.settrace(counter)
+            sys.settrace(counter)
+            exec(code, module.__dict__)
+        except SystemExit as end:
+            if end.code not in (None, 0):
+                raise
         _make_topologies(module)
     except BaseException as caught:
-        sys.settrace(None)
         error = _error(caught)
-    sys.settrace(None)
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    RECORD.is_quiet = True
-    try:
-        found = _found()
-    except BaseException as caught:
-        error = error or _error(caught)
-        found = {"networks": 0, "nodes": [], "links": [], "commands": []}
+    finally:
+        sys.settrace(None)
+        signal.setitimer(signal.ITIMER_REAL, 0)
     title = module.__doc__ if isinstance(module.__doc__, str) else ""
     return {
-        **found,
+        **_found(),
         "title": title.strip().partition("\n")[0][:_MOST_TEXT],
         "error": error,
         "is_started": any(net.is_started for net in RECORD.nets),
-        "warnings": [list(one) for one in RECORD.warnings],
+        "warnings": list(RECORD.warnings),
     }
-
-
-def _on_alarm(limit_s: float) -> Any:
-    def alarm(number: int, frame: FrameType | None) -> None:
-        raise _EndedError(f"it has not ended after {limit_s:g} s of virtual time")
-
-    return alarm
 
 
 def _make_topologies(module: types.ModuleType) -> None:
     """Make the topology that a script for `mn --custom` leaves to mn, and build what it left."""
     if not RECORD.nets and not RECORD.topos:
-        named = module.__dict__.get("topos")
+        named = vars(module).get("topos")
         makers = list(named.values()) if isinstance(named, dict) else []
         if not makers:
             mine = [one for one in vars(module).values() if isinstance(one, type)]
-            mine = [one for one in mine if issubclass(one, Topo)]
-            makers = [one for one in mine if one.__module__ == "__main__"]
-            makers = makers if len(makers) == 1 else []
+            mine = [one for one in mine if issubclass(one, Topo) and one.__module__ == "__main__"]
+            makers = mine if len(mine) == 1 else []
         for make in makers:
             make()
-    if not RECORD.nets:
-        for topo in RECORD.topos:
-            Mininet(topo=topo)  # type: ignore[no-untyped-call]
+    for topo in [] if RECORD.nets else RECORD.topos:
+        Mininet(topo=topo)  # type: ignore[no-untyped-call]
     for net in RECORD.nets:
         if not net.built:
             for host in net.hosts:  # what it has set by now is not set back
@@ -151,17 +134,13 @@ def _make_topologies(module: types.ModuleType) -> None:
             net.build()
 
 
-def _error(error: BaseException) -> dict[str, Any] | None:
-    """Return what ended the script, and where; None if that was its end."""
-    if isinstance(error, SystemExit) and error.code in (None, 0):
-        return None
-    at = [1, 1]
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        if frame.f_code.co_filename == RECORD.script:
-            step = error.__traceback__
-            while step is not None and step.tb_frame is not frame:
-                step = step.tb_next
-            at = position(frame, step.tb_lasti if step is not None else 0)
+def _error(error: BaseException) -> dict[str, Any]:
+    """Return what ended the script, and where."""
+    at, step = [1, 1], error.__traceback__
+    while step is not None:
+        if step.tb_frame.f_code.co_filename == RECORD.script:
+            at = position(step.tb_frame, step.tb_lasti)
+        step = step.tb_next
     try:
         said = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
     except BaseException:
@@ -194,8 +173,8 @@ def _found() -> dict[str, Any]:
     nodes = [one for one in RECORD.nodes if one.net is nets[0]]
     # A shell at root is no host.
     nodes = [node for node in nodes if node.net or node.is_switch or node.inNamespace]
-    ends = {id(intf): node for node in nodes for intf in node.intfList()}
-    links = [link for link in RECORD.links if id(link.intf1) in ends and id(link.intf2) in ends]
+    nodes_of = {id(intf): node for node in nodes for intf in node.intfList()}
+    links = [link for link in RECORD.links if {id(link.intf1), id(link.intf2)} <= nodes_of.keys()]
     return {
         "networks": len(nets),
         "nodes": [
@@ -209,10 +188,7 @@ def _found() -> dict[str, Any]:
             for node in nodes
         ],
         "links": [
-            {
-                "ends": [_end(ends[id(intf)], intf) for intf in (link.intf1, link.intf2)],
-                "at": link.at,
-            }
+            {"ends": [_end(nodes_of, intf) for intf in (link.intf1, link.intf2)], "at": link.at}
             for link in links
         ],
         "commands": [
@@ -223,13 +199,13 @@ def _found() -> dict[str, Any]:
     }
 
 
-def _end(node: Any, intf: Any) -> dict[str, Any]:
+def _end(nodes_of: dict[int, Any], intf: Any) -> dict[str, Any]:
     return {
-        "node": node.name,
+        "node": nodes_of[id(intf)].name,
         "interface": str(intf.name),
-        "ip": _text(intf.own_ip),
-        "shapes": bool(intf.shapes),
-        "options": {str(name): _plain(value) for name, value in intf.options.items()},
+        "ip": intf.own_ip,
+        "shapes": intf.shapes,
+        "options": {name: _plain(value) for name, value in intf.options.items()},
     }
 
 
@@ -239,17 +215,14 @@ def _text(value: Any) -> str | None:
 
 def _plain(value: Any) -> Any:
     """Return a value as JSON can have it."""
-    if value is None or isinstance(value, bool | str):
+    is_small = type(value) is int and abs(value) < 1 << 53
+    if value is None or is_small or isinstance(value, bool | str):
         return value
-    if isinstance(value, int) and abs(value) < _MOST_WHOLE:
-        return int(value)
-    if isinstance(value, float) and math.isfinite(value):
-        return float(value)
-    try:  # such as numpy's numbers
+    try:  # also numpy's numbers
         number = float(value)
-        return number if math.isfinite(number) else str(number)
     except (TypeError, ValueError, OverflowError):
         return str(value)[:_MOST_TEXT]
+    return number if math.isfinite(number) else str(number)
 
 
 if __name__ == "__main__":

@@ -74,7 +74,8 @@ def network_of(content: bytes, *, file: str) -> tuple[MininetNetwork, tuple[str,
     if record.error is not None and not record.is_started:
         raise InputError(printable(record.error.text), place=at(file, record.error.at))
     if not record.nodes:
-        raise InputError(_NOTHING, place=at(file))
+        left = "".join(f"; {who}: {what}" for who, what in record.warnings[:1])
+        raise InputError(printable(_NOTHING + left), place=at(file))
     reader = Reader(record, file)
     for who, what in record.warnings:
         reader.notes.say(who, what)

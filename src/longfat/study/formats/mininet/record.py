@@ -23,7 +23,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A host or a switch; `gateway` is its default route, as the script says it."""
+    """A host or a switch; `ip` and `gateway`, its default route, are as the script says them."""
 
     name: str
     is_switch: bool
@@ -34,15 +34,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
-    """An end of a link.
-
-    Attributes:
-        node: its node.
-        interface: what Mininet calls its interface.
-        ip: an address that it has beside its host's.
-        shapes: it is one of TCLink, whose options Mininet heeds.
-        options: the link's options.
-    """
+    """An end of a link; `ip` is beside its host's, and `shapes` is so of TCLink's."""
 
     node: str
     interface: str
@@ -70,18 +62,7 @@ class Typed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What a script made.
-
-    Attributes:
-        title: the first line of its docstring.
-        networks: how many networks it made; the first one is here.
-        is_started: it has started one.
-        error: what ended it before its end.
-        nodes: the nodes, in the order in which they were asked for, like the others.
-        links: the links.
-        commands: what it typed.
-        warnings: who or where, and what is left out.
-    """
+    """What a script made: the first of its networks, and whether one was started."""
 
     title: str
     networks: int
