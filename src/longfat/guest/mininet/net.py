@@ -182,7 +182,7 @@ def TreeNet(depth=1, fanout=2, **named):
 
 class Mininet(Recorded):
     ignored = {
-        **dict.fromkeys(("startTerms", "stopXterms", "staticArp", "configureControlNetwork")),
+        **dict.fromkeys(("startTerms", "stopXterms", "staticArp", "init")),
         "waitConnected": True,
         "monitor": (),
     }

@@ -157,8 +157,8 @@ class Node(Recorded):
     # Static ARP is of no use either: interfaces have Linux's own addresses.
     ignored = {
         **dict.fromkeys(("waitOutput", "monitor", "setARP"), ""),
-        **dict.fromkeys(("sendInt", "write", "cleanup", "deleteIntfs", "start")),
-        **dict.fromkeys(("connected", "intfIsUp"), True),
+        **dict.fromkeys(("sendInt", "write", "cleanup", "deleteIntfs", "setup")),
+        "intfIsUp": True,
     }
 
     def __init__(self, name, inNamespace=True, **params):
@@ -238,6 +238,8 @@ class Node(Recorded):
         pairs = [(one.link.intf1, one.link.intf2) for one in self.intfList() if one.link]
         pairs = [pair if pair[0].node is self else pair[::-1] for pair in pairs]
         return [pair for pair in pairs if pair[1].node is node]
+
+    linkTo = lambda self, node, link=Link: link(self, node)
 
     # -------------------------------------------------------- configuration
 
@@ -323,7 +325,7 @@ class CPULimitedHost(Host):
 class Switch(Node):
     portBase = 1
     is_switch = True
-    ignored = {**Node.ignored, **dict.fromkeys(("attach", "detach"))}
+    ignored = {"start": None, "attach": None, "detach": None, "connected": True, "isOldOVS": False}
     left_out = dict.fromkeys(("vsctl", "dpctl"), ("switches are Linux bridges", ""))
 
     def __init__(self, name, dpid=None, opts="", listenPort=None, **params):
@@ -345,6 +347,8 @@ class OVSSwitch(Switch):
 
 class Controller(Node):
     """A controller, which the network has none of: see `Mininet.addController`."""
+
+    ignored = {"start": None}
 
     def __init__(self, name, inNamespace=False, **params):
         super().__init__(name, inNamespace=inNamespace, **params)
