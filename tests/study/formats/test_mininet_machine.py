@@ -130,13 +130,21 @@ def test_what_it_reaches(what: str, tmp_path: Path) -> None:
          "net.py:1:1: what was recorded of the script is damaged: the record: title: is missing"),
         ("open('/run/longfat/run/outcome.json', 'w').write('[')\nos.kill(os.getpid(), 9)",
          "(status -9) and left no network"),
+        ("os.symlink({secret!r}, '/run/longfat/run/record.json')\nos._exit(0)",
+         "(status 0) and left no network"),
+        ("os.mkdir('/run/longfat/run/record.json')\nos._exit(0)",
+         "(status 0) and left no network"),
     ],
 )  # fmt: skip
 def test_what_a_script_may_not(
     lines: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(machine, "_STALL_CPU_S", 4.0)
-    assert message in error(NET + lines, tmp_path)
+    secret = tmp_path / "secret.json"
+    secret.write_text('{"password": 1}')
+    said = error(NET + lines.replace("{secret!r}", repr(str(secret))), tmp_path)
+    assert message in said
+    assert "password" not in said
 
 
 def test_a_script_that_waits_when_its_network_is_there(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from longfat.common.decoding import MOST_BYTES, decode, read_bytes, read_json
+from longfat.common.decoding import MOST_BYTES, decode, parse_json, read_bytes
 from longfat.common.guard import scratch_folder
 from longfat.engine import kernel as kernels
 from longfat.engine.init import GUEST_PLACE, guest_folder, init_program
@@ -89,16 +89,19 @@ def _record(run: Path, file: str, machine: Machine) -> bytes:
     def error(text: str) -> InputError:
         return InputError(text, place=at(file))
 
-    try:
-        return read_bytes(run / "record.json", most_bytes=MOST_BYTES, error=error)
-    except OSError:
-        pass
-    try:
-        outcome = decode(
-            _Outcome, read_json(run / "outcome.json", error=error), where="its end", error=error
-        )
-    except OSError:
-        if (run / "output").exists():
-            raise error("the script turned the machine off, in which it ran") from None
-        raise MachineError(f"the guest ended without a word{machine.console_tail()}") from None
-    raise error(f"the script ended its process (status {outcome.status}) and left no network")
+    def left(name: str) -> bytes | None:
+        # The machine has ended. A link that it left may lead to any file of ours.
+        path = run / name
+        if path.is_symlink() or not path.is_file():
+            return None
+        return read_bytes(path, most_bytes=MOST_BYTES, where=name, error=error)
+
+    if (record := left("record.json")) is not None:
+        return record
+    if (ended := left("outcome.json")) is not None:
+        data = parse_json(ended, where="its end", error=error)
+        status = decode(_Outcome, data, where="its end", error=error).status
+        raise error(f"the script ended its process (status {status}) and left no network")
+    if (run / "output").exists():
+        raise error("the script turned the machine off, in which it ran")
+    raise MachineError(f"the guest ended without a word{machine.console_tail()}")

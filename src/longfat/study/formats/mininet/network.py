@@ -62,7 +62,7 @@ class Reader:
     """Makes a network of a record.
 
     Args:
-        record: the record.
+        found: the record.
         file: the script, as the user named it.
 
     Attributes:
@@ -70,14 +70,15 @@ class Reader:
         setup: the lines to type, once `network` has been asked for.
     """
 
-    def __init__(self, record: Record, file: str) -> None:
+    def __init__(self, found: Record, file: str) -> None:
         self.notes = Notes()
         self.setup: list[Command] = []
-        self._record = record
+        self._record = found
         self._file = file
         self._nodes: dict[str, Node] = {}
         self._addresses: dict[str, str | None] = {}
         self._forwards: set[str] = set()
+        self._first: dict[str, record.Link] = {}
 
     def network(self) -> Network:
         """Return the network.
@@ -161,6 +162,8 @@ class Reader:
                 raise self._error(link.at, f"there is no node {name!r}{known}")
         if a == b:
             raise self._error(link.at, f"the link leads from {a} to itself")
+        for name in (a, b):
+            self._first.setdefault(name, link)
         given: list[str | None] = []
         shapes: list[LinkImpairments] = []
         for end in link.ends:
@@ -178,10 +181,8 @@ class Reader:
         if self._nodes[node].is_switch:
             self._say(link.at, f"{left} it is of a switch")
             return None
-        links = self._record.links
-        first = next(one for one in links if node in (one.ends[0].node, one.ends[1].node))
         of_host = self._addresses[node]
-        if first is not link or of_host is None:
+        if self._first[node] is not link or of_host is None:
             return address
         if address != of_host:
             words = "the first interface has that of the host"

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _NOTHING = "the script makes no network: it needs a Mininet() or a Topo with hosts and links"
 
+_MOST_PARTS = 20_000  # as the stand-in has it, in whose place somebody else may have written
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MininetNetwork:
@@ -71,6 +73,9 @@ def network_of(content: bytes, *, file: str) -> tuple[MininetNetwork, tuple[str,
         InputError: as of `read_mininet`.
     """
     record = read_record(content, file=file)
+    parts = (record.nodes, record.links, record.commands, record.warnings)
+    if sum(map(len, parts)) > _MOST_PARTS:
+        raise InputError(f"more than {_MOST_PARTS:,} nodes, links and commands", place=at(file))
     if record.error is not None and not record.is_started:
         raise InputError(printable(record.error.text), place=at(file, record.error.at))
     if not record.nodes:
