@@ -4,25 +4,35 @@
 
 LONGFAT := .venv/bin/longfat
 
-.PHONY: lab studio web test check bench screenshots dist matrix lock clean
+.PHONY: lab report-script studio web test check bench screenshots dist matrix lock clean
 
-lab:
-	@tools/setup.sh lab
+lab: report-script
 	@$(LONGFAT) kernel build $$(head -n 1 .venv/kernels) >/dev/null
 	@$(LONGFAT) run labs/lab08 --kernel $$(head -n 1 .venv/kernels)
+
+# What draws the charts of report pages: from TypeScript in web/ to files in the Python package.
+SCRIPT = src/longfat/output/report/bundle/report.js
+report-script:
+	@tools/setup.sh lab
+	@$(MAKE) --no-print-directory $(SCRIPT)
 
 studio: web
 	@$(LONGFAT) kernel build $$(head -n 1 .venv/kernels) >/dev/null
 	@$(LONGFAT) studio
 
-# The studio's page: from TypeScript in web/ to files in the Python package.
+# The studio's page, likewise.
 PAGE = src/longfat/studio/static/index.html
 web:
 	@tools/setup.sh studio
-	@$(MAKE) --no-print-directory $(PAGE)
+	@$(MAKE) --no-print-directory $(PAGE) $(SCRIPT)
 
-$(PAGE): web/node_modules/.package-lock.json web/index.html web/vite.config.ts $(shell find web/src -type f)
+WEB = web/node_modules/.package-lock.json $(shell find web/src -type f)
+
+$(PAGE): $(WEB) web/index.html web/vite.config.ts
 	cd web && npm run --silent build -- --logLevel warn
+
+$(SCRIPT): $(WEB) web/vite.report.config.ts
+	cd web && npm run --silent build:report -- --logLevel warn
 
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 	cd web && npm ci --silent --no-progress
@@ -31,7 +41,7 @@ web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 test:
 	@tools/setup.sh test
 	@$(LONGFAT) kernel build $$(cat .venv/kernels) >/dev/null
-	@$(MAKE) --no-print-directory $(PAGE) check
+	@$(MAKE) --no-print-directory $(PAGE) $(SCRIPT) check
 	@# Each of some thousand processes would else compile longfat again.
 	env -u PYTHONDONTWRITEBYTECODE .venv/bin/pytest -n auto --dist loadgroup
 
@@ -70,4 +80,4 @@ lock:
 	$(UV_LOCK) --extra lab --extra studio pyproject.toml tools/build.in -c requirements-dev.lock -o requirements-studio.lock
 
 clean:
-	rm -rf .venv runs web/node_modules src/longfat/studio/static
+	rm -rf .venv runs web/node_modules src/longfat/studio/static src/longfat/output/report/bundle

@@ -10,13 +10,12 @@ cd "$(dirname "$0")/.."
 purpose=${1:?lab, studio or test}
 say() { printf '%s\n' "$*" >&2; }
 
-# Each program and the package that has it. A user's PATH may lack sbin.
+# Each program and the package that has it. A user's PATH may lack sbin. Node and npm build
+# the script of report pages and the studio's page; the tests want a browser, too.
 programs='bwrap:bubblewrap ip:iproute2 iperf3:iperf3 ping:iputils-ping sysctl:procps
- tcpdump:tcpdump'
+ tcpdump:tcpdump node:nodejs npm:npm'
 compilers='gcc:gcc make:make flex:flex bison:bison bc:bc xz:xz-utils patch:patch'
 kernels=6.1
-# What builds the studio's page; its tests want a browser.
-[ "$purpose" = lab ] || programs="$programs node:nodejs npm:npm"
 if [ "$purpose" = test ]; then
     programs="$programs strace:strace gpg:gpg gpg-agent:gpg-agent ethtool:ethtool mn:mininet
  ovs-vswitchd:openvswitch-switch ovs-testcontroller:openvswitch-testcontroller brctl:bridge-utils chromium:chromium"

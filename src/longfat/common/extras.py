@@ -34,7 +34,7 @@ class Extra:
 EXTRAS: Mapping[str, Extra] = MappingProxyType(
     {
         "series": Extra("for what probes see, and other tables over time", ("pyarrow",)),
-        "report": Extra("for charts to zoom and report.pdf", ("plotly", "weasyprint")),
+        "report": Extra("for report.pdf", ("weasyprint",)),
         "sql": Extra("for `longfat query`", ("duckdb", "pyarrow")),
         "frames": Extra("for data frames", ("polars", "duckdb", "pyarrow")),
         "cluster": Extra("for --cluster", ("distributed", "fsspec", "pyarrow")),

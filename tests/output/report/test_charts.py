@@ -1,26 +1,34 @@
 """The data of charts, and that a browser draws them."""
 
+from __future__ import annotations
+
 import base64
 import dataclasses
 import gzip
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from playwright.sync_api import expect
+import pytest
+from playwright.sync_api import Locator, Page, expect
 
 from longfat.analysis.verdict import Verdict
 from longfat.model.metric import Unit
-from longfat.output.plot import Line, Panel, PhaseTrace, Reference, Trace
-from longfat.output.report import write_report
+from longfat.output.plot import DARK, Line, Panel, PhaseTrace, Reference, Trace
+from longfat.output.plot.style import line_style
+from longfat.output.report import files, origin, rendering, write_report
 from longfat.output.report.charts import ChartData
-from longfat.output.report.embedded import embed
+from longfat.output.report.embedded import BUNDLE, embed
 from tests.browser import open_browser
 from tests.output.report.pages import parsed
+from tests.paths import REPOSITORY
 
 TIMES_S = np.arange(0, 2, 0.5)
+WEB = REPOSITORY / "web" / "src"
+MOST_BYTES = 700_000  # of a page of a lab
 
 
 def line(values: list[float], **more: object) -> Line:
@@ -37,31 +45,29 @@ def chart_of(*lines: Line, **more: object) -> dict[str, object]:
     return found
 
 
-def test_values_are_in_the_unit_of_the_axis_and_gaps_stay() -> None:
+def test_values_are_in_base_units_and_gaps_stay() -> None:
     low, high = np.array([0.0, 1e9, 1e9, 2e9]), np.array([0.0, 3e9, 3e9, 4e9])
     found = chart_of(line([0.0, 2.345678e9, np.nan, 3e9], low=low, high=high))
     (panel,) = found["charts"]["x"]["panels"]  # type: ignore[index]
     (shown,) = panel["lines"]
-    assert panel["unit"] == "Gbit/s"
-    assert shown["y"] == [0.0, 2.3457, None, 3.0]
-    assert (shown["low"][1], shown["high"][1]) == (1.0, 3.0)
-    assert panel["top"] > 4.0
+    assert (panel["unit"], panel["counted"]) == ("bit/s", "")
+    assert shown["values"] == [0, 2_345_700_000, None, 3_000_000_000]
+    assert (shown["low"][1], shown["high"][1]) == (1e9, 3e9)
 
 
 def test_times_stand_there_once() -> None:
     part = Trace(TIMES_S, np.ones(4))
     found = chart_of(line([1.0] * 4, parts=(part, part)), line([2.0] * 4, look=1))
-    assert found["times"] == [TIMES_S.tolist()]
+    first, second = found["charts"]["x"]["panels"][0]["lines"]  # type: ignore[index]
+    assert found["times"][first["times_s"]] == TIMES_S.tolist()  # type: ignore[index]
+    assert second["times_s"] == first["times_s"] == first["parts"][1]["times_s"]
+    assert found["times"] == [TIMES_S.tolist(), []]  # and no reply that is missing
 
 
-def test_a_far_reference_is_told_and_not_drawn() -> None:
-    marks = (Reference(value=2e9, label="near"), Reference(value=9e9, label="bottleneck"))
-    found = chart_of(line([1e9] * 4), references=marks)
+def test_references_are_values_with_their_names() -> None:
+    found = chart_of(line([1e9] * 4), references=(Reference(value=2e9, label="limit"),))
     (panel,) = found["charts"]["x"]["panels"]  # type: ignore[index]
-    near, far = panel["references"]
-    assert near == {"text": "near 2.00 Gbit/s", "at": 2.0}
-    assert far == {"text": "bottleneck 9.00 Gbit/s, far above", "at": None}
-    assert panel["top"] < 3.0
+    assert panel["references"] == [{"label": "limit", "value": 2e9}]
 
 
 def test_long_lines_are_thinned_and_keep_their_peak() -> None:
@@ -71,8 +77,9 @@ def test_long_lines_are_thinned_and_keep_their_peak() -> None:
     long = Line(label="a", times_s=times_s, values=values, unit=Unit.COUNT)
     found = chart_of(long)
     (shown,) = found["charts"]["x"]["panels"][0]["lines"]  # type: ignore[index]
-    assert len(shown["y"]) <= 3000
-    assert max(shown["y"]) == 7.0
+    assert len(shown["values"]) <= 3000
+    assert max(shown["values"]) == 7
+    assert shown["dense"]
 
 
 def test_orbits_leave_out_what_is_not_known() -> None:
@@ -84,39 +91,203 @@ def test_orbits_leave_out_what_is_not_known() -> None:
     data.add_orbits("x", [orbit], across="window", up="queue")
     chart = data.to_json()["charts"]["x"]
     assert chart["across"] == ["window", "MB"]
-    assert chart["orbits"][0]["x"] == [1.0, 2.0, 3.0]
-    assert chart["orbits"][0]["marks"] == [2.0, None]
+    assert chart["traces"][0]["x"] == [1.0, 2.0, 3.0]
+    assert chart["traces"][0]["marks"] == [2.0, None]
 
 
-def test_policy_names_the_scripts_that_are_there(lab08: Verdict, tmp_path: Path) -> None:
+def test_the_script_has_the_colours_and_dashes_of_the_static_figures() -> None:
+    style = (WEB / "charts" / "series.css").read_text(encoding="utf-8")
+    pairs = re.findall(r"--series-(\d): light-dark\((#\w+), (#\w+)\)", style)
+    wanted = [line_style(look).colour for look in range(7)]
+    assert pairs == [(str(look), one, DARK[one]) for look, one in enumerate(wanted)]
+    looks = (WEB / "charts" / "looks.ts").read_text(encoding="utf-8")
+    found = re.search(r"FIGURE_DASHES: number\[\]\[\] = (.*);", looks)
+    assert found is not None
+    dashes = [line_style(look).dash for look in range(4)]
+    assert json.loads(found[1]) == [
+        [] if dash == "-" else pytest.approx([1.8 * part for part in dash[1]], abs=0.05)
+        for dash in dashes
+    ]
+
+
+def test_policy_names_the_script_that_is_there(lab08: Verdict, tmp_path: Path) -> None:
     text = write_report(lab08, tmp_path).page.read_text(encoding="utf-8")
-    library, data, script = parsed(text).scripts
+    data, script = parsed(text).scripts
     hashes = re.findall(r"&#39;(sha256-[^&]+)&#39;", text)
-    code = gzip.decompress(base64.b64decode(library))
-    wanted = [base64.b64encode(hashlib.sha256(c).digest()) for c in (script.encode(), code)]
-    assert hashes == [f"sha256-{one.decode()}" for one in wanted]
+    wanted = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert hashes == [f"sha256-{wanted}"]
     charts = json.loads(gzip.decompress(base64.b64decode(data)))["charts"]
     assert list(charts) == ["traffic", "ping"]
     assert "default-src &#39;none&#39;" in text
+    assert "unsafe-eval" not in text
+    assert len(text) < MOST_BYTES
 
 
 def test_embedding_twice_gives_equal_text() -> None:
     assert embed({"a": 1}) == embed({"a": 1})
+    assert embed(None) is None
 
 
-def test_a_browser_draws_what_stands_in_the_page(lab08: Verdict, tmp_path: Path) -> None:
-    report = write_report(lab08, tmp_path).page
+def test_where_the_script_is_not_built_the_page_is_static_and_says_how_to_build_it(
+    lab08: Verdict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert embed({"a": 1}, bundle=tmp_path) is None
+    monkeypatch.setattr(rendering, "embed", lambda *_, **__: None)
+    monkeypatch.setattr(files, "is_built", lambda: False)
+    report = write_report(lab08, tmp_path)
+    assert [note for note in report.notes if "make report-script" in note] == [report.notes[-1]]
+    text = report.page.read_text(encoding="utf-8")
+    assert parsed(text).scripts == []
+    assert "<svg " in text
+    assert "data-chart" not in text
+
+
+def test_a_report_is_made_again_when_the_script_is_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = tmp_path / "output" / "report" / BUNDLE.name
+    bundle.mkdir(parents=True)
+    monkeypatch.setattr(origin, "_OWN", tmp_path)
+    digests = []
+    for script in (None, "one", "two"):
+        if script is not None:
+            (bundle / "report.js").write_text(script)
+        origin._surroundings.cache_clear()
+        digests.append(origin.drawing_digest())
+    origin._surroundings.cache_clear()
+    assert len(set(digests)) == 3
+
+
+@pytest.fixture(scope="module")
+def page(lab08: Verdict, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    folder = tmp_path_factory.mktemp("zoomed")
+    report = write_report(lab08, folder).page
     with open_browser() as browser:
         page = browser.new_page(viewport={"width": 1000, "height": 8000}, locale="en-US")
         page.set_default_timeout(60_000)
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
         page.goto(f"file://{report}#from=2&to=4")
-        expect(page.locator(".plot.js-plotly-plot")).to_have_count(4)  # ping, and three of traffic
-        expect(page.locator(".panel-title")).to_have_count(4)
-        expect(page.locator("[aria-pressed=true]").first).to_be_visible()
-        expect(page.locator("g.xtick").first).to_be_visible()
-        text = page.content()
-    assert '<html lang="en" class="charts">' in text
-    # The axis of all of them is zoomed: the least tick that is shown is 2.
-    ticks = re.findall(r'<g class="xtick"><text[^>]*>([^<]*)</text>', text)
-    assert ticks
-    assert {float(tick) >= 2 for tick in ticks} == {True}
+        expect(page.locator(".plot canvas")).to_have_count(4)  # ping, and three of traffic
+        yield page
+        assert errors == []
+
+
+def test_a_browser_draws_what_stands_in_the_page(page: Page) -> None:
+    expect(page.locator("html.charts")).to_have_count(1)
+    expect(page.locator(".panel-title")).to_have_count(4)
+    expect(page.locator("[aria-pressed=true]").first).to_be_visible()
+    expect(page.locator(".static").first).to_be_hidden()
+    expect(page.get_by_role("img", name="Throughput", exact=False).first).to_be_visible()
+    for plot in page.locator(".plot").all():
+        assert len(colours(plot)) > 3
+
+
+def test_the_address_zooms_all_panels_and_a_double_click_shows_all(page: Page) -> None:
+    plots = page.locator(".traffic .plot")
+    page.get_by_role("button", name="Show all of the time").first.click()
+    whole = [times_at_the_edges(page, plot) for plot in plots.all()]
+    assert all(first < 0.2 and last > 9 for first, last in whole)
+    drag(page, plots.nth(1), 0.2, 0.4)
+    zoomed = [times_at_the_edges(page, plot) for plot in plots.all()]
+    first, last = whole[0]
+    wanted = pytest.approx((first + 0.2 * (last - first), first + 0.4 * (last - first)), abs=0.1)
+    assert zoomed == [wanted] * len(zoomed)
+    page.get_by_role("button", name="Later").first.click()
+    assert times_at_the_edges(page, plots.first)[0] > zoomed[0][0] + 0.5
+    plots.nth(2).locator(".u-over").dblclick()
+    assert times_at_the_edges(page, plots.first) == whole[0]
+    page.goto(f"{page.url.partition('#')[0]}#from=2&to=4")
+    page.reload()
+    expect(page.locator(".plot canvas")).to_have_count(4)
+    assert times_at_the_edges(page, plots.first) == pytest.approx((2, 4), abs=0.05)
+
+
+def test_the_cursor_reads_all_panels_at_one_time(page: Page) -> None:
+    hover(page, page.locator(".traffic .plot").first, 0.5)
+    boxes = page.locator(".traffic .readout:visible")
+    expect(boxes).to_have_count(3)
+    texts = boxes.all_inner_texts()
+    assert len({text.splitlines()[0] for text in texts}) == 1
+    assert re.search(r"tuned: [\d.]+ Gbit/s", texts[0])
+    assert re.search(r"tuned: [\d.]+ ms", texts[1])
+    page.mouse.move(1, 1)
+    expect(boxes).to_have_count(0)
+
+
+def test_a_name_hides_its_line_in_all_panels_and_twice_shows_it_alone(page: Page) -> None:
+    plot = page.locator(".traffic .plot").first
+    names = page.locator(".traffic .legend button")
+    name = names.filter(has_text="tuned")
+    shown = colours(plot)
+    name.press("Enter")  # by the keyboard, as by a click
+    expect(name).to_have_attribute("aria-pressed", "false")
+    hidden = colours(plot)
+    assert shown - hidden
+    hover(page, plot, 0.5)
+    assert "tuned" not in page.locator(".traffic .readout:visible").first.inner_text()
+    name.press("Enter")
+    assert colours(plot) >= shown
+    name.dblclick()
+    expect(page.locator(".traffic .legend [aria-pressed=true]")).to_have_count(1)
+    name.dblclick()
+    expect(page.locator(".traffic .legend [aria-pressed=false]")).to_have_count(0)
+
+
+def test_charts_follow_the_colour_scheme(page: Page) -> None:
+    plot = page.locator(".traffic .plot").first
+    light = colours(plot)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_timeout(200)
+    dark = colours(plot)
+    page.emulate_media(color_scheme="light")
+    assert (0, 0x7A, 0x5A) in light - dark
+    assert (0x2F, 0xBF, 0x94) in dark - light
+
+
+def test_on_paper_the_page_has_its_static_figures(page: Page) -> None:
+    page.emulate_media(media="print")
+    expect(page.locator(".static").first).to_be_visible()
+    expect(page.locator(".chart").first).to_be_hidden()
+    page.emulate_media(media="screen")
+
+
+def colours(plot: Locator) -> set[tuple[int, ...]]:
+    """Return the opaque colours on a plot's canvas."""
+    pixels = plot.locator("canvas").evaluate(
+        """(canvas) => {
+            const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            const found = new Set();
+            for (let at = 0; at < data.length; at += 4)
+                if (data[at + 3] === 255)
+                    found.add(data[at] * 65536 + data[at + 1] * 256 + data[at + 2]);
+            return [...found];
+        }"""
+    )
+    return {(one >> 16, one >> 8 & 255, one & 255) for one in pixels}
+
+
+def hover(page: Page, plot: Locator, share: float) -> None:
+    box = plot.locator(".u-over").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
+    page.wait_for_timeout(50)
+
+
+def drag(page: Page, plot: Locator, start: float, end: float) -> None:
+    hover(page, plot, start)
+    page.mouse.down()
+    hover(page, plot, (start + end) / 2)
+    hover(page, plot, end)
+    page.mouse.up()
+
+
+def times_at_the_edges(page: Page, plot: Locator) -> tuple[float, float]:
+    """Return the times that a plot reads at its left and at its right edge."""
+    found = []
+    for share in (0.002, 0.998):
+        hover(page, plot, share)
+        heading = plot.locator(".readout p").first.inner_text()
+        found.append(float(heading.removesuffix(" s")))
+    return found[0], found[1]

@@ -101,7 +101,7 @@ def test_text_stands_before_the_results_and_places_the_network(page: str) -> Non
 
 def test_no_script_of_a_study_gets_in(page: str) -> None:
     html = parsed(page)
-    assert len(html.scripts) == 3  # the library, the data, and our own
+    assert len(html.scripts) == 2  # the data, and our own
     assert html.handlers == []
     assert "<script>alert" not in page
     assert "A queue &lt;script&gt;alert(1)&lt;/script&gt;" in page

@@ -405,25 +405,6 @@ export interface RunEntry {
   told: { name: string; text: string }[];
 }
 
-/** GET /api/panels?runs=PATH&runs=PATH...: figures of runs, together; seeds of a case as a band. */
-export interface PanelLine {
-  label: string;
-  /** The number of a colour and dash, the same in all panels for the same thing. */
-  look: number;
-  times_s: number[];
-  values: (number | null)[];
-  low: (number | null)[] | null;
-  high: (number | null)[] | null;
-}
-
-export interface PanelData {
-  title: string;
-  metric: string;
-  unit: string;
-  lines: PanelLine[];
-  references: { label: string; value: number }[];
-}
-
 /** GET /api/diagnosis?run=PATH */
 export interface RunDiagnosis {
   flow: string;

@@ -9,7 +9,7 @@
 import { Background, BackgroundVariant, ReactFlow, ReactFlowProvider, SelectionMode, useReactFlow } from "@xyflow/react";
 import type { DragEvent, MouseEvent } from "react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { useUi } from "../app/ui";
+import { useUi, type Tool } from "../app/ui";
 import type { NodeKind } from "../documents/drawing";
 import type { StudyDocument } from "../documents/model";
 import { drawingOf } from "../documents/useDrawing";
@@ -58,7 +58,7 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
   const tool = useUi((state) => state.tool);
   const selection = useUi((state) => state.selection);
   const showsAddresses = useUi((state) => state.showsAddresses);
-  const [pending, setPending] = useState<string | null>(null);
+  const [firstEnd, setFirstEnd] = useState<{ tool: Tool; name: string } | null>(null);
   const [editing, setEditing] = useState<string | null>(null);
   const [menu, setMenu] = useState<OpenMenu | null>(null);
   const problems = useMemo(() => problemsAt(document.check, drawing), [document.check, drawing]);
@@ -74,10 +74,12 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
   }, [id, drawing, selection, problems]);
 
   const fit = useFit(frame, nodes, edges, showsAddresses);
-  useEffect(() => {
-    // The name of the tool that has the pending end matters no more.
-    setPending(null);
-  }, [tool, id]);
+  // An end belongs to the tool that it was chosen with; another tool begins anew.
+  if (firstEnd !== null && firstEnd.tool !== tool) setFirstEnd(null);
+  const pending = firstEnd?.tool === tool ? firstEnd.name : null;
+  const setPending = useCallback((name: string | null) => setFirstEnd(name === null ? null : { tool: useUi.getState().tool, name }), []);
+  /** Whether the pointer was last pressed with the link or flow tool: the click that ends such a press selects no node. */
+  const connects = useRef(false);
 
   /** A node was chosen with the link or flow tool: the first end, or the second. */
   const choose = useCallback(
@@ -89,18 +91,16 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
       }
       setPending(null);
       const done = isLink ? connect(id, pending, name) : drawFlow(id, pending, name);
-      // Not before the click is over: it would select the node, beside the flow.
-      if (done && !isLink) setTimeout(() => useUi.getState().set({ tool: "select" }), 0);
+      if (done && !isLink) useUi.getState().set({ tool: "select" });
     },
-    [id, pending],
+    [id, pending, setPending],
   );
 
   const begin = useCallback((next: "link" | "flow", name: string) => {
     useUi.getState().set({ tool: next });
-    // After the effect that forgets the other tool's end.
-    setTimeout(() => setPending(name), 0);
+    setPending(name);
     focusNode(name);
-  }, []);
+  }, [setPending]);
 
   /** By keyboard: in the middle of what is seen. */
   const placeInMiddle = useCallback(
@@ -126,7 +126,7 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
 
   useCanvasKeys({ id, frame, pending, setPending, setEditing, choose, begin, placeInMiddle, fit });
 
-  const { onNodesChange, onEdgesChange, onDragStop } = useCanvasChanges({ id, drawing, dragging, setNodes });
+  const { onNodesChange, onEdgesChange, onDragStop } = useCanvasChanges({ id, drawing, dragging, connects, setNodes });
 
   const connecting = tool === "link" || tool === "flow";
   const placing = tool === "host" || tool === "switch" || tool === "router";
@@ -150,6 +150,7 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
       <div
         ref={frame}
         className={`canvas canvas-${tool}`}
+        onPointerDownCapture={() => (connects.current = connecting)}
         onPointerDown={(event) => {
           const name = connecting && event.button === 0 ? nodeAt(event.clientX, event.clientY) : null;
           if (name !== null && pending === null) setPending(name);

@@ -25,6 +25,8 @@ describe("labels", () => {
     expect(["10gbit", "20ms", "0.01%", "1.5Mbit/s", "what 1"].map(spelt)).toEqual(["10 Gbit/s", "20 ms", "0.01 %", "1.5 Mbit/s", "what 1"]);
     expect(["10gbit", "100 kbit", "x", null].map(rateOf)).toEqual([1e10, 1e5, null, null]);
     expect([9.414e9, 1500, 12].map(rateText)).toEqual(["9.41 Gbit/s", "1.50 kbit/s", "12.0 bit/s"]);
+    // Rounded to three digits they belong to the next prefix.
+    expect([999.9e6, 999.6e3, 99.96e6].map(rateText)).toEqual(["1.00 Gbit/s", "1.00 Mbit/s", "100 Mbit/s"]);
   });
   it("tells directions apart where they differ, and breaks what is too wide", () => {
     const link = drawing.links[2];

@@ -2,6 +2,7 @@
 
 import { effective } from "../documents/drawing";
 import type { DrawnFlow, DrawnLink, Properties } from "../documents/drawing";
+import { tellQuantity } from "../live/quantities";
 import { sizeText } from "../properties/sizes";
 
 const RATES: Record<string, string> = { "": "bit/s", k: "kbit/s", m: "Mbit/s", g: "Gbit/s", t: "Tbit/s" };
@@ -71,16 +72,9 @@ export function flowLabel(flow: DrawnFlow): string {
   return flow.tool === "iperf3" || flow.name.startsWith(flow.tool) ? flow.name : `${flow.name} (${flow.tool})`;
 }
 
-const STEPS = [
-  [1e9, "Gbit/s"],
-  [1e6, "Mbit/s"],
-  [1e3, "kbit/s"],
-] as const;
-
 /** Three digits, such as `9.41 Gbit/s`. */
 export function rateText(rate_bps: number): string {
-  const [step, unit] = STEPS.find(([least]) => rate_bps >= least) ?? [1, "bit/s"];
-  return `${(rate_bps / step).toPrecision(3)} ${unit}`;
+  return tellQuantity(rate_bps, "bit/s");
 }
 
 /** A rate as typed, in bit/s; null where it is not understood. */

@@ -15,21 +15,23 @@ interface Wiring {
   drawing: Drawing;
   /** True while nodes are being dragged: the text hears of it at the end. */
   dragging: RefObject<boolean>;
+  /** True from a press with the link or flow tool to the next press: such a click selects no node. */
+  connects: RefObject<boolean>;
   setNodes: Dispatch<SetStateAction<CanvasNode[]>>;
 }
 
-export function useCanvasChanges({ id, drawing, dragging, setNodes }: Wiring) {
+export function useCanvasChanges({ id, drawing, dragging, connects, setNodes }: Wiring) {
   const onNodesChange = useCallback(
     (changes: NodeChange<CanvasNode>[]) => {
       setNodes((before) => applyNodeChanges(changes.filter((one) => one.type === "position" || one.type === "dimensions"), before));
       const chosen = changes.filter((one) => one.type === "select");
-      if (chosen.length === 0 || useUi.getState().tool === "link" || useUi.getState().tool === "flow") return;
+      if (chosen.length === 0 || connects.current) return;
       const now = useUi.getState().selection;
       const names = new Set(now.nodes);
       for (const one of chosen) toggle(names, one.id, one.selected);
       useUi.getState().set({ selection: { ...now, nodes: names } });
     },
-    [setNodes],
+    [connects, setNodes],
   );
 
   const onEdgesChange = useCallback((changes: EdgeChange<CanvasEdge>[]) => {

@@ -5,9 +5,10 @@ import { useStore } from "zustand";
 import { nameOf, type SessionView } from "../live/view";
 import { csvOf, download } from "./export";
 import { isShown } from "./ChartsTab";
+import { toggled } from "./hidden";
 import type { PanelSpec } from "./panels";
 import { pictureOf } from "./picture";
-import { toggled, type ChartView } from "./view";
+import type { ChartView } from "./view";
 
 const FOLLOWS = [
   { seconds: null, label: "all of it" },

@@ -9,6 +9,7 @@ import { panelsOf, type PanelSpec } from "./panels";
 import { SeriesChart } from "./SeriesChart";
 import { chartViewOf, type ChartView } from "./view";
 import "uplot/dist/uPlot.min.css";
+import "./series.css";
 import "./charts.css";
 
 export function ChartsTab({ view }: { view: SessionView | undefined }) {

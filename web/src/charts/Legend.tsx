@@ -9,10 +9,12 @@ import { useStore } from "zustand";
 
 import type { SeriesBook } from "../live/book";
 import { tellQuantity } from "../live/quantities";
+import { toggled } from "./hidden";
 import { FIGURE_WORDS, isQuiet, legendRows, type LegendRow } from "./lookups";
+import { styleOf } from "./looks";
 import { Swatch } from "./Swatch";
 import type { PanelSpec } from "./panels";
-import { toggled, type ChartView } from "./view";
+import type { ChartView } from "./view";
 
 const EVERY_MS = 250;
 
@@ -82,7 +84,7 @@ function Row({ row, panel, counts, isHidden, onToggle }: RowProps) {
     <tr className={isHidden ? "legend-hidden" : undefined}>
       <td>
         <button type="button" aria-pressed={!isHidden} title={`${line.label}: press to ${isHidden ? "show" : "hide"} it in all charts`} onClick={onToggle}>
-          <Swatch look={line.look} earlier={line.earlier} />
+          <Swatch style={styleOf(line.look)} earlier={line.earlier} />
           <span>{line.label}</span>
         </button>
       </td>

@@ -1,103 +1,78 @@
 /** A chart of finished runs: their curves together, seeds of a case as a band. */
 
-import { useEffect, useRef, useState } from "react";
-import uPlot from "uplot";
+import { useEffect, useRef } from "react";
 
-import type { PanelData } from "../api/types";
-import { scaleFor, tellQuantity, unitOf } from "../live/quantities";
-import { styleOf } from "./looks";
-import { axesFor, drawLevel, roomy } from "./options";
-import { alignedOf, valueAt } from "./panelData";
+import { toggled } from "./hidden";
+import { figureStyle, referenceDash, type Look } from "./looks";
+import { axisUnitOf, legendOf, referencesOf, type PanelData } from "./panelData";
+import { PanelPlot } from "./panelPlot";
 import { Swatch } from "./Swatch";
-import { resolveColour, useThemeVersion } from "./theme";
+import type { TimeAxis } from "./timeAxis";
 import "uplot/dist/uPlot.min.css";
+import "./series.css";
 import "./charts.css";
 
 interface PanelChartProps {
   panel: PanelData;
+  /** The stretch of time that it shows together with others. */
+  axis: TimeAxis;
+  hidden: ReadonlySet<Look>;
+  onHidden: (hidden: ReadonlySet<Look>) => void;
   /** Charts with the same key have one cursor. */
   syncKey: string;
   height?: number;
 }
 
-export function PanelChart({ panel, syncKey, height = 220 }: PanelChartProps) {
+export function PanelChart({ panel, axis, hidden, onHidden, syncKey, height = 220 }: PanelChartProps) {
   const place = useRef<HTMLDivElement>(null);
-  const [hover, setHover] = useState<number | null>(null);
-  const theme = useThemeVersion();
-  const unit = unitOf(panel.unit);
-  const most = Math.max(0, ...panel.lines.flatMap(({ high, values }) => (high ?? values).map((value) => value ?? 0)));
+  const plot = useRef<PanelPlot | null>(null);
+  const latest = useRef(hidden);
+  const unit = axisUnitOf(panel);
+  const references = referencesOf(panel);
 
   useEffect(() => {
     const element = place.current;
     if (element === null) return undefined;
-    const plot = new uPlot(optionsOf(element, panel, { syncKey, height }, setHover), alignedOf(panel.lines), element);
-    const resizes = new ResizeObserver(() => plot.setSize({ width: Math.max(40, element.clientWidth), height }));
-    resizes.observe(element);
+    const isHidden = (look: Look) => latest.current.has(look);
+    const made = new PanelPlot(element, panel, { axis, height, isHidden, syncKey, timeTitle: "", canDrag: true });
+    plot.current = made;
     return () => {
-      resizes.disconnect();
-      plot.destroy();
+      plot.current = null;
+      made.destroy();
     };
-  }, [panel, syncKey, height, theme]);
+  }, [panel, axis, syncKey, height]);
+
+  useEffect(() => {
+    latest.current = hidden;
+    plot.current?.redraw();
+  }, [hidden]);
 
   return (
     <figure className="panel-chart" aria-label={panel.title}>
       <figcaption className="chart-head">
         <h3>
-          {panel.title} <span>{scaleFor(most, unit).unit}</span>
+          {panel.title} {unit !== "" && <span>{unit}</span>}
         </h3>
-        {hover !== null && <span className="panel-when">at {hover.toFixed(2)} s</span>}
       </figcaption>
-      <div ref={place} className="panel-place" style={{ height }} />
+      {references.length > 0 && (
+        <div className="panel-references">
+          {references.map(({ text }, rank) => (
+            <span key={text}>
+              <Swatch style={{ colour: "var(--chart-ink)", dash: referenceDash(rank) }} /> {text}
+            </span>
+          ))}
+        </div>
+      )}
+      <div ref={place} style={{ height }} />
       <ul className="panel-legend">
-        {panel.lines.map((line) => (
-          <li key={line.label}>
-            <Swatch look={line.look} /> {line.label}
-            {hover !== null && <b>{tellQuantity(valueAt(line, hover), unit)}</b>}
+        {legendOf([panel]).map(({ look, label, isDots, isSolid }) => (
+          <li key={look}>
+            <button type="button" aria-pressed={!hidden.has(look)} title={`${label}: press to ${hidden.has(look) ? "show" : "hide"} it in all charts`} onClick={() => onHidden(toggled(hidden, look))}>
+              <Swatch style={isSolid || isDots ? { ...figureStyle(look), dash: [] } : figureStyle(look)} /> {label}
+            </button>
           </li>
         ))}
       </ul>
     </figure>
   );
-}
-
-function optionsOf(
-  element: HTMLElement,
-  panel: PanelData,
-  { syncKey, height }: { syncKey: string; height: number },
-  onHover: (time: number | null) => void,
-): uPlot.Options {
-  const unit = unitOf(panel.unit);
-  const dim = resolveColour(element, "var(--fg-dim)");
-  const series: uPlot.Series[] = [{}];
-  const bands: uPlot.Band[] = [];
-  for (const line of panel.lines) {
-    const { colour, dash } = styleOf(line.look);
-    const stroke = resolveColour(element, colour);
-    series.push({ stroke, width: 1.6, dash, spanGaps: true, points: { size: 5, fill: stroke } });
-    if (line.low === null || line.high === null) continue;
-    // A band lies between two lines that are not drawn.
-    const fill = resolveColour(element, `color-mix(in srgb, ${colour} 22%, transparent)`);
-    bands.push({ series: [series.length + 1, series.length], fill });
-    series.push({ width: 0, spanGaps: true, points: { show: false } }, { width: 0, spanGaps: true, points: { show: false } });
-  }
-  return {
-    width: Math.max(40, element.clientWidth),
-    height,
-    padding: [8, 16, 0, 0],
-    legend: { show: false },
-    scales: { x: { time: false }, y: { range: (_plot, least, most) => roomy(least, most) } },
-    axes: axesFor(element, unit),
-    series,
-    bands,
-    cursor: { sync: { key: syncKey, scales: ["x", null] }, drag: { x: true, y: false }, points: { show: false } },
-    hooks: {
-      setCursor: [
-        (plot) => {
-          const left = plot.cursor.left ?? -1;
-          onHover(left < 0 ? null : plot.posToVal(left, "x"));
-        },
-      ],
-      draw: [(plot) => panel.references.forEach(({ label, value }) => drawLevel(plot, value, label, dim))],
-    },
-  };
 }

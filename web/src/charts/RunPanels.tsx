@@ -1,14 +1,18 @@
 /** The curves of runs, asked of the server: each quantity a chart, all runs in it. */
 
-import { useEffect, useId, useState } from "react";
+import { useEffect, useId, useMemo, useState } from "react";
 
 import { getJson, wordsOf } from "../api/client";
-import type { PanelData } from "../api/types";
 import { PanelChart } from "./PanelChart";
+import type { Look } from "./looks";
+import type { PanelData } from "./panelData";
+import { TimeAxis } from "./timeAxis";
 
 export function RunPanels({ runs }: { runs: readonly string[] }) {
   const [panels, setPanels] = useState<PanelData[] | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
+  const [hidden, setHidden] = useState<ReadonlySet<Look>>(new Set());
+  const axis = useMemo(() => axisOf(panels ?? []), [panels]);
   const key = useId();
   const query = runs.map((run) => `runs=${encodeURIComponent(run)}`).join("&");
 
@@ -16,6 +20,7 @@ export function RunPanels({ runs }: { runs: readonly string[] }) {
     let current = true;
     setPanels(null);
     setFailure(null);
+    setHidden(new Set());
     getJson<PanelData[]>(`/api/panels?${query}`).then(
       (found) => current && setPanels(found),
       (error: unknown) => current && setFailure(wordsOf(error)),
@@ -31,8 +36,25 @@ export function RunPanels({ runs }: { runs: readonly string[] }) {
   return (
     <div className="panels">
       {panels.map((panel) => (
-        <PanelChart key={`${panel.title} ${panel.metric}`} panel={panel} syncKey={key} />
+        <PanelChart
+          key={`${panel.title} ${panel.metric}`}
+          panel={panel}
+          axis={axis}
+          hidden={hidden}
+          onHidden={setHidden}
+          syncKey={key}
+        />
       ))}
     </div>
   );
+}
+
+/** The time of all panels together. */
+function axisOf(panels: readonly PanelData[]): TimeAxis {
+  const axis = new TimeAxis();
+  axis.include({ from: 0, to: 1e-3 });
+  for (const { times_s } of panels.flatMap(({ lines }) => lines)) {
+    axis.include({ from: times_s[0] ?? 0, to: times_s.at(-1) ?? 0 });
+  }
+  return axis;
 }

@@ -6,7 +6,7 @@ import type { SeriesBook } from "../live/book";
 import { Legend } from "./Legend";
 import { LivePlot } from "./livePlot";
 import type { PanelSpec } from "./panels";
-import { useThemeVersion } from "./theme";
+import { useThemeVersion } from "./useThemeVersion";
 import type { ChartView } from "./view";
 
 interface SeriesChartProps {

@@ -1,9 +1,8 @@
 /** A piece of a line as it stands in the charts. */
 
-import { styleOf, type Look } from "./looks";
+import type { LineStyle } from "./looks";
 
-export function Swatch({ look, earlier = false }: { look: Look; earlier?: boolean }) {
-  const { colour, dash } = styleOf(look);
+export function Swatch({ style: { colour, dash }, earlier = false }: { style: LineStyle; earlier?: boolean }) {
   return (
     <svg className="swatch" width="18" height="8" aria-hidden="true">
       <line

@@ -1,15 +1,26 @@
 /**
- * Which colour and dash a flow or an interface has, the same in all charts and tables.
+ * Which colour, dash and mark a line has, the same in all charts and tables.
  *
- * The colours are those of longfat's reports (`longfat.output.plot.style`): told apart
+ * The colours are those of the static figures (`longfat.output.plot.style`): told apart
  * by people with any colour vision, and by their lightness in print. They stand
- * in charts.css, for light and dark. When they are used up, dashes begin.
+ * in series.css, for light and dark. Live charts are dense: their lines have dashes
+ * only when the colours are used up. Figures of finished runs have the dashes and
+ * marks of the static figures.
  */
 
 import type { Recording } from "../api/types";
 
 export const COLOURS = 7;
 const DASHES: number[][] = [[], [8, 3], [2, 3], [8, 3, 2, 3]];
+/** Those of the static figures, at a line width of 1.8. */
+const FIGURE_DASHES: number[][] = [[], [9, 2.9], [10.8, 2.7, 2.2, 2.7], [2.2, 2.5]];
+/** The dashes of references and curves of theory. */
+const REFERENCE_DASHES: number[][] = [[6, 4], [2, 3], [7, 3, 2, 3], [11, 4]];
+
+export const MARKS = ["circle", "square", "up", "diamond", "down", "plus", "cross", "left", "right"] as const;
+
+/** The shape of a point. */
+export type Mark = (typeof MARKS)[number];
 
 /** The number of a look; equal numbers look equal. */
 export type Look = number;
@@ -23,6 +34,10 @@ export interface LineStyle {
   /** A CSS variable: canvases have to resolve it. */
   colour: string;
   dash: number[];
+}
+
+export interface FigureStyle extends LineStyle {
+  mark: Mark;
 }
 
 /** The looks of a session: numbered in the order in which flows and interfaces first appear. */
@@ -42,6 +57,20 @@ export function looksOf(recordings: readonly Recording[]): Looks {
 export function styleOf(look: Look): LineStyle {
   const dash = DASHES[Math.floor(look / COLOURS) % DASHES.length] ?? [];
   return { colour: `var(--series-${look % COLOURS})`, dash };
+}
+
+/** The style of a line in a figure of finished runs. */
+export function figureStyle(look: Look): FigureStyle {
+  return {
+    colour: `var(--series-${look % COLOURS})`,
+    dash: FIGURE_DASHES[look % FIGURE_DASHES.length] ?? [],
+    mark: MARKS[look % MARKS.length] ?? "circle",
+  };
+}
+
+/** The dash of a reference or a curve of theory, by its rank among those of its chart. */
+export function referenceDash(rank: number): number[] {
+  return REFERENCE_DASHES[rank % REFERENCE_DASHES.length] ?? [];
 }
 
 /** Interfaces take the colours from the last one on, so that in a small network none looks like a flow. */

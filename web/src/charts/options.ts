@@ -1,8 +1,9 @@
 /** What all charts have in common, live ones and those of runs. */
 
-import uPlot from "uplot";
+import type uPlot from "uplot";
 
 import { scaleFor, stepsFor, tellTicks, type Unit } from "../live/quantities";
+import { strokeRule } from "./painter";
 import { resolveColour } from "./theme";
 
 export const FONT = "11px system-ui, sans-serif";
@@ -13,17 +14,24 @@ export function roomy(least: number | null, most: number | null): [number, numbe
   return [least !== null && least < 0 ? least * 1.08 : 0, top];
 }
 
-/** Axes of time below and of a quantity at the left, in the page's colours. */
-export function axesFor(element: HTMLElement, unit: Unit): uPlot.Axis[] {
-  const ink = resolveColour(element, "var(--fg-dim)");
+/** What all axes look like, in the page's colours. */
+export function axisLook(element: HTMLElement): uPlot.Axis {
   const rule = resolveColour(element, "var(--chart-rule)");
-  const steps = stepsFor(unit);
-  const common = {
-    stroke: ink,
+  return {
+    stroke: resolveColour(element, "var(--chart-ink)"),
     font: FONT,
+    labelFont: FONT,
+    labelSize: 20,
+    labelGap: 2,
     grid: { stroke: rule, width: 1 },
     ticks: { stroke: rule, width: 1, size: 4 },
   };
+}
+
+/** Axes of time below and of a quantity at the left. */
+export function axesFor(element: HTMLElement, unit: Unit): [uPlot.Axis, uPlot.Axis] {
+  const common = axisLook(element);
+  const steps = stepsFor(unit);
   return [
     { ...common, size: 24, gap: 3, space: 60, values: (_plot, ticks) => tellTicks(ticks, { divisor: 1, unit: "s" }) },
     {
@@ -48,15 +56,9 @@ export function drawLevel(plot: uPlot, value: number, label: string, colour: str
   if (value > top || value <= 0) return;
   const { ctx, bbox } = plot;
   const y = Math.round(plot.valToPos(value, "y", true)) + 0.5;
+  strokeRule(plot, "y", value, { colour, width: 1, dash: [2, 3] });
   ctx.save();
-  ctx.strokeStyle = colour;
   ctx.fillStyle = colour;
-  ctx.lineWidth = devicePixelRatio;
-  ctx.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
-  ctx.beginPath();
-  ctx.moveTo(bbox.left, y);
-  ctx.lineTo(bbox.left + bbox.width, y);
-  ctx.stroke();
   ctx.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
   ctx.textAlign = "right";
   const hasRoomAbove = y - bbox.top > 13 * devicePixelRatio;

@@ -1,35 +1,149 @@
-/** A panel's lines as uPlot wants them: on one axis of times, with two hidden lines for each band. */
+/**
+ * One quantity of finished runs over time: what the server and a report's page send
+ * (`longfat.output.report.panel_data`), and what a chart reads of it.
+ */
 
-import type { AlignedData } from "uplot";
+import { scaleFor, tellQuantity, unitOf } from "../live/quantities";
+import type { Look } from "./looks";
 
-import type { PanelLine } from "../api/types";
-
-type Column = (number | null)[];
-
-/** The shared times, then for each line its values, and the low and high ends of its band. */
-export function alignedOf(lines: readonly PanelLine[]): AlignedData {
-  const times = [...new Set(lines.flatMap((line) => line.times_s))].sort((one, other) => one - other);
-  const place = new Map(times.map((time, index) => [time, index]));
-  const columns: Column[] = [];
-  for (const line of lines) {
-    const parts = line.low === null || line.high === null ? [line.values] : [line.values, line.low, line.high];
-    for (const part of parts) {
-      const column: Column = new Array<number | null>(times.length).fill(null);
-      line.times_s.forEach((time, index) => {
-        column[place.get(time) ?? 0] = part[index] ?? null;
-      });
-      columns.push(column);
-    }
-  }
-  return [times, ...columns];
+export interface PanelTrace {
+  times_s: number[];
+  /** In base units; null is a gap. */
+  values: (number | null)[];
 }
 
-/** A line's last value at a time or before it. */
-export function valueAt(line: PanelLine, time: number): number | null {
-  let found: number | null = null;
-  for (let at = 0; at < line.times_s.length; at += 1) {
-    if ((line.times_s[at] ?? 0) > time) break;
-    found = line.values[at] ?? found;
-  }
-  return found;
+export interface PanelLine extends PanelTrace {
+  label: string;
+  /** The number of a colour, dash and mark, the same in all panels for the same thing. */
+  look: Look;
+  /** The edges of a band around it. */
+  low: (number | null)[] | null;
+  high: (number | null)[] | null;
+  /** What it sums up, drawn thin: the streams of a flow. */
+  parts: PanelTrace[];
+  /** Its points are single measurements that no line joins. */
+  dots: boolean;
+  /** A value stays until the next one. */
+  steps: boolean;
+  /** So many points that dashes would be lost in their zigzag. */
+  dense: boolean;
+  /** When a value was due and none came. */
+  missing_s: number[];
 }
+
+export interface PanelData {
+  title: string;
+  metric: string;
+  unit: string;
+  /** What is counted, where the unit is a count. */
+  counted: string;
+  lines: PanelLine[];
+  references: { label: string; value: number }[];
+}
+
+/** A constant to compare with, in the order of the panel. */
+export interface PanelReference {
+  text: string;
+  /** Null where it is so far above the data that it would press them flat. */
+  at: number | null;
+}
+
+/** Times the data; references that are farther are named and not drawn. */
+const FAR = 4;
+const ROOM_ABOVE = 1.08;
+
+/** The greatest value of a panel's lines, their bands included. */
+export function largestOf(panel: PanelData): number {
+  let largest = 0;
+  for (const { values, high } of panel.lines) {
+    for (const value of high ?? values) if (value !== null && value > largest) largest = value;
+  }
+  return largest;
+}
+
+export function referencesOf(panel: PanelData): PanelReference[] {
+  const largest = largestOf(panel);
+  return panel.references.map(({ label, value }) => {
+    const isFar = largest > 0 && value > FAR * largest;
+    const text = `${label} ${tellQuantity(value, unitOf(panel.unit))}`;
+    return isFar ? { text: `${text}, far above`, at: null } : { text, at: value };
+  });
+}
+
+/** Where the axis of the values ends. */
+export function topOf(panel: PanelData): number {
+  const near = referencesOf(panel).flatMap(({ at }) => at ?? []);
+  return Math.max(largestOf(panel), ...near) * ROOM_ABOVE || 1;
+}
+
+/** The unit that stands beside the title. */
+export function axisUnitOf(panel: PanelData): string {
+  return panel.counted !== "" ? panel.counted : scaleFor(topOf(panel), unitOf(panel.unit)).unit;
+}
+
+/** What a line reads at a time: its nearest sample, or the last one where a value stays. */
+export function readingOf(line: PanelLine, time: number, panel: PanelData): string | null {
+  const missing = nearest(line.missing_s, time);
+  const at = line.steps ? lastAt(line.times_s, time) : nearest(line.times_s, time);
+  if (missing !== null && (at === null || distance(line.missing_s, missing, time) < distance(line.times_s, at, time))) {
+    return "no reply";
+  }
+  const value = at === null ? null : line.values[at];
+  if (at === null || value === null || value === undefined) return null;
+  const format = (number: number | null | undefined) =>
+    panel.counted === "" ? tellQuantity(number, unitOf(panel.unit)) : `${Math.round(number ?? 0).toLocaleString("en-US")} ${panel.counted}`;
+  if (line.low === null || line.high === null) return format(value);
+  return `${format(value)} (5-95 %: ${format(line.low[at])} to ${format(line.high[at])})`;
+}
+
+/** A time as a reading says it, in the digits that the stretch on the screen asks for. */
+export function formatTime(time: number, span: number): string {
+  const digits = Math.min(6, Math.max(0, Math.ceil(-Math.log10(span / 500))));
+  return `${time.toFixed(digits)} s`;
+}
+
+/** A name in a legend. */
+export interface LegendName {
+  label: string;
+  look: Look;
+  /** It stands for single points. */
+  isDots: boolean;
+  /** Its line has no dashes. */
+  isSolid: boolean;
+}
+
+/** The names of panels' lines: what looks alike is one thing, and its shortest name fits all panels. */
+export function legendOf(panels: readonly PanelData[]): LegendName[] {
+  const found = new Map<Look, LegendName>();
+  for (const { look, label, dense, dots } of panels.flatMap(({ lines }) => lines)) {
+    const known = found.get(look);
+    if (label === "" || (known !== undefined && known.label.length <= label.length)) continue;
+    found.set(look, { label, look, isDots: dots, isSolid: dense });
+  }
+  return [...found.values()];
+}
+
+/** The place of the time that is nearest; null where there is none. Times are in their order. */
+export function nearest(times: ArrayLike<number>, time: number): number | null {
+  const before = lastAt(times, time);
+  if (before === null) return times.length > 0 ? 0 : null;
+  if (before + 1 >= times.length) return before;
+  return distance(times, before + 1, time) < distance(times, before, time) ? before + 1 : before;
+}
+
+/** The place of the last time that is not later. */
+function lastAt(times: ArrayLike<number>, time: number): number | null {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((times[middle] ?? 0) <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low === 0 ? null : low - 1;
+}
+
+function distance(times: ArrayLike<number>, at: number, time: number): number {
+  return Math.abs((times[at] ?? 0) - time);
+}
+

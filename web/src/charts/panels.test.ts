@@ -5,7 +5,6 @@ import { SeriesBook } from "../live/book";
 import { csvOf } from "./export";
 import { looksOf, styleOf } from "./looks";
 import { panelsOf } from "./panels";
-import { alignedOf, valueAt } from "./panelData";
 
 function info(kind: SeriesInfo["kind"], of: string, quantity: string, unit: SeriesInfo["unit"]): SeriesInfo {
   return { key: `${kind}:${of}:${quantity}`, kind, of, quantity, unit, label: of, limit: null };
@@ -80,26 +79,5 @@ describe("csvOf", () => {
     expect(csvOf(panels.slice(0, 2), book, new Set(["rtt"]))).toBe(
       "run,time_s,tcp:bulk:rtt_s,tcp:bulk:throughput_bps\r\n1,0.5,,10\r\n1,1,0.02,20\r\n1,2,0.03,\r\n",
     );
-  });
-});
-
-describe("panels of runs", () => {
-  const plain = { label: "a", look: 0, times_s: [0, 1], values: [1, null], low: null, high: null };
-  const band = { label: "b", look: 1, times_s: [0.5, 1], values: [2, 3], low: [1, 2], high: [3, 4] };
-
-  it("come on one axis, with two columns more for a band", () => {
-    expect(alignedOf([plain, band])).toEqual([
-      [0, 0.5, 1],
-      [1, null, null],
-      [null, 2, 3],
-      [null, 1, 2],
-      [null, 3, 4],
-    ]);
-  });
-
-  it("have values between their times", () => {
-    expect(valueAt(band, 0)).toBeNull();
-    expect(valueAt(band, 0.7)).toBe(2);
-    expect(valueAt(plain, 5)).toBe(1);
   });
 });

@@ -1,6 +1,4 @@
-/** Colours for canvases, which know no CSS variables, and a sign when they have changed. */
-
-import { useSyncExternalStore } from "react";
+/** Colours for canvases, which know no CSS variables, and when they change. */
 
 /** What a CSS colour, such as `var(--fg)`, is at an element now. */
 export function resolveColour(element: HTMLElement, colour: string): string {
@@ -12,24 +10,14 @@ export function resolveColour(element: HTMLElement, colour: string): string {
   return resolved;
 }
 
-let version = 0;
-
-/** Grows whenever the page goes from light to dark or back. */
-export function useThemeVersion(): number {
-  return useSyncExternalStore(listen, () => version);
-}
-
-function listen(changed: () => void): () => void {
-  const onChange = () => {
-    version += 1;
-    changed();
-  };
+/** Call `changed` whenever the page goes from light to dark or back; the answer ends that. */
+export function onThemeChange(changed: () => void): () => void {
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  dark.addEventListener("change", onChange);
-  const observer = new MutationObserver(onChange);
-  observer.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "style", "data-theme"] });
+  dark.addEventListener("change", changed);
+  const observer = new MutationObserver(changed);
+  observer.observe(document.documentElement, { attributes: true, attributeFilter: ["style", "data-theme"] });
   return () => {
-    dark.removeEventListener("change", onChange);
+    dark.removeEventListener("change", changed);
     observer.disconnect();
   };
 }

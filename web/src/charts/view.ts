@@ -4,11 +4,7 @@ import { createStore, type StoreApi } from "zustand/vanilla";
 
 import type { SeriesBook } from "../live/book";
 import { Ticker } from "./ticker";
-
-export interface Range {
-  from: number;
-  to: number;
-}
+import type { Range } from "./timeAxis";
 
 export interface ChartState {
   /** Null is the whole recording, or its last `follow_s` seconds. */
@@ -62,11 +58,4 @@ export function rangeOf({ zoom, follow_s }: ChartState, end_s: number): Range {
   if (zoom !== null) return zoom;
   const to = Math.max(end_s, 1e-3);
   return { from: follow_s === null ? 0 : Math.max(0, to - follow_s), to };
-}
-
-/** A set with an item more, or less if it was in it. */
-export function toggled<T>(set: ReadonlySet<T>, item: T): ReadonlySet<T> {
-  const next = new Set(set);
-  if (!next.delete(item)) next.add(item);
-  return next;
 }

@@ -4,7 +4,7 @@
  * Prefixes are as in the rest of longfat: decimal for rates, powers of 1024 for bytes.
  */
 
-export type Unit = "bit/s" | "s" | "bytes" | "packets" | "1";
+export type Unit = "bit/s" | "s" | "bytes" | "packets" | "%" | "1";
 
 /** How a range of values is written: all divided by the same, with the same unit behind. */
 export interface Scale {
@@ -33,12 +33,14 @@ const SCALES: Record<Unit, Scale[]> = {
     { divisor: 1, unit: "B" },
   ],
   packets: [{ divisor: 1, unit: "packets" }],
+  // A share: 1 is 100 %.
+  "%": [{ divisor: 0.01, unit: "%" }],
   "1": [{ divisor: 1, unit: "" }],
 };
 
 /** The unit of a server's word for it; what is not known has no unit. */
 export function unitOf(word: string): Unit {
-  return word === "bit/s" || word === "s" || word === "bytes" || word === "packets" ? word : "1";
+  return word in SCALES ? (word as Unit) : "1";
 }
 
 /** The scale in which a value has 1 to 999 before its point, as far as there is one. */

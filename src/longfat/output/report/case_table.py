@@ -1,8 +1,8 @@
 """The table of all cases of a grid: a row for each case, a column for each parameter and metric.
 
 Every column has one unit, named in its head, so that its numbers can be compared and sorted.
-The page carries it whole, column by column, which packs well; `cases.js` builds the rows that
-are looked at.
+The page carries it whole, column by column, which packs well; the page's script builds the
+rows that are looked at.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Column:
         return _text(self.numbers[row], self.digits)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as `cases.js` reads it."""
+        """Return it as the page's script reads it."""
         found: dict[str, Any] = {
             "key": self.key,
             "title": self.title,
@@ -132,7 +132,7 @@ class CaseTable:
         return replace(self, columns=kept)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as `cases.js` reads it."""
+        """Return it as the page's script reads it."""
         return {"rows": self.rows, "columns": [column.to_json() for column in self.columns]}
 
 

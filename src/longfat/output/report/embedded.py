@@ -1,9 +1,9 @@
-"""What a page carries to draw its charts and build its table: library, our scripts, data.
+"""What a page carries to draw its charts and build its table: the script, its style, and data.
 
-Library and data stand there compressed, as text that the browser unpacks: a
-third of the size, and a page that loads nothing from anywhere. The page's
-policy names the hashes of the two scripts that may run, so that nothing else
-that found its way into the page can.
+Script and style are built from `web/src/report` into `bundle/`, which is not in git: a checkout
+in which they were not built has pages without them. The data stand there compressed, as text
+that the browser unpacks. So a page loads nothing from anywhere, and its policy names the hash
+of the one script that may run: nothing else that found its way into the page can.
 """
 
 from __future__ import annotations
@@ -13,14 +13,23 @@ import gzip
 import hashlib
 import json
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+BUNDLE = Path(__file__).with_name("bundle")
+"""The folder of the built script and style."""
+
+NOT_BUILT = (
+    "the script of report pages is not built: charts cannot be zoomed, and tables not sorted"
+)
+"""What a report lacks where there is no bundle."""
+
+HOW_TO_BUILD = "make report-script (it needs node and npm)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,62 +38,59 @@ class Embedded:
 
     Attributes:
         policy: the page's content security policy.
-        script: our script.
+        script: the script.
+        style: its style.
         parts: what the script unpacks, compressed, in base64, by the names it has in the page.
     """
 
     policy: str
     script: Markup
+    style: Markup
     parts: tuple[tuple[str, str], ...]
 
 
-def embed(charts: Mapping[str, Any] | None, *, cases: Mapping[str, Any] | None = None) -> Embedded:
+def is_built(bundle: Path = BUNDLE) -> bool:
+    """Tell whether there is a script that pages can carry."""
+    return all((bundle / name).is_file() for name in ("report.js", "report.css"))
+
+
+def embed(
+    charts: Mapping[str, Any] | None,
+    *,
+    cases: Mapping[str, Any] | None = None,
+    bundle: Path = BUNDLE,
+) -> Embedded | None:
     """Return what draws charts, and what builds a table of cases.
 
     Args:
         charts: `ChartData.to_json()`; None where the page has no charts.
         cases: `CaseTable.to_json()`; None where it has no such table.
+        bundle: the folder of the built script and style.
+
+    Returns:
+        None where there is nothing to draw, or no script to draw it.
     """
-    files = ["unpack.js"]
-    parts: list[tuple[str, str]] = []
-    hashes: list[str] = []
-    if cases is not None:
-        files.append("cases.js")
-        parts.append(("case-data", _packed(_json(cases))))
-    if charts is not None:
-        files += ["multiples.js", "charts.js"]
-        library, library_hash = _library()
-        parts += [("chart-library", library), ("chart-data", _packed(_json(charts)))]
-        hashes.append(library_hash)
-    folder = resources.files("longfat.output.report")
-    script = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in files)
-    allowed = " ".join(f"'{one}'" for one in (_hash(script.encode()), *hashes))
+    data = {"case-data": cases, "chart-data": charts}
+    parts = tuple((name, _packed(one)) for name, one in data.items() if one is not None)
+    if not parts or not is_built(bundle):
+        return None
+    # A browser reads text with line ends of its own, and hashes that.
+    script, style = (
+        (bundle / name).read_text(encoding="utf-8").replace("\r\n", "\n")
+        for name in ("report.js", "report.css")
+    )
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return Embedded(
         policy=(
-            f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
+            f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
             "img-src data: blob:; base-uri 'none'; form-action 'none'"
         ),
         script=Markup(script),
-        parts=tuple(parts),
+        style=Markup(style),
+        parts=parts,
     )
 
 
-def _json(data: Mapping[str, Any]) -> bytes:
-    return json.dumps(data, separators=(",", ":"), allow_nan=False).encode()
-
-
-@cache
-def _library() -> tuple[str, str]:
-    # Read as a file: to import the package's Python would take longer.
-    code = resources.files("plotly").joinpath("package_data", "plotly.min.js").read_bytes()
-    # The browser reads text with line ends of its own.
-    code = code.replace(b"\r\n", b"\n")
-    return _packed(code), _hash(code)
-
-
-def _packed(content: bytes) -> str:
-    return base64.b64encode(gzip.compress(content, compresslevel=9, mtime=0)).decode()
-
-
-def _hash(content: bytes) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(content).digest()).decode()}"
+def _packed(data: Mapping[str, Any]) -> str:
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return base64.b64encode(gzip.compress(text.encode(), compresslevel=9, mtime=0)).decode()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from longfat.common.extras import MissingExtraError, missing_modules
 from longfat.errors import HostError, InputError
+from longfat.output.report.embedded import HOW_TO_BUILD, NOT_BUILT, is_built
 from longfat.output.report.origin import verdict_digest
 from longfat.output.report.record import PAGE, PAPER, Record, read_record
 from longfat.output.report.scope import report_scope
@@ -103,8 +104,9 @@ class _Lacks:
 
 def _lacks(record: Record) -> _Lacks:
     missing = missing_modules("report")
-    notes = (str(MissingExtraError("report", missing)),) if missing else ()
-    if "weasyprint" in missing:
+    notes: tuple[str, ...] = () if is_built() else (f"{NOT_BUILT}; hint: {HOW_TO_BUILD}",)
+    if missing:
+        notes += (str(MissingExtraError("report", missing)),)
         return _Lacks(paper=True, notes=notes)
     if PAPER not in record.files:
         # What it takes of the system is known only when it is loaded.

@@ -90,11 +90,12 @@ class GridPage:
         text = verdict.study.text
         self._text = None if text is None else page_text(text, title=verdict.study.title)
 
-    def for_screen(self, embedded: Embedded) -> str:
+    def for_screen(self, embedded: Embedded | None) -> str:
         """Return the page as a browser shows it.
 
         Args:
-            embedded: what draws the charts that can be zoomed, and builds the table.
+            embedded: what draws the charts that can be zoomed, and builds the table; None for
+                static figures and the first rows only.
         """
         text = Markup("") if self._text is None else self._text.html
         return self._render(paper=False, embedded=embedded, text=text, answers=())

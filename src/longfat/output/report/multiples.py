@@ -1,4 +1,4 @@
-"""The data of charts of many cases that can be zoomed: plain values, which `multiples.js` draws.
+"""The data of charts of many cases that can be zoomed: plain values, which the page's script draws.
 
 Axes, ticks, looks and notes are those of the figures on paper. Names of cases, which many charts
 share, stand in the page once.
@@ -16,13 +16,13 @@ from longfat.output.plot import PAGE_WIDTH_IN
 from longfat.output.plot.chart import ChartKind
 from longfat.output.plot.charts import Entry, readable, rulers
 from longfat.output.plot.charts import entries as legend_entries
-from longfat.output.plot.heat import COLOURS, colours_of, value_text
+from longfat.output.plot.heat import COLOURS, colours_of, norm_of, value_text
+from longfat.output.report.panel_data import numbers, short
 
 if TYPE_CHECKING:
     from longfat.output.plot import Chart, Facet, Floats, Series
     from longfat.output.plot.axis_scale import AxisScale
 
-_DIGITS = 5
 _HEIGHT_IN = 2.0
 _STOPS = 9  # of the colours
 _MOST_ACROSS = 3  # multiples side by side, at the width of the page
@@ -44,14 +44,14 @@ class CaseNames:
 
 
 def multiples(chart: Chart, names: CaseNames) -> dict[str, Any]:
-    """Return what `multiples.js` needs to know of a chart.
+    """Return what the page's script needs to know of a chart.
 
     Args:
         chart: the chart.
         names: takes the names of its cases.
     """
-    shown, note = readable(chart)
-    found: dict[str, Any] = {"kind": chart.kind.value, "by": chart.by, "note": note}
+    shown, _ = readable(chart)
+    found: dict[str, Any] = {"type": chart.kind.value, "by": chart.by}
     if chart.kind is ChartKind.HEAT:
         return found | _heat(shown)
     x, y = rulers(
@@ -74,9 +74,9 @@ def _axis(one: AxisScale) -> dict[str, Any]:
         "unit": one.unit,
         "log": one.log,
         "texts": one.texts,
-        "zero": None if one.zero is None else _rounded(one.zero),
+        "zero": None if one.zero is None else short(one.zero),
         "fence": one.fence,
-        "range": [float(np.log10(end)) if one.log else end for end in (one.low, one.high)],
+        "range": [one.low, one.high],
         "ticks": [[at for at, _ in one.ticks], [text for _, text in one.ticks]],
     }
 
@@ -109,15 +109,15 @@ def _series(
         "label": one.label,
         "look": one.look,
         "rank": None,
-        "x": _numbers(x.places(one.x)),
-        "y": _numbers(y.places(one.y)),
+        "x": numbers(x.places(one.x)),
+        "y": numbers(y.places(one.y)),
     }
     if one.formula:
         entry = theory.get(one.label, Entry(one.label))
         found |= {"rank": entry.rank, "look": entry.look}
     if one.low is not None and one.high is not None:
-        found["low"] = _numbers(y.places(one.low))
-        found["high"] = _numbers(y.places(one.high))
+        found["low"] = numbers(y.places(one.low))
+        found["high"] = numbers(y.places(one.high))
     if one.names:
         found["names"] = [names.place(name) for name in one.names]
     return found
@@ -125,6 +125,7 @@ def _series(
 
 def _heat(chart: Chart) -> dict[str, Any]:
     colour = colours_of(chart)
+    norm = norm_of(colour)
     stops = np.linspace(0, 1, _STOPS)
     colours = [to_hex(one) for one in mpl.colormaps[COLOURS](stops)]
     shapes = [facet.cells.shape for facet in chart.facets if facet.cells is not None]
@@ -134,7 +135,12 @@ def _heat(chart: Chart) -> dict[str, Any]:
         "x": {"title": chart.x.label, "texts": list(chart.x.ticks or map(str, range(columns)))},
         "y": {"title": chart.y.label, "texts": list(chart.y.ticks or map(str, range(rows)))},
         "colour": {
-            **_axis(colour),
+            "title": colour.title,
+            "unit": colour.unit,
+            "ticks": [
+                [float(norm(at)) for at, _ in colour.ticks],
+                [text for _, text in colour.ticks],
+            ],
             "stops": [[float(at), one] for at, one in zip(stops, colours, strict=True)],
         },
         "facets": [
@@ -149,9 +155,9 @@ def _cells(cells: Floats, colour: AxisScale) -> dict[str, Any]:
     drawn = cells * colour.factor
     known = np.isfinite(drawn) & ((drawn > 0) | (not colour.log))
     # A colour is a part of the way along the scale, which may be logarithmic.
-    way = np.log10(np.where(known, drawn, 1.0)) if colour.log else np.where(known, drawn, np.nan)
+    shares = norm_of(colour)(np.where(known, drawn, colour.low))
     return {
-        "z": [_numbers(row) for row in np.where(known, way, np.nan)],
+        "z": [numbers(row) for row in np.where(known, shares, np.nan)],
         "text": [
             [
                 value_text(float(value), colour) if there else ""
@@ -160,11 +166,3 @@ def _cells(cells: Floats, colour: AxisScale) -> dict[str, Any]:
             for row in zip(drawn, known, strict=True)
         ],
     }
-
-
-def _numbers(values: Floats) -> list[float | None]:
-    return [_rounded(value) if np.isfinite(value) else None for value in values.tolist()]
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.{_DIGITS}g}")

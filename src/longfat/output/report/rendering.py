@@ -13,7 +13,6 @@ import matplotlib
 
 from longfat.common.atomic import write_whole
 from longfat.common.checksum import FileSum
-from longfat.common.extras import missing_modules
 from longfat.output.plot import FORMS, PAGE_WIDTH_IN, draw_chart, figure_style, saved
 from longfat.output.report.captions import chart_key
 from longfat.output.report.case_table import case_table
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
     from longfat.analysis.verdict import Verdict
     from longfat.output.plot import Chart
-    from longfat.output.report.embedded import Embedded
 
 PLOTS = "plots"
 FIGURES = "figures"
@@ -131,12 +129,8 @@ class _Drawn:
     def screen(self) -> bytes:
         """Return the page for a browser."""
         charts = self.exhibits or self.charts
-        told = self._told if charts and "plotly" not in missing_modules("report") else None
-        embedded: Embedded | None
-        if isinstance(self._page, GridPage):
-            embedded = embed(told, cases=case_table(self._verdict).to_json())
-            return self._page.for_screen(embedded).encode()
-        embedded = embed(told) if told else None
+        cases = case_table(self._verdict).to_json() if self._scope.grid else None
+        embedded = embed(self._told if charts else None, cases=cases)
         return self._page.for_screen(embedded).encode()
 
     def paper(self) -> bytes:

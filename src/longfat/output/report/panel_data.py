@@ -1,0 +1,84 @@
+"""Panels as the TypeScript charts read them: those of the studio, and those of a report's page.
+
+Values are in base units, with as many digits and points as a person can see. They are the
+`PanelData` of `web/src/charts/panelData.ts`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from longfat.model.metric import Unit
+from longfat.output.plot.thin import thin_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from longfat.output.plot import Floats, Line, Panel
+
+_DENSE = 300  # dashes would be lost in the zigzag of so many points
+_DIGITS = 5
+
+_UNITS = {
+    Unit.BPS: "bit/s",
+    Unit.BYTES: "bytes",
+    Unit.SECONDS: "s",
+    Unit.FRACTION: "%",
+    Unit.COUNT: "1",
+}
+
+
+def panel_data(
+    panel: Panel, *, columns: int, times: Callable[[Floats], Any] | None = None
+) -> dict[str, Any]:
+    """Return a panel as JSON.
+
+    Args:
+        panel: the panel.
+        columns: for how many columns of pixels its lines are thinned, to at most five points each.
+        times: what stands for the times of a line, in seconds; None for a list of them.
+    """
+    times = times or (lambda times_s: times_s.tolist())
+    return {
+        "title": panel.title,
+        "metric": panel.name,
+        "unit": _UNITS[panel.unit],
+        "counted": panel.counted,
+        "lines": [
+            _line(thin_line(line, columns=columns), times, dense=len(line.times_s) > _DENSE)
+            for line in panel.lines
+            if not line.empty
+        ],
+        "references": [{"label": one.label, "value": one.value} for one in panel.references],
+    }
+
+
+def numbers(values: Floats) -> list[float | None]:
+    """Return values in few digits; what is not finite is None."""
+    return [short(value) if math.isfinite(value) else None for value in values.tolist()]
+
+
+def short(value: float) -> float:
+    """Return a number in few digits, and a whole one without a point."""
+    rounded = float(f"{value:.{_DIGITS}g}")
+    return int(rounded) if rounded.is_integer() else rounded
+
+
+def _line(line: Line, times: Callable[[Floats], Any], *, dense: bool) -> dict[str, Any]:
+    missing = line.times_s[:0] if line.missing_s is None else line.missing_s
+    return {
+        "label": line.label,
+        "look": line.look,
+        "times_s": times(line.times_s),
+        "values": numbers(line.values),
+        "low": None if line.low is None else numbers(line.low),
+        "high": None if line.high is None else numbers(line.high),
+        "parts": [
+            {"times_s": times(part.times_s), "values": numbers(part.values)} for part in line.parts
+        ],
+        "dots": line.dots,
+        "steps": line.steps,
+        "dense": dense,
+        "missing_s": times(missing),
+    }

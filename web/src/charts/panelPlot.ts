@@ -1,0 +1,127 @@
+/** One quantity of finished runs over time, as a figure: lines with their bands, parts and references. */
+
+import type uPlot from "uplot";
+
+import { unitOf } from "../live/quantities";
+import { FigurePlot } from "./figurePlot";
+import { figureStyle, referenceDash, type Look } from "./looks";
+import { axesFor } from "./options";
+import { clipped, drawPoints, fillBand, strokeLine, strokeRule } from "./painter";
+import { formatTime, readingOf, referencesOf, topOf, type PanelData, type PanelLine } from "./panelData";
+import type { Reading } from "./readout";
+import { resolveColour } from "./theme";
+import type { TimeAxis } from "./timeAxis";
+
+export interface PanelPlotOptions {
+  axis: TimeAxis;
+  height: number;
+  /** Whether the lines of a look are hidden now. */
+  isHidden: (look: Look) => boolean;
+  /** Panels with the same key have one cursor. */
+  syncKey: string;
+  /** What stands below the axis of time; empty for nothing. */
+  timeTitle: string;
+  /** Whether a drag selects a stretch of time: on a touch screen it scrolls the page. */
+  canDrag: boolean;
+}
+
+/** A line with so few samples shows each of them. */
+const FEW = 40;
+
+export class PanelPlot {
+  private readonly figure: FigurePlot;
+  private readonly stopFollowing: () => void;
+
+  constructor(
+    element: HTMLElement,
+    private readonly panel: PanelData,
+    private readonly options: PanelPlotOptions,
+  ) {
+    const { axis, timeTitle } = options;
+    const top = topOf(panel);
+    this.figure = new FigurePlot(element, {
+      height: options.height,
+      axes: (place) => {
+        const [time, quantity] = axesFor(place, unitOf(panel.unit));
+        return [timeTitle === "" ? time : { ...time, label: timeTitle }, quantity];
+      },
+      range: (which) => (which === "x" ? axis.now : { from: 0, to: top }),
+      paint: (plot, place) => this.paint(plot, place),
+      read: (plot, left) => this.read(plot, left),
+      drag: options.canDrag ? "x" : "none",
+      select: ({ x }) => x !== null && axis.show(x),
+      reset: () => axis.reset(),
+      syncKey: options.syncKey,
+    });
+    this.stopFollowing = axis.follow(() => this.figure.redraw());
+  }
+
+  /** Draw again, after lines were hidden or shown. */
+  redraw(): void {
+    this.figure.redraw();
+  }
+
+  destroy(): void {
+    this.stopFollowing();
+    this.figure.destroy();
+  }
+
+  private get shown(): PanelLine[] {
+    return this.panel.lines.filter(({ look }) => !this.options.isHidden(look));
+  }
+
+  private paint(plot: uPlot, element: HTMLElement): void {
+    const ink = resolveColour(element, "var(--chart-ink)");
+    clipped(plot, () => {
+      referencesOf(this.panel).forEach(({ at }, rank) => {
+        if (at !== null) strokeRule(plot, "y", at, { colour: ink, width: 1.2, dash: referenceDash(rank) });
+      });
+      for (const line of this.shown) paintLine(plot, line, colourOf(element, line));
+    });
+    // Samples at the edges are whole.
+    for (const line of this.shown) paintSamples(plot, line, colourOf(element, line));
+  }
+
+  private read(plot: uPlot, left: number): Reading | null {
+    const { from, to } = this.options.axis.now;
+    const time = plot.posToVal(left, "x");
+    const rows = this.shown.flatMap((line) => {
+      const reading = readingOf(line, time, this.panel);
+      if (reading === null) return [];
+      return [{ text: line.label === "" ? reading : `${line.label}: ${reading}`, style: styleOf(line) }];
+    });
+    return rows.length === 0 ? null : { heading: formatTime(time, to - from), rows, point: null };
+  }
+}
+
+/** The style of a line in a figure; dashes would be lost in a dense one. */
+export function styleOf({ look, dense, dots }: PanelLine): ReturnType<typeof figureStyle> {
+  const style = figureStyle(look);
+  return dense || dots ? { ...style, dash: [] } : style;
+}
+
+function colourOf(element: HTMLElement, { look }: PanelLine): string {
+  return resolveColour(element, figureStyle(look).colour);
+}
+
+function paintLine(plot: uPlot, line: PanelLine, colour: string): void {
+  const { times_s, values, low, high, steps } = line;
+  if (low !== null && high !== null) {
+    fillBand(plot, times_s, low, high, `color-mix(in srgb, ${colour} 20%, transparent)`, steps);
+  }
+  for (const part of line.parts) {
+    strokeLine(plot, part.times_s, part.values, { colour, width: 0.8, alpha: 0.45, steps });
+  }
+  if (line.dots) return;
+  strokeLine(plot, times_s, values, { colour, width: line.dense ? 1.3 : 2, dash: styleOf(line).dash, steps });
+}
+
+function paintSamples(plot: uPlot, line: PanelLine, colour: string): void {
+  const isFew = line.times_s.length <= FEW;
+  if (line.dots || isFew) {
+    const size = line.dots && !isFew ? 4 : 7;
+    drawPoints(plot, line.times_s, line.values, { mark: figureStyle(line.look).mark, size, colour, isOpen: line.dots });
+  }
+  const zeros = line.missing_s.map(() => 0);
+  drawPoints(plot, line.missing_s, zeros, { mark: "cross", size: 8, colour });
+}

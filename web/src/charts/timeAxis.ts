@@ -1,0 +1,58 @@
+/** The stretch of time that several charts show together. */
+
+export interface Range {
+  from: number;
+  to: number;
+}
+
+/** The least part of the whole that can be shown. */
+const LEAST_PART = 1e-4;
+
+export class TimeAxis {
+  private whole: Range = { from: Infinity, to: -Infinity };
+  private shown: Range = this.whole;
+  private readonly followers = new Set<() => void>();
+
+  /** What is shown now. */
+  get now(): Range {
+    return this.shown;
+  }
+
+  get isWhole(): boolean {
+    return this.shown.from === this.whole.from && this.shown.to === this.whole.to;
+  }
+
+  /** Make the whole reach over a stretch, and show all of it. */
+  include({ from, to }: Range): void {
+    this.whole = { from: Math.min(this.whole.from, from), to: Math.max(this.whole.to, to) };
+    this.shown = this.whole;
+  }
+
+  /** Call `changed` after each change; the answer ends that. */
+  follow(changed: () => void): () => void {
+    this.followers.add(changed);
+    return () => this.followers.delete(changed);
+  }
+
+  /** Show a stretch, as far as it lies in the whole. */
+  show({ from, to }: Range): void {
+    const length = this.whole.to - this.whole.from;
+    const span = Math.min(length, Math.max(to - from, length * LEAST_PART));
+    const start = Math.min(Math.max(from, this.whole.from), this.whole.to - span);
+    if (start === this.shown.from && start + span === this.shown.to) return;
+    this.shown = span === length ? this.whole : { from: start, to: start + span };
+    for (const changed of this.followers) changed();
+  }
+
+  /** Move by a part of what is shown, and widen or narrow it by a factor. */
+  change(move: number, factor: number): void {
+    const { from, to } = this.shown;
+    const middle = (from + to) / 2 + move * (to - from);
+    const half = ((to - from) * factor) / 2;
+    this.show({ from: middle - half, to: middle + half });
+  }
+
+  reset(): void {
+    this.show(this.whole);
+  }
+}

@@ -1,0 +1,18 @@
+/** A number that grows whenever the page goes from light to dark or back. */
+
+import { useSyncExternalStore } from "react";
+
+import { onThemeChange } from "./theme";
+
+let version = 0;
+
+export function useThemeVersion(): number {
+  return useSyncExternalStore(
+    (changed) =>
+      onThemeChange(() => {
+        version += 1;
+        changed();
+      }),
+    () => version,
+  );
+}

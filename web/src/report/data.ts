@@ -1,0 +1,141 @@
+/** The charts of a page, as `longfat.output.report.charts` and `multiples` write them. */
+
+import type { PanelData, PanelLine, PanelTrace } from "../charts/panelData";
+import type { Range } from "../charts/timeAxis";
+
+/** A part from 0 to 1 of a scale of colours, and the colour there. */
+export type Stop = [share: number, colour: string];
+
+type Packed<Of extends PanelTrace> = Omit<Of, "times_s"> & { times_s: number };
+
+interface PackedLine extends Omit<Packed<PanelLine>, "parts" | "missing_s"> {
+  parts: Packed<PanelTrace>[];
+  missing_s: number;
+}
+
+interface PackedPanel extends Omit<PanelData, "lines"> {
+  lines: PackedLine[];
+}
+
+/** Quantities over time. */
+export interface TimeSpec {
+  type: "time";
+  /** What the axis of time is called; charts with the same are zoomed together. */
+  time: string;
+  span: [from: number, to: number];
+  panels: PackedPanel[];
+}
+
+/** One quantity against another, with time as colour. */
+export interface PhaseSpec {
+  type: "phase";
+  across: [title: string, unit: string];
+  up: [title: string, unit: string];
+  traces: PhaseTrace[];
+}
+
+export interface PhaseTrace {
+  label: string;
+  t: number[];
+  x: number[];
+  y: number[];
+  /** What is compared with across and up: null for nothing. */
+  marks: [number | null, number | null];
+}
+
+/** Metrics of many cases in small multiples with the same axes. */
+export interface GridSpec {
+  type: "lines" | "points" | "cdf";
+  /** What tells series apart; empty where there is one. */
+  by: string;
+  x: AxisSpec;
+  y: AxisSpec;
+  facets: FacetSpec[];
+}
+
+export interface AxisSpec {
+  title: string;
+  unit: string;
+  log: boolean;
+  /** Its ticks are texts and not a scale of numbers. */
+  texts: boolean;
+  /** Of a logarithmic axis, where 0 stands, apart from the scale, and what parts it from that. */
+  zero: number | null;
+  fence: number | null;
+  range: [low: number, high: number];
+  ticks: [places: number[], texts: string[]];
+}
+
+export interface FacetSpec {
+  title: string;
+  series: SeriesSpec[];
+  marks: MarkSpec[];
+}
+
+export interface SeriesSpec {
+  label: string;
+  /** Of theory, null belongs to no series. */
+  look: number | null;
+  /** Which curve of theory it is; null for what was measured. */
+  rank: number | null;
+  x: (number | null)[];
+  y: (number | null)[];
+  low?: (number | null)[];
+  high?: (number | null)[];
+  /** The cases, as places in the page's list of names. */
+  names?: number[];
+}
+
+export interface MarkSpec {
+  label: string;
+  rank: number;
+  look: number | null;
+  upright: boolean;
+  at: number;
+}
+
+/** A metric over two parameters, as colours. */
+export interface HeatSpec {
+  type: "heat";
+  x: { title: string; texts: string[] };
+  y: { title: string; texts: string[] };
+  colour: { title: string; unit: string; ticks: [shares: number[], texts: string[]]; stops: Stop[] };
+  facets: HeatFacetSpec[];
+}
+
+export interface HeatFacetSpec {
+  title: string;
+  /** By row and column: the part of the colours, or null where there is no value. */
+  z: (number | null)[][];
+  text: string[][];
+}
+
+export type ChartSpec = TimeSpec | PhaseSpec | GridSpec | HeatSpec;
+
+export interface ReportCharts {
+  /** Times that lines share. */
+  times: number[][];
+  /** Names of cases. */
+  names: string[];
+  /** The colours of time on light and on dark ground. */
+  timeColours: [light: Stop[], dark: Stop[]];
+  charts: Record<string, ChartSpec>;
+}
+
+/** A chart's panels, with the times that they share. */
+export function panelsOf({ panels }: TimeSpec, times: readonly number[][]): PanelData[] {
+  const timesOf = (place: number) => times[place] ?? [];
+  return panels.map((panel) => ({
+    ...panel,
+    lines: panel.lines.map((line) => ({
+      ...line,
+      times_s: timesOf(line.times_s),
+      missing_s: timesOf(line.missing_s),
+      parts: line.parts.map((part) => ({ ...part, times_s: timesOf(part.times_s) })),
+    })),
+  }));
+}
+
+export function rangeOf([from, to]: readonly [number, number]): Range {
+  return { from, to };
+}

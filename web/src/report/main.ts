@@ -1,0 +1,92 @@
+/**
+ * The script of a report's page: it draws the charts that can be zoomed, and builds the table of cases.
+ *
+ * The page carries it and its data, and loads nothing. Without it, and on paper, the page
+ * shows static figures and the first rows of the table in their place.
+ */
+
+import { TimeAxis } from "../charts/timeAxis";
+import "uplot/dist/uPlot.min.css";
+import "../charts/series.css";
+import "./report.css";
+import type { CaseData } from "./caseFilter";
+import { CaseTable } from "./caseTable";
+import { panelsOf, rangeOf, type ReportCharts } from "./data";
+import { HeatMaps } from "./heat";
+import { drawWhenNear, type Drawn } from "./lazy";
+import { Multiples } from "./multiples";
+import { PhasePlots } from "./phase";
+import { TimeChart } from "./timeChart";
+import { canUnpack, unpack } from "./unpack";
+
+const root = document.documentElement;
+
+async function showCases(): Promise<void> {
+  const place = document.getElementById("case-table");
+  const data = place === null ? null : await unpack<CaseData>("case-data");
+  if (place === null || data === null) return;
+  new CaseTable(place, data);
+  root.classList.add("cases-built");
+}
+
+async function showCharts(): Promise<void> {
+  const places = document.querySelectorAll<HTMLElement>("[data-chart]");
+  const data = places.length === 0 ? null : await unpack<ReportCharts>("chart-data");
+  if (data === null) return;
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const canDrag = !matchMedia("(pointer: coarse)").matches;
+  const axes = axesOf(data);
+  // Before anything is measured: what is hidden has no width.
+  root.classList.add("charts");
+  const drawn: Drawn[] = [];
+  for (const place of places) {
+    const key = place.dataset["chart"] ?? "";
+    const spec = data.charts[key];
+    if (spec === undefined) continue;
+    switch (spec.type) {
+      case "time": {
+        const axis = axes.get(spec.time) ?? new TimeAxis();
+        drawn.push(...new TimeChart(place, key, panelsOf(spec, data.times), spec.time, axis, canDrag).drawn);
+        break;
+      }
+      case "phase":
+        drawn.push(...new PhasePlots(place, spec, () => data.timeColours[dark.matches ? 1 : 0], canDrag).drawn);
+        break;
+      case "heat":
+        drawn.push(...new HeatMaps(place, spec).drawn);
+        break;
+      default:
+        drawn.push(...new Multiples(place, spec, data.names, canDrag).drawn);
+    }
+  }
+  drawWhenNear(drawn);
+  zoomAsAddressed(axes.values());
+}
+
+/** Charts with the same title of their axis of time are zoomed together. */
+function axesOf({ charts }: ReportCharts): Map<string, TimeAxis> {
+  const axes = new Map<string, TimeAxis>();
+  for (const spec of Object.values(charts)) {
+    if (spec.type !== "time") continue;
+    const axis = axes.get(spec.time) ?? new TimeAxis();
+    axis.include(rangeOf(spec.span));
+    axes.set(spec.time, axis);
+  }
+  return axes;
+}
+
+/** An address that ends with `#from=2&to=4` opens the page zoomed. */
+function zoomAsAddressed(axes: Iterable<TimeAxis>): void {
+  const wanted = new URLSearchParams(location.hash.slice(1));
+  const [from, to] = ["from", "to"].map((name) => Number.parseFloat(wanted.get(name) ?? ""));
+  if (from === undefined || to === undefined) return;
+  for (const axis of axes) {
+    const range = { from: Math.max(from, axis.now.from), to: Math.min(to, axis.now.to) };
+    if (range.from < range.to) axis.show(range);
+  }
+}
+
+if (canUnpack) {
+  void showCases();
+  void showCharts();
+}

@@ -1,0 +1,22 @@
+/** The marks of points, as letters for a legend. */
+
+import type { Mark } from "../charts/looks";
+import { element } from "./dom";
+
+const SIGNS: Record<Mark, string> = {
+  circle: "●",
+  square: "■",
+  up: "▲",
+  diamond: "◆",
+  down: "▼",
+  plus: "✚",
+  cross: "✖",
+  left: "◀",
+  right: "▶",
+};
+
+export function markSign(mark: Mark, colour: string): HTMLElement {
+  const sign = element("span", {}, SIGNS[mark]);
+  sign.style.color = colour;
+  return sign;
+}
