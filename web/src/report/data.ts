@@ -113,7 +113,7 @@ export interface HeatFacetSpec {
 export type ChartSpec = TimeSpec | PhaseSpec | GridSpec | HeatSpec;
 
 export interface ReportCharts {
-  /** Times that lines share. */
+  /** Times that lines share, as the steps between them, in units of 10 µs. */
   times: number[][];
   /** Names of cases. */
   names: string[];
@@ -122,16 +122,22 @@ export interface ReportCharts {
   charts: Record<string, ChartSpec>;
 }
 
-/** A chart's panels, with the times that they share. */
+/** Times in seconds from the steps between them. */
+export function timesOf(steps: readonly number[]): number[] {
+  let sum = 0;
+  return steps.map((step) => (sum += step) / 1e5);
+}
+
+/** A chart's panels, with the times that they share, in seconds. */
 export function panelsOf({ panels }: TimeSpec, times: readonly number[][]): PanelData[] {
-  const timesOf = (place: number) => times[place] ?? [];
+  const at = (place: number) => times[place] ?? [];
   return panels.map((panel) => ({
     ...panel,
     lines: panel.lines.map((line) => ({
       ...line,
-      times_s: timesOf(line.times_s),
-      missing_s: timesOf(line.missing_s),
-      parts: line.parts.map((part) => ({ ...part, times_s: timesOf(part.times_s) })),
+      times_s: at(line.times_s),
+      missing_s: at(line.missing_s),
+      parts: line.parts.map((part) => ({ ...part, times_s: at(part.times_s) })),
     })),
   }));
 }

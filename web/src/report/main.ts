@@ -1,5 +1,5 @@
 /**
- * The script of a report's page: it draws the charts that can be zoomed, and builds the table of cases.
+ * The script of a report's page: it draws the charts that can be zoomed, and builds long tables.
  *
  * The page carries it and its data, and loads nothing. Without it, and on paper, the page
  * shows static figures and the first rows of the table in their place.
@@ -11,7 +11,8 @@ import "../charts/series.css";
 import "./report.css";
 import type { CaseData } from "./caseFilter";
 import { CaseTable } from "./caseTable";
-import { panelsOf, rangeOf, type ReportCharts } from "./data";
+import { panelsOf, rangeOf, timesOf, type ReportCharts } from "./data";
+import { makeWhenUnfolded, type FoldedTable } from "./foldedTables";
 import { HeatMaps } from "./heat";
 import { drawWhenNear, type Drawn } from "./lazy";
 import { Multiples } from "./multiples";
@@ -29,6 +30,15 @@ async function showCases(): Promise<void> {
   root.classList.add("cases-built");
 }
 
+async function foldTables(): Promise<void> {
+  const tables = await unpack<Record<string, FoldedTable>>("table-data");
+  if (tables === null) return;
+  for (const details of document.querySelectorAll<HTMLDetailsElement>("details[data-table]")) {
+    const table = tables[details.dataset["table"] ?? ""];
+    if (table !== undefined) makeWhenUnfolded(details, table);
+  }
+}
+
 async function showCharts(): Promise<void> {
   const places = document.querySelectorAll<HTMLElement>("[data-chart]");
   const data = places.length === 0 ? null : await unpack<ReportCharts>("chart-data");
@@ -36,6 +46,7 @@ async function showCharts(): Promise<void> {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const canDrag = !matchMedia("(pointer: coarse)").matches;
   const axes = axesOf(data);
+  const times = data.times.map(timesOf);
   // Before anything is measured: what is hidden has no width.
   root.classList.add("charts");
   const drawn: Drawn[] = [];
@@ -46,7 +57,7 @@ async function showCharts(): Promise<void> {
     switch (spec.type) {
       case "time": {
         const axis = axes.get(spec.time) ?? new TimeAxis();
-        drawn.push(...new TimeChart(place, key, panelsOf(spec, data.times), spec.time, axis, canDrag).drawn);
+        drawn.push(...new TimeChart(place, key, panelsOf(spec, times), spec.time, axis, canDrag).drawn);
         break;
       }
       case "phase":
@@ -88,5 +99,6 @@ function zoomAsAddressed(axes: Iterable<TimeAxis>): void {
 
 if (canUnpack) {
   void showCases();
+  void foldTables();
   void showCharts();
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -35,6 +36,7 @@ MOST_ORBITS = 9
 
 _LIGHTEST = 0.84  # of the colours; lighter ones are lost on white
 _MOST_POINTS = 5000
+_COLOURS = 24  # more cannot be told apart
 _FAR_MARK = 2.0  # times the data; one that is farther would press it flat
 _ACROSS = 3
 
@@ -152,14 +154,18 @@ def _draw_orbit(
     step = max(1, math.ceil(len(known) / _MOST_POINTS))
     kept = np.unique(np.concatenate((known[::step], known[-1:])))
     x, y = one.across[kept] * x_axis.scale.factor, one.up[kept] * y_axis.scale.factor
-    points = np.column_stack((x, y)).reshape(-1, 1, 2)
+    points, times_s = np.column_stack((x, y)), one.times_s[kept]
+    # A piece has one colour; the next begins where it ends.
+    edges_s = np.linspace(*span_s, _COLOURS + 1)[1:-1]
+    cuts = np.unique(np.searchsorted(times_s, edges_s).clip(0, max(len(times_s) - 1, 0)))
+    ends = np.unique(np.concatenate(([0], cuts, [max(len(times_s) - 1, 0)])))
     pieces = LineCollection(
-        list(np.concatenate((points[:-1], points[1:]), axis=1)),
+        [points[first : last + 1] for first, last in pairwise(ends)],
         cmap=ListedColormap(mpl.colormaps["cividis"](np.linspace(0, _LIGHTEST, 256))),
         linewidths=1.1,
         zorder=2.5,
     )
-    pieces.set_array(one.times_s[kept][:-1])
+    pieces.set_array((times_s[ends[:-1]] + times_s[ends[1:]]) / 2)
     pieces.set_clim(*span_s)
     axes.add_collection(pieces)
     marks = {"color": INK, "zorder": 4, "clip_on": False, "linestyle": "none"}

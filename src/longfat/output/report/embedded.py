@@ -58,19 +58,21 @@ def embed(
     charts: Mapping[str, Any] | None,
     *,
     cases: Mapping[str, Any] | None = None,
+    tables: Mapping[str, Any] | None = None,
     bundle: Path = BUNDLE,
 ) -> Embedded | None:
-    """Return what draws charts, and what builds a table of cases.
+    """Return what draws charts, and what builds tables.
 
     Args:
         charts: `ChartData.to_json()`; None where the page has no charts.
         cases: `CaseTable.to_json()`; None where it has no such table.
+        tables: `Page.folded_tables`; None where it has none.
         bundle: the folder of the built script and style.
 
     Returns:
         None where there is nothing to draw, or no script to draw it.
     """
-    data = {"case-data": cases, "chart-data": charts}
+    data = {"case-data": cases, "table-data": tables, "chart-data": charts}
     parts = tuple((name, _packed(one)) for name, one in data.items() if one is not None)
     if not parts or not is_built(bundle):
         return None

@@ -159,7 +159,7 @@ def _phase(case: str, orbits: Sequence[PhaseTrace], series: Series) -> ReportFig
         notes.append(f"the first {len(shown)} of {len(orbits)}")
 
     def draw(width_in: float, title: str) -> Figure:
-        figure = draw_phase(
+        return draw_phase(
             shown,
             across=(_CWND, Unit.BYTES),
             up=(queue, Unit.BYTES),
@@ -167,11 +167,6 @@ def _phase(case: str, orbits: Sequence[PhaseTrace], series: Series) -> ReportFig
             title=title,
             width_in=width_in,
         )
-        for axes in figure.axes:
-            for collection in axes.collections:
-                # Thousands of pieces of line, each with a colour of its own.
-                collection.set_rasterized(True)
-        return figure
 
     name = f"phase-{case}" if case else "phase"
     return ReportFigure(

@@ -22,9 +22,10 @@ from longfat.execution.runs import format_tools
 from longfat.output.plot import DARK, Chart
 from longfat.output.report.captions import caption
 from longfat.output.report.case_table import MOST_PLAIN, CaseTable
+from longfat.output.report.inline_svg import FigureStyles, colour_variable, inline_svg
 from longfat.output.report.networks import DrawnNetwork, drawn_networks, networks_html
 from longfat.output.report.rerun import rerun_line
-from longfat.output.report.templates import colour_variable, environment, inline_svg
+from longfat.output.report.templates import environment
 from longfat.output.report.text import page_text, place_network, unfold
 from longfat.output.report.values import claim_rows, claims_summary, run_summary
 
@@ -106,9 +107,10 @@ class GridPage:
         return self._render(paper=True, embedded=None, text=text, answers=answers)
 
     def _render(self, *, paper: bool, text: Markup, **more: Any) -> str:
+        styles = None if paper else FigureStyles()
         figures = {
-            name: inline_svg(svg, prefix=f"figure-{name}", dark=not paper)
-            for name, svg in self._svgs.items()
+            name: inline_svg(svg, prefix=f"f{place}", styles=styles)
+            for place, (name, svg) in enumerate(self._svgs.items())
         }
         table = self._table.narrowed(_PLAIN_COLUMNS) if paper else self._table
         drawing = networks_html(self._networks, paper=paper)
@@ -117,6 +119,7 @@ class GridPage:
             **more,
             "paper": paper,
             "figures": figures,
+            "figure_rules": "" if styles is None else styles.rules,
             "table": table,
             "drawing": drawing,
             "text": place_network(text, drawing),

@@ -28,15 +28,17 @@ from longfat.execution.runs.run import COMMANDS, damage
 from longfat.model.traffic import Iperf3
 from longfat.output.plot import DARK
 from longfat.output.report.captions import caption
+from longfat.output.report.inline_svg import FigureStyles, colour_variable, inline_svg
 from longfat.output.report.iperf3_tables import COLUMNS, Iperf3Tables, iperf3_tables
 from longfat.output.report.limiting_factors import limiting_factor
 from longfat.output.report.networks import DrawnNetwork, drawn_networks, networks_html
 from longfat.output.report.rerun import rerun_line
-from longfat.output.report.templates import colour_variable, environment, inline_svg
+from longfat.output.report.templates import environment
 from longfat.output.report.text import page_text, place_network, unfold
 from longfat.output.report.values import (
     MISSING,
     Grid,
+    Row,
     claim_rows,
     claims_summary,
     comparison_columns,
@@ -107,6 +109,23 @@ class Page:
         text = verdict.study.text
         self._text = None if text is None else page_text(text, title=verdict.study.title)
 
+    @property
+    def folded_tables(self) -> dict[str, Any]:
+        """Return the tables that the page's script makes when they are unfolded, by their names."""
+        tests: Sequence[_Test] = self._values["tests"]
+        found: dict[str, Any] = {}
+        for place, test in enumerate(tests):
+            label = f"{test.case}, {test.flow}"
+            if test.folded:
+                blocks = [test.tables.rows]
+                found[f"rows-{place}"] = _folded(f"iperf3 rows of {label}", blocks)
+            if test.tables.streams:
+                blocks = list(test.tables.streams)
+                found[f"streams-{place}"] = _folded(
+                    f"iperf3 rows of each stream of {label}", blocks
+                )
+        return found
+
     def for_screen(self, embedded: Embedded | None) -> str:
         """Return the page as a browser shows it.
 
@@ -117,13 +136,16 @@ class Page:
         Raises:
             MachineError: a report of iperf3 cannot be read.
         """
+        styles = FigureStyles()
         figures = {
-            name: inline_svg(svg, prefix=f"figure-{name}") for name, svg in self._svgs.items()
+            name: inline_svg(svg, prefix=f"f{place}", styles=styles)
+            for place, (name, svg) in enumerate(self._svgs.items())
         }
         return self._render(
             paper=False,
             embedded=embedded,
             figures=figures,
+            figure_rules=styles.rules,
             text=Markup("") if self._text is None else self._text.html,
             answers=(),
         )
@@ -138,9 +160,10 @@ class Page:
         return self._render(
             paper=True,
             embedded=None,
+            figure_rules="",
             figures={
-                name: inline_svg(svg, prefix=f"figure-{name}", dark=False)
-                for name, svg in self._svgs.items()
+                name: inline_svg(svg, prefix=f"f{place}", styles=None)
+                for place, (name, svg) in enumerate(self._svgs.items())
             },
             text=html,
             answers=answers,
@@ -244,6 +267,14 @@ def _tests(verdict: Verdict) -> list[_Test]:
         if isinstance(flow, Iperf3)
         for tables in (iperf3_tables(flow.report(run.checked_raw)),)
     ]
+
+
+def _folded(label: str, blocks: Sequence[Sequence[Row]]) -> dict[str, Any]:
+    return {
+        "label": label,
+        "columns": ["ID", *COLUMNS],
+        "blocks": [[[row.label, *row.cells] for row in rows] for rows in blocks],
+    }
 
 
 def _commands(verdict: Verdict) -> list[_Commands]:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from longfat.output.plot import Floats, Line, Panel
 
 _DENSE = 300  # dashes would be lost in the zigzag of so many points
-_DIGITS = 5
+_DIGITS = 4
+_DIGITS_OVER_TIME = 3  # as many as are read at the cursor
 
 _UNITS = {
     Unit.BPS: "bit/s",
@@ -54,28 +55,31 @@ def panel_data(
     }
 
 
-def numbers(values: Floats) -> list[float | None]:
+def numbers(values: Floats, *, digits: int = _DIGITS) -> list[float | None]:
     """Return values in few digits; what is not finite is None."""
-    return [short(value) if math.isfinite(value) else None for value in values.tolist()]
+    return [short(value, digits) if math.isfinite(value) else None for value in values.tolist()]
 
 
-def short(value: float) -> float:
+def short(value: float, digits: int = _DIGITS) -> float:
     """Return a number in few digits, and a whole one without a point."""
-    rounded = float(f"{value:.{_DIGITS}g}")
+    rounded = float(f"{value:.{digits}g}")
     return int(rounded) if rounded.is_integer() else rounded
 
 
 def _line(line: Line, times: Callable[[Floats], Any], *, dense: bool) -> dict[str, Any]:
+    # What is counted is read to the last one.
+    digits = 15 if line.unit is Unit.COUNT else _DIGITS_OVER_TIME
     missing = line.times_s[:0] if line.missing_s is None else line.missing_s
     return {
         "label": line.label,
         "look": line.look,
         "times_s": times(line.times_s),
-        "values": numbers(line.values),
-        "low": None if line.low is None else numbers(line.low),
-        "high": None if line.high is None else numbers(line.high),
+        "values": numbers(line.values, digits=digits),
+        "low": None if line.low is None else numbers(line.low, digits=digits),
+        "high": None if line.high is None else numbers(line.high, digits=digits),
         "parts": [
-            {"times_s": times(part.times_s), "values": numbers(part.values)} for part in line.parts
+            {"times_s": times(part.times_s), "values": numbers(part.values, digits=digits)}
+            for part in line.parts
         ],
         "dots": line.dots,
         "steps": line.steps,

@@ -130,8 +130,10 @@ class _Drawn:
         """Return the page for a browser."""
         charts = self.exhibits or self.charts
         cases = case_table(self._verdict).to_json() if self._scope.grid else None
-        embedded = embed(self._told if charts else None, cases=cases)
-        return self._page.for_screen(embedded).encode()
+        page = self._page
+        tables = page.folded_tables if isinstance(page, Page) else None
+        embedded = embed(self._told if charts else None, cases=cases, tables=tables or None)
+        return page.for_screen(embedded).encode()
 
     def paper(self) -> bytes:
         """Return the PDF."""
