@@ -1,3 +1,4 @@
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,16 @@ def test_one_orbit() -> None:
     figure = draw(orbit("bulk", across_mark=90 * 1024, up_mark=100 * 1024))
     axes, bar = figure.axes
     (pieces,) = axes.collections
-    assert len(pieces.get_segments()) == 100
-    assert pieces.get_segments()[0][0] == pytest.approx([100, 40])
-    assert pieces.get_array().tolist() == pytest.approx(np.linspace(0, 10, 101)[:-1].tolist())
+    # A piece for each colour, of which each begins where the one before it ends.
+    segments = pieces.get_segments()
+    assert len(segments) == 24
+    assert sum(len(one) - 1 for one in segments) == 100
+    assert segments[0][0] == pytest.approx([100, 40])
+    for one, following in pairwise(segments):
+        assert one[-1] == pytest.approx(following[0])
+    times_s = pieces.get_array()
+    assert (np.diff(times_s) > 0).all()
+    assert times_s[[0, -1]].tolist() == pytest.approx([0.2, 9.8], abs=0.1)
     start, end, *marks = axes.lines
     assert (start.get_xdata()[0], start.get_ydata()[0]) == pytest.approx((100, 40))
     assert end.get_xdata()[0] == pytest.approx(100 + 50 * np.sin(10))
@@ -66,5 +74,6 @@ def test_gaps_and_cuts() -> None:
     across = np.full(101, np.nan)
     across[20:40] = 5.0
     figure = draw(orbit("late", across=across))
-    assert len(figure.axes[0].collections[0].get_segments()) == 19
+    segments = figure.axes[0].collections[0].get_segments()
+    assert sum(len(one) - 1 for one in segments) == 19
     assert orbit("a").cut(2, 3).times_s.tolist() == pytest.approx(np.linspace(2, 3, 11).tolist())

@@ -2,7 +2,7 @@
 
 import type uPlot from "uplot";
 
-import { scaleFor, stepsFor, tellTicks, type Unit } from "../live/quantities";
+import { byteSteps, scaleFor, tellTicks, type Unit } from "../live/quantities";
 import { strokeRule } from "./painter";
 import { resolveColour } from "./theme";
 
@@ -31,7 +31,6 @@ export function axisLook(element: HTMLElement): uPlot.Axis {
 /** Axes of time below and of a quantity at the left. */
 export function axesFor(element: HTMLElement, unit: Unit): [uPlot.Axis, uPlot.Axis] {
   const common = axisLook(element);
-  const steps = stepsFor(unit);
   return [
     { ...common, size: 24, gap: 3, space: 60, values: (_plot, ticks) => tellTicks(ticks, { divisor: 1, unit: "s" }) },
     {
@@ -39,7 +38,7 @@ export function axesFor(element: HTMLElement, unit: Unit): [uPlot.Axis, uPlot.Ax
       size: 46,
       gap: 4,
       space: 26,
-      ...(steps === undefined ? {} : { incrs: steps }),
+      ...(unit === "bytes" && { incrs: (_plot: uPlot, _axis: number, _least: number, most: number) => byteSteps(most) }),
       values: (plot, ticks) => tellTicks(ticks, scaleFor(plot.scales["y"]?.max ?? 1, unit)),
     },
   ];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { scaleFor, stepsFor, tellClock, tellNumber, tellQuantity, tellSpeed, tellTicks, unitOf } from "./quantities";
+import { scaleFor, byteSteps, tellClock, tellNumber, tellQuantity, tellSpeed, tellTicks, unitOf } from "./quantities";
 
 describe("tellQuantity", () => {
   it.each([
@@ -36,9 +36,13 @@ describe("scales and ticks", () => {
   });
 
   it("has round steps for bytes, whose prefixes are powers of 1024", () => {
-    expect(stepsFor("bytes")).toContain(200 * 1024);
+    expect(byteSteps(500_000)).toContain(200 * 1024);
     expect(tellTicks([0, 204_800, 409_600], scaleFor(500_000, "bytes"))).toEqual(["0", "200", "400"]);
-    expect(stepsFor("s")).toBeUndefined();
+    // Half a MB is no round number of KB, and 500 KB none of MB.
+    const most = 2.4 * 1024 ** 2;
+    expect(byteSteps(most)).toContain(0.5 * 1024 ** 2);
+    expect(byteSteps(most)).not.toContain(500 * 1024);
+    expect(Math.min(...byteSteps(100))).toBe(1);
   });
 
   it("takes a single tick, and none", () => {

@@ -101,10 +101,10 @@ export function tellSpeed(factor: number): string {
   return `${Number(factor < 0.1 ? factor.toFixed(3) : factor.toPrecision(2))}x`;
 }
 
-/** Steps between the marks of an axis, so that they are round in the unit that they are told in. */
-export function stepsFor(unit: Unit): number[] | undefined {
-  if (unit !== "bytes") return undefined;
-  return [1, 1024, 1024 ** 2, 1024 ** 3].flatMap((scale) => [1, 2, 5, 10, 20, 50, 100, 200, 500].map((step) => step * scale));
+/** Steps between the ticks of an axis of bytes that ends at `most`, so that they are round in its unit. */
+export function byteSteps(most: number): number[] {
+  const { divisor } = scaleFor(most, "bytes");
+  return [1e-3, 1e-2, 0.1, 1, 10, 100, 1000].flatMap((power) => [1, 2, 5].map((step) => step * power * divisor)).filter((step) => step >= 1);
 }
 
 /** 2.5 needs a digit more than its size tells, 2 does not. */
