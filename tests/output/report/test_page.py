@@ -17,6 +17,7 @@ from longfat.output.report import report_page, write_report
 from longfat.output.report.figures import galleries
 from longfat.output.report.pdf import pdf_bytes
 from longfat.study import read_study
+from tests.browser import open_browser
 from tests.output.report.conftest import RUNS
 from tests.output.report.pages import parsed
 from tests.resealed import reseal
@@ -152,6 +153,25 @@ def test_many_lines_stand_case_by_case(many: Verdict) -> None:
     )
     twice = judge(study, {name: many.runs[name[:-1]] for name in names})
     assert cases_of(twice) == names
+
+
+def test_long_tables_are_made_when_they_are_unfolded(many: Verdict, tmp_path: Path) -> None:
+    report = write_report(many, tmp_path).page
+    with open_browser() as browser:
+        page = browser.new_page(viewport={"width": 1000, "height": 800})
+        page.goto(f"file://{report}")
+        streams = page.locator("details", has_text="each of the 4 streams").first
+        assert streams.locator("table").count() == 0
+        streams.locator("summary").click()
+        table = streams.locator("table")
+        table.wait_for()
+        assert table.locator("thead th").all_inner_texts()[:3] == ["ID", "Interval", "Transfer"]
+        assert table.locator("tbody").count() == 4
+        rows = table.locator("tbody").first.locator("tr").all_inner_texts()
+        assert all(re.match(r"1\s+[\d.]+-[\d.]+ sec\s+[\d.]+ .?Bytes", row) for row in rows)
+        streams.locator("summary").click()
+        streams.locator("summary").click()
+        assert streams.locator("table").count() == 1
 
 
 def test_of_a_large_file_of_a_case_the_page_shows_the_beginning(tmp_path: Path) -> None:
