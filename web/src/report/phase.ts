@@ -8,7 +8,7 @@ import { extentOf } from "../charts/extent";
 import { clipped, drawPoints, strokeLine, strokeRule } from "../charts/painter";
 import { formatTime } from "../charts/panelData";
 import type { Reading } from "../charts/readout";
-import { resolveColour } from "../charts/theme";
+import { onThemeChange, resolveColour } from "../charts/theme";
 import type { Range } from "../charts/timeAxis";
 import { axisOptions, numberText, ticksBetween } from "./axes";
 import { colourAt, cssOf, scaleBar } from "./colours";
@@ -28,7 +28,13 @@ export class PhasePlots {
     this.drawn = spec.traces.map((trace) => {
       const box = plotBox(trace.label, HEIGHT);
       const root = panelOf(trace.label, box);
-      root.append(timeScale(trace, stops()));
+      let scale = timeScale(trace, stops());
+      root.append(scale);
+      onThemeChange(() => {
+        const next = timeScale(trace, stops());
+        scale.replaceWith(next);
+        scale = next;
+      });
       return { root, draw: () => drawTrace(box, trace, spec, stops, canDrag) };
     });
     place.append(...this.drawn.map(({ root }) => root));
