@@ -1,4 +1,4 @@
-"""What to look at in a case, and the probes that it takes.
+"""What to show of a case that runs, and the probes that it takes.
 
 Probes do not change a case's results, so those that are missing are added:
 what is run is then another case, but its flows give the same figures.
