@@ -1,4 +1,4 @@
-"""`longfat diagnose`: what held the flows of a run back, and what would help."""
+"""`longfat diagnose`: what limited the flows of a run, and what would help."""
 
 from __future__ import annotations
 

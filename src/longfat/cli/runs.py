@@ -183,7 +183,7 @@ def check(folders: tuple[Path, ...], *, as_json: bool) -> None:
 @click.option("--older", metavar="TIME", help="Forget what was not used for so long: 30d, 12h.")
 @click.option("--kernels-gone", is_flag=True, help="Forget results of kernels no longer built.")
 @click.option("--damaged", is_flag=True, help="Remove what cannot be used.")
-@click.option("--dry-run", is_flag=True, help="Only tell what would be forgotten.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def gc(
     *,

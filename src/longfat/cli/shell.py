@@ -67,7 +67,7 @@ def shell(
 
         def welcome(name: str) -> None:
             took = f"ready after {time.monotonic() - started_s:.1f} s"
-            _say(f"{took}, Linux {live.session.kernel.release}; help tells what can be typed")
+            _say(f"{took}, Linux {live.session.kernel.release}; type help for the commands")
             _say(f"for another terminal: longfat attach {name}")
 
         try:

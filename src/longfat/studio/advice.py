@@ -1,4 +1,4 @@
-"""What held a flow back, as the page shows it: of a live flow and of a run alike."""
+"""What limited a flow, as the page shows it: of a live flow and of a run alike."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
-    """What held a flow back; see `Advice` of the page's `api/types.ts`.
+    """What limited a flow; see `Advice` of the page's `api/types.ts`.
 
     Attributes:
         verdict: one sentence.

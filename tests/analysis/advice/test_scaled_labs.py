@@ -1,4 +1,4 @@
-"""Every case of the labs, scaled down, on real machines: what held its flow back."""
+"""Every case of the labs, scaled down, on real machines: what limited its flow."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def test_bad_input(default_run: Run, folder: Path) -> None:
     with pytest.raises(InputError, match=r"damaged: raw/bulk.server.json: it is missing"):
         diagnose(ping)
     only_ping = replace(ping.case, flows=ping.case.flows[1:], probes=())
-    with pytest.raises(InputError, match="nothing held one back"):
+    with pytest.raises(InputError, match="nothing limited one"):
         diagnose(replace(ping, case=only_ping))
 
 

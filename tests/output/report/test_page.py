@@ -81,7 +81,7 @@ def test_page_with_seeds_and_probes(page: str) -> None:
         "line: median of 2 seeds; band: 5-95 %",
         "Queue of s1-eth2",
         "Queue against congestion window",
-        "What held each flow back",
+        "What limited each flow",
         "in 2 of 2 seeds",
     ):
         assert words in page

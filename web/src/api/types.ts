@@ -206,7 +206,7 @@ export interface LiveFlow {
 }
 
 export interface Advice {
-  /** One sentence: what held the flow back. */
+  /** One sentence: what limited the flow. */
   verdict: string;
   /** The evidence, and what follows. */
   notes: string[];

@@ -1,4 +1,4 @@
-/** What held a flow back, the evidence, and lines that would help. */
+/** What limited a flow, the evidence, and lines that would help. */
 
 import { useState } from "react";
 

@@ -1,4 +1,4 @@
-/** The flows of a recording: what they did, in their tools' words, and what held them back. */
+/** The flows of a recording: what they did, in their tools' words, and what limited them. */
 
 import { Fragment, useState } from "react";
 

@@ -1,4 +1,4 @@
-/** What is known of the chosen runs: figures side by side, curves together, and what held each flow back. */
+/** What is known of the chosen runs: figures side by side, curves together, and what limited each flow. */
 
 import { useEffect, useState } from "react";
 
@@ -96,7 +96,7 @@ function Diagnosis({ run, label }: { run: RunEntry; label: string }) {
 
   return (
     <details className="diagnosis" onToggle={(event) => event.currentTarget.open && setAsked(true)}>
-      <summary>What held it back{label === "" ? "" : `: ${label}`}</summary>
+      <summary>What limited it{label === "" ? "" : `: ${label}`}</summary>
       {failure !== null && <p role="alert">{failure}</p>}
       {asked && found === null && failure === null && <p role="status">Reading the run…</p>}
       {found?.length === 0 && <p>There is no flow in it that can be diagnosed.</p>}

@@ -1,1 +1,1 @@
-"""Advice on long, fat paths: the arithmetic, what to set, and what held a flow back."""
+"""Advice on long, fat paths: the arithmetic, what to set, and what limited a flow."""

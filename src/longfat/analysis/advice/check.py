@@ -53,7 +53,7 @@ class Checked:
     Attributes:
         tuning: the advice.
         runs: the two runs, by `DEFAULT` and `TUNED`.
-        diagnoses: what held their flows back.
+        diagnoses: what limited their flows.
     """
 
     tuning: Tuning

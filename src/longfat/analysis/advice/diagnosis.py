@@ -1,4 +1,4 @@
-"""What held a flow back: the verdict, its evidence, and the change that would help.
+"""What limited a flow: the verdict, its evidence, and the change that would help.
 
 `diagnose` is the way in. It puts together what `subject` finds out, what
 `limits` or `inferred` make of it, and what `recommendation` says of that.
@@ -35,13 +35,13 @@ else:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """What held a flow back.
+    """What limited a flow.
 
     Attributes:
         flow: the flow's name.
         title: who sends to whom, and how.
         certain: it is read from the kernel's own clocks, and not inferred.
-        limit: what held it back most of the time; None where nothing can (UDP).
+        limit: what limited it most of the time; None where nothing can (UDP).
         duration_s: how long data flowed, in seconds.
         seconds: seconds by limit; they sum to the duration.
         spans: what ruled from when to when; times count from the first data.
@@ -82,7 +82,7 @@ class Diagnosis:
 
 
 def diagnose(run: Run, flow: str | None = None) -> tuple[Diagnosis, ...]:
-    """Tell what held the flows of a run back.
+    """Determine what limited the flows of a run.
 
     Args:
         run: the run.
@@ -98,7 +98,7 @@ def diagnose(run: Run, flow: str | None = None) -> tuple[Diagnosis, ...]:
         others = {each.name for each in run.case.flows}
         if flow in others and flow not in {each.name for each in found}:
             raise InputError(
-                f"{run.folder}: the flow {flow!r} sends no data that something could hold back; "
+                f"{run.folder}: the flow {flow!r} sends no data that something could limit; "
                 + (f"flows that do: {names}" if names else "no flow of this run does")
             )
         found = [each for each in found if each.name == flow]
@@ -106,7 +106,7 @@ def diagnose(run: Run, flow: str | None = None) -> tuple[Diagnosis, ...]:
             known = ", ".join(each.name for each in run.case.flows) or "none"
             raise InputError(f"{run.folder}: no flow {flow!r} in this run; its flows: {known}")
     if not found:
-        raise InputError(f"{run.folder}: no flow of this run sends data, so nothing held one back")
+        raise InputError(f"{run.folder}: no flow of this run sends data, so nothing limited one")
     return tuple(_diagnose(run, each) for each in found)
 
 
@@ -149,17 +149,17 @@ def _tcp(run: Run, flow: Bulk) -> Diagnosis:
 
 _SENTENCES = {
     Limit.BOTTLENECK: "The bottleneck was {probably}full {time}.",
-    Limit.RECEIVE_WINDOW: "The receive window of {receiver} {probably}held {flow} back {time}: "
+    Limit.RECEIVE_WINDOW: "The receive window of {receiver} {probably}limited {flow} {time}: "
     "the receiver let no more be in flight.",
-    Limit.SEND_BUFFER: "The send buffer of {sender} {probably}held {flow} back {time}: it had no "
+    Limit.SEND_BUFFER: "The send buffer of {sender} {probably}limited {flow} {time}: it had no "
     "room for more data in flight.",
-    Limit.LOSS: "The congestion window after losses {probably}held {flow} back {time}: "
+    Limit.LOSS: "The congestion window after losses {probably}limited {flow} {time}: "
     "{congestion} cut it, and the path was not full again.",
     Limit.START_UP: "{flow} was {probably}still starting {time}: its window was growing.",
-    Limit.MODEL: "{congestion} itself {probably}held {flow} back {time}: it sent no faster than "
+    Limit.MODEL: "{congestion} itself {probably}limited {flow} {time}: it sent no faster than "
     "its model of the path allowed.",
-    Limit.APPLICATION: "The application {probably}held {flow} back {time}: it had nothing to send.",
-    Limit.UNKNOWN: "What held {flow} back {time} cannot be told from what was recorded.",
+    Limit.APPLICATION: "The application {probably}limited {flow} {time}: it had nothing to send.",
+    Limit.UNKNOWN: "What limited {flow} {time} cannot be determined from what was recorded.",
 }
 
 
@@ -191,7 +191,7 @@ def _full(subject: Subject, slowest: Bottleneck, time: str) -> str:
 def _notes(subject: Subject) -> tuple[str, ...]:
     notes = []
     if subject.unknown_path:
-        notes.append(f"Whether the link was full cannot be told: {subject.unknown_path}.")
+        notes.append(f"Whether the link was full cannot be determined: {subject.unknown_path}.")
     wanted = []
     if not subject.measured:
         notes.append(

@@ -1,4 +1,4 @@
-"""What held a stream back, inferred from iperf3's rows alone: less certain than `limits`.
+"""What limited a stream, inferred from iperf3's rows alone: less certain than `limits`.
 
 Without the kernel's clocks there are, a second, the throughput, cwnd, smoothed
 RTT and retransmissions. What was in flight follows from Little's law:
@@ -67,7 +67,7 @@ class Second:
 
 
 def infer(rows: Sequence[Second], links: Sequence[Link], known: Known) -> tuple[Slice, ...]:
-    """Tell what probably held a stream back in each row.
+    """Determine what probably limited a stream in each row.
 
     Args:
         rows: the rows, in the order of their times.

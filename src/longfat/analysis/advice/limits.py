@@ -1,9 +1,9 @@
-"""What holds one TCP stream back, moment by moment: a pure function over readings.
+"""What limits one TCP stream, moment by moment: a pure function over readings.
 
 The sender's kernel keeps three clocks for each socket (Linux 4.10, tcp(7) and
 `struct tcp_info`): `busy`, the time in which there was something to send or to
 be acknowledged; in it `rwnd_limited`, the time in which the receiver's window
-held data back; and `sndbuf_limited`, the time in which the socket had nothing
+limited data; and `sndbuf_limited`, the time in which the socket had nothing
 left to send because its send buffer had no room for more. What is left of the
 busy time belongs to the congestion control and the network, which the kernel
 does not tell apart. `classify` does, by four questions in this order:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Limit(StrEnum):
-    """What can hold a flow back; the value is what people read."""
+    """What can limit a flow; the value is what people read."""
 
     BOTTLENECK = "bottleneck"
     RECEIVE_WINDOW = "receive window"
@@ -77,7 +77,7 @@ class Reading:
     Attributes:
         time_s: when, in seconds.
         busy_s: how long there has been something to send or to be acknowledged.
-        rwnd_limited_s: how long of it the receiver's window held data back.
+        rwnd_limited_s: how long of it the receiver's window limited data.
         sndbuf_limited_s: how long of it the send buffer was too small.
         acked_bytes: the bytes that were acknowledged so far.
         retransmits: the segments that were sent again so far.
@@ -133,7 +133,7 @@ class Link(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slice:
-    """A stretch of time and what held the stream back in it.
+    """A stretch of time and what limited the stream in it.
 
     Attributes:
         start_s: its start, in seconds.
@@ -149,7 +149,7 @@ class Slice:
 def classify(
     readings: Sequence[Reading], links: Sequence[Link], *, model_based: bool = False
 ) -> tuple[Slice, ...]:
-    """Tell what held a stream back between each two readings.
+    """Determine what limited a stream between each two readings.
 
     Args:
         readings: the readings, in the order of their times; the first may be
@@ -163,7 +163,7 @@ def classify(
     Raises:
         ValueError: the numbers of readings and links do not fit together.
 
-    A second in which the receiver's window held the stream back for 0.9 s, and
+    A second in which the receiver's window limited the stream for 0.9 s, and
     the growing congestion window for the rest:
 
     >>> start = Reading(time_s=0)

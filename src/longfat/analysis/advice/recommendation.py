@@ -63,7 +63,7 @@ def recommendation(subject: Subject, limit: Limit) -> Recommendation:
 
     Args:
         subject: the flow.
-        limit: what held it back most of the time.
+        limit: what limited it most of the time.
     """
     match limit:
         case Limit.BOTTLENECK:

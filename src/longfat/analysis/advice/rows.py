@@ -28,7 +28,7 @@ SEND_BUFFER_SHARE = 0.76
 def inferred_slices(
     run: Run, flow: Bulk, use: LinkUse, *, mss_bytes: float, congestion: str
 ) -> tuple[Slice, ...]:
-    """Return what probably held a flow back, row by row.
+    """Return what probably limited a flow, row by row.
 
     Args:
         run: the run.

@@ -97,7 +97,7 @@ def by_node(lines: Iterable[Line]) -> dict[str, list[Line]]:
 
 
 def draw_diagnosis(console: Console, found: Diagnosis) -> None:
-    """Draw what held a flow back."""
+    """Draw what limited a flow."""
     console.print(Text.assemble((found.flow, "bold"), (f"  {found.title}", "dim")), soft_wrap=True)
     console.print(Text(found.verdict))
     if found.spans:

@@ -1,4 +1,4 @@
-"""Adding up what held a flow back: over all its time, over its streams, second by second."""
+"""Adding up what limited a flow: over all its time, over its streams, second by second."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class QueueSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """A TCP flow and what held it back.
+    """A TCP flow and what limited it.
 
     Attributes:
         run: the run.
@@ -69,7 +69,7 @@ class Subject:
             where nobody knows.
         table: what the tcp probe saw at its sending end; None without one.
         queue: what a queue probe saw; None without one.
-        slices: what held it back, moment by moment.
+        slices: what limited it, moment by moment.
         link_full: the share of the time in which the link was full; None where
             the link is not known.
         link_use: the share of its rate that the link carried meanwhile.

@@ -20,7 +20,7 @@ class HeldBack:
         case: the case's name.
         flow: the flow's name.
         title: who sends to whom, and how; empty where nothing could be told.
-        sentence: what held it back, or why that cannot be told.
+        sentence: what limited it, or why that cannot be told.
         help: what would help.
         lines: the lines to type for it, each with the host.
     """
@@ -47,7 +47,7 @@ def _row(verdict: Verdict, case: str, flow: str) -> HeldBack:
         (found,) = diagnose(verdict.first_runs[case], flow)
     except LongfatError as error:
         # One flow that moved no data is no reason to have no report.
-        return HeldBack(case, flow, "", f"This cannot be told: {error}")
+        return HeldBack(case, flow, "", f"This cannot be determined: {error}")
     return HeldBack(
         case,
         flow,

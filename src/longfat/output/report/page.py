@@ -230,7 +230,7 @@ def _sections(values: Mapping[str, Any]) -> dict[str, str]:
         "claims": "Claims" if values["claims"] else "",
         "figures": "Figures" if values["charts"] else "",
         **{gallery.anchor: gallery.heading for gallery in values["galleries"]},
-        "held-back": "What held each flow back" if values["held_back"] else "",
+        "held-back": "What limited each flow" if values["held_back"] else "",
         "windows": (
             "Window arithmetic" if values["windows"] is not None or values["window_notes"] else ""
         ),

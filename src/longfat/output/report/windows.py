@@ -234,7 +234,7 @@ def window_notes(windows: Sequence[FlowWindow], omissions: Sequence[Omission]) -
     if any(not w.half_rule for w in windows):
         notes.append(
             "Since 6.6, Linux offers what the overhead of the packets leaves of a receive "
-            "buffer, so the window cannot be told from the buffer alone."
+            "buffer, so the window cannot be determined from the buffer alone."
         )
     notes += [f"Left out: {o.case}.{o.flow}: {o.reason}." for o in omissions]
     return tuple(notes)

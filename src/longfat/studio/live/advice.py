@@ -1,4 +1,4 @@
-"""What held a live flow back: `longfat diagnose`, on what the flow itself printed."""
+"""What limited a live flow: `longfat diagnose`, on what the flow itself printed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def advise(measured: Measured, case: Case, *, folder: Path) -> Advice | None:
         folder: where files may be for a moment; nobody else writes there now.
 
     Returns:
-        What held it back; None where nothing can be said.
+        What limited it; None where nothing can be said.
     """
     if not case.bulk_flows:
         return None

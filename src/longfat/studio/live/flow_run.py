@@ -36,7 +36,7 @@ class PlayedFlow:
         ended_s: when it ended, likewise.
         words: why it failed.
         measured: what it gave.
-        advice: what held it back.
+        advice: what limited it.
         replies_end: up to where the replies that it printed, a ping, were read.
     """
 
