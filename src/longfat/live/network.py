@@ -318,17 +318,7 @@ class Network(RunningNetwork):
     def run_at(
         self, place: str, line: str, *, timeout: Duration | None = None, check: bool = False
     ) -> Completed:
-        """Run a line at a node, or at root; see `Node.run`.
-
-        Args:
-            place: the node's name, or "root".
-            line: what to type there.
-            timeout: the longest to wait, in virtual time.
-            check: fail if it does.
-
-        Raises:
-            InputError: there is no such node.
-        """
+        """Run a line at a node, or at root; see `RunningNetwork.run_at`."""
         if place == ROOT_NAMESPACE:
             return self._root.run(line, timeout=timeout, check=check)
         return self[place].run(line, timeout=timeout, check=check)

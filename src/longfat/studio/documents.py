@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from http import HTTPStatus
 from pathlib import PurePosixPath
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 # A MiniEdit file may be this much larger than the study that it becomes.
 _LARGEST_BYTES = 4 * LARGEST_FILE_BYTES
+
+MOST_CONVERSIONS = 2
+"""How many files are opened or imported at once."""
 
 
 class Documents:
@@ -119,6 +123,8 @@ def import_text(text: str, *, name: str) -> dict[str, Any]:
 def document_routes(workspace: Workspace) -> list[BaseRoute]:
     """Return the routes of documents."""
     documents = Documents(workspace)
+    # A Mininet script runs in a machine of up to 1 GB.
+    machines = asyncio.Semaphore(MOST_CONVERSIONS)
 
     async def files(request: Request) -> Response:
         del request
@@ -130,7 +136,8 @@ def document_routes(workspace: Workspace) -> list[BaseRoute]:
             raise InputError("the URL's query needs either path=... or lab=...")
         if lab is not None:
             return JSONResponse(await run_in_threadpool(open_lab, lab))
-        return JSONResponse(await run_in_threadpool(documents.open_file, path or ""))
+        async with machines:
+            return JSONResponse(await run_in_threadpool(documents.open_file, path or ""))
 
     async def save(request: Request) -> Response:
         asked = await read_json(request)
@@ -153,7 +160,8 @@ def document_routes(workspace: Workspace) -> list[BaseRoute]:
     async def imported(request: Request) -> Response:
         asked = await read_json(request)
         text, name = asked.text("text"), asked.name("name")
-        return JSONResponse(await run_in_threadpool(import_text, text, name=name))
+        async with machines:
+            return JSONResponse(await run_in_threadpool(import_text, text, name=name))
 
     async def exported(request: Request) -> Response:
         asked = await read_json(request)
