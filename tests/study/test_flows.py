@@ -93,12 +93,12 @@ FLOWS = [
     (
         "{iperf3: h1 -> h2, time: 0}",
         "9:31: flows.x.time",
-        "0s is outside of what is allowed: 1s to 86400s",
+        "0s is outside of what is allowed: 1s to 86400s, whole seconds",
     ),
     (
         "{iperf3: h1 -> h2, omit: 61s}",
         "9:31: flows.x.omit",
-        "61s is outside of what is allowed: 0s to 60s",
+        "61s is outside of what is allowed: 0s to 60s, whole seconds",
     ),
     (
         "{iperf3: h1 -> h2, mss: 80}",

@@ -141,7 +141,7 @@ def test_what_is_wrong_is_said_where_it_is_wrong(studio: Studio, page: Page) -> 
     begin(studio, page)
     problems = page.get_by_role("region", name="Problems")
     for text, words in (
-        (STUDY.replace("20mbit", "64tbit"), "at most 1000gbit"),
+        (STUDY.replace("20mbit", "64tbit"), "8bit to 1tbit"),
         (STUDY.replace("[h1, s1]", "[h1, h1]"), "h1"),
         (STUDY.replace("h2: 10", "h1: 10"), "h1"),
         (STUDY.replace("[[h1", "[[[h1"), "line"),
