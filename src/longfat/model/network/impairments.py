@@ -66,7 +66,7 @@ class LinkImpairments:
         _DELAY, default=None, label="Delay", help="how long a packet travels", phrase="{}"
     )
     jitter_s: float | None = declare(
-        _DELAY,
+        Time(bare_seconds=False, example="1ms"),
         default=None,
         label="Jitter",
         help="the delay's standard deviation; needs a `delay`",
@@ -111,7 +111,7 @@ class LinkImpairments:
         default=None,
         label="Queue",
         help="the buffer in front of the rate, at least one full packet; needs a `rate`",
-        absent="see below",
+        absent="one BDP; at least 100 full packets",
         phrase="queue {}",
     )
     qdisc: str | None = declare(
