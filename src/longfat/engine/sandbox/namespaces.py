@@ -10,10 +10,13 @@ Source of the options: bwrap(1).
 from __future__ import annotations
 
 import functools
+import os
 import shutil
+import signal
 import subprocess
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from longfat.engine.sandbox.confinement import (
@@ -55,10 +58,10 @@ class Namespaces:
             HostError: bubblewrap is missing, or the host forbids what it needs.
         """
         command = [_bwrap(), *_ISOLATION, *_view(), "--remount-ro", "/", "--", "/bin/true"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
+        status, said = _tried(command)
+        if status != 0:
             raise HostError(
-                f"bubblewrap cannot make a sandbox here: {done.stderr.strip()}",
+                f"bubblewrap cannot make a sandbox here: {said.strip()}",
                 hint="sudo sysctl -w kernel.unprivileged_userns_clone=1"
                 " kernel.apparmor_restrict_unprivileged_userns=0"
                 " (whichever of the two this host has; in a container, allow user namespaces)",
@@ -91,6 +94,29 @@ class Namespaces:
             ),
         ]
         yield Sandboxed(command=command, own_folders=_OWN_FOLDERS)
+
+
+def _tried(command: list[str]) -> tuple[int, str]:
+    """Run a command that may be killed; return its exit status, and what it said.
+
+    A bubblewrap that is killed while it makes its namespaces leaves a child that waits for
+    it for ever, with our pipes open. So its words go to a file, and its group ends with it.
+    """
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            process_group=0,
+        )
+        try:
+            status = process.wait()
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        said.seek(0)
+        return status, said.read()
 
 
 def _view() -> list[str]:
