@@ -111,7 +111,8 @@ LINKS = [
     ("[s1, h2, 1gbit]", "[2]", "here stands '1gbit', where a mapping of the link's properties "
      "(such as {rate: 1gbit}) is needed"),
     ("[s1, h2, {rte: 1gbit}]", ".rte", "unknown field 'rte'; did you mean 'rate'? (there are: "
-     "rate, delay, jitter, loss, corrupt, duplicate, reorder, queue, qdisc, mtu, addresses, to)"),
+     "rate, delay, jitter, loss, burst_loss, corrupt, duplicate, reorder, queue, qdisc, mtu, "
+     "addresses, to)"),
     ("[s1, h2, {delay: 20}]", "[2].delay", "'20' has no unit: write a number with s, ms, us, ns "
      "or min, such as 20ms"),
     ("[s1, h2, {loss: 101%}]", "[2].loss", "'101%' is more than all: write a percentage from 0% "
@@ -136,13 +137,17 @@ LINKS = [
      "for: write a rate"),
     ("[s1, h2, {rate: 1gbit, queue: 1500}]", "[2].queue", "1500 bytes hold no full "
      "packet: at least 1518"),
+    ("[s1, h2, {burst_loss: 1%}]", "[2].burst_loss", "here are 1 values, where two to four "
+     "percentages are needed"),
+    ("[s1, h2, {loss: 1%, burst_loss: 1% 25%}]", "[2].burst_loss", "losses are written twice: "
+     "leave out loss or burst_loss"),
     ("[s1, h2, {rate: 64tbit}]", "[2].rate", "64tbit is outside of what is allowed: 8bit to 1tbit"),
     ("[s1, h2, {rate: 1bit}]", "[2].rate", "1bit is outside of what is allowed: 8bit to 1tbit"),
     ("[s1, h2, {mtu: 60}]", "[2].mtu", "60 bytes is outside of what is allowed: 68 to 65535 bytes"),
     ("[s1, h2, {to: {h3: {rate: 1gbit}}}]", "[2].to.h3", "'h3' is no end of this link: write s1 "
      "or h2"),
     ("[s1, h2, {to: {h2: {mtu: 1}}}]", "[2].to.h2.mtu", "unknown field 'mtu' (there are: rate, "
-     "delay, jitter, loss, corrupt, duplicate, reorder, queue, qdisc)"),
+     "delay, jitter, loss, burst_loss, corrupt, duplicate, reorder, queue, qdisc)"),
     ("[s1, h2, {rate: 1gbit, to: {s1: {rate: , queue: 1MB}}}]", "[2].to.s1.queue", "there is a "
      "queue and no rate for packets to wait for: write a rate"),
     ("[s1, h2, {rate: 1gbit, queue: 1MB, to: {s1: {rate: }}}]", "[2].queue", "there is a queue "

@@ -175,3 +175,18 @@ def test_every_discipline_is_there(kernel: str, place: str, tmp_path: Path) -> N
     pings = [Ping(name=f"p{n}", source="h0", target=f"h{n}", count=1) for n in range(1, len(hosts))]
     metrics = run(network, *pings, kernel=kernel, out=tmp_path)
     assert {metrics[f"{ping.name}.loss"] for ping in pings} == {0}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_losses_come_in_bursts(kernel: str, tmp_path: Path) -> None:
+    # Of a Markov chain with these chances of going and coming back: 1 / (1 + 25) of all is
+    # lost, in bursts of 1 / 0.25 on average (tc-netem(8), `loss gemodel`).
+    network = pair(there=LinkImpairments(burst_loss="1% 25%"))
+    ping = Ping(name="ping", source="h1", target="h2", count=20_000, interval_s=0.01)
+    case = Case(kernel=kernel, network=network, flows=(ping,), memory_bytes=512 << 20)
+    result = run_case(case, name="c", out=tmp_path)
+    answered = {reply.sequence for reply in ping.replies(result.raw)}
+    lost = [number not in answered for number in range(1, ping.count + 1)]
+    bursts = sum(now and not before for before, now in zip([False, *lost], lost, strict=False))
+    assert sum(lost) / len(lost) == pytest.approx(1 / 26, rel=0.25)
+    assert sum(lost) / bursts == pytest.approx(4, rel=0.25)

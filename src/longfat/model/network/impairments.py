@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from longfat.errors import InputError
 from longfat.model.fields import declare, field_problems, phrases, values_of
 from longfat.model.kinds import Rate, Share, Size, Text, Time
 from longfat.model.network.qdisc import qdisc_problem
+from longfat.model.units import parse_fraction
 
 MOST_BYTES = 2**32 - 1
 """The largest queue and the largest burst that tc can say."""
@@ -26,6 +28,19 @@ HEADER_BYTES = 18
 """The largest header of Ethernet: with a VLAN's tag."""
 
 _DELAY = Time(bare_seconds=False)
+
+
+def _burst_problem(words: str) -> str | None:
+    """Say why words are no parameters of netem's `loss gemodel`; None if they are."""
+    shares = words.split()
+    if not 2 <= len(shares) <= 4:
+        return f"here are {len(shares)} values, where two to four percentages are needed"
+    for share in shares:
+        try:
+            parse_fraction(share)
+        except InputError as error:
+            return error.message
+    return None
 
 
 class _QdiscWords(Text):
@@ -45,6 +60,10 @@ class LinkImpairments:
         delay_s: the propagation delay in seconds.
         jitter_s: the delay's standard deviation in seconds; needs a delay.
         loss: the share of packets that are lost, 0 to 1.
+        burst_loss: losses in bursts, by the model of Gilbert and Elliott: two to four
+            percentages as netem takes them, how likely a burst begins at a packet and how
+            likely it ends, the share that is lost within bursts and outside of them; not with
+            `loss`.
         corrupt: the share of packets in which one bit is wrong, 0 to 1.
         duplicate: the share of packets that arrive twice, 0 to 1.
         reorder: the share of packets that are not delayed and so overtake others, 0 to 1;
@@ -79,6 +98,19 @@ class LinkImpairments:
         help="the share of packets that are lost",
         phrase="{} lost",
         tc="loss",
+    )
+    burst_loss: str | None = declare(
+        Text(
+            what="two to four percentages (such as 1% 25%)",
+            example="1% 25%",
+            problem=_burst_problem,
+        ),
+        default=None,
+        label="Burst loss",
+        help="losses in bursts (Gilbert-Elliott), in place of `loss`: how likely a burst begins at "
+        "a packet, and ends; then the share lost within bursts (100%) and outside of them (0%)",
+        phrase="bursts of loss {}",
+        tc="loss gemodel",
     )
     corrupt: float | None = declare(
         Share(),
@@ -152,6 +184,8 @@ class LinkImpairments:
             The key of a property, and what was found and would be right.
         """
         yield from field_problems(self)
+        if self.loss and self.burst_loss:
+            yield "burst_loss", "losses are written twice: leave out loss or burst_loss"
         if self.jitter_s and not self.delay_s:
             yield "jitter", "there is a jitter and no delay for it to vary: write a delay"
         if self.reorder and not self.delay_s:
