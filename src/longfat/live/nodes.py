@@ -10,9 +10,9 @@ from longfat.live.flows import Measured, Started
 from longfat.live.process import CommandFailed, Completed, Process, TimedOut
 from longfat.live.record import as_line
 from longfat.live.session import LIVE_ENVIRONMENT
-from longfat.model.fields import takes_fields, values_of
+from longfat.model.fields import fields_of, takes_fields, values_of
 from longfat.model.network import ROOT_NAMESPACE
-from longfat.model.traffic import FLOWS, Iperf3, Ping, Transfer
+from longfat.model.traffic import FLOWS, Flow, Iperf3, Ping, Transfer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -202,13 +202,15 @@ class LiveHost(Node):
         if tool not in FLOWS:
             raise InputError(f"there is no tool {tool!r} (there are: {', '.join(FLOWS)})")
         cls = FLOWS[tool]
+        if late := [key for key in options if key in fields_of(Flow)]:
+            raise InputError(f"{late[0]}: traffic of a live network starts when it is called")
         values = values_of(cls, options, what=tool)
         if conflict := cls.conflict(options):
             raise InputError(conflict[1])
         name = str(getattr(target, "name", target))
         return self._network.start(cls(name=tool, source=self.name, target=name, **values))
 
-    @takes_fields(Ping)
+    @takes_fields(Ping, without=Flow)
     def ping(self, target: LiveHost | str, **options: object) -> Measured:
         """Ping another host; options and errors are those of `start`.
 
@@ -220,7 +222,7 @@ class LiveHost(Node):
         """
         return self.start("ping", target, **options).result()
 
-    @takes_fields(Iperf3)
+    @takes_fields(Iperf3, without=Flow)
     def iperf3(self, target: LiveHost | str, **options: object) -> Measured:
         """Send bulk traffic to another host by iperf3; options and errors are those of `start`.
 
@@ -232,7 +234,7 @@ class LiveHost(Node):
         """
         return self.start("iperf3", target, **options).result()
 
-    @takes_fields(Transfer)
+    @takes_fields(Transfer, without=Flow)
     def transfer(self, target: LiveHost | str, **options: object) -> Measured:
         """Send bulk traffic by longfat's own program, which costs less CPU time than iperf3.
 

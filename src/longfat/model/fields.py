@@ -219,20 +219,26 @@ def field_problems(value: Any) -> Iterator[tuple[str, str]]:
             yield key, error.message
 
 
-def takes_fields(*classes: type, what: str = "Options") -> Callable[[F], F]:
+def takes_fields(*classes: type, without: type | None = None) -> Callable[[F], F]:
     """Name the declared fields of classes as keywords of a function that takes them as `**`.
 
     Its signature and its docstring then have them, for `help` and for completion.
 
     Args:
         classes: dataclasses with declared fields.
-        what: the heading above them in the docstring.
+        without: a class whose fields it does not take.
     """
 
     def named(function: F) -> F:
         signature = inspect.signature(function)
         own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
-        fields = {key: field for cls in classes for key, field in fields_of(cls).items()}
+        left_out = fields_of(without) if without is not None else {}
+        fields = {
+            key: field
+            for cls in classes
+            for key, field in fields_of(cls).items()
+            if key not in left_out
+        }
         more = [
             inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=field.default)
             for key, field in fields.items()
@@ -240,7 +246,7 @@ def takes_fields(*classes: type, what: str = "Options") -> Callable[[F], F]:
         function.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
         lines = [f"    {key}: {field.about.help}" for key, field in fields.items()]
         function.__doc__ = "\n".join(
-            [inspect.cleandoc(function.__doc__ or ""), "", f"{what}:", *lines]
+            [inspect.cleandoc(function.__doc__ or ""), "", "Options:", *lines]
         )
         return function
 
