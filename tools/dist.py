@@ -215,5 +215,5 @@ if __name__ == "__main__":
     try:
         main(sys.argv[1:])
     except LongfatError as error:
-        hint = getattr(error, "mend", "")
-        sys.exit(f"error: {error.message}" + (f"\nmend: {hint}" if hint else ""))
+        hint = error.hint
+        sys.exit(f"error: {error.message}" + (f"\nhint: {hint}" if hint else ""))

@@ -7,7 +7,7 @@ traceback. Anything else that escapes is a bug of ours.
 * `InputError`: what the user wrote is wrong (exit code 2). It carries the
   `Place` in the file where one is known.
 * `HostError`: the host lacks something (exit code 3). It carries the
-  command that mends it where one is known.
+  command that fixes it where one is known.
 * `MachineError`: a machine failed to boot, stalled or broke (exit code 3).
 """
 
@@ -54,6 +54,8 @@ class LongfatError(Exception):
     """An error with a message for the person who can fix it."""
 
     exit_code = ExitCode.HOST_FAILED
+    hint: str = ""
+    """The command that fixes it, where one is known."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)

@@ -39,7 +39,7 @@ class Told(RunObserver):
 
     def __init__(self) -> None:
         self.works: list[RunId] = []
-        self.uses_cache: list[RunId] = []
+        self.from_cache: list[RunId] = []
         self.runs: dict[RunId, Run] = {}
         self.errors: dict[RunId, LongfatError] = {}
         self._lock = threading.Lock()
@@ -50,7 +50,7 @@ class Told(RunObserver):
 
     def cached(self, piece: RunId, run: Run) -> None:
         assert run.seed == piece.seed
-        self.uses_cache.append(piece)
+        self.from_cache.append(piece)
 
     def done(self, piece: RunId, run: Run) -> None:
         with self._lock:
@@ -75,7 +75,7 @@ def test_seeds_give_what_single_runs_give(tmp_path: Path, make_case: MakeCase) -
     many = run_cases(
         {"lossy": plan(case, seeds=3), "idle": plan(make_case(PING))},
         out=tmp_path / "many",
-        audience=told,
+        observer=told,
     )
     assert list(many) == ["lossy", "idle"]
     assert [run.seed for run in many["lossy"]] == [5, 6, 7]
@@ -106,7 +106,7 @@ def test_studies_share_a_pool_and_equal_cases_run_once(tmp_path: Path, make_case
         ),
     ]
     told = Told()
-    outcome = run_batches(batches, jobs=1, audience=told)
+    outcome = run_batches(batches, jobs=1, observer=told)
     first, second = outcome.runs
     assert counts(outcome) == (0, 3, 0, 0)
     assert outcome.told() == "3 runs: 0 cached, 3 run"
@@ -129,9 +129,9 @@ def test_what_is_cached_is_not_run_again(tmp_path: Path, make_case: MakeCase) ->
     assert counts(first) == (0, 2, 0, 0)
     told = Told()
     more = Batch(cases={"far": plan(case, seeds=3)}, out=tmp_path / "b", study="two")
-    second = run_batches([more], cache=cache, audience=told)
+    second = run_batches([more], cache=cache, observer=told)
     assert counts(second) == (2, 1, 0, 0)
-    assert [piece.seed for piece in told.uses_cache] == [1, 2]
+    assert [piece.seed for piece in told.from_cache] == [1, 2]
     assert [piece.seed for piece in told.works] == [3]
     runs = second.runs[0]["far"]
     assert [run.key for run in runs[:2]] == [run.key for run in first.runs[0]["near"]]
@@ -175,7 +175,7 @@ def test_failures_are_collected(tmp_path: Path, make_case: MakeCase) -> None:
     }
     batch = Batch(cases=cases, out=tmp_path)
     told = Told()
-    outcome = run_batches([batch], jobs=1, cache=ResultCache(), keep_going=True, audience=told)
+    outcome = run_batches([batch], jobs=1, cache=ResultCache(), keep_going=True, observer=told)
     assert counts(outcome) == (0, 1, 3, 0)
     assert list(outcome.runs[0]) == ["good"]
     assert [(one.piece.name, one.piece.seed) for one in outcome.failures] == [

@@ -150,7 +150,7 @@ def run(
         cache=None if no_cache else ResultCache(tell=_tell),
         fresh=fresh,
         keep_going=keep_going,
-        workplace=_cluster(
+        executor=_cluster(
             cluster, certificates, storage=storage, use_storage=not fresh and not no_cache
         ),
     )
@@ -175,19 +175,19 @@ def _run(
     cache: ResultCache | None,
     fresh: bool,
     keep_going: bool,
-    workplace: Executor | None,
+    executor: Executor | None,
 ) -> Outcome:
     batches = [part.batch for part in parts]
     labels = [label_of(part, parts) for part in parts]
     with CaseProgress(batches, labels=labels, console=stderr()) as progress:
         outcome = run_batches(
             batches,
-            workplace=workplace,
+            executor=executor,
             jobs=jobs,
             cache=cache,
             fresh=fresh,
             keep_going=keep_going,
-            audience=progress,
+            observer=progress,
         )
     _tell(outcome.told())
     return outcome

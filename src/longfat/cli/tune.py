@@ -120,5 +120,5 @@ def _run(tuning: Tuning, out: Path) -> Checked:
     }
     batch = Batch(cases=planned, out=out)
     with CaseProgress([batch], labels=[""], console=stderr()) as progress:
-        runs = run_cases(planned, out=out, cache=ResultCache(), audience=progress)
+        runs = run_cases(planned, out=out, cache=ResultCache(), observer=progress)
     return judge_check(tuning, {name: found[0] for name, found in runs.items()})

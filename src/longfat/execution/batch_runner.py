@@ -77,7 +77,7 @@ def run_cases(
     study: str = "",
     jobs: int | None = None,
     cache: ResultCache | None = None,
-    audience: RunObserver | None = None,
+    observer: RunObserver | None = None,
 ) -> dict[str, tuple[Run, ...]]:
     """Run the cases of one study: `run_batches` with one batch, none of which may fail.
 
@@ -87,7 +87,7 @@ def run_cases(
         study: the study's name.
         jobs: as of `run_batches`, like the other arguments.
         cache: likewise.
-        audience: likewise.
+        observer: likewise.
 
     Returns:
         The runs by the cases' names, in the cases' order; one for each seed, in
@@ -98,7 +98,7 @@ def run_cases(
             others are ended.
     """
     batch = Batch(cases=planned, out=out, study=study)
-    outcome = run_batches([batch], jobs=jobs, cache=cache, audience=audience)
+    outcome = run_batches([batch], jobs=jobs, cache=cache, observer=observer)
     if outcome.failures:
         raise outcome.failures[0].error
     return dict(outcome.runs[0])
@@ -107,44 +107,44 @@ def run_cases(
 def run_batches(
     batches: Sequence[Batch],
     *,
-    workplace: Executor | None = None,
+    executor: Executor | None = None,
     jobs: int | None = None,
     cache: ResultCache | None = None,
     fresh: bool = False,
     keep_going: bool = False,
     stop: threading.Event | None = None,
-    audience: RunObserver | None = None,
+    observer: RunObserver | None = None,
 ) -> Outcome:
     """Run the cases of several studies; the results do not depend on how many run side by side.
 
     Args:
         batches: the cases, study by study.
-        workplace: where they are run; the pool of this computer, if None.
+        executor: where they are run; the pool of this computer, if None.
         jobs: how many machines that pool runs at once; as many as CPUs, if None.
         cache: the result cache; none is used, if None.
         fresh: take nothing from the cache; what is run must then give what is cached.
         keep_going: after a failure go on with the others. Else nothing more is begun,
             and those that run are ended.
         stop: set by anybody to begin nothing more and to end what runs.
-        audience: who is told meanwhile.
+        observer: who is told meanwhile.
 
     Returns:
         What came of it: runs, failures, and how many of each.
 
     Raises:
         InputError: a folder for runs cannot be written to.
-        HostError: neither can the memory, or the workplace cannot work.
+        HostError: neither can the cache, or the executor cannot work.
     """
     stop = stop or threading.Event()
-    audience = audience or RunObserver()
+    observer = observer or RunObserver()
     cases = {
         RunId(batch=index, name=name, seed=case.seed): case
         for index, batch in enumerate(batches)
         for name, plan in batch.cases.items()
         for case in plan.seeded()
     }
-    keeper = ResultCollector(
-        batches, cache=cache, audience=audience, stop=None if keep_going else stop
+    collector = ResultCollector(
+        batches, cache=cache, observer=observer, stop=None if keep_going else stop
     )
     toolbox = Toolbox()
     keys = Keys(toolbox)
@@ -156,20 +156,20 @@ def run_batches(
         try:
             key = keys.of(case)
         except LongfatError as error:
-            keeper.failed(piece, error)
+            collector.failed(piece, error)
             continue
         if cache is not None and not fresh:
-            keeper.get(piece, key)
-        if piece not in keeper.runs:
+            collector.get(piece, key)
+        if piece not in collector.runs:
             first = first_of.setdefault(key, piece)
             twins.setdefault(first, []).extend([piece] if piece != first else [])
     if twins and not stop.is_set():
-        keeper.share(twins)
+        collector.share(twins)
         works = _works(twins, cases, batches, cache)
-        audience.planned(works)
-        place = workplace or Pool(jobs, toolbox=toolbox)
-        place.execute(works, listener=keeper, stop=stop)
-    return _outcome(batches, cases, keeper)
+        observer.planned(works)
+        place = executor or Pool(jobs, toolbox=toolbox)
+        place.execute(works, listener=collector, stop=stop)
+    return _outcome(batches, cases, collector)
 
 
 def _works(
@@ -213,26 +213,26 @@ def cost_model_of(batch: Batch, *, cache: ResultCache | None) -> CostModel:
 
 
 def _outcome(
-    batches: Sequence[Batch], cases: Mapping[RunId, Case], keeper: ResultCollector
+    batches: Sequence[Batch], cases: Mapping[RunId, Case], collector: ResultCollector
 ) -> Outcome:
     results: list[dict[str, tuple[Run, ...]]] = [{} for _ in batches]
     for piece in cases:
-        if piece in keeper.runs:
+        if piece in collector.runs:
             runs = results[piece.batch]
-            runs[piece.name] = (*runs.get(piece.name, ()), keeper.runs[piece])
+            runs[piece.name] = (*runs.get(piece.name, ()), collector.runs[piece])
     whole = [
         {name: runs for name, runs in of_batch.items() if len(runs) == batch.cases[name].seeds}
         for batch, of_batch in zip(batches, results, strict=True)
     ]
     failures = [
-        Failure(piece=piece, error=keeper.failures[piece])
+        Failure(piece=piece, error=collector.failures[piece])
         for piece in cases
-        if piece in keeper.failures
+        if piece in collector.failures
     ]
     return Outcome(
         runs=tuple(whole),
         failures=tuple(failures),
-        cached=keeper.cached,
-        ran=len(keeper.runs) - keeper.cached,
-        left=len(cases) - len(keeper.runs) - len(failures),
+        cached=collector.cached,
+        ran=len(collector.runs) - collector.cached,
+        left=len(cases) - len(collector.runs) - len(failures),
     )

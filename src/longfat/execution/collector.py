@@ -1,4 +1,4 @@
-"""Who takes results home: from the memory, or from the workplace into the memory."""
+"""Collects results: from the result cache, or from an executor into the cache."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 class ResultCollector:
-    """The `Listener` of a workplace, and what there is of results so far.
+    """The `Listener` of an executor, and the results so far.
 
     Args:
         batches: the cases that are run.
         cache: the result cache; none is used, if None.
-        audience: who is told.
+        observer: who is told.
         stop: set after a failure; None to go on.
     """
 
@@ -37,7 +37,7 @@ class ResultCollector:
         batches: Sequence[Batch],
         *,
         cache: ResultCache | None,
-        audience: RunObserver,
+        observer: RunObserver,
         stop: threading.Event | None,
     ) -> None:
         self.runs: dict[RunId, Run] = {}
@@ -45,7 +45,7 @@ class ResultCollector:
         self.cached = 0
         self._batches = batches
         self._cache = cache
-        self._audience = audience
+        self._observer = observer
         self._stop = stop
         self._twins: Mapping[RunId, Sequence[RunId]] = {}
         self._lock = threading.Lock()
@@ -73,7 +73,7 @@ class ResultCollector:
         if run is not None:
             self.runs[piece] = run
             self.cached += 1
-            self._audience.cached(piece, run)
+            self._observer.cached(piece, run)
 
     def share(self, twins: Mapping[RunId, Sequence[RunId]]) -> None:
         """Note for each piece that will be run the others that want the same result."""
@@ -81,7 +81,7 @@ class ResultCollector:
 
     def progress(self, piece: RunId, progress: Progress) -> None:
         """Pass on how far a piece is."""
-        self._audience.progress(piece, progress)
+        self._observer.progress(piece, progress)
 
     def done(self, piece: RunId, run: Run) -> None:
         """Take a run home: cache it, and give it to all pieces that want it."""
@@ -105,7 +105,7 @@ class ResultCollector:
     def _take(self, piece: RunId, run: Run) -> None:
         with self._lock:
             self.runs[piece] = run
-        self._audience.done(piece, run)
+        self._observer.done(piece, run)
 
     def _fail(self, pieces: Iterable[RunId], error: LongfatError) -> None:
         for piece in pieces:
@@ -114,7 +114,7 @@ class ResultCollector:
                 told = _with_seed(error, piece.seed)
             with self._lock:
                 self.failures[piece] = told
-            self._audience.failed(piece, told)
+            self._observer.failed(piece, told)
         if self._stop is not None:
             self._stop.set()
 

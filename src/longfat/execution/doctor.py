@@ -107,7 +107,7 @@ def _sandbox() -> list[Finding]:
         if SANDBOXES[0].name != current.name:
             found = _lesser(found, SANDBOXES[0])
     except (InputError, HostError) as error:
-        found = Finding("sandbox", False, error.message, getattr(error, "hint", ""))
+        found = Finding("sandbox", False, error.message, error.hint)
     return [found, _landlock(), _filters()]
 
 
@@ -233,4 +233,4 @@ def _boots(found: kernel.Kernel) -> Finding:
             run_case(case, name="doctor", out=folder)
             return Finding(subject, True, f"boots and ends in {time.monotonic() - started_s:.2f} s")
     except LongfatError as error:
-        return Finding(subject, False, error.message, getattr(error, "hint", ""))
+        return Finding(subject, False, error.message, error.hint)

@@ -1,7 +1,7 @@
-"""The words of running many cases: pieces of work, and the places that carry them out.
+"""Running many cases: tasks, and the executors that run them.
 
-`many` decides what is to be run (what is cached is not) and what becomes of
-it; a `Executor` carries it out: the pool of this machine, or a cluster.
+`batch_runner` decides what is run (what is cached is not) and what becomes of
+it; an `Executor` runs it: the pool of this machine, or a cluster.
 """
 
 from __future__ import annotations

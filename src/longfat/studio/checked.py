@@ -22,7 +22,6 @@ from longfat.study.read import parse_study
 if TYPE_CHECKING:
     from longfat.model.case import Case
     from longfat.model.network import Network
-    from longfat.model.probes import Probe
     from longfat.model.traffic import Flow
     from longfat.study import Planned, Study
 
@@ -103,7 +102,7 @@ def _case(name: str, planned: Planned) -> dict[str, Any]:
         "setup": [dataclasses.asdict(command) for command in case.setup],
         "flows": [_flow(case, flow, port=ports[flow.name]) for flow in case.flows],
         "probes": [
-            {"name": probe.name, "kind": probe.kind, "of": _looked_at(probe)}
+            {"name": probe.name, "kind": probe.kind, "of": list(probe.targets)}
             for probe in case.probes
         ],
     }
@@ -122,8 +121,3 @@ def _flow(case: Case, flow: Flow, *, port: int) -> dict[str, Any]:
         "summary": flow.summary(),
         "command": shlex.join(client.typed),
     }
-
-
-def _looked_at(probe: Probe) -> list[str]:
-    of = getattr(probe, "of", ())
-    return [of] if isinstance(of, str) else list(of)

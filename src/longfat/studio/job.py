@@ -151,7 +151,7 @@ class Job(RunObserver):
         try:
             plan = self.plan
             batch = Batch(cases=plan.chosen, out=plan.folder, study=plan.study.name)
-            outcome = run_batches([batch], cache=ResultCache(), stop=self._cancelled, audience=self)
+            outcome = run_batches([batch], cache=ResultCache(), stop=self._cancelled, observer=self)
             if outcome.failures:
                 raise outcome.failures[0].error
             if self._cancelled.is_set():

@@ -37,7 +37,7 @@ def main() -> None:
         _build(job)
     except LongfatError as error:
         kind = "input" if isinstance(error, InputError) else "host"
-        _say("failed", kind=kind, message=error.message, hint=getattr(error, "hint", ""))
+        _say("failed", kind=kind, message=error.message, hint=error.hint)
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         message = f"the disk is full: {job.scratch}" if full else f"the build failed: {error}"

@@ -52,7 +52,7 @@ class Sandbox(Protocol):
         """Try it on this host.
 
         Raises:
-            HostError: it cannot be had; with what would mend that.
+            HostError: it cannot be had; with a hint.
         """
 
     def around(self, contents: Contents) -> AbstractContextManager[Sandboxed]:

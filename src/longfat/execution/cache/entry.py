@@ -104,7 +104,7 @@ def entry_of(run: Run, *, folder: Path) -> Entry:
 
 
 def read_entry(folder: Path) -> Entry:
-    """Return the entry of a folder of the memory.
+    """Return the entry of a folder of the cache.
 
     Raises:
         InputError: there is none, or it is damaged.

@@ -38,7 +38,7 @@ _HEX = frozenset("0123456789abcdef")
 
 
 def result_cache_root() -> Path:
-    """Return the folder of the memory: `LONGFAT_RESULT_CACHE`, or below the user's data folder."""
+    """Return the folder of the cache: `LONGFAT_RESULT_CACHE`, or below the user's data folder."""
     named = os.environ.get("LONGFAT_RESULT_CACHE")
     return Path(named).resolve() if named else platformdirs.user_data_path("longfat") / "results"
 

@@ -80,7 +80,7 @@ class CaseState:
     def refusal(self) -> HostError:
         """Return why the last worker could not run it, and which that was."""
         worker, error = list(self.refused.items())[-1]
-        return HostError(f"worker {worker}: {error.message}", hint=getattr(error, "hint", ""))
+        return HostError(f"worker {worker}: {error.message}", hint=error.hint)
 
 
 @dataclass(slots=True, eq=False)

@@ -109,6 +109,6 @@ class _RunScope:
         names = {term.flow}
         for probe in run.case.probes:
             if probe.name == term.flow:
-                names |= set(getattr(probe, "of", ()))
+                names |= set(probe.targets)
         found = [reader.even_values(curve) for curve in curves if curve.name in names]
         return np.concatenate(found) if found else np.array([np.nan])

@@ -16,7 +16,7 @@ from typing import Any
 
 from longfat.errors import HostError
 
-_MEND = "sudo apt-get install libpango-1.0-0 libpangoft2-1.0-0 fonts-dejavu-core"
+_INSTALL = "sudo apt-get install libpango-1.0-0 libpangoft2-1.0-0 fonts-dejavu-core"
 
 
 def pdf_bytes(html: str) -> bytes:
@@ -89,7 +89,7 @@ def load_weasyprint() -> Any:
         ) from None
     except OSError as error:
         name = str(error).partition("'")[2].partition("'")[0] or str(error)
-        raise HostError(f"no report.pdf: the library {name} is missing", hint=_MEND) from None
+        raise HostError(f"no report.pdf: the library {name} is missing", hint=_INSTALL) from None
     # What it cannot do with a style sheet is no news to a person.
     logging.getLogger("weasyprint").setLevel(logging.ERROR)
     return weasyprint
