@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import random
 import re
-import shutil
 import signal
-import stat
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -20,10 +16,7 @@ from typing import Any
 import pytest
 
 from longfat import __version__
-from longfat.engine import kernel as kernels
-from longfat.engine.sandbox.sandbox import SANDBOXES, VARIABLE
 from tests.conftest import processes_running
-from tests.paths import REPOSITORY
 
 LONGFAT = str(Path(sys.executable).parent / "longfat")
 
@@ -356,58 +349,3 @@ def _assert_nothing_is_left(
         time.sleep(0.05)
     for run in out.glob("*-seed1"):
         assert (run / "manifest.json").exists()
-
-
-def _link(source: str, target: str) -> None:
-    """Copy a file, and not its bytes where all may read them in its place."""
-    with contextlib.suppress(OSError):
-        if os.stat(source).st_mode & stat.S_IROTH:
-            os.link(source, target)
-            return
-    shutil.copy2(source, target)
-
-
-def test_an_ordinary_user_can_run_it(study: Path) -> None:
-    if os.getuid() != 0:
-        pytest.skip("we are one already: every other test shows it")
-    # Of all that a guest does, giving a file to root is what users may not.
-    capture = "probes:\n  packets: {kind: capture, of: h1-eth0}\nclaims:"
-    study.write_text(study.read_text().replace("claims:", capture))
-    # What root may read, others may not: a copy of all that is needed, open to all.
-    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="longfat-user-") as name:
-        home = Path(name)
-        found = kernels.find("7.2")
-        shutil.copytree(found.folder, home / "cache" / "kernels" / found.digest)
-        shutil.copytree(Path(sys.prefix), home / "venv", symlinks=True, copy_function=_link)
-        shutil.copytree(REPOSITORY / "src", home / "src")
-        for data in ("kernel", "labs"):
-            shutil.copytree(REPOSITORY / data, home / data)
-        shutil.copy(study, home / "small.yaml")
-        subprocess.run(["chmod", "-R", "a+rX", name], check=True)
-        home.chmod(0o777)
-        code = "import sys; sys.path.insert(0, 'src'); from longfat.cli.main import main; main()"
-        theirs = []
-        for sandbox in SANDBOXES:
-            done = subprocess.run(
-                [
-                    *("setpriv", "--reuid", "12345", "--regid", "12345", "--clear-groups"),
-                    *(f"{home}/venv/bin/python", "-c", code),
-                    *("run", "small.yaml", "--fresh", "--json", "--out", "mine", "--case", "near"),
-                ],
-                cwd=home,
-                env={
-                    "PATH": "/usr/bin:/bin",
-                    "LONGFAT_CACHE": f"{home}/cache",
-                    "HOME": name,
-                    VARIABLE: sandbox.name,
-                },
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            assert done.returncode == 0, done.stderr
-            theirs.append(json.loads(done.stdout)["cases"]["near"])
-            assert theirs[-1]["metrics"]["rtt.min_s"] == pytest.approx(0.01, rel=0.01)
-    ours = longfat("run", "small.yaml", "--json", "--case", "near", cwd=study.parent)
-    (run,) = json.loads(ours.stdout)["cases"]["near"]["runs"]
-    assert {case["runs"][0]["digest"] for case in theirs} == {run["digest"]}

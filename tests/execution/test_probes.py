@@ -226,6 +226,16 @@ def test_a_filter_that_tcpdump_refuses_fails_the_case(make_case: MakeCase, tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_capture_that_fails_for_another_cause_is_no_bad_input(
+    make_case: MakeCase, tmp_path: Path
+) -> None:
+    probe = Capture(name="gone", of="h1-eth0", filter="icmp")
+    rename = Command(node="h1", line="ip link set h1-eth0 name other")
+    case = dataclasses.replace(make_case(PING), setup=(rename,), probes=(probe,))
+    with pytest.raises(MachineError, match=r"probe 'gone': .* No such device"):
+        run(case, "x", tmp_path)
+
+
 def test_a_series_that_is_not_there_is_told(make_case: MakeCase, tmp_path: Path) -> None:
     case = dataclasses.replace(make_case(PING), probes=(QUEUE,))
     done = run(case, "x", tmp_path)

@@ -19,6 +19,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
+from longfat.common.modes import file_mode
 from longfat.errors import InputError
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
@@ -209,9 +210,7 @@ def write_parquet(answer: pa.Table, path: Path) -> None:
         try:
             with os.fdopen(handle, "wb") as file:
                 pq.write_table(named, file, compression="zstd")
-            mask = os.umask(0)
-            os.umask(mask)
-            Path(partial).chmod(0o666 & ~mask)
+            Path(partial).chmod(file_mode())
             Path(partial).replace(path)
         except BaseException:
             Path(partial).unlink(missing_ok=True)

@@ -158,7 +158,9 @@ def _failure(case: Case, failed: FailedCommand, *, setup_places: Sequence[Place]
         (flow,) = (flow for flow in case.flows if flow.name == failed.flow)
         return InputError(f"flow {flow.name!r}: `{line}` {ending}: {flow.failure(words)}")
     if failed.step == "probe":
-        return InputError(f"probe {failed.probe!r}: `{line}` {ending}: {words}")
+        (probe,) = (probe for probe in case.probes if probe.name == failed.probe)
+        kind = InputError if probe.is_refused(words) else MachineError
+        return kind(f"probe {probe.name!r}: `{line}` {ending}: {words or 'it said nothing'}")
     if failed.step == "network":
         if link := link_of_qdisc(case.network, line):
             return InputError(f"the qdisc of the link {link.a} - {link.b}: `{line}`: {words}")

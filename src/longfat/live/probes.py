@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from longfat.common.extras import need
 from longfat.engine.machine.machine import START_OF_TIME_S
-from longfat.errors import InputError, MachineError
+from longfat.errors import InputError, LongfatError, MachineError
 from longfat.live.quantities import seconds, size_bytes
 from longfat.live.record import as_line
 from longfat.model.network import ROOT_NAMESPACE
@@ -67,11 +67,16 @@ _DECODERS: dict[str, tuple[Sequence[Column], Any]] = {
 class _Capture:
     """A tcpdump that runs, and later what it has kept."""
 
-    interface: str
+    probe: Capture
     path: str
     task: Task
     line: str
     data: bytes = b""
+
+    def failure(self) -> LongfatError:
+        words = bytes(self.task.errors).decode(errors="replace").strip()
+        kind = InputError if self.probe.is_refused(words) else MachineError
+        return kind(f"`{self.line}` ended: {words}")
 
 
 class Series:
@@ -125,6 +130,7 @@ class Series:
 
         Raises:
             InputError: something of it cannot be looked at, or tcpdump refused the filter.
+            MachineError: tcpdump failed otherwise.
         """
         self._network.build()
         self._start_ns = self._session.now_ns
@@ -191,10 +197,10 @@ class Series:
         self._network.record.add(self._session.now_s, order["node"], line, background=True)
         task = self._session.start(argv, node=order["node"], folder=_FOLDER)
         path = f"{_FOLDER}/raw/{order['output']}"
-        self._captures.append(_Capture(interface, path, task, line))
+        self._captures.append(_Capture(probe, path, task, line))
         self._session.run_pending()
         if task.status is not None:
-            raise self._refusal(self._captures.pop())
+            raise self._captures.pop().failure()
 
     def _end(self) -> str:
         """End it and keep what it has; return why it ended before, if it did."""
@@ -214,7 +220,7 @@ class Series:
             capture.data = self._session.read_file(capture.path)
             self._session.forget(capture.task)
             if capture.task.status != 0:
-                words = words or str(self._refusal(capture))
+                words = words or str(capture.failure())
         return words
 
     def _end_samples(self) -> str:
@@ -231,10 +237,6 @@ class Series:
         """
         self._runs = False
         return self._end_samples()
-
-    def _refusal(self, capture: _Capture) -> InputError:
-        said = bytes(capture.task.errors).decode(errors="replace").strip()
-        return InputError(f"`{capture.line}` ended: {said}")
 
     # ----------------------------------------------------------- what it sees
 
@@ -277,7 +279,7 @@ class Series:
             self._session.run_pending()
             for capture in self._captures:
                 capture.data = self._session.read_file(capture.path)
-        return {capture.interface: capture.data for capture in self._captures}
+        return {capture.probe.of: capture.data for capture in self._captures}
 
     def samples_file(self, kind: str) -> str:
         """Return the name of the file in which the guest keeps the samples of a kind."""

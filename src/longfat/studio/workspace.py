@@ -17,6 +17,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longfat.common.modes import file_mode
 from longfat.errors import InputError
 from longfat.execution.runs.run import MANIFEST
 from longfat.studio.http_error import Refusal
@@ -112,7 +113,7 @@ class Workspace:
         *folders, name = _parts(path)
         hidden = f".{name[:100]}.{secrets.token_hex(4)}.partial"
         with self._opened(path, folders) as folder, _told(path):
-            mode = 0o644
+            mode = file_mode()
             with contextlib.suppress(FileNotFoundError):
                 there = os.stat(name, dir_fd=folder, follow_symlinks=False)
                 if not stat.S_ISREG(there.st_mode):

@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 
 from longfat.analysis.query.listing import Listing, Stamp
 from longfat.common.decoding import read_bytes
+from longfat.common.modes import file_mode
 from longfat.errors import InputError
 
 FOLDER = ".catalog"
@@ -169,7 +170,7 @@ def _save(table: pa.Table, path: Path) -> None:
                 content = buffer.getvalue()
                 file.write(hashlib.sha256(content).digest())
                 file.write(content)
-            os.chmod(partial, 0o644)  # noqa: PTH101  one of a pair with os.replace
+            os.chmod(partial, file_mode())  # noqa: PTH101  one of a pair with os.replace
             os.replace(partial, path)  # noqa: PTH105
         except BaseException:
             with contextlib.suppress(OSError):

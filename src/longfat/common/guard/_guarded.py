@@ -34,6 +34,7 @@ class Guarded:
             from `FIRST_INHERITED` on: which ones are free here must not decide anything.
         cwd: the folder to run in.
         env: the whole environment; ours, if None.
+        umask: its file mode creation mask (umask(2)); ours, if None.
         stdout: where the command's standard output goes; nowhere, if None.
         stderr: where its standard error goes; with stdout, if None.
 
@@ -50,6 +51,7 @@ class Guarded:
         inherited: Sequence[int] = (),
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
+        umask: int | None = None,
         stdout: IO[bytes] | int | None = None,
         stderr: IO[bytes] | int | None = None,
     ) -> None:
@@ -74,6 +76,7 @@ class Guarded:
                 stderr=subprocess.STDOUT if stderr is None else stderr,
                 cwd=cwd,
                 env=env,
+                umask=-1 if umask is None else umask,
                 pass_fds=(far_status, *inherited),
                 start_new_session=True,
             )

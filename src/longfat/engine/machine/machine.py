@@ -70,7 +70,7 @@ class Machine:
     Raises:
         InputError: our environment's quota cannot be read, or is less than the memory; or it
             names no sandbox that there is.
-        HostError: the host lacks what a sandbox needs.
+        HostError: the host lacks what a sandbox needs, or a folder is out of its reach.
     """
 
     def __init__(
@@ -119,6 +119,7 @@ class Machine:
             places=places,
             quota=quota,
         )
+        contents.check_access()
         with contextlib.ExitStack() as stack:
             sandbox = current_sandbox()
             self.sandbox = sandbox.name
@@ -131,6 +132,9 @@ class Machine:
                 inherited=ends,
                 cwd=Path("/"),
                 env=HOST_ENVIRONMENT,
+                # The guest's files and the sandbox's folders have the modes that they were
+                # made with, whoever starts it.
+                umask=0o022,
                 stdout=self._console,
             )
             self._stack = stack.pop_all()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longfat.engine.sandbox.access import check_access
 from longfat.engine.sandbox.syscalls import filter_program
 
 if TYPE_CHECKING:
@@ -73,6 +74,15 @@ class Contents:
     def file_bytes(self) -> int:
         """The largest that the kernel's file of memory gets, in bytes."""
         return self.memory_bytes + _MEMORY_SLACK_BYTES
+
+    def check_access(self) -> None:
+        """Check that a sandbox reaches all that it is to show.
+
+        Raises:
+            HostError: it cannot reach a file or folder, and whose that is.
+        """
+        check_access([self.kernel.folder, *self.shown.values()])
+        check_access(self.writable.values(), writable=True)
 
     def confined(
         self, *words: str, kernel_folder: str, shims: Sequence[str], sees_host: bool, **more: str

@@ -33,7 +33,7 @@ from longfat.engine.sandbox.confinement import (
     Sandboxed,
     landlock_version,
 )
-from longfat.engine.sandbox.view import Empty, Shown, is_visible, view
+from longfat.engine.sandbox.view import Shown, view
 from longfat.errors import HostError
 
 
@@ -66,16 +66,20 @@ class Landlocked:
         """
         kernel = contents.kernel
         with scratch_folder() as scratch:
-            root = scratch / "root"
+            root, own = scratch / "root", scratch / "own"
+            own.mkdir()
             # By a link, since a folder's name may have in it what parts names in LD_PRELOAD.
             kernel_link = scratch / "kernel"
             kernel_link.symlink_to(kernel.folder.resolve())
-            entries = [*view(), Empty(MEMORY_FOLDER), Empty(SMALL_FOLDER), Empty(HANDOVER)]
+            places = (*contents.places, MEMORY_FOLDER, SMALL_FOLDER, HANDOVER)
+            entries = view(own, places=places)
             folders = {"kernel": kernel.folder, **contents.shown, **contents.writable}
             entries += [Shown(f"{HANDOVER}/{name}", path) for name, path in folders.items()]
-            entries += [Empty(place) for place in contents.places if not is_visible(Path(place))]
             for entry in entries:
                 entry.put_into(root)
+            for path in (root, *root.rglob("*")):
+                if not path.is_symlink():  # else as our umask says
+                    path.chmod(0o755 if path.is_dir() else 0o644)
             shown = {one.place: one.path.resolve() for one in entries if one.path is not None}
             writable = [path.resolve() for path in contents.writable.values()]
             small = root / SMALL_FOLDER[1:]

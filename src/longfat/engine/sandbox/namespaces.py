@@ -15,10 +15,11 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from longfat.common.guard import scratch_folder
 from longfat.engine.sandbox.confinement import (
     HANDOVER,
     KERNEL_PLACE,
@@ -28,7 +29,7 @@ from longfat.engine.sandbox.confinement import (
     Contents,
     Sandboxed,
 )
-from longfat.engine.sandbox.view import is_visible, view
+from longfat.engine.sandbox.view import view
 from longfat.errors import HostError
 
 _OWN_FOLDERS = (MEMORY_FOLDER, SMALL_FOLDER)
@@ -57,8 +58,9 @@ class Namespaces:
         Raises:
             HostError: bubblewrap is missing, or the host forbids what it needs.
         """
-        command = [_bwrap(), *_ISOLATION, *_view(), "--remount-ro", "/", "--", "/bin/true"]
-        status, said = _tried(command)
+        with scratch_folder() as own:
+            options = (*_ISOLATION, *_view(own), "--remount-ro", "/")
+            status, said = _tried([_bwrap(), *options, "--", "/bin/true"])
         if status != 0:
             raise HostError(
                 f"bubblewrap cannot make a sandbox here: {said.strip()}",
@@ -73,14 +75,24 @@ class Namespaces:
 
         Raises:
             HostError: bubblewrap is not installed.
+            OSError: a folder for some files cannot be made.
         """
-        argv = [_bwrap(), *_ISOLATION, *_view(), *_sized(_SMALL_BYTES), "--tmpfs", SMALL_FOLDER]
+        with scratch_folder() as own:
+            yield self._sandboxed(contents, own)
+
+    def _sandboxed(self, contents: Contents, own: Path) -> Sandboxed:
+        argv = [
+            _bwrap(),
+            *_ISOLATION,
+            *_view(own, contents.places),
+            *_sized(_SMALL_BYTES),
+            "--tmpfs",
+            SMALL_FOLDER,
+        ]
         for name, path in {"kernel": contents.kernel.folder, **contents.shown}.items():
             argv += ["--ro-bind", str(path), f"{HANDOVER}/{name}"]
         for name, path in contents.writable.items():
             argv += ["--bind", str(path), f"{HANDOVER}/{name}"]
-        for place in contents.places:
-            argv += [] if is_visible(Path(place)) else ["--dir", place]
         argv += [*_sized(contents.file_bytes), "--tmpfs", MEMORY_FOLDER]
         writable = [*_OWN_FOLDERS, *(f"{HANDOVER}/{name}" for name in contents.writable)]
         command = [
@@ -93,7 +105,7 @@ class Namespaces:
                 sees_host=False,
             ),
         ]
-        yield Sandboxed(command=command, own_folders=_OWN_FOLDERS)
+        return Sandboxed(command=command, own_folders=_OWN_FOLDERS)
 
 
 def _tried(command: list[str]) -> tuple[int, str]:
@@ -119,9 +131,9 @@ def _tried(command: list[str]) -> tuple[int, str]:
         return status, said.read()
 
 
-def _view() -> list[str]:
+def _view(own: Path, places: Sequence[str] = ()) -> list[str]:
     """Return what of the host's files to show, as options."""
-    return [word for entry in view() for word in entry.bwrap_options()]
+    return [word for entry in view(own, places=places) for word in entry.bwrap_options()]
 
 
 def _bwrap() -> str:

@@ -11,7 +11,10 @@ besides is named.
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -153,8 +156,18 @@ class Empty(Entry):
         self._below(root).mkdir(exist_ok=True)
 
 
-def view() -> list[Entry]:
-    """Return what of the host's files a machine sees, folders before what they hold."""
+def view(own: Path, *, places: Sequence[str] = ()) -> list[Entry]:
+    """Return what of the host's files a machine sees, folders before what they hold.
+
+    Args:
+        own: an empty folder, for files that are the same on every host, modes included.
+            Those that are installed have the modes which the umask of whoever installed
+            them left, and a guest's users are not all root.
+        places: empty folders to have besides, where no file of the host's is shown.
+
+    Raises:
+        OSError: it cannot be written to.
+    """
     found: list[Entry] = [Shown("/usr", Path("/usr"))]
     for name in _PROGRAMS:
         path = Path("/", name)
@@ -167,10 +180,34 @@ def view() -> list[Entry]:
     found.append(Linked("/etc/localtime", "/usr/share/zoneinfo/Etc/UTC"))
     shown = (Path("/etc", name) for name in _SHOWN_OF_ETC)
     found += [Shown(str(path), path) for path in shown if path.exists()]
-    ours = sorted(path for path in _OURS.rglob("*") if path.is_file())
-    found += [Shown(f"/{path.relative_to(_OURS)}", path) for path in ours]
+    found += _own_files(own)
     found += [Shown(str(path), path) for path in _of_the_interpreter()]
-    return found
+    found += [Empty(place) for place in places if not is_visible(Path(place))]
+    return list(_with_folders(found))
+
+
+def _with_folders(entries: list[Entry]) -> Iterator[Entry]:
+    """Yield entries after the folders that they stand in, which bubblewrap would make as 0700."""
+    there = {"/"}
+    for entry in entries:
+        if entry.place not in there:
+            for parent in [str(one) for one in reversed(Path(entry.place).parents)]:
+                if parent not in there:
+                    yield Empty(parent)
+                    there.add(parent)
+            yield entry
+            there.add(entry.place)
+
+
+def _own_files(folder: Path) -> Iterator[Entry]:
+    for source in sorted(path for path in _OURS.rglob("*") if path.is_file()):
+        name = source.relative_to(_OURS)
+        copy = folder / name
+        copy.parent.mkdir(exist_ok=True)
+        shutil.copyfile(source, copy)
+        copy.chmod(0o644)
+        os.utime(copy, (0, 0))
+        yield Shown(f"/{name}", copy)
 
 
 def _of_the_interpreter() -> list[Path]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
+from longfat.common.modes import folder_mode
 from longfat.errors import HostError, InputError, MachineError
 from longfat.execution.cache.entry import Entry, entry_of, read_entry
 from longfat.execution.cache.place_files import fill, place_run
@@ -183,7 +184,7 @@ class ResultCache:
                 raise InputError(f"{run.folder}: damaged: {problem}")
             (folder / MANIFEST).write_text(run.manifest_text(), encoding="utf-8")
             entry_of(run, folder=place).write(folder)
-            folder.chmod(0o755)
+            folder.chmod(folder_mode())
             os.utime(folder)
             folder.rename(place)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from longfat.common import guard
 from longfat.common.guard import doomed_folder, remove_tree
+from longfat.common.modes import folder_mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +52,7 @@ def publish(folder: Path, place: Path) -> None:
     Raises:
         OSError: it cannot be moved.
     """
-    folder.chmod(0o755)
+    folder.chmod(folder_mode())
     while True:
         try:
             folder.rename(place)

@@ -8,6 +8,7 @@ SYN has no windows in bytes.
 from __future__ import annotations
 
 import os
+import re
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -61,6 +62,9 @@ _MOST_FILE_BYTES = 4 << 30
 _MOST_PACKETS = 4_000_000
 _LONGEST_PACKET = 1 << 18  # MAXIMUM_SNAPLEN of libpcap
 _TOO_MANY = f"more than {_MOST_PACKETS:,} packets; use a filter, or `packets`"
+
+# What else tcpdump ends for: its file, its rights, the interface.
+_NOT_OF_FILTERS = re.compile(r"savefile|permission|no such device|no space", re.IGNORECASE)
 
 _FLAGS = ((2, "S"), (16, "A"), (1, "F"), (4, "R"), (8, "P"), (32, "U"), (64, "E"), (128, "C"))
 
@@ -151,6 +155,10 @@ class Capture(Probe):
             "node": node,
             "argv": argv,
         }
+
+    def is_refused(self, words: str) -> bool:
+        """Return whether tcpdump complained of the filter, which it does in many ways."""
+        return bool(self.filter and words) and not _NOT_OF_FILTERS.search(words)
 
     @property
     def _output_file(self) -> str:

@@ -70,6 +70,15 @@ class Probe(ABC):
             flows: the case's flows.
         """
 
+    def is_refused(self, words: str) -> bool:
+        """Return whether a program of its own ended since it was asked for what cannot be.
+
+        Args:
+            words: what the program wrote to standard error.
+        """
+        del words
+        return False
+
     @abstractmethod
     def series_bytes(self, time_s: float, *, rate_bps: float, streams: Mapping[str, int]) -> float:
         """Return about how much it writes.
