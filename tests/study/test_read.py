@@ -43,7 +43,8 @@ YAML = [
         "a: b: c",
         "1:5",
         "not YAML: mapping values are not allowed here; a text that holds a colon and a space, "
-        "such as a tc line with 'handle 1: netem', must stand in quotes",
+        "such as a tc line with 'handle 1: netem', must stand in quotes, or in a block of lines "
+        "below `|`",
     ),
     (
         "a: [b",
@@ -125,6 +126,12 @@ SETTINGS = [
         "here stands nothing, where a line to type is needed",
     ),
     ("setup: [{h1: []}]", "9:14: setup[0].h1", "here stands no line"),
+    ("setup:\n  - h1: |\n\n", "10:9: setup[0].h1", "here stands no line"),
+    (
+        "setup:\n  - h1: >\n      ls\n\n      ls\n",
+        "10:9: setup[0].h1",
+        "here stand several lines, where a line to type is needed",
+    ),
     ("cases: {}", "9:8: cases", "there are no cases: leave the field out to have one case"),
     (
         "cases: {a b: }",
@@ -210,3 +217,32 @@ def test_a_study_is_named_by_its_folder_or_file(
     assert read_study(Path("study.yaml")).name == "lab99"
     (folder / "other.yaml").write_text(BASE)
     assert read_study(Path("other.yaml")).name == "other"
+
+
+def test_a_block_of_lines_is_one_entry_a_line(tmp_path: Path) -> None:
+    block = """\
+setup:
+  - root: |
+      # what the WAN is
+
+      tc qdisc add dev s1-eth1 root handle 1: netem delay 20ms
+      tc qdisc add dev s1-eth1 parent 1: handle 2: tbf \\
+          rate 1gbit burst 500000 \\
+          limit 26214400
+  - [h1, h2]:
+      - "echo one"
+      - |
+        echo two
+          echo three
+"""
+    (planned,) = read(BASE + block, tmp_path).cases.values()
+    root, *others = [(command.node, command.line) for command in planned.case.setup]
+    assert root == ("root", "tc qdisc add dev s1-eth1 root handle 1: netem delay 20ms")
+    tbf = "tc qdisc add dev s1-eth1 parent 1: handle 2: tbf rate 1gbit burst 500000 limit 26214400"
+    words = [("root", tbf)]
+    words += [(node, f"echo {n}") for n in ("one", "two", "three") for node in ("h1", "h2")]
+    assert others == words
+    places = [(place.line, place.column) for place in planned.setup_places]
+    first = BASE.count("\n") + 1
+    assert places[:2] == [(first + 4, 7), (first + 5, 7)]
+    assert places[2::2] == [(first + 9, 9), (first + 11, 9), (first + 12, 11)]

@@ -52,7 +52,7 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 _COLON_HINT = (
     "; a text that holds a colon and a space, such as a tc line with 'handle 1: netem', "
-    "must stand in quotes"
+    "must stand in quotes, or in a block of lines below `|`"
 )
 _BRACES_HINT = (
     "; a text with ${...} must stand in quotes, and a grid's expression is written $<...>"
@@ -77,12 +77,14 @@ class Scalar:
         plain: it was written without quotes.
         text_column: the column of its first character where the text stands in
             the file as it is, on one line; else None.
+        block: where its first line starts if it is a block of lines (`|`); else None.
     """
 
     mark: Mark
     text: str
     plain: bool = True
     text_column: int | None = None
+    block: Mark | None = None
     weight: int = 1
     depth: int = 0
 
@@ -241,6 +243,13 @@ def _stand_in(key: Raw, value: Raw) -> Raw:
     return value
 
 
+def _block(written: str, mark: Mark) -> Mark:
+    """Return where the first line of a literal block starts, which may be an empty one."""
+    lines = [line for line in written.split("\n")[1:] if line.strip()]
+    indent = min((len(line) - len(line.lstrip(" ")) for line in lines), default=0)
+    return Mark(line=mark.line + 1, column=indent + 1)
+
+
 class _Builder:
     """Builds the tree from events, without recursion."""
 
@@ -291,6 +300,7 @@ class _Builder:
             text=event.value,
             plain=event.style is None,
             text_column=column,
+            block=_block(written, mark) if event.style == "|" else None,
             weight=1 + len(event.value) // 64,
         )
 
@@ -304,7 +314,7 @@ class _Builder:
             raise self._error(f"the alias *{anchor} stands inside of what it stands for", mark)
         self._check_depth(target.depth, mark)
         if isinstance(target, Scalar):
-            return replace(target, mark=mark, text_column=None)
+            return replace(target, mark=mark, text_column=None, block=None)
         return replace(target, mark=mark)
 
     def _check_depth(self, depth: int, mark: Mark) -> None:

@@ -168,8 +168,8 @@ def read_setup(node: Node) -> tuple[Line, ...]:
     """Read lines to type before the traffic starts.
 
     An entry is one `NODE: LINE`, or `[NODE, NODE]: LINE` for the same line at
-    each of them in that order; a list of lines in place of the line means one
-    entry for each.
+    each of them in that order; a list or a block of lines in place of the line means
+    one entry for each.
 
     Raises:
         InputError: it is not of that form.
@@ -185,7 +185,8 @@ def read_setup(node: Node) -> tuple[Line, ...]:
         ((key, value),) = items
         if not key.names:
             raise InputError(f"here stands no node, where {form} is needed", place=key.place)
-        texts = value.sequence("a list of lines") if value.is_sequence else [value]
+        values = value.sequence("a list of lines") if value.is_sequence else [value]
+        texts = [line for one in values for line in one.lines()]
         if not texts:
             raise value.error("here stands no line")
         for text in texts:

@@ -221,6 +221,36 @@ class Node:
             raise self.error(f"here stand several lines, where {what} is needed")
         return text
 
+    def lines(self) -> list[Node]:
+        """Return the lines of a block (`|`), each with its place; a text that is none, alone.
+
+        A line that ends with a backslash goes on in the next one, as in a shell. What is
+        empty or begins with `#` is left out.
+        """
+        if not isinstance(self.raw, Scalar) or self.raw.block is None:
+            return [self]
+        start = self.raw.block
+        found = []
+        begun: tuple[Mark, str] | None = None
+        for index, line in enumerate(self.raw.text.split("\n")):
+            text = line.strip()
+            mark = Mark(
+                line=start.line + index, column=start.column + len(line) - len(line.lstrip())
+            )
+            if begun is not None:
+                mark, text = begun[0], f"{begun[1]} {text}"
+            elif not text or text.startswith("#"):
+                continue
+            if text.endswith("\\"):
+                begun = mark, text[:-1].rstrip()
+            else:
+                found.append((mark, text))
+                begun = None
+        found += [begun] if begun is not None else []
+        return [
+            replace(self, raw=Scalar(mark=mark, text=text, plain=False)) for mark, text in found
+        ]
+
     def boolean(self) -> bool:
         """Return `true` or `false`."""
         value = _BOOLEANS.get(self.line("true or false"))
