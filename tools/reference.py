@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from longfat.model.fields import Field, fields_of
-from longfat.model.network import Host, Link, LinkImpairments
+from longfat.model.network import CpuCosts, Host, HostTiming, Link, LinkImpairments
 from longfat.model.probes import Capture
 from longfat.model.probes.probe import Sampled
 from longfat.model.traffic import Flow, Iperf3, Ping, Transfer
@@ -33,6 +33,8 @@ def _own(flow: type[Flow]) -> list[Field]:
 TABLES: Mapping[str, Iterable[Field]] = {
     "settings": fields_of(Settings).values(),
     "host": fields_of(Host).values(),
+    "timing": fields_of(HostTiming).values(),
+    "cpu": fields_of(CpuCosts).values(),
     "link": [*fields_of(LinkImpairments).values(), *fields_of(Link).values()],
     "flow": fields_of(Flow).values(),
     "iperf3": _own(Iperf3),

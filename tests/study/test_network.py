@@ -172,7 +172,8 @@ HOSTS = [
     (
         "{address: 10.0.0.9/8, forward: yes}",
         ".forward",
-        "unknown field 'forward'; did you mean 'forwards'? (there are: address, forwards, routes)",
+        "unknown field 'forward'; did you mean 'forwards'? (there are: address, forwards, "
+        "routes, profile, timer_latency, cpu)",
     ),
     ("{address: 10.0.0.9}", ".address", "'10.0.0.9' has no prefix length: write it as "
      "10.0.0.9/8 or the like"),

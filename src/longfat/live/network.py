@@ -21,7 +21,7 @@ import warnings
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError, LongfatError
@@ -38,10 +38,12 @@ from longfat.model.fields import fields_of, takes_fields, values_of
 from longfat.model.network import (
     ROOT_NAMESPACE,
     Host,
+    HostTiming,
     Link,
     LinkImpairments,
     Route,
     Switch,
+    timing_from,
 )
 from longfat.model.network import Network as Model
 from longfat.model.network.impairments import UNIMPAIRED
@@ -72,6 +74,8 @@ class Network(RunningNetwork):
         kernel: the kernel's version.
         memory: the machine's memory.
         pace: virtual seconds in a second of wall time, see `Clock.pace`.
+        testbed: the timing of the one computer that runs the switches and all hosts without a
+            timing of their own: what `host` takes, such as {"timer_latency": "50us"}.
         folders: folders of the host's that its commands may read, by where they see them.
         writable_folders: those that they may also write to, likewise.
         on_command: called with its node and itself for each command that a caller starts.
@@ -95,6 +99,7 @@ class Network(RunningNetwork):
         kernel: str = NEWEST,
         memory: Size = DEFAULT_MEMORY_BYTES,
         pace: float | None = None,
+        testbed: Mapping[str, Any] = MappingProxyType({}),
         folders: Mapping[str, str | Path] = MappingProxyType({}),
         writable_folders: Mapping[str, str | Path] = MappingProxyType({}),
         on_command: Callable[[str, Process], None] = lambda _node, _process: None,
@@ -104,7 +109,7 @@ class Network(RunningNetwork):
         super().__init__(
             Case(
                 kernel=kernel,
-                network=Model(hosts=(), switches=(), links=()),
+                network=Model(hosts=(), switches=(), links=(), testbed=timing_from(**testbed)),
                 seed=seed,
                 memory_bytes=size_bytes(memory),
             ),
@@ -187,6 +192,7 @@ class Network(RunningNetwork):
 
     # ------------------------------------------------------- nodes and links
 
+    @takes_fields(HostTiming)
     def host(
         self,
         name: str,
@@ -194,6 +200,9 @@ class Network(RunningNetwork):
         *,
         gateway: str | None = None,
         routes: Mapping[str, str] | None = None,
+        profile: str | None = None,
+        cpu: Mapping[str, object] | None = None,
+        **timing: object,
     ) -> LiveHost:
         """Add a host.
 
@@ -203,9 +212,12 @@ class Network(RunningNetwork):
                 10.0.0.1/8, 10.0.0.2/8, ... if None.
             gateway: the router of its default route.
             routes: more routes: networks, such as "10.1.0.0/16", with their routers.
+            profile: a named timing, such as "vm-2020", for what `timing` and `cpu` do not say.
+            cpu: what its CPU's work costs, by name: {"syscall": "300ns", "copy": "80ps/B"}.
+            timing: how late its CPU is; the network's testbed, if nothing is given.
 
         Raises:
-            InputError: the name is taken or none, or the address is none.
+            InputError: the name is taken or none, or the address is none, or a timing is.
         """
         hosts = self._case.network.hosts
         return self._add_host(
@@ -213,6 +225,7 @@ class Network(RunningNetwork):
                 name=name,
                 address=self._next_address() if address is None else host_address(address),
                 routes=_routes(gateway, routes),
+                timing=timing_from(profile=profile, cpu=cpu, **timing),
             ),
             hosts,
         )
@@ -444,6 +457,8 @@ class Network(RunningNetwork):
             ours = getattr(now, name)
             if getattr(model, name)[: len(ours)] != ours:
                 raise ValueError(f"the network's {name} are others")
+        if model.testbed != now.testbed:
+            raise ValueError("the network's testbed is another")
         added = Model(
             hosts=model.hosts[len(now.hosts) :],
             switches=model.switches[len(now.switches) :],

@@ -143,6 +143,13 @@ class Case:
         del data["files"]
         if self.files:
             data["files"] = [file.to_json() for file in self.files]
+        # Likewise the timing of hosts.
+        for timed, key in (
+            (data["network"], "testbed"),
+            *((one, "timing") for one in data["network"]["hosts"]),
+        ):
+            if timed[key] is None:
+                del timed[key]
         for link in data["network"]["links"]:
             for way in ("a_to_b", "b_to_a"):
                 link[way] = {

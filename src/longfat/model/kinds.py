@@ -312,6 +312,38 @@ class Time(_Number[float]):
         return {"anyOf": [number, text]}
 
 
+_PS_PER_B = re.compile(r"([0-9]+)\s*ps/B")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimePerByte(_Number[float]):
+    """A time for each byte, in seconds; a study writes it in whole picoseconds."""
+
+    unit: ClassVar[Unit] = Unit.SECONDS
+    least: float = 0.0
+    most: float = 1e-7
+    what: str = "a time for each byte, such as 80ps/B"
+    example: str = "80ps/B"
+
+    def convert(self, text: str) -> float:
+        found = _PS_PER_B.fullmatch(text)
+        if not found:
+            raise WrongKindError(f"{text!r} is not {self.what}")
+        return int(found[1]) / 1e12
+
+    def rounded(self, value: float) -> float:
+        return float(value)
+
+    def text(self, value: float) -> str:
+        return f"{round(value * 1e12)}ps/B"
+
+    def words(self, value: float) -> str:
+        return self.text(value)
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "string", "pattern": "^[0-9]+ ?ps/B$", "examples": [self.example]}
+
+
 def percent_text(fraction: float) -> str:
     """Return a share as a percentage, with all of its digits, such as `0.01%`."""
     percent = format((Decimal(repr(fraction)) * 100).normalize(), "f")

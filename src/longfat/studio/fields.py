@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from longfat.model.fields import fields_of
-from longfat.model.network import LinkImpairments
+from longfat.model.network import HostTiming, LinkImpairments
 from longfat.model.traffic import FLOWS, Flow
 
 if TYPE_CHECKING:
@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 
 def form_fields() -> dict[str, Any]:
-    """Return the fields of links and of flows, tool by tool, those of plug-ins among them."""
+    """Return the fields of hosts' timing, of links and of flows, those of plug-ins among them."""
     common = fields_of(Flow)
     return {
+        "host": [_info(field) for field in fields_of(HostTiming).values()],
         "link": [_info(field) for field in fields_of(LinkImpairments).values()],
         "flow": [_info(field) for field in common.values()],
         "tools": {

@@ -12,11 +12,20 @@ import re
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.model.fields import fields_of, read_fields
-from longfat.model.network import ROOT_NAMESPACE, Host, Network, Problem, Switch, problems
+from longfat.model.network import (
+    ROOT_NAMESPACE,
+    TIMING_KEYS,
+    Host,
+    Network,
+    Problem,
+    Switch,
+    problems,
+)
 from longfat.model.network.check import LONGEST_INTERFACE
 from longfat.study.addresses import read_address, read_routes
 from longfat.study.links import read_link
 from longfat.study.node import Node
+from longfat.study.timing import read_testbed, read_timing
 
 LONGEST_NODE_NAME = LONGEST_INTERFACE - len("-eth00")
 
@@ -49,7 +58,7 @@ def read_network(node: Node) -> Network:
     Raises:
         InputError: something in it is wrong.
     """
-    fields = node.fields("a network", allowed=("hosts", "switches", "links"))
+    fields = node.fields("a network", allowed=("hosts", "switches", "links", "testbed"))
     if "hosts" not in fields:
         raise node.error("the network has no hosts: write hosts: {h1: 10.0.0.1/8}")
     names: dict[str, Node] = {}
@@ -57,7 +66,8 @@ def read_network(node: Node) -> Network:
     switches = _read_switches(fields["switches"], names) if "switches" in fields else ()
     link_nodes = fields["links"].sequence("a list of links") if "links" in fields else []
     links = tuple(read_link(link, names) for link in link_nodes)
-    network = Network(hosts=hosts, switches=switches, links=links)
+    testbed = read_testbed(fields["testbed"]) if "testbed" in fields else None
+    network = Network(hosts=hosts, switches=switches, links=links, testbed=testbed)
     for problem in problems(network):
         where = names[str(problem.path[1])] if problem.path[0] != "links" else None
         if where is None:
@@ -111,12 +121,13 @@ def _read_host(name: str, node: Node) -> Host:
         return Host(name=name, address=None)
     if not node.is_mapping:
         return Host(name=name, address=read_address(node))
-    fields = node.fields(_HOST, allowed=("address", *fields_of(Host), "routes"))
+    fields = node.fields(_HOST, allowed=("address", *fields_of(Host), "routes", *TIMING_KEYS))
     return Host(
         name=name,
         address=read_address(fields["address"]) if "address" in fields else None,
         **read_fields(Host, fields),
         routes=read_routes(fields["routes"]) if "routes" in fields else (),
+        timing=read_timing(fields),
     )
 
 

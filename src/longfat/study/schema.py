@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from longfat.model.fields import fields_of
-from longfat.model.network import Host, Link, LinkImpairments
+from longfat.model.network import PROFILES, CpuCosts, Host, HostTiming, Link, LinkImpairments
 from longfat.model.probes import PROBES
 from longfat.model.traffic import FLOWS
 from longfat.study.expand import Settings
@@ -100,6 +100,7 @@ def _network() -> dict[str, Any]:
         **_fields(fields_of(Host).values()),
         "address": _about(_TEXT, "the address of its first interface, with prefix length"),
         "routes": _about(_mapping(_TEXT), "networks, or `default`, with the next router"),
+        **_timing(),
     }
     one_way = _fields(fields_of(LinkImpairments).values())
     link = {
@@ -115,6 +116,10 @@ def _network() -> dict[str, Any]:
                 "hosts with the addresses of their first interfaces",
             ),
             "switches": _about({"type": "array", "items": _TEXT}, "learning bridges"),
+            "testbed": _about(
+                {"anyOf": [_object(_timing()), _ABSENT]},
+                "the timing of one computer that runs the switches and all other hosts",
+            ),
             "links": {
                 "type": "array",
                 "items": {
@@ -127,6 +132,18 @@ def _network() -> dict[str, Any]:
         },
         required=("hosts",),
     )
+
+
+def _timing() -> dict[str, Any]:
+    costs = _object(_fields(fields_of(CpuCosts).values()))
+    return {
+        **_fields(fields_of(HostTiming).values()),
+        "cpu": _about({"anyOf": [costs, _ABSENT]}, "what the work of its CPU costs"),
+        "profile": _about(
+            {"anyOf": [{"enum": list(PROFILES)}, _TEMPLATE, _ABSENT]},
+            "a named timing, for what is not given",
+        ),
+    }
 
 
 def _flow() -> dict[str, Any]:

@@ -162,6 +162,8 @@ export interface FieldInfo {
 }
 
 export interface Fields {
+  /** Those of a host's timing. */
+  host: FieldInfo[];
   link: FieldInfo[];
   /** Those of every flow. */
   flow: FieldInfo[];

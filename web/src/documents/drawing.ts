@@ -17,6 +17,8 @@ export interface DrawnNode {
   kind: NodeKind;
   address: string | null;
   routes: { to: string; via: string }[];
+  /** A host's other fields, as typed, by key: `timer_latency`. */
+  fields: Record<string, string>;
   interfaces: string[];
   line: number;
 }
@@ -114,12 +116,16 @@ function readNodes(source: Source, networkPath: Path): DrawnNode[] {
   const nodes = new Map<string, DrawnNode>();
   for (const { key, node, line } of entries(source, [...networkPath, "hosts"])) {
     const inside = resolved(source, node);
-    const host: DrawnNode = { name: key, kind: "host", address: scalarText(source, inside), routes: [], interfaces: [], line };
+    const host: DrawnNode = { name: key, kind: "host", address: scalarText(source, inside), routes: [], fields: {}, interfaces: [], line };
     if (isMapping(inside)) {
       host.address = scalarText(source, resolvedEntry(source, inside, "address"));
       const routes = toValue(source, resolvedEntry(source, inside, "routes"));
       if (routes !== null && typeof routes === "object" && !Array.isArray(routes)) {
         host.routes = Object.entries(routes).map(([to, via]) => ({ to, via: typeof via === "string" ? via : "" }));
+      }
+      for (const { key: field, node: value } of entries(source, [...networkPath, "hosts", key])) {
+        const typed = scalarText(source, resolved(source, value));
+        if (typed !== null && field !== "address") host.fields[field] = typed;
       }
       const forwards = scalarText(source, resolvedEntry(source, inside, "forwards"));
       if (forwards !== null && /^(yes|true|on)$/i.test(forwards)) host.kind = "router";
@@ -129,7 +135,7 @@ function readNodes(source: Source, networkPath: Path): DrawnNode[] {
   for (const { node } of items(source, [...networkPath, "switches"])) {
     const name = scalarText(source, node);
     if (name === null || nodes.has(name)) continue;
-    nodes.set(name, { name, kind: "switch", address: null, routes: [], interfaces: [], line: lineOf(source, node) });
+    nodes.set(name, { name, kind: "switch", address: null, routes: [], fields: {}, interfaces: [], line: lineOf(source, node) });
   }
   return [...nodes.values()];
 }

@@ -1,10 +1,11 @@
 /** A host, router or switch. */
 
+import { useFields } from "../app/server";
 import { deleteSelection, rename } from "../canvas/commands";
 import { NodeIcon } from "../canvas/icons";
 import { change } from "../documents/change";
 import type { DrawnNode, Drawing } from "../documents/drawing";
-import { setAddress, setForwards } from "../documents/edits/nodes";
+import { setAddress, setForwards, setHostField } from "../documents/edits/nodes";
 import type { StudyDocument } from "../documents/model";
 import { openTerminal } from "../terminals/open";
 import { Check, Field } from "./Field";
@@ -19,6 +20,7 @@ export function NodeProperties({ document, drawing, node }: { document: StudyDoc
   const field = fieldName([...drawing.networkPath, "hosts", node.name]);
   const problems = document.check?.problems ?? [];
   const isSwitch = node.kind === "switch";
+  const fields = useFields().host;
   const addressProblem = problemOf(problems, `${field}.address`) ?? problems.find((one) => one.field === field) ?? null;
   return (
     <>
@@ -48,6 +50,18 @@ export function NodeProperties({ document, drawing, node }: { document: StudyDoc
               commit={(typed) => change(document.id, (text) => setAddress(text, drawing.networkPath, node.name, typed || null), { joins: true })}
             />
           )}
+          {!isSwitch &&
+            fields.map(({ key, label, placeholder, help }) => (
+              <Field
+                key={key}
+                label={label}
+                title={help}
+                value={node.fields[key] ?? ""}
+                placeholder={placeholder}
+                problem={problemOf(problems, `${field}.${key}`)?.message ?? null}
+                commit={(typed) => change(document.id, (text) => setHostField(text, drawing.networkPath, node.name, key, typed || null), { joins: true })}
+              />
+            ))}
         </div>
         {!isSwitch && (
           <Check

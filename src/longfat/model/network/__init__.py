@@ -25,11 +25,24 @@ from longfat.model.network.model import (
 )
 from longfat.model.network.routing import NoRouteError, follow_back, follow_links, trace_route
 from longfat.model.network.shape import shape_lines
+from longfat.model.network.timing import (
+    PROFILES,
+    TIMING_KEYS,
+    CpuCosts,
+    HostTiming,
+    profile_named,
+    timing_from,
+    timing_with,
+)
 
 __all__ = [
+    "PROFILES",
     "ROOT_NAMESPACE",
+    "TIMING_KEYS",
     "Batch",
+    "CpuCosts",
     "Host",
+    "HostTiming",
     "Link",
     "LinkImpairments",
     "Network",
@@ -43,7 +56,10 @@ __all__ = [
     "hosts_file",
     "link_of_qdisc",
     "problems",
+    "profile_named",
     "shape_commands",
     "shape_lines",
+    "timing_from",
+    "timing_with",
     "trace_route",
 ]

@@ -15,6 +15,8 @@ from longfat.model.network.model import ROOT_NAMESPACE
 from longfat.model.network.shape import shape_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from longfat.model.network.model import Link, Network
 
 Program = Literal["ip", "tc", "sh"]
@@ -68,7 +70,21 @@ def build_batches(network: Network) -> list[Batch]:
             batches.append(Batch("sh", host.name, (FORWARD_LINE,)))
         inside[host.name] += [f"route add {route.to} via {route.via}" for route in host.routes]
         batches.append(Batch("ip", host.name, tuple(inside[host.name])))
-    return batches + [Batch("tc", node, lines) for node, lines in _shapes(network).items()]
+    batches += [Batch("tc", node, lines) for node, lines in _shapes(network).items()]
+    return batches + [Batch("sh", node, (line,)) for node, line in _timing_lines(network)]
+
+
+def _timing_lines(network: Network) -> Iterator[tuple[str, str]]:
+    """Yield the lines that say how long the CPUs of hosts take, each with its node."""
+    timings = [
+        (host.name, host.timing or network.testbed, host.timing is None) for host in network.hosts
+    ]
+    timings.append((ROOT_NAMESPACE, network.testbed, True))
+    for node, timing, is_shared in timings:
+        if timing is not None:
+            values = timing.sysctl_values() | ({"shared": 1} if is_shared else {})
+            words = (f"net.host_cpu.{name}={value}" for name, value in values.items())
+            yield node, " ".join(("sysctl -qw", *words))
 
 
 def _link_lines(link: Link, names: tuple[str, str], inside: dict[str, list[str]]) -> list[str]:

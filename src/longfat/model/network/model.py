@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from longfat.model.fields import declare
 from longfat.model.kinds import Flag, Size
 from longfat.model.network.impairments import UNIMPAIRED, LinkImpairments
+from longfat.model.network.timing import HostTiming
 
 ROOT_NAMESPACE = "root"
 """The shell where the switches' interfaces are visible; no node may have this name."""
@@ -36,6 +37,7 @@ class Host:
             of the host's first interface; none, if None.
         forwards: it passes on packets that are not for itself, as a router does.
         routes: its static routes.
+        timing: how long its CPU takes; that of the network's testbed, if None.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Host:
         help="it passes on packets that are not for itself, as a router does",
     )
     routes: tuple[Route, ...] = ()
+    timing: HostTiming | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,11 +114,19 @@ class Network:
 
     Hosts count from 0 (`h1-eth0`) and switches from 1 (`s1-eth1`), as Mininet
     and MiniEdit do, so that the labs' commands fit.
+
+    Attributes:
+        hosts: hosts and routers.
+        switches: the switches.
+        links: the links.
+        testbed: the timing of the one computer that runs the switches and all hosts
+            without a timing of their own; infinitely fast, if None.
     """
 
     hosts: tuple[Host, ...]
     switches: tuple[Switch, ...]
     links: tuple[Link, ...]
+    testbed: HostTiming | None = None
 
     def node_names(self) -> tuple[str, ...]:
         """Return the names of the hosts and then of the switches."""

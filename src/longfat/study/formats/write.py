@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from longfat.model.case import Case, Command, File
-    from longfat.model.network import Host, Link, Network
+    from longfat.model.network import Host, HostTiming, Link, Network
 
 _WIDTH = 100
 _PART = re.compile("^(network|files|setup|flows|probes|layout):", re.MULTILINE)
@@ -98,6 +98,8 @@ def _network(network: Network) -> CommentedMap:
     found = CommentedMap({"hosts": _block_or_row(hosts)})
     if network.switches:
         found["switches"] = _row(switch.name for switch in network.switches)
+    if network.testbed is not None:
+        found["testbed"] = _row(_timing(network.testbed))
     if network.links:
         found["links"] = _block_or_row([_link(link) for link in network.links])
     return found
@@ -117,9 +119,18 @@ def _host(host: Host) -> Any:
     fields |= written_fields(host)
     if host.routes:
         fields["routes"] = _row({route.to: route.via for route in host.routes})
+    if host.timing is not None:
+        fields |= _timing(host.timing)
     if list(fields) == ["address"]:
         return host.address
     return _row(fields)
+
+
+def _timing(timing: HostTiming) -> dict[str, Any]:
+    fields: dict[str, Any] = written_fields(timing)
+    if costs := written_fields(timing.cpu):
+        fields["cpu"] = _row(costs)
+    return fields
 
 
 def _link(link: Link) -> CommentedMap | CommentedSeq:

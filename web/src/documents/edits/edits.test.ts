@@ -4,7 +4,7 @@ import { copy, paste } from "./clipboard";
 import { addFlow, removeFlow, renameFlow, setFlowEnds, setFlowField, setFlowTool } from "./flows";
 import { move } from "./layout";
 import { addLink, makeSame, removeLink, renumbered, setLinkAddress, setMtu, setProperty, splitLink } from "./links";
-import { addNode, removeNodes, setAddress, setForwards, setRoutes } from "./nodes";
+import { addNode, removeNodes, setAddress, setForwards, setHostField, setRoutes } from "./nodes";
 import { renameNode } from "./rename";
 import { addSetupLine, removeSetupLine, setSetupLine, setSysctl } from "./setup";
 import { newStudyText, setStudyField } from "./study";
@@ -173,6 +173,13 @@ describe("nodes", () => {
     expect(setAddress(TEXT, NET, "h1", "10.0.0.7/8")).toBe(TEXT.replace("10.0.0.1/8", "10.0.0.7/8"));
     expect(setAddress(TEXT, NET, "h1", null)).toContain("hosts: {h1: ,  h2: 10.0.0.2/8");
     expect(setAddress(TEXT, NET, "r1", "10.0.0.7/8")).toContain("r1: {forwards: yes, address: 10.0.0.7/8}");
+  });
+
+  it("writes a host's other fields and takes them away", () => {
+    const text = setHostField(TEXT, NET, "h1", "timer_latency", "50us");
+    expect(text).toContain("{h1: {address: 10.0.0.1/8, timer_latency: 50us},  h2:");
+    expect(readDrawing(text).nodes.find((node) => node.name === "h1")?.fields).toEqual({ timer_latency: "50us" });
+    expect(setHostField(text, NET, "h1", "timer_latency", null)).toBe(TEXT);
   });
 
   it("copies and pastes with new names, addresses and links", () => {

@@ -78,6 +78,15 @@ export function setForwards(text: string, networkPath: Path, name: string, forwa
   });
 }
 
+/** Another field of a host's, such as `timer_latency`; null takes it away. */
+export function setHostField(text: string, networkPath: Path, name: string, field: string, typed: string | null): string {
+  return edited(text, (draft) => {
+    const path = [...networkPath, "hosts", name];
+    asMapping(draft, path);
+    setOrEmpty(draft, path, field, typed);
+  });
+}
+
 /** All routes of a host: networks, or `default`, with the next router's address. */
 export function setRoutes(text: string, networkPath: Path, name: string, routes: readonly { to: string; via: string }[]): string {
   return edited(text, (draft) => {
