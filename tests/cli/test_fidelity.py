@@ -32,7 +32,12 @@ def test_the_page_goes_to_a_file(tmp_path: Path) -> None:
         "off: seeded lossy bulk largest cwnd: published 1.00 MB, ours 31.1 KB",
     ]
     page = longfat("fidelity", str(SEEDED), "--study", str(SEEDED), cwd=tmp_path).stdout
-    assert (tmp_path / "docs/fidelity.md").read_text() == page
+    written = tmp_path / "docs/fidelity.md"
+    assert written.read_text() == page
+    by_hand = "<!-- written by hand -->\n## More\n"
+    written.write_text(f"# Old\n{by_hand}")
+    longfat(*arguments, cwd=tmp_path)
+    assert written.read_text() == f"{page}\n{by_hand}"
 
 
 def test_nothing_off_ends_with_0(tmp_path: Path) -> None:

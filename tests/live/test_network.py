@@ -81,6 +81,28 @@ def test_routers_pass_packets_on(kernel: str, make_network: MakeNetwork) -> None
     assert h1.run("ping -c 1 -W 1 10.2.0.2").returncode == 1
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_hosts_have_timings(kernel: str, make_network: MakeNetwork, tmp_path: Path) -> None:
+    net = make_network(kernel=kernel, seed=1, testbed={"timer_latency": "100us"})
+    h1 = net.host("h1", timer_latency="51.2us")
+    h2 = net.host("h2", profile="vm-2020", cpu={"copy": "50ps/B"}, timer_latency=0)
+    net.link(h1, net.switch("s1"), delay="1ms")
+    net.link(net["s1"], h2)
+    # h1 delays what it sends, s1 what comes back; wake-ups and system calls of h2 are free.
+    rtt_s = h1.ping(h2, count=3)["min_s"]
+    assert rtt_s == pytest.approx(2e-3 + 51.2e-6 + 100e-6, abs=3e-6)
+    assert h2.sysctl("net.host_cpu.copy_ps") == "50"
+    assert h2.sysctl("net.host_cpu.timer_latency_ns") == "0"
+    net.save(tmp_path / "study.yaml")
+    with longfat.Network.open(tmp_path / "study.yaml") as again:
+        assert again.model == net.model
+    for wrong in ({"timer_latency": "50"}, {"cpu": {"copies": 1}}, {"profile": "none"}):
+        with pytest.raises(InputError):
+            net.host("h3", **wrong)
+    with pytest.raises(InputError, match="has no 'latency'"):
+        net.host("h3", latency="50us")
+
+
 def test_a_network_grows_while_it_lives(net: Network) -> None:
     h1 = host(net, "h1")
     assert h1.run("ping -c 1 -W 1 h2").returncode == 0

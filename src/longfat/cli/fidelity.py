@@ -14,6 +14,9 @@ from longfat.output.report.fidelity_page import fidelity_markdown
 from longfat.study import Study, read_study
 from longfat.study.labs import find_lab, find_study
 
+_BY_HAND = "<!-- written by hand -->\n"
+"""The line of a page from which on it is kept."""
+
 
 @click.command()
 @click.argument(
@@ -28,7 +31,8 @@ from longfat.study.labs import find_lab, find_study
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the page to this file, and print what is off.",
+    help="Write the page to this file, and print what is off. What follows the line "
+    "<!-- written by hand --> in it is kept.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list in place of the page.")
 def fidelity(
@@ -79,8 +83,11 @@ def _study(folder: Path, study_name: str | None) -> Study:
 
 
 def _write(path: Path, text: str) -> None:
+    """Write the page; what was written by hand at the end of an older one stays."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        older = path.read_text(encoding="utf-8") if path.exists() else ""
+        _, marker, by_hand = older.partition(_BY_HAND)
+        path.write_text(text + (f"\n{marker}{by_hand}" if marker else ""), encoding="utf-8")
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}") from None

@@ -159,7 +159,7 @@ def test_what_a_running_network_cannot_take_is_told(make_page: MakePage) -> None
     page.do("update", text=STUDY.replace("10.0.0.2/8", "10.0.0.9/8"), case=None)
     page.wait(lambda: page.last("stale"))
     stale = page.last("stale") or {}
-    assert stale["reasons"] == ["the host h2 has other addresses or routes"]
+    assert stale["reasons"] == ["the host h2 has other addresses, routes or timing"]
     page.do("update", text=STUDY, case=None)
     page.wait(lambda: (page.last("stale") or {})["reasons"] == [])
 

@@ -12,6 +12,7 @@ from longfat.study.read import parse_study
 
 if TYPE_CHECKING:
     from longfat.model.case import Case
+    from longfat.model.network import Network
     from longfat.study import Planned
 
 
@@ -102,17 +103,22 @@ def _changes(now: Case, new: Case) -> list[str]:
             if name not in theirs:
                 reasons.append(f"the {kind} {name} was taken away")
             elif theirs[name] != node:
-                reasons.append(f"the {kind} {name} has other addresses or routes")
-    drawn = new.network.links
-    for index, link in enumerate(now.network.links):
-        if index >= len(drawn) or _ends(drawn[index]) != _ends(link):
-            reasons.append(f"the link from {link.a} to {link.b} was taken away or moved")
-            break
+                reasons.append(f"the {kind} {name} has other addresses, routes or timing")
+    if now.network.testbed != new.network.testbed:
+        reasons.append("the testbed has another timing")
+    reasons += _link_changes(now.network, new.network)
     if new.files != now.files:
         reasons.append("the files of the machine were changed")
     if new.setup[: len(now.setup)] != now.setup:
         reasons.append("set-up lines that have run were changed")
     return reasons
+
+
+def _link_changes(now: Network, new: Network) -> list[str]:
+    for index, link in enumerate(now.links):
+        if index >= len(new.links) or _ends(new.links[index]) != _ends(link):
+            return [f"the link from {link.a} to {link.b} was taken away or moved"]
+    return []
 
 
 def _ends(link: object) -> tuple[object, ...]:

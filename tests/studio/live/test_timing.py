@@ -1,0 +1,42 @@
+"""The timing of hosts in the studio: what a form has, and what a session can take."""
+
+from __future__ import annotations
+
+import pytest
+
+from longfat.studio.fields import form_fields
+from longfat.studio.live.drawn_network import cannot_take, read_drawing
+
+STUDY = """\
+title: Timing
+network:
+  hosts: {h1: {address: 10.0.0.1/8, timer_latency: 50us}, h2: 10.0.0.2/8}
+  testbed: {timer_latency: 27us}
+  links: [[h1, h2]]
+"""
+
+
+def test_a_form_has_a_hosts_latency() -> None:
+    (field,) = form_fields()["host"]
+    assert (field["key"], field["label"], field["limits"]) == (
+        "timer_latency",
+        "Timer latency",
+        "0s to 10ms",
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reasons"),
+    [
+        ("50us", "50us", []),
+        ("50us", "51us", ["the host h1 has other addresses, routes or timing"]),
+        ("27us", "28us", ["the testbed has another timing"]),
+        ("  testbed: {timer_latency: 27us}\n", "", ["the testbed has another timing"]),
+    ],
+)
+def test_a_session_cannot_take_another_timing(old: str, new: str, reasons: list[str]) -> None:
+    drawn = (
+        read_drawing(text, name="timing", case=None, beside=None)
+        for text in (STUDY, STUDY.replace(old, new))
+    )
+    assert cannot_take(*drawn) == reasons
