@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from longfat.model.fields import Field, fields_of
-from longfat.model.network import CpuCosts, Host, HostTiming, Link, LinkImpairments
+from longfat.model.network import CpuCosts, Host, HostTiming, Link, LinkImpairments, Network
 from longfat.model.probes import Capture
 from longfat.model.probes.probe import Sampled
 from longfat.model.traffic import Flow, Iperf3, Ping, Transfer
@@ -32,6 +32,7 @@ def _own(flow: type[Flow]) -> list[Field]:
 
 TABLES: Mapping[str, Iterable[Field]] = {
     "settings": fields_of(Settings).values(),
+    "network": fields_of(Network).values(),
     "host": fields_of(Host).values(),
     "timing": fields_of(HostTiming).values(),
     "cpu": fields_of(CpuCosts).values(),

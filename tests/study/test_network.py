@@ -97,9 +97,25 @@ NETWORK = [
         "circle for ever",
     ),
     (
+        "{hosts: {h1: , h2: }, switches: [s1], links: [[h1, s1], [h2, s1, {mtu: 9000}]]}",
+        "2:77: network.links[1].mtu",
+        "the switch s1 has links of different MTUs: 9000 here and 1500 between h1 and s1; it would "
+        "drop larger frames without a word: give them the same MTU, or put a router there",
+    ),
+    (
+        "{hosts: {h1: {offloads: gro=on}}}",
+        "2:34: network.hosts.h1.offloads",
+        "'gro=on' are no offloads: write names and on or off (such as tso off gro on)",
+    ),
+    (
+        "{hosts: {h1: {rx_coalescing: 20}}}",
+        "2:39: network.hosts.h1.rx_coalescing",
+        "",
+    ),
+    (
         "{hosts: {h2345678: 10.0.0.1/8}, hots: 1}",
         "2:42: network.hots",
-        "unknown field 'hots'; did you mean 'hosts'? (there are: hosts, switches, links)",
+        "unknown field 'hots'; did you mean 'hosts'? (there are: hosts, switches, links, testbed, frames)",
     ),
 ]
 

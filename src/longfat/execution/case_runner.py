@@ -22,7 +22,7 @@ from longfat.execution.hints import missing_file_hint
 from longfat.execution.runs import staged_run
 from longfat.execution.runs.space import disk_full, is_full
 from longfat.execution.tools import PACKAGES, Toolbox, missing_tool
-from longfat.model.network import link_of_qdisc
+from longfat.model.network import typed_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -162,8 +162,8 @@ def _failure(case: Case, failed: FailedCommand, *, setup_places: Sequence[Place]
         kind = InputError if probe.is_refused(words) else MachineError
         return kind(f"probe {probe.name!r}: `{line}` {ending}: {words or 'it said nothing'}")
     if failed.step == "network":
-        if link := link_of_qdisc(case.network, line):
-            return InputError(f"the qdisc of the link {link.a} - {link.b}: `{line}`: {words}")
+        if part := typed_part(case.network, line):
+            return InputError(f"{part}: `{line}`: {words}")
         return MachineError(f"the network could not be built: `{line}` {ending}: {words}")
     index = failed.index or 0
     program = case.setup[index].line.split(maxsplit=1)[0]

@@ -22,6 +22,7 @@ from longfat.engine.init import init_program
 from longfat.engine.sandbox.confinement import LOADER
 from longfat.errors import HostError
 from longfat.execution.runs import Tool
+from longfat.model.network import interface_commands
 
 if TYPE_CHECKING:
     from longfat.model.case import Case
@@ -89,6 +90,8 @@ class Toolbox:
         names = {"ip", "tc", "sysctl"}
         parts: tuple[Flow | Probe, ...] = (*case.flows, *case.probes)
         names |= {name for part in parts for name in part.needs}
+        lines = [line for _, line in interface_commands(case.network)]
+        names |= {"ethtool" for line in lines if line.startswith("ethtool ")}
         missing = sorted(name for name in names if self._program(name) is None)
         if missing:
             raise missing_tool(missing[0])

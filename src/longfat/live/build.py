@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError, MachineError
-from longfat.model.network import ROOT_NAMESPACE, build_batches, link_of_qdisc
+from longfat.model.network import ROOT_NAMESPACE, build_batches, typed_part
 
 if TYPE_CHECKING:
     from longfat.live.record import Record
@@ -63,8 +63,8 @@ def build(network: Network, *, built: Network | None, session: Session, record: 
         record.add(time_ns / 1e9, batch.node, "; ".join(f"{program}{x}" for x in batch.lines))
     if done.failed is not None:
         line, words = done.failed.line, done.failed.words
-        if link := link_of_qdisc(network, line):
-            raise InputError(f"the qdisc of the link {link.a} - {link.b}: `{line}`: {words}")
+        if part := typed_part(network, line):
+            raise InputError(f"{part}: `{line}`: {words}")
         raise MachineError(f"the network could not be built: `{line}`: {words}")
 
 

@@ -34,6 +34,8 @@ CASE_FORMAT = 3
 # Properties of links that the first cases had; one that came later is left out where it is not
 # set, so that a case without it keeps its digest.
 _ALWAYS = frozenset(("rate_bps", "delay_s", "jitter_s", "loss", "queue_bytes"))
+# Of networks, hosts and links: what stands in a case only where it is said.
+_LATER = frozenset(("frames", "offloads", "rx_coalescing_s", "testbed", "timing"))
 
 DEFAULT_MEMORY_BYTES = 2 * 1024**3
 
@@ -139,18 +141,16 @@ class Case:
     def to_json(self) -> dict[str, Any]:
         """Return the case as plain data; flows carry their tool's name, probes their kind."""
         data = dataclasses.asdict(self)
-        # They came later: a case without files keeps its digest.
+        # What came later: a case without it keeps its digest.
         del data["files"]
         if self.files:
             data["files"] = [file.to_json() for file in self.files]
-        # Likewise the timing of hosts.
-        for timed, key in (
-            (data["network"], "testbed"),
-            *((one, "timing") for one in data["network"]["hosts"]),
-        ):
-            if timed[key] is None:
-                del timed[key]
-        for link in data["network"]["links"]:
+        network = data["network"]
+        for part in (network, *network["hosts"], *network["links"]):
+            for name in _LATER & part.keys():
+                if part[name] in (None, "", False):
+                    del part[name]
+        for link in network["links"]:
             for way in ("a_to_b", "b_to_a"):
                 link[way] = {
                     name: value

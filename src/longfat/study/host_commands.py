@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.model.case import Command
-from longfat.model.network import ROOT_NAMESPACE
+from longfat.model.network import ROOT_NAMESPACE, interface_commands
 
 if TYPE_CHECKING:
     from longfat.model.network import Host, Network
@@ -66,10 +66,10 @@ def _of_host(host: Host, ends: list[tuple[str, str | None]]) -> Addressing:
     return Addressing(ip=ip, gateway=gateway, lines=tuple(lines))
 
 
-def mtu_lines(network: Network) -> list[Command]:
-    """Return the lines that set the MTU of links that say one."""
+def interface_lines(network: Network) -> list[Command]:
+    """Return the lines that set MTUs and offloads, for a network that others build."""
     hosts = {host.name for host in network.hosts}
-    return [
+    sizes = [
         Command(
             node=node if node in hosts else ROOT_NAMESPACE,
             line=f"ip link set {name} mtu {link.mtu_bytes}",
@@ -78,3 +78,4 @@ def mtu_lines(network: Network) -> list[Command]:
         if link.mtu_bytes is not None
         for node, name in zip((link.a, link.b), names, strict=True)
     ]
+    return sizes + [Command(node=node, line=line) for node, line in interface_commands(network)]

@@ -58,7 +58,8 @@ def read_network(node: Node) -> Network:
     Raises:
         InputError: something in it is wrong.
     """
-    fields = node.fields("a network", allowed=("hosts", "switches", "links", "testbed"))
+    own = fields_of(Network)
+    fields = node.fields("a network", allowed=("hosts", "switches", "links", "testbed", *own))
     if "hosts" not in fields:
         raise node.error("the network has no hosts: write hosts: {h1: 10.0.0.1/8}")
     names: dict[str, Node] = {}
@@ -67,7 +68,13 @@ def read_network(node: Node) -> Network:
     link_nodes = fields["links"].sequence("a list of links") if "links" in fields else []
     links = tuple(read_link(link, names) for link in link_nodes)
     testbed = read_testbed(fields["testbed"]) if "testbed" in fields else None
-    network = Network(hosts=hosts, switches=switches, links=links, testbed=testbed)
+    network = Network(
+        hosts=hosts,
+        switches=switches,
+        links=links,
+        testbed=testbed,
+        **read_fields(Network, fields),
+    )
     for problem in problems(network):
         where = names[str(problem.path[1])] if problem.path[0] != "links" else None
         if where is None:

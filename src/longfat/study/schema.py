@@ -10,7 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from longfat.model.fields import fields_of
-from longfat.model.network import PROFILES, CpuCosts, Host, HostTiming, Link, LinkImpairments
+from longfat.model.network import (
+    PROFILES,
+    CpuCosts,
+    Host,
+    HostTiming,
+    Link,
+    LinkImpairments,
+    Network,
+)
 from longfat.model.probes import PROBES
 from longfat.model.traffic import FLOWS
 from longfat.study.expand import Settings
@@ -120,6 +128,7 @@ def _network() -> dict[str, Any]:
                 {"anyOf": [_object(_timing()), _ABSENT]},
                 "the timing of one computer that runs the switches and all other hosts",
             ),
+            **_fields(fields_of(Network).values()),
             "links": {
                 "type": "array",
                 "items": {

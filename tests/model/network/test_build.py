@@ -11,6 +11,7 @@ from longfat.model.network import (
     Switch,
     build_batches,
     hosts_file,
+    interface_commands,
     shape_commands,
 )
 
@@ -143,3 +144,26 @@ def test_a_host_is_called_by_its_first_address() -> None:
 
 def test_hosts_can_be_called_by_name() -> None:
     assert "10.0.0.2 h2\n" in hosts_file(LAB08)
+
+
+def test_frames_offloads_and_coalescing_become_lines() -> None:
+    network = Network(
+        hosts=(
+            Host(name="h1", address=None, offloads="tx off"),
+            Host(name="h2", address=None, rx_coalescing_s=2e-5),
+        ),
+        switches=(Switch(name="s1"),),
+        links=(Link(a="h1", b="s1", offloads="sg off"), Link(a="s1", b="h2")),
+        frames=True,
+    )
+    assert interface_commands(network) == [
+        ("h1", "ip link set h1-eth0 gso_max_segs 1"),
+        ("h1", "ethtool -K h1-eth0 tx off sg off"),
+        (ROOT_NAMESPACE, "ethtool -K s1-eth1 sg off"),
+        (ROOT_NAMESPACE, "ethtool -K s1-eth2 tso off"),
+        ("h2", "ip link set h2-eth0 gso_max_segs 1"),
+        ("h2", "echo 1 > /sys/class/net/h2-eth0/napi_defer_hard_irqs"),
+        ("h2", "echo 20000 > /sys/class/net/h2-eth0/gro_flush_timeout"),
+        ("h2", "ethtool -K h2-eth0 gro on"),
+    ]
+    assert interface_commands(LAB08) == []

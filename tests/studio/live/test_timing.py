@@ -36,7 +36,6 @@ def test_a_form_has_a_hosts_latency() -> None:
 )
 def test_a_session_cannot_take_another_timing(old: str, new: str, reasons: list[str]) -> None:
     drawn = (
-        read_drawing(text, name="timing", case=None)
-        for text in (STUDY, STUDY.replace(old, new))
+        read_drawing(text, name="timing", case=None) for text in (STUDY, STUDY.replace(old, new))
     )
     assert cannot_take(*drawn) == reasons

@@ -84,6 +84,7 @@ def case_changes(a: Case, b: Case) -> tuple[Change, ...]:
 def _network_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
     yield from _named("hosts", before["hosts"], after["hosts"])
     yield from _named("switches", before["switches"], after["switches"])
+    yield from _fields("", *({"frames": side.get("frames", False)} for side in (before, after)))
     testbeds = (side.get("testbed") or {} for side in (before, after))
     yield from _fields("testbed", *testbeds)
     links = before["links"], after["links"]

@@ -10,8 +10,9 @@ from longfat.model.network.build import (
     Batch,
     build_batches,
     hosts_file,
-    link_of_qdisc,
+    interface_commands,
     shape_commands,
+    typed_part,
 )
 from longfat.model.network.check import Problem, problems
 from longfat.model.network.impairments import LinkImpairments
@@ -54,7 +55,7 @@ __all__ = [
     "follow_back",
     "follow_links",
     "hosts_file",
-    "link_of_qdisc",
+    "interface_commands",
     "problems",
     "profile_named",
     "shape_commands",
@@ -62,4 +63,5 @@ __all__ = [
     "timing_from",
     "timing_with",
     "trace_route",
+    "typed_part",
 ]

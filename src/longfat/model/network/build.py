@@ -24,6 +24,8 @@ Program = Literal["ip", "tc", "sh"]
 FORWARD_LINE = "sysctl -w net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1"
 """What makes a router of a host."""
 
+_OFFLOADS = "ethtool -K "
+
 DEFAULT_MTU_BYTES = 1500
 """Linux's own, of an Ethernet interface."""
 
@@ -70,6 +72,7 @@ def build_batches(network: Network) -> list[Batch]:
             batches.append(Batch("sh", host.name, (FORWARD_LINE,)))
         inside[host.name] += [f"route add {route.to} via {route.via}" for route in host.routes]
         batches.append(Batch("ip", host.name, tuple(inside[host.name])))
+    batches += [Batch("sh", node, lines) for node, lines in _interface_lines(network).items()]
     batches += [Batch("tc", node, lines) for node, lines in _shapes(network).items()]
     return batches + [Batch("sh", node, (line,)) for node, line in _timing_lines(network)]
 
@@ -85,6 +88,45 @@ def _timing_lines(network: Network) -> Iterator[tuple[str, str]]:
             values = timing.sysctl_values() | ({"shared": 1} if is_shared else {})
             words = (f"net.host_cpu.{name}={value}" for name, value in values.items())
             yield node, " ".join(("sysctl -qw", *words))
+
+
+def interface_commands(network: Network) -> list[tuple[str, str]]:
+    """Return the lines that make interfaces other than Linux makes them, their MTU apart.
+
+    A veth hands packets to GRO only if its other end cannot send GSO packets
+    (veth_skb_is_eligible_for_gro in drivers/net/veth.c): so for GRO at one end the other
+    loses TSO. How receiving is moderated: Documentation/networking/napi.rst, "Software IRQ
+    coalescing".
+
+    Returns:
+        Node (a host or `ROOT_NAMESPACE`) and line, in the order in which they run.
+    """
+    return [(node, line) for node, lines in _interface_lines(network).items() for line in lines]
+
+
+def _interface_lines(network: Network) -> dict[str, tuple[str, ...]]:
+    hosts = {host.name: host for host in network.hosts}
+    lines: dict[str, list[str]] = {}
+    for link, names in zip(network.links, network.interfaces(), strict=True):
+        ends = list(zip((link.a, link.b), names, strict=True))
+        for (node, name), (other, far) in (ends, ends[::-1]):
+            host = hosts.get(node)
+            here = lines.setdefault(node if host else ROOT_NAMESPACE, [])
+            there = lines.setdefault(other if other in hosts else ROOT_NAMESPACE, [])
+            offloads = " ".join(filter(None, (host.offloads if host else "", link.offloads)))
+            if host and network.frames:
+                here.append(f"ip link set {name} gso_max_segs 1")
+            if host and host.rx_coalescing_s is not None:
+                offloads = f"gro on {offloads}".strip()
+                folder = f"/sys/class/net/{name}"
+                here.append(f"echo 1 > {folder}/napi_defer_hard_irqs")
+                nanoseconds = round(host.rx_coalescing_s * 1e9)
+                here.append(f"echo {nanoseconds} > {folder}/gro_flush_timeout")
+            if "gro on" in offloads:
+                there.append(f"{_OFFLOADS}{far} tso off")
+            if offloads:
+                here.append(f"{_OFFLOADS}{name} {offloads}")
+    return {node: tuple(found) for node, found in lines.items() if found}
 
 
 def _link_lines(link: Link, names: tuple[str, str], inside: dict[str, list[str]]) -> list[str]:
@@ -130,20 +172,22 @@ def shape_commands(network: Network) -> list[tuple[str, str]]:
     return [(node, f"tc {line}") for node, lines in _shapes(network).items() for line in lines]
 
 
-def link_of_qdisc(network: Network, line: str) -> Link | None:
-    """Return the link whose qdisc a line makes, for a line whose last words a person wrote.
+def typed_part(network: Network, line: str) -> str | None:
+    """Return what of a network a line makes by words that a person wrote.
 
     Args:
         network: the network.
-        line: a line of `tc` that shapes one of its links.
+        line: a line that builds it.
 
     Returns:
-        The link; None where the line is not of that kind.
+        Such as "the qdisc of the link h1 - s1"; None where all words are ours.
     """
+    if line.startswith(_OFFLOADS):
+        return f"the offloads of {line.removeprefix(_OFFLOADS).split()[0]}"
     for link, names in zip(network.links, network.interfaces(), strict=True):
         for name, shape in zip(names, (link.a_to_b, link.b_to_a), strict=True):
             if shape.qdisc and f" dev {name} " in line and line.endswith(f" {shape.qdisc}"):
-                return link
+                return f"the qdisc of the link {link.a} - {link.b}"
     return None
 
 

@@ -51,6 +51,7 @@ def problems(network: Network) -> Iterator[Problem]:
     yield from _loops(network)
     yield from _addresses(network)
     yield from _routes(network)
+    yield from _frame_sizes(network)
     for index, link in enumerate(network.links):
         yield from _link(index, link)
 
@@ -144,6 +145,24 @@ def _route(
         networks = ", ".join(str(one.network) for one in ours) or "none"
         return f"{route.via} is on none of the networks of {host.name} (it is on: {networks})"
     return None
+
+
+def _frame_sizes(network: Network) -> Iterator[Problem]:
+    # A bridge drops what is larger than the MTU of the port that it is to leave by, and
+    # tells nobody: no ICMP comes from a switch.
+    first: dict[str, Link] = {}
+    switches = {switch.name for switch in network.switches}
+    for index, link in enumerate(network.links):
+        for node in {link.a, link.b} & switches:
+            other = first.setdefault(node, link)
+            sizes = [one.mtu_bytes or DEFAULT_MTU_BYTES for one in (other, link)]
+            if sizes[0] != sizes[1]:
+                yield Problem(
+                    ("links", index, "mtu"),
+                    f"the switch {node} has links of different MTUs: {sizes[1]} here and {sizes[0]}"
+                    f" between {other.a} and {other.b}; it would drop larger frames without a"
+                    " word: give them the same MTU, or put a router there",
+                )
 
 
 def _link(index: int, link: Link) -> Iterator[Problem]:

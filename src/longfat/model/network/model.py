@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from longfat.model.fields import declare
-from longfat.model.kinds import Flag, Size
+from longfat.model.kinds import Flag, Size, Text, Time
 from longfat.model.network.impairments import UNIMPAIRED, LinkImpairments
 from longfat.model.network.timing import HostTiming
 
 ROOT_NAMESPACE = "root"
 """The shell where the switches' interfaces are visible; no node may have this name."""
+
+
+_OFFLOADS = re.compile(r"([a-z0-9][a-z0-9.-]* (on|off))( [a-z0-9][a-z0-9.-]* (on|off))*")
+
+
+def _offloads_problem(text: str) -> str | None:
+    if _OFFLOADS.fullmatch(text):
+        return None
+    return f"{text!r} are no offloads: write names and on or off (such as tso off gro on)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +48,8 @@ class Host:
         forwards: it passes on packets that are not for itself, as a router does.
         routes: its static routes.
         timing: how long its CPU takes; that of the network's testbed, if None.
+        offloads: what its interfaces do to packets, as `ethtool -K` takes it.
+        rx_coalescing_s: it takes packets in at most once in this time, in seconds.
     """
 
     name: str
@@ -50,6 +62,21 @@ class Host:
     )
     routes: tuple[Route, ...] = ()
     timing: HostTiming | None = None
+    offloads: str = declare(
+        Text(what="offloads (such as tso off)", example="gro on", problem=_offloads_problem),
+        default="",
+        label="Offloads",
+        help="what all its interfaces do to packets, as `ethtool -K` takes it",
+        absent="Linux's",
+    )
+    rx_coalescing_s: float | None = declare(
+        Time(least=1e-6, most=1.0, example="20us", bare_seconds=False),
+        default=None,
+        label="RX coalescing",
+        help="it takes packets in at most once in this time, those of a flow together (GRO),"
+        " as a network card that moderates its interrupts",
+        absent="each at once",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +99,7 @@ class Link:
             host's own, which is that of its first interface.
         b_address: likewise at `b`.
         mtu_bytes: the largest packet, in bytes; Linux's 1500, if None.
+        offloads: what the interfaces at both ends do to packets, as `ethtool -K` takes it.
     """
 
     a: str
@@ -86,6 +114,13 @@ class Link:
         label="MTU",
         help="the largest packet",
         absent="1500",
+    )
+    offloads: str = declare(
+        Text(what="offloads (such as tso off)", example="tso off", problem=_offloads_problem),
+        default="",
+        label="Offloads",
+        help="what the interfaces at both ends do to packets, as `ethtool -K` takes it",
+        absent="Linux's",
     )
 
     def summary(self, *, there: str = "→", back: str = "←") -> tuple[str, ...]:
@@ -105,6 +140,7 @@ class Link:
             lines = [f"{arrow} {words}" for arrow, words in both if words]
         if self.mtu_bytes is not None:
             lines.append(f"MTU {self.mtu_bytes}")
+        lines.append(self.offloads)
         return tuple(line for line in lines if line)
 
 
@@ -127,6 +163,20 @@ class Network:
     switches: tuple[Switch, ...]
     links: tuple[Link, ...]
     testbed: HostTiming | None = None
+    frames: bool = declare(
+        Flag(),
+        default=False,
+        label="Frames",
+        help="each packet of TCP on a link is one frame, as on a wire, and not a GSO packet of"
+        " up to 64 KB: losses, queues and captures count frames",
+    )
+
+    @property
+    def packet_words(self) -> str:
+        """What a packet on a link is, in a few words."""
+        if self.frames:
+            return "each packet on a link is a frame"
+        return "TCP's packets on links are of up to 64 KB (GSO)"
 
     def node_names(self) -> tuple[str, ...]:
         """Return the names of the hosts and then of the switches."""

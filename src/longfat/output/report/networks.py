@@ -55,7 +55,7 @@ def drawn_networks(verdict: Verdict) -> list[DrawnNetwork]:
                 cases=tuple(cases),
                 words=(
                     f"{len(network.hosts)} hosts, {len(network.switches)} switches, "
-                    f"{len(network.links)} links"
+                    f"{len(network.links)} links; {network.packet_words}"
                 ),
                 shaped=frozenset(words),
             )

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
+from longfat.model.fields import fields_of
+from longfat.model.network import Link
 from longfat.study.files import ReadBeside, reads_nothing
 from longfat.study.read import parse_study
 
@@ -122,4 +124,5 @@ def _link_changes(now: Network, new: Network) -> list[str]:
 
 
 def _ends(link: object) -> tuple[object, ...]:
-    return tuple(getattr(link, name) for name in ("a", "b", "a_address", "b_address", "mtu_bytes"))
+    own = (field.name for field in fields_of(Link).values())
+    return tuple(getattr(link, name) for name in ("a", "b", "a_address", "b_address", *own))

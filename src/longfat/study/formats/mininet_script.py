@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from longfat.model.network import ROOT_NAMESPACE, shape_commands
 from longfat.model.network.build import FORWARD_LINE
-from longfat.study.host_commands import addressing, mtu_lines
+from longfat.study.host_commands import addressing, interface_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,7 +128,7 @@ def _build(network: Network) -> str:
 
 
 def _set_up(network: Network, setup: Sequence[Command]) -> str:
-    typed = [(command.node, command.line) for command in mtu_lines(network)]
+    typed = [(command.node, command.line) for command in interface_lines(network)]
     typed += [(name, line) for name, own in addressing(network).items() for line in own.lines]
     typed += shape_commands(network)
     typed += [(command.node, command.line) for command in setup]

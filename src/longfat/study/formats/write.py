@@ -102,6 +102,7 @@ def _network(network: Network) -> CommentedMap:
         found["testbed"] = _row(_timing(network.testbed))
     if network.links:
         found["links"] = _block_or_row([_link(link) for link in network.links])
+    found.update(written_fields(network))
     return found
 
 

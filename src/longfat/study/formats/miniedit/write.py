@@ -28,7 +28,7 @@ from longfat.model.network import (
 from longfat.model.network.build import FORWARD_LINE
 from longfat.study.formats.miniedit.layout import lay_out
 from longfat.study.formats.tclink import MOST_MBIT, PACKET_BYTES, Notes
-from longfat.study.host_commands import Addressing, addressing, mtu_lines
+from longfat.study.host_commands import Addressing, addressing, interface_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,7 +65,7 @@ def miniedit_text(
     for name, own in addresses.items():
         if own.lines:
             starts.setdefault(name, []).extend(own.lines)
-    for command in (*mtu_lines(network), *setup):
+    for command in (*interface_lines(network), *setup):
         starts.setdefault(command.node, []).append(command.line)
     places = lay_out(network) | dict(layout or {})
     numbers = _numbers(network)
