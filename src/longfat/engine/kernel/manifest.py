@@ -23,6 +23,8 @@ _BOOT_ARGUMENTS = (
     # Drivers that make devices unasked when they are built in.
     "dummy.numdummies=0",
     "ifb.numifbs=0",
+    "bonding.max_bonds=0",
+    "fb_tunnels=none",
 )
 
 
