@@ -234,10 +234,17 @@ def test_the_reference_shows_what_can_be_read(tmp_path: Path) -> None:
     text = (REPOSITORY / "docs/study-format.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     # The figures are those of several studies.
-    whole, network, files, probes, flows, layout, coupled, _figures, claims, over_cases = blocks
+    whole, network, timed, framed, files, typed, probes, flows, *others = blocks
+    layout, coupled, _figures, claims, over_cases = others
     routed = tmp_path / "routed.yaml"
     routed.write_text(f"title: x\n{network}flows: {{x: {{ping: h1 -> h2}}}}\n", encoding="utf-8")
     assert len(read_study(routed).cases["default"].case.network.links) == 4
+    for network in (timed, framed):
+        one = tmp_path / "network.yaml"
+        one.write_text(f"title: x\n{network}", encoding="utf-8")
+        found = read_study(one).cases["default"].case.network
+        assert found.frames or found.testbed
+    assert [line.line[:14] for line in case_of(typed, tmp_path).setup] == 2 * ["tc qdisc add d"]
     (tmp_path / "daemons").write_text("zebra=yes\n", encoding="utf-8")
     (tmp_path / "scripts").mkdir()
     (tmp_path / "scripts/server.py").write_text("#!/usr/bin/python3\n", encoding="utf-8")

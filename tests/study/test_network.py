@@ -98,7 +98,7 @@ NETWORK = [
     ),
     (
         "{hosts: {h1: , h2: }, switches: [s1], links: [[h1, s1], [h2, s1, {mtu: 9000}]]}",
-        "2:77: network.links[1].mtu",
+        "2:81: network.links[1][2].mtu",
         "the switch s1 has links of different MTUs: 9000 here and 1500 between h1 and s1; it would "
         "drop larger frames without a word: give them the same MTU, or put a router there",
     ),
@@ -110,12 +110,13 @@ NETWORK = [
     (
         "{hosts: {h1: {rx_coalescing: 20}}}",
         "2:39: network.hosts.h1.rx_coalescing",
-        "",
+        "'20' has no unit: write a number with s, ms, us, ns or min, such as 20ms",
     ),
     (
         "{hosts: {h2345678: 10.0.0.1/8}, hots: 1}",
         "2:42: network.hots",
-        "unknown field 'hots'; did you mean 'hosts'? (there are: hosts, switches, links, testbed, frames)",
+        "unknown field 'hots'; did you mean 'hosts'? (there are: hosts, switches, links, testbed, "
+        "frames)",
     ),
 ]
 
@@ -128,7 +129,7 @@ LINKS = [
      "(such as {rate: 1gbit}) is needed"),
     ("[s1, h2, {rte: 1gbit}]", ".rte", "unknown field 'rte'; did you mean 'rate'? (there are: "
      "rate, delay, jitter, loss, burst_loss, corrupt, duplicate, reorder, queue, qdisc, mtu, "
-     "addresses, to)"),
+     "offloads, addresses, to)"),
     ("[s1, h2, {delay: 20}]", "[2].delay", "'20' has no unit: write a number with s, ms, us, ns "
      "or min, such as 20ms"),
     ("[s1, h2, {loss: 101%}]", "[2].loss", "'101%' is more than all: write a percentage from 0% "
@@ -189,7 +190,7 @@ HOSTS = [
         "{address: 10.0.0.9/8, forward: yes}",
         ".forward",
         "unknown field 'forward'; did you mean 'forwards'? (there are: address, forwards, "
-        "routes, profile, timer_latency, cpu)",
+        "offloads, rx_coalescing, routes, profile, timer_latency, cpu)",
     ),
     ("{address: 10.0.0.9}", ".address", "'10.0.0.9' has no prefix length: write it as "
      "10.0.0.9/8 or the like"),
@@ -232,7 +233,7 @@ network:
     lone:
   switches: [s1]
   links:
-    - [h1, s1]
+    - [h1, s1, {mtu: 9000}]
     - [s1, r1, {rate: 1gbit, delay: 10ms, jitter: 1ms, loss: 0.01%, queue: 25MB, mtu: 9000,
                addresses: {r1: 10.0.1.254/24}, to: {s1: {rate: 10mbit, loss: , queue: }}}]
     - [r1, h2, {addresses: {r1: 10.0.2.254/24}}]

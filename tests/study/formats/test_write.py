@@ -57,7 +57,7 @@ def test_it_is_readable() -> None:
             hosts=(Host(name="h1", address="10.0.0.1/8"), Host(name="h2", address="10.0.0.2/8")),
             switches=(Switch(name="s1"),),
             links=(
-                Link(a="h1", b="s1"),
+                Link(a="h1", b="s1", mtu_bytes=9000),
                 Link(
                     a="s1",
                     b="h2",
@@ -85,7 +85,7 @@ network:
   hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
   switches: [s1]
   links:
-    - [h1, s1]
+    - [h1, s1, {mtu: 9000}]
     - [s1, h2, {delay: 20ms, mtu: 9000, to: {h2: {rate: 10gbit}, s1: {rate: 1gbit}}}]
 
 setup:
@@ -225,6 +225,7 @@ def networks(draw: st.DrawFn) -> Network:
     names = draw(st.lists(NAMES, min_size=3, max_size=6, unique=True))
     switches, others = names[:1], names[1:]
     hosts, links = [], []
+    mtu_bytes = draw(st.none() | st.integers(1280, 9000))
     for number, name in enumerate(others, start=1):
         own = draw(st.booleans())
         address = f"10.0.{number}.1/16"
@@ -235,6 +236,7 @@ def networks(draw: st.DrawFn) -> Network:
                 address=address if own else None,
                 forwards=draw(st.booleans()),
                 routes=routes,
+                rx_coalescing_s=draw(st.sampled_from([None, 2e-5])),
             )
         )
         links.append(
@@ -244,7 +246,8 @@ def networks(draw: st.DrawFn) -> Network:
                 a_to_b=draw(SHAPES),
                 b_to_a=draw(SHAPES),
                 a_address=None if own else address,
-                mtu_bytes=draw(st.none() | st.integers(1280, 9000)),
+                mtu_bytes=mtu_bytes,
+                offloads=draw(st.sampled_from(["", "tso off", "gro on rx off"])),
             )
         )
     if draw(st.booleans()):
@@ -254,6 +257,7 @@ def networks(draw: st.DrawFn) -> Network:
         hosts=tuple(hosts),
         switches=tuple(Switch(name=name) for name in switches),
         links=tuple(links),
+        frames=draw(st.booleans()),
     )
 
 
