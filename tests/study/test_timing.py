@@ -17,6 +17,7 @@ from longfat.model.network import (
     build_batches,
     timing_from,
 )
+from longfat.study.formats.convert import convert_text
 from longfat.study.formats.write import study_text
 from tests.study.messages import error, read
 
@@ -83,6 +84,19 @@ def test_a_testbed_is_read_and_written(tmp_path: Path) -> None:
     assert planned.case == case
     assert Case.from_json(case.to_json()) == case
     assert case_of(tmp_path, more="  testbed:\n").network.testbed is None
+
+
+@pytest.mark.parametrize("suffix", [".mn", ".py"])
+def test_what_has_no_timing_is_warned_of(tmp_path: Path, suffix: str) -> None:
+    def warnings(text: str) -> tuple[str, ...]:
+        (tmp_path / "study.yaml").write_text(text)
+        return convert_text(tmp_path, suffix=suffix).warnings
+
+    timed = f"{tmp_path}: the timing of hosts is left out: Mininet has none"
+    plain = STUDY.replace("HOST", "10.0.0.1/8")
+    assert timed not in warnings(plain)
+    assert timed in warnings(STUDY.replace("HOST", "{timer_latency: 50us}"))
+    assert timed in warnings(plain + "  testbed: {profile: vm-2020}\n")
 
 
 def test_a_case_without_timing_keeps_its_digest(tmp_path: Path) -> None:

@@ -178,6 +178,11 @@ class Network:
             return "each packet on a link is a frame"
         return "TCP's packets on links are of up to 64 KB (GSO)"
 
+    @property
+    def has_timing(self) -> bool:
+        """Whether any CPU in it takes time."""
+        return any(timing for timing in (self.testbed, *(host.timing for host in self.hosts)))
+
     def node_names(self) -> tuple[str, ...]:
         """Return the names of the hosts and then of the switches."""
         hosts = tuple(host.name for host in self.hosts)
