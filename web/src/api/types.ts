@@ -162,8 +162,10 @@ export interface FieldInfo {
 }
 
 export interface Fields {
-  /** Those of a host's timing. */
   host: FieldInfo[];
+  /** Those of each direction of a link. */
+  direction: FieldInfo[];
+  /** Those of a link as a whole. */
   link: FieldInfo[];
   /** Those of every flow. */
   flow: FieldInfo[];

@@ -7,7 +7,7 @@ import { change } from "../documents/change";
 import type { DrawnLink, Drawing } from "../documents/drawing";
 import { effective } from "../documents/drawing";
 import type { Side } from "../documents/edits/links";
-import { makeSame, setLinkAddress, setMtu, setProperty } from "../documents/edits/links";
+import { makeSame, setLinkAddress, setLinkField, setProperty } from "../documents/edits/links";
 import type { StudyDocument } from "../documents/model";
 import { Check, Field } from "./Field";
 import { fieldName, problemOf } from "./problems";
@@ -23,6 +23,7 @@ export function LinkProperties({ document, drawing, link }: LinkProps) {
   const [a, b] = link.ends;
   const differs = Object.keys(link.towards[0]).length + Object.keys(link.towards[1]).length > 0;
   const [split, setSplit] = useState(false);
+  const own = useFields().link;
   const both = !differs && !split;
   const field = fieldName([...drawing.networkPath, "links", link.index]);
   const problems = document.check?.problems ?? [];
@@ -71,13 +72,17 @@ export function LinkProperties({ document, drawing, link }: LinkProps) {
               commit={(typed) => change(document.id, (text, now) => setLinkAddress(text, now.networkPath, fresh(now, link), end, typed || null), { joins: true })}
             />
           ))}
-          <Field
-            label="MTU, bytes"
-            value={link.common["mtu"] ?? ""}
-            placeholder="1500"
-            problem={problemOf(problems, `${field}.mtu`)?.message ?? null}
-            commit={(typed) => change(document.id, (text, now) => setMtu(text, now.networkPath, fresh(now, link), typed || null), { joins: true })}
-          />
+          {own.map(({ key, label, placeholder, help }) => (
+            <Field
+              key={key}
+              label={label}
+              title={help}
+              value={link.common[key] ?? ""}
+              placeholder={placeholder}
+              problem={problemOf(problems, `${field}.${key}`)?.message ?? null}
+              commit={(typed) => change(document.id, (text, now) => setLinkField(text, now.networkPath, fresh(now, link), key, typed || null), { joins: true })}
+            />
+          ))}
         </div>
       </section>
     </>
@@ -85,7 +90,7 @@ export function LinkProperties({ document, drawing, link }: LinkProps) {
 }
 
 function Direction({ document, drawing, link, side, title }: LinkProps & { side: Side; title: string }) {
-  const fields = useFields().link;
+  const fields = useFields().direction;
   const direction = side === "both" ? 0 : side;
   const shown = effective(link, direction);
   const field = fieldName([...drawing.networkPath, "links", link.index]);

@@ -3,7 +3,7 @@ import { readDrawing } from "../drawing";
 import { copy, paste } from "./clipboard";
 import { addFlow, removeFlow, renameFlow, setFlowEnds, setFlowField, setFlowTool } from "./flows";
 import { move } from "./layout";
-import { addLink, makeSame, removeLink, renumbered, setLinkAddress, setMtu, setProperty, splitLink } from "./links";
+import { addLink, makeSame, removeLink, renumbered, setLinkAddress, setLinkField, setProperty, splitLink } from "./links";
 import { addNode, removeNodes, setAddress, setForwards, setHostField, setRoutes } from "./nodes";
 import { renameNode } from "./rename";
 import { addSetupLine, removeSetupLine, setSetupLine, setSysctl } from "./setup";
@@ -225,7 +225,7 @@ describe("links", () => {
   it("makes both ways the same, sets MTU and addresses", () => {
     const text = TEXT.replace("{rate: 1gbit}", "{to: {s2: {delay: 5ms}}}");
     expect(makeSame(text, NET, link(1, text), { delay: "5ms" })).toContain("[s1, s2, {delay: 5ms}]");
-    expect(setMtu(TEXT, NET, link(0), "9000")).toContain("[h1, s1, {mtu: 9000}]");
+    expect(setLinkField(TEXT, NET, link(0), "mtu", "9000")).toContain("[h1, s1, {mtu: 9000}]");
     expect(setLinkAddress(TEXT, NET, link(0), 0, "10.1.1.1/24")).toContain("[h1, s1, {addresses: {h1: 10.1.1.1/24}}]");
   });
 

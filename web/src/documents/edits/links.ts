@@ -69,8 +69,9 @@ export function makeSame(text: string, networkPath: Path, link: DrawnLink, prope
   });
 }
 
-export function setMtu(text: string, networkPath: Path, link: DrawnLink, mtu: string | null): string {
-  return edited(text, (draft) => setField(draft, [...networkPath, "links", link.index], ["mtu"], mtu));
+/** A field of the link as a whole, such as `mtu`; null takes it away. */
+export function setLinkField(text: string, networkPath: Path, link: DrawnLink, key: string, value: string | null): string {
+  return edited(text, (draft) => setField(draft, [...networkPath, "links", link.index], [key], value));
 }
 
 export function setLinkAddress(text: string, networkPath: Path, link: DrawnLink, end: 0 | 1, address: string | null): string {
