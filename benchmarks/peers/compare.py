@@ -37,7 +37,13 @@ from benchmarks.speed import cpu_s
 from longfat.engine import kernel
 from longfat.errors import HostError, LongfatError, MachineError
 from longfat.execution import run_case
-from longfat.model.flow_path import bottleneck, egress_interfaces, idle_rtt, sysctl, typed_lines
+from longfat.model.flow_path import (
+    bottleneck,
+    egress_interfaces,
+    idle_rtt,
+    interface_lines,
+    sysctl,
+)
 from longfat.model.probes import Queue, Tcp
 from longfat.model.probes.queue import the_queue
 from longfat.model.traffic import Iperf3
@@ -220,16 +226,16 @@ def _flow(planned: Planned) -> Iperf3:
 def _ns3_options(planned: Planned) -> list[str]:
     """Return the options that tell ns3_path.cc of a workload."""
     case, flow = planned.case, _flow(planned)
-    lines = typed_lines(case)
     slowest = bottleneck(case, flow)
     ways = egress_interfaces(case.network, flow.source, flow.target)
     sent, received = (
-        sysctl(lines, host, f"net.ipv4.tcp_{name}mem")
+        sysctl(case.setup, host, f"net.ipv4.tcp_{name}mem")
         for host, name in ((flow.source, "w"), (flow.target, "r"))
     )
     if not (slowest and slowest.queue and ways and sent and received):
         raise MachineError(f"{planned.title}: ns-3 cannot be told of its lines")
-    (bucket,) = (command.line for command in lines if " tbf " in command.line)
+    lines = interface_lines(case, slowest.interface)
+    (bucket,) = (str(line) for line in lines if line.qdisc.kind == "tbf")
     return [
         f"--rate={slowest.rate_bps:.0f}",
         f"--rtt={idle_rtt(case, flow, {})[0]}",

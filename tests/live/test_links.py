@@ -16,8 +16,8 @@ from longfat import CommandFailed
 from longfat.errors import InputError
 from longfat.live import LiveHost, Network
 from longfat.live.link_changes import change_lines
-from longfat.model.network import LinkImpairments, shape_lines
-from longfat.model.network.shape import shape_qdiscs
+from longfat.model.network import LinkImpairments, shape_qdiscs
+from longfat.model.tc import Interface
 from tests.kernels import KERNELS
 from tests.live.conftest import host, two_hosts
 
@@ -255,11 +255,12 @@ def test_a_change_ends_where_a_new_link_begins(kernel: str, make_network: MakeNe
     pairs = list(itertools.permutations(SHAPES, 2))
     for before, after in random.Random(kernel).sample(pairs, 40):
         clear = "tc qdisc del dev s1-eth2 root 2>/dev/null || :"
-        old, new = (
-            [clear, *(f"tc {line}" for line in shape_lines("s1-eth2", shape))]
+        was, will = (
+            Interface(name="s1-eth2", node="root", qdiscs=shape_qdiscs(shape))
             for shape in (before, after)
         )
-        changes = change_lines("s1-eth2", shape_qdiscs(before), shape_qdiscs(after))
+        old, new = ([clear, *map(str, end.lines)] for end in (was, will))
+        changes = [str(line) for line in change_lines(was, will)]
         assert built([*old, *changes]) == built(new), changes
 
 

@@ -20,20 +20,18 @@ Source: net/sched/sch_netem.c, sch_tbf.c and sch_fifo.c of Linux 6.1 and 6.12.
 from __future__ import annotations
 
 import contextlib
-import re
 from typing import TYPE_CHECKING
 
 from longfat.live.process import CommandFailed
 from longfat.model.fields import fields_of
-from longfat.model.network import LinkImpairments
-from longfat.model.network.build import DEFAULT_MTU_BYTES
-from longfat.model.network.shape import shape_lines, shape_qdiscs
+from longfat.model.network import LinkImpairments, shaped_interfaces
+from longfat.model.tc import BYTES, ROOT, Option, Qdisc, QdiscLine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from longfat.model.network import Network
-    from longfat.model.network.shape import PlacedQdisc
+    from longfat.model.tc import Interface
 
 _KEPT = [field.about.tc for field in fields_of(LinkImpairments).values() if field.about.is_kept]
 
@@ -60,90 +58,76 @@ def reshape(
     Raises:
         CommandFailed: `run` raised it, for tc refused a line.
     """
-    old, new = before.links[link], after.links[link]
-    mtu_bytes = old.mtu_bytes or DEFAULT_MTU_BYTES
-    at_a, at_b = before.interfaces()[link]
-    undo: list[tuple[str, str]] = []
-    for node, interface, was, will in (
-        (old.a, at_a, old.a_to_b, new.a_to_b),
-        (old.b, at_b, old.b_to_a, new.b_to_a),
+    ends = before.interfaces()[link]
+    undo: list[tuple[str, QdiscLine]] = []
+    for node, was, will in zip(
+        (before.links[link].a, before.links[link].b),
+        shaped_interfaces(before, ends),
+        shaped_interfaces(after, ends),
+        strict=True,
     ):
-        there, then = (shape_qdiscs(shape, mtu_bytes=mtu_bytes) for shape in (was, will))
-        anew = [
-            f"qdisc del dev {interface} root",
-            *shape_lines(interface, was, mtu_bytes=mtu_bytes),
-        ]
-        for number, line in enumerate(change_lines(interface, there, then)):
+        for number, line in enumerate(change_lines(was, will)):
             try:
-                run(node, line)
+                run(node, str(line))
             except CommandFailed:
-                for place, words in undo:
+                for place, again in undo:
                     with contextlib.suppress(CommandFailed):  # there may be nothing to delete
-                        run(place, f"tc {words}")
+                        run(place, str(again))
                 raise
             if number == 0:  # what was there is not there any more
-                undo += [(node, words) for words in anew]
+                undo += [(node, again) for again in (_deletion(was.name), *was.lines)]
 
 
-def change_lines(
-    interface: str, old: Sequence[PlacedQdisc], new: Sequence[PlacedQdisc]
-) -> list[str]:
+def change_lines(old: Interface, new: Interface) -> list[QdiscLine]:
     """Return the lines that make other qdiscs of those of an interface.
 
     Args:
-        interface: the interface.
-        old: its qdiscs, from the root down.
-        new: those that it is to have.
+        old: the interface with its qdiscs.
+        new: the interface with those that it is to have.
     """
-    changed: list[str] = []
+    changed: list[QdiscLine] = []
     kept = 0
     touched = False  # the one above was changed
-    for was, will in zip(old, new, strict=False):
+    for was, will in zip(old.qdiscs, new.qdiscs, strict=False):
         # A fifo follows the tbf above it, and has to be told again what it holds.
         follows = touched and "fifo" in will.kind
         if not _stays(was, will, follows=follows):
             break
         kept += 1
-        bereft = will.kind == "tbf" and kept == len(new) < len(old)
+        bereft = will.kind == "tbf" and kept == len(new.qdiscs) < len(old.qdiscs)
         touched = was.words != will.words or follows or bereft
         if touched:
-            words = _spoken_of(was, will)
-            changed.append(f"tc qdisc change {_at(interface, will)} {words}")
-    deleted = [f"tc qdisc del dev {interface} {one.place}" for one in old[kept : kept + 1]]
-    added = [f"tc qdisc add {_at(interface, one)} {one.words}" for one in new[kept:]]
-    return deleted + changed + added
+            qdisc = _told_all(was, will)
+            changed.append(QdiscLine(verb="change", device=new.name, qdisc=qdisc))
+    deleted = [_deletion(old.name, one.parent) for one in old.qdiscs[kept : kept + 1]]
+    return [*deleted, *changed, *new.lines[kept:]]
 
 
-def _at(interface: str, qdisc: PlacedQdisc) -> str:
-    return f"dev {interface} {qdisc.place} handle {qdisc.handle}"
+def _deletion(interface: str, parent: str = ROOT) -> QdiscLine:
+    return QdiscLine(verb="del", device=interface, qdisc=Qdisc(kind="", parent=parent))
 
 
-def _stays(was: PlacedQdisc, will: PlacedQdisc, *, follows: bool) -> bool:
+def _stays(was: Qdisc, will: Qdisc, *, follows: bool) -> bool:
     if was.kind != will.kind:
         return False
     if was.kind in {"netem", "tbf"} or (was.words == will.words and not follows):
         return True
-    given, now = _options(was), _options(will)
+    given, now = _names(was), _names(will)
     if follows and "limit" not in now:
         return False
     return was.kind in _CHANGEABLE and given <= now and not now.intersection(_FIXED)
 
 
-def _options(qdisc: PlacedQdisc) -> set[str]:
-    return {word for word in qdisc.words.split()[1:] if word[0].isalpha()}
+def _names(qdisc: Qdisc) -> set[str]:
+    return {option.name for option in qdisc.options}
 
 
-def _spoken_of(was: PlacedQdisc, will: PlacedQdisc) -> str:
-    """Return the words to change a qdisc by, with those that take back what it is not to do."""
-
-    def burst(tbf: PlacedQdisc) -> int:
-        found = re.search(r"\bburst (\d+)", tbf.words)
-        return int(found[1]) if found else 0
-
+def _told_all(was: Qdisc, will: Qdisc) -> Qdisc:
+    """Return the qdisc to change one to, with what takes back what it is not to do."""
     if will.kind == "tbf":
-        least = max(burst(one) for one in (was, will))
-        return re.sub(r"\bburst \d+", f"burst {least}", will.words)
+        burst = max(one.number("burst", BYTES) for one in (was, will))
+        return will.having(Option("burst", (burst,)))
     if will.kind != "netem":
-        return will.words
-    given, now = _options(was), _options(will)
-    return " ".join([will.words, *(f"{word} 0%" for word in _KEPT if word in given - now)])
+        return will
+    gone = [name for name in _KEPT if name in _names(was) - _names(will)]
+    return will.having(*(Option(name, (0.0,)) for name in gone))

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
 from longfat.execution.compile import expected_virtual_s, server_ports
-from longfat.model.network import shape_lines
-from longfat.model.network.build import DEFAULT_MTU_BYTES
+from longfat.model.network import shaped_interfaces
 from longfat.studio.error_responses import problem_of
 from longfat.study.files import ReadBeside, reads_nothing
 from longfat.study.read import parse_study
@@ -59,23 +58,20 @@ def _study(study: Study) -> dict[str, Any]:
 def _network(network: Network) -> dict[str, Any]:
     ends: dict[str, list[dict[str, str | None]]] = {}
     links = []
-    every = zip(network.links, network.interfaces(), network.addresses(), strict=True)
-    for link, names, addresses in every:
+    interfaces = iter(shaped_interfaces(network))
+    every = zip(network.links, interfaces, interfaces, network.addresses(), strict=True)
+    for link, at_a, at_b, addresses in every:
+        names = (at_a.name, at_b.name)
         for node, name, address in zip((link.a, link.b), names, addresses, strict=True):
             ends.setdefault(node, []).append({"name": name, "address": address})
-        shapes = (link.a_to_b, link.b_to_a)
-        mtu_bytes = link.mtu_bytes or DEFAULT_MTU_BYTES
         links.append(
             {
                 "a": link.a,
                 "b": link.b,
                 "interfaces": names,
                 "addresses": addresses,
-                "shapes": [dataclasses.asdict(shape) for shape in shapes],
-                "tc": [
-                    [f"tc {line}" for line in shape_lines(name, shape, mtu_bytes=mtu_bytes)]
-                    for name, shape in zip(names, shapes, strict=True)
-                ],
+                "shapes": [dataclasses.asdict(shape) for shape in (link.a_to_b, link.b_to_a)],
+                "tc": [[str(line) for line in end.lines] for end in (at_a, at_b)],
                 "mtu_bytes": link.mtu_bytes,
             }
         )

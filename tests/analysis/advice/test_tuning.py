@@ -16,7 +16,7 @@ from longfat.analysis.advice.check import DEFAULT, TUNED, check_cases, judge_che
 from longfat.analysis.advice.limits import Limit
 from longfat.analysis.advice.need import CONGESTIONS, MOST_STREAMS
 from longfat.analysis.advice.tuning import Tuning, tune
-from longfat.analysis.advice.tuning_lines import HOSTS, SENDER, tc_rate
+from longfat.analysis.advice.tuning_lines import HOSTS, SENDER
 from longfat.cli.tune import tune as command
 from longfat.errors import InputError
 from longfat.execution import run_case
@@ -113,11 +113,6 @@ def test_a_routers_buffer_for_many_flows() -> None:
     assert limit(1) == limit(4) == 62_500_000
     assert limit(10_000) == 5_000_000  # 625,000 bytes are less than a burst
     assert limit(100) == 6_250_000
-
-
-def test_rates_as_tc_takes_them() -> None:
-    rates = (10**10, 2_500_000_000, 1500, 1234)
-    assert [tc_rate(rate) for rate in rates] == ["10gbit", "2500mbit", "1500bit", "1234bit"]
 
 
 @given(

@@ -8,12 +8,11 @@ import pytest
 from longfat.model.case import Case
 from longfat.model.flow_path import (
     Bottleneck,
-    QueueLine,
     bottleneck,
     egress_interfaces,
     flow_path,
     idle_rtt,
-    typed_lines,
+    interface_lines,
 )
 from longfat.model.network import Host, Link, LinkImpairments, Network, Route, Switch
 from longfat.model.traffic import Iperf3
@@ -30,10 +29,13 @@ def bulk(**fields: bool) -> Iperf3:
 
 def test_bottleneck(make_case: MakeCase) -> None:
     case = make_case(bulk(), root=(NETEM, TBF, BACK))
-    queue = QueueLine(kind="tbf", limit_bytes=2_500_000, line=TBF)
-    assert bottleneck(case, bulk()) == Bottleneck(
-        node="root", interface="s1-eth2", rate_bps=1e9, queue=queue, loss=0.01
+    found = bottleneck(case, bulk())
+    assert found is not None
+    assert found == Bottleneck(
+        node="root", interface="s1-eth2", rate_bps=1e9, queue=found.queue, loss=0.01
     )
+    assert found.queue is not None
+    assert (found.queue.kind, found.queue.limit_bytes, found.queue.line) == ("tbf", 2_500_000, TBF)
     back = bottleneck(case, bulk(reverse=True))
     assert back is not None
     assert (back.interface, back.rate_bps, back.queue) == ("s1-eth1", 5e9, None)
@@ -76,9 +78,10 @@ def test_set_up_lines_come_after_the_links_own(make_case: MakeCase) -> None:
     line = "tc qdisc change dev s1-eth2 root handle 1: tbf rate 100mbit burst 50000 limit 300000"
     case = make_case(bulk(), root=(line,))
     case = shaped(case, there=LinkImpairments(rate_bps=10**9), back=LinkImpairments())
-    assert [command.line for command in typed_lines(case)] == [
-        "tc qdisc add dev s1-eth2 root handle 1: tbf rate 1gbit burst 500000 limit 1250000",
-        line,
+    assert [str(one) for one in interface_lines(case, "s1-eth2")] == [line]
+    without = dataclasses.replace(case, setup=())
+    assert [str(one) for one in interface_lines(without, "s1-eth2")] == [
+        "tc qdisc add dev s1-eth2 root handle 1: tbf rate 1gbit burst 500000 limit 1250000"
     ]
     found = bottleneck(case, bulk())
     assert found is not None

@@ -3,13 +3,14 @@ import pytest
 from longfat.model.case import Command
 from longfat.model.flow_path import (
     NotUnderstoodError,
-    QueueLine,
     Shaping,
+    qdisc_lines,
     queue_line,
     shaping,
     sysctl,
     sysctl_word,
 )
+from longfat.model.tc import Interface, QdiscLine
 
 ROOT_NAMESPACE, DEV = "root", "s1-eth2"
 NETEM = "tc qdisc add dev s1-eth2 root handle 1: netem delay 20ms"
@@ -18,6 +19,10 @@ TBF = "tc qdisc add dev s1-eth2 parent 1: handle 2: tbf rate 10gbit burst 500000
 
 def at_root(*lines: str) -> list[Command]:
     return [Command(node=ROOT_NAMESPACE, line=line) for line in lines]
+
+
+def after(*lines: str) -> list[QdiscLine]:
+    return qdisc_lines(Interface(name=DEV, node=ROOT_NAMESPACE), at_root(*lines))
 
 
 @pytest.mark.parametrize(
@@ -43,7 +48,7 @@ def at_root(*lines: str) -> list[Command]:
     ],
 )
 def test_shaping(lines: list[str], rate_bps: float | None, delay_s: float) -> None:
-    found = shaping(at_root(*lines), ROOT_NAMESPACE, DEV)
+    found = shaping(after(*lines))
     assert (found.rate_bps, found.delay_s) == (rate_bps, delay_s)
 
 
@@ -58,11 +63,12 @@ def test_shaping(lines: list[str], rate_bps: float | None, delay_s: float) -> No
     ],
 )
 def test_loss(options: str, loss: float) -> None:
-    found = shaping(at_root(f"tc qdisc add dev {DEV} root netem {options}"), ROOT_NAMESPACE, DEV)
+    found = shaping(after(f"tc qdisc add dev {DEV} root netem {options}"))
     assert found == Shaping(loss=loss, delay_s=found.delay_s)
 
 
 RED = f"tc qdisc add dev {DEV} parent 2: handle 3: red limit 200000 avpkt 1000"
+RED_MB = RED.replace("200000", "'2mb'")
 
 
 @pytest.mark.parametrize(
@@ -70,15 +76,16 @@ RED = f"tc qdisc add dev {DEV} parent 2: handle 3: red limit 200000 avpkt 1000"
     [
         ([], None),
         ([NETEM], None),
-        ([NETEM, TBF], QueueLine(kind="tbf", limit_bytes=25_000_000, line=TBF)),
-        ([NETEM, TBF, RED], QueueLine(kind="red", limit_bytes=200_000, line=RED)),
+        ([NETEM, TBF], ("tbf", 25_000_000, TBF)),
+        ([NETEM, TBF, RED], ("red", 200_000, RED)),
         ([NETEM, TBF, f"tc qdisc add dev {DEV} parent 2: pfifo limit 100"],
-         QueueLine(kind="pfifo", limit_bytes=None,
-                   line=f"tc qdisc add dev {DEV} parent 2: pfifo limit 100")),
+         ("pfifo", None, f"tc qdisc add dev {DEV} parent 2: pfifo limit 100")),
+        ([NETEM, TBF, RED_MB], ("red", 2 << 20, RED_MB)),
     ],
 )  # fmt: skip
-def test_queue_line(lines: list[str], queue: QueueLine | None) -> None:
-    assert queue_line(at_root(*lines), ROOT_NAMESPACE, DEV) == queue
+def test_queue_line(lines: list[str], queue: tuple[str, int | None, str] | None) -> None:
+    found = queue_line(after(*lines))
+    assert (found and (found.kind, found.limit_bytes, found.line)) == queue
 
 
 @pytest.mark.parametrize(
@@ -91,6 +98,7 @@ def test_queue_line(lines: list[str], queue: QueueLine | None) -> None:
         "tc qdisc add dev s1-eth2 root netem delay",
         "tc qdisc add dev s1-eth2 root netem loss 1",
         "tc qdisc add dev s1-eth2 root netem loss state 1% 2%",
+        "tc qdisc add dev s1-eth2 root netem loss gemodel 1% 25%",
         "for d in s1-eth2; do tc qdisc add dev $d root netem delay 1ms; done",
         "for i in 1 2; do tc qdisc add dev s1-eth$i root netem delay 1ms; done",
         "sudo tc qdisc add dev s1-eth2 root netem delay 1ms",
@@ -102,7 +110,7 @@ def test_queue_line(lines: list[str], queue: QueueLine | None) -> None:
 )
 def test_other_forms_are_never_guessed_at(line: str) -> None:
     with pytest.raises(NotUnderstoodError, match="not understood"):
-        shaping(at_root(line), ROOT_NAMESPACE, DEV)
+        shaping(after(line))
 
 
 RMEM = "net.ipv4.tcp_rmem"

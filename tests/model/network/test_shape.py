@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from longfat.model.case import Case, Command
-from longfat.model.flow_path import queue_line, shaping
+from longfat.model.flow_path import qdisc_lines, queue_line, shaping
 from longfat.model.network import (
     ROOT_NAMESPACE,
     Host,
@@ -17,14 +17,21 @@ from longfat.model.network import (
     LinkImpairments,
     Network,
     Switch,
-    shape_lines,
+    infer_impairments,
+    shape_qdiscs,
 )
 from longfat.model.network.impairments import MOST_BYTES
 from longfat.model.network.qdisc import qdisc_problem
 from longfat.model.network.shape import default_queue_bytes
+from longfat.model.tc import Interface
 
 RED = "red limit 1000000 min 30000 max 90000 avpkt 1000 burst 55 probability 1 bandwidth 1gbit"
 NETEM = "qdisc add dev x root handle 1: netem limit 1000000000"
+
+
+def built(shape: LinkImpairments, *, mtu_bytes: int = 1500) -> tuple[str, ...]:
+    qdiscs = shape_qdiscs(shape, mtu_bytes=mtu_bytes)
+    return tuple(line.arguments for line in Interface(name="x", node="h1", qdiscs=qdiscs).lines)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +40,7 @@ NETEM = "qdisc add dev x root handle 1: netem limit 1000000000"
         (LinkImpairments(), ()),
         (LinkImpairments(delay_s=0.0, loss=0.0), ()),
         (LinkImpairments(delay_s=0.02), (f"{NETEM} delay 20ms",)),
-        (LinkImpairments(delay_s=1.5e-6), (f"{NETEM} delay 1500ns",)),
+        (LinkImpairments(delay_s=1.5e-6), (f"{NETEM} delay 1.5us",)),
         (
             LinkImpairments(delay_s=0.02, jitter_s=0.001, loss=1e-4),
             (f"{NETEM} delay 20ms 1ms distribution normal loss 0.01%",),
@@ -98,11 +105,13 @@ NETEM = "qdisc add dev x root handle 1: netem limit 1000000000"
     ],
 )
 def test_lines(shape: LinkImpairments, lines: tuple[str, ...]) -> None:
-    assert shape_lines("x", shape) == lines
+    assert built(shape) == lines
+    if any(value for value in asdict(shape).values()):
+        assert infer_impairments(shape_qdiscs(shape)) == shape
 
 
 def test_a_burst_holds_a_packet_of_the_links_own_size() -> None:
-    (line,) = shape_lines("x", LinkImpairments(rate_bps=10**6), mtu_bytes=9000)
+    (line,) = built(LinkImpairments(rate_bps=10**6), mtu_bytes=9000)
     assert " burst 9018 " in line
 
 
@@ -121,7 +130,7 @@ def test_a_queue_of_no_given_size() -> None:
     loss=st.none() | st.integers(1, 10**6).map(lambda millionths: millionths / 1e6),
     queue_bytes=st.none() | st.integers(1518, MOST_BYTES),
 )
-def test_what_a_line_says_is_what_was_asked_for(
+def test_what_qdiscs_say_is_what_was_asked_for(
     rate_bps: int | None,
     delay_s: float | None,
     jitter_s: float | None,
@@ -135,14 +144,18 @@ def test_what_a_line_says_is_what_was_asked_for(
         loss=loss,
         queue_bytes=queue_bytes if rate_bps else None,
     )
-    lines = shape_lines("s1-eth1", shape)
-    setup = [Command(node=ROOT_NAMESPACE, line=f"tc {line}") for line in lines]
-    read = shaping(setup, ROOT_NAMESPACE, "s1-eth1")
+    plain = Interface(name="s1-eth1", node=ROOT_NAMESPACE)
+    lines = replace(plain, qdiscs=shape_qdiscs(shape)).lines
+    assert qdisc_lines(replace(plain, qdiscs=shape_qdiscs(shape)), []) == [*lines]
+    # The same lines, as a person would type them.
+    typed = [Command(node=ROOT_NAMESPACE, line=str(line)) for line in lines]
+    assert qdisc_lines(plain, typed) == [*lines]
+    read = shaping(lines)
     assert read.rate_bps == rate_bps
     assert read.delay_s == pytest.approx(delay_s or 0.0, rel=1e-12)
     assert read.loss == (loss or 0.0)
     if rate_bps and queue_bytes:
-        queue = queue_line(setup, ROOT_NAMESPACE, "s1-eth1")
+        queue = queue_line(lines)
         assert queue is not None
         assert queue.limit_bytes == queue_bytes
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from longfat.analysis.advice import arithmetic
 from longfat.analysis.advice.need import FRAME_BYTES, MOST_STREAMS, rate_text, time_text
 from longfat.analysis.advice.recommendation import Line
+from longfat.model.tc import RATE
 from longfat.theory import buffers, tbf
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _router_lines(need: Need) -> Iterator[Line]:
     burst = max(burst, 65536)
     yield Line(
         node=SHAPER,
-        text=f"tc qdisc replace dev DEV root tbf rate {tc_rate(path.rate_bps)} burst {burst} "
+        text=f"tc qdisc replace dev DEV root tbf rate {RATE.text(path.rate_bps)} burst {burst} "
         f"limit {max(size, burst)}",
         why=f"limit = {terms} = {size:,} B; burst = rate / HZ = {rate} / 8 / {_ROUTER_HZ}, "
         "and at least 64 KB",
@@ -149,11 +150,3 @@ def _router_lines(need: Need) -> Iterator[Line]:
         text=f"tc qdisc replace dev DEV root fq_codel limit {max(10240, packets)}{interval}",
         why=why,
     )
-
-
-def tc_rate(rate_bps: int) -> str:
-    """Return a rate as tc takes it, in its largest whole unit."""
-    for unit, size in (("gbit", 10**9), ("mbit", 10**6), ("kbit", 10**3)):
-        if rate_bps % size == 0:
-            return f"{rate_bps // size}{unit}"
-    return f"{rate_bps}bit"

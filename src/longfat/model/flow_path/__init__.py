@@ -1,9 +1,8 @@
-"""The path of a flow, as far as a case's lines tell it: rate, delay, loss, queue, buffers.
+"""The path of a flow, as far as its case says it: rate, delay, loss, queue, buffers.
 
-Nothing is measured here. `typed_lines` are those that shape the links, and the
-set-up lines after them. `setup_lines` reads the plain forms of `tc` and
-`sysctl` that a person types, `flow_path` puts together what lies on the way
-from a flow's sender to its receiver. Reports and advice both rest on it.
+Nothing is measured here. `setup_lines` puts what a person types onto the qdiscs of
+the links, `flow_path` puts together what lies on the way from a flow's sender to
+its receiver. Reports and advice both rest on it.
 """
 
 from longfat.model.flow_path.flow_path import (
@@ -13,18 +12,19 @@ from longfat.model.flow_path.flow_path import (
     egress_interfaces,
     flow_path,
     idle_rtt,
+    interface_lines,
     sender_and_receiver,
-    typed_lines,
 )
 from longfat.model.flow_path.setup_lines import (
-    NotUnderstoodError,
     QueueLine,
     Shaping,
+    qdisc_lines,
     queue_line,
     shaping,
     sysctl,
     sysctl_word,
 )
+from longfat.model.typed_line import NotUnderstoodError
 
 __all__ = [
     "Bottleneck",
@@ -36,10 +36,11 @@ __all__ = [
     "egress_interfaces",
     "flow_path",
     "idle_rtt",
+    "interface_lines",
+    "qdisc_lines",
     "queue_line",
     "sender_and_receiver",
     "shaping",
     "sysctl",
     "sysctl_word",
-    "typed_lines",
 ]

@@ -12,15 +12,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from longfat.model.case import Command
-from longfat.model.flow_path.setup_lines import QueueLine, Shaping, queue_line, shaping
-from longfat.model.network import NoRouteError, follow_links, shape_commands, trace_route
+from longfat.model.flow_path.setup_lines import QueueLine, qdisc_lines, queue_line, shaping
+from longfat.model.network import NoRouteError, follow_links, shaped_interfaces, trace_route
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from longfat.model.case import Case
+    from longfat.model.flow_path.setup_lines import Shaping
     from longfat.model.network import Network
+    from longfat.model.tc import QdiscLine
     from longfat.model.traffic import Bulk, Flow, Ping
 
 
@@ -41,14 +42,18 @@ class FlowPath:
     rtt_source: str
 
 
-def typed_lines(case: Case) -> tuple[Command, ...]:
-    """Return what is typed before the traffic starts, in its order.
+def interface_lines(case: Case, name: str) -> list[QdiscLine]:
+    """Return the lines that made what stands at an interface before the traffic starts.
 
-    Returns:
-        The lines that shape the links, and then the case's set-up lines.
+    Args:
+        case: the case.
+        name: the interface.
+
+    Raises:
+        NotUnderstoodError: a set-up line cannot be read with certainty.
     """
-    shapes = (Command(node=node, line=line) for node, line in shape_commands(case.network))
-    return (*shapes, *case.setup)
+    (interface,) = shaped_interfaces(case.network, {name})
+    return qdisc_lines(interface, case.setup)
 
 
 def sender_and_receiver(flow: Bulk) -> tuple[str, str]:
@@ -101,7 +106,7 @@ def bottleneck(case: Case, flow: Bulk) -> Bottleneck | None:
         node=node,
         interface=interface,
         rate_bps=rate_bps,
-        queue=queue_line(typed_lines(case), node, interface),
+        queue=queue_line(interface_lines(case, interface)),
         loss=loss,
     )
 
@@ -170,8 +175,7 @@ def egress_interfaces(network: Network, start: str, end: str) -> list[tuple[str,
 
 def _shapings(case: Case, start: str, end: str) -> list[tuple[tuple[str, str], Shaping]]:
     interfaces = egress_interfaces(case.network, start, end) or []
-    lines = typed_lines(case)
-    return [((node, device), shaping(lines, node, device)) for node, device in interfaces]
+    return [(place, shaping(interface_lines(case, place[1]))) for place in interfaces]
 
 
 def _idle_ping(case: Case, flow: Bulk) -> Ping | None:

@@ -1,6 +1,6 @@
-"""What a case's set-up lines say of a path: rates, delays, losses, queues and TCP buffers.
+"""What a case's links and set-up lines say: rates, delays, losses, queues and TCP buffers.
 
-The lines are a person's, verbatim, and only the plain forms are understood:
+Set-up lines are a person's, verbatim, and only the plain forms are understood:
 
     tc qdisc add|replace|change|del dev DEV root|parent P [handle H] netem|tbf|... OPTIONS
     sysctl [-w] NAME=VALUE
@@ -13,37 +13,24 @@ unit that tc and people read differently) is never guessed at: it raises
 from __future__ import annotations
 
 import re
-import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
 from longfat.model.network.qdisc import QDISCS
-from longfat.model.units import parse_fraction, parse_rate_bps, parse_size_bytes, parse_time_s
+from longfat.model.tc import BYTES, RATE, ROOT, SHARE, TIME, parse_line
+from longfat.model.typed_line import NotUnderstoodError, mentions, needs_shell, plain_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from longfat.model.case import Command
-
-_SHELL = frozenset(";&|$`(){}<>*?!#\n")
-_CHANGES = frozenset(("add", "replace", "change"))
-_DELETES = frozenset(("del", "delete"))
-_SHOWS = frozenset(("show", "list", "ls"))
-
-# What says where a queueing discipline goes, with the number of words that it takes.
-_PLACES = {"root": 1, "dev": 2, "parent": 2, "handle": 2}
+    from longfat.model.kinds import Kind
+    from longfat.model.tc import Interface, Qdisc, QdiscLine
 
 # Those of a queue limit no rate and add no delay to an idle path, but for cake's bandwidth.
 _KINDS = frozenset(("netem", "tbf", "noqueue", *QDISCS))
 _RATES = {"netem": "rate", "tbf": "rate", "cake": "bandwidth"}
-
-
-class NotUnderstoodError(Exception):
-    """A line speaks of what is asked for, in a form that is not understood."""
-
-    def __init__(self, line: str) -> None:
-        super().__init__(f"`{line}` is not understood")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,124 +55,103 @@ class QueueLine:
     """The queueing discipline that a rate limit fills, and the line that made it.
 
     Attributes:
-        kind: `tbf`, or what hangs below it, such as `red`.
+        qdisc: a `tbf`, or what hangs below it, such as `red`.
         limit_bytes: what it holds; None where the line does not say it in bytes.
         line: the line.
     """
 
-    kind: str
+    qdisc: Qdisc
     limit_bytes: int | None
     line: str
 
-
-@dataclass(frozen=True, slots=True)
-class _Qdisc:
-    kind: str
-    options: tuple[str, ...]
-    line: str
-
-    def value(self, option: str, parse: Callable[[str], float]) -> float | None:
-        """Return the value behind an option; None where the option is not there."""
-        if option not in self.options:
-            return None
-        place = self.options.index(option) + 1
-        try:
-            return parse(self.options[place])
-        except (IndexError, InputError):
-            raise NotUnderstoodError(self.line) from None
+    @property
+    def kind(self) -> str:
+        """Which qdisc it is, such as `tbf`."""
+        return self.qdisc.kind
 
 
-def shaping(setup: Sequence[Command], node: str, device: str) -> Shaping:
-    """Return what set-up lines do to what leaves an interface.
+def qdisc_lines(interface: Interface, setup: Sequence[Command]) -> list[QdiscLine]:
+    """Return the lines that made what stands at an interface after all set-up lines.
 
     Args:
+        interface: the interface as its link made it.
         setup: the case's set-up lines, in their order.
-        node: where the interface is: a host, or `longfat.model.network.ROOT_NAMESPACE`.
-        device: the interface.
 
     Raises:
         NotUnderstoodError: a line of `tc` cannot be read with certainty.
     """
+    tree = {line.qdisc.parent: line for line in interface.lines}
+    for command in setup:
+        if not mentions(command.line, "tc") or not _concerns(command, interface):
+            continue
+        line = parse_line(command.line)
+        if line is None:
+            continue
+        parent = line.qdisc.parent
+        if parent == ROOT and line.verb != "change":
+            tree.clear()  # a new root leaves nothing of the old tree
+        if line.verb == "del":
+            tree.pop(parent, None)
+        else:
+            tree[parent] = line
+    return list(tree.values())
+
+
+def shaping(lines: Sequence[QdiscLine]) -> Shaping:
+    """Return what the qdiscs of an interface do to what leaves it.
+
+    Args:
+        lines: the lines that made them.
+
+    Raises:
+        NotUnderstoodError: one of them cannot be read with certainty.
+    """
     rates: list[float] = []
     delay_s, loss = 0.0, 0.0
-    for qdisc in _qdiscs(setup, node, device):
-        if qdisc.kind not in _KINDS or (qdisc.kind == "fq" and "maxrate" in qdisc.options):
-            raise NotUnderstoodError(qdisc.line)
-        rate_bps = _rate_bps(qdisc)
-        if rate_bps is not None:
-            rates.append(rate_bps)
+    for line in lines:
+        qdisc = line.qdisc
+        if qdisc.kind not in _KINDS or (qdisc.kind == "fq" and qdisc.get("maxrate")):
+            raise NotUnderstoodError(str(line))
+        limit = _RATES.get(qdisc.kind)
+        if limit and not qdisc.get("unlimited"):
+            rate_bps = _number(line, limit, RATE)
+            if rate_bps is not None:
+                rates.append(rate_bps)
         if qdisc.kind == "netem":
-            delay_s += qdisc.value("delay", parse_time_s) or 0.0
-            for share in ("loss", "corrupt"):
-                lost = _netem_share(qdisc, share)
+            if qdisc.get("loss state") or qdisc.get("loss gemodel"):
+                raise NotUnderstoodError(str(line))
+            delay_s += _number(line, "delay", TIME) or 0.0
+            for option in ("loss", "loss random", "corrupt"):
+                lost = _number(line, option, SHARE) or 0.0
                 loss += lost - loss * lost
     return Shaping(rate_bps=min(rates, default=None), delay_s=delay_s, loss=loss)
 
 
-def queue_line(setup: Sequence[Command], node: str, device: str) -> QueueLine | None:
+def queue_line(lines: Sequence[QdiscLine]) -> QueueLine | None:
     """Return what queues in front of an interface's rate limit.
 
     Args:
-        setup: the case's set-up lines, in their order.
-        node: where the interface is: a host, or `longfat.model.network.ROOT_NAMESPACE`.
-        device: the interface.
+        lines: the lines that made the interface's qdiscs.
 
     Returns:
         The last discipline that is no netem: a `tbf`, or what hangs below it;
         None where there is none.
 
     Raises:
-        NotUnderstoodError: a line of `tc` cannot be read with certainty.
+        NotUnderstoodError: its line cannot be read with certainty.
     """
-    queues = [qdisc for qdisc in _qdiscs(setup, node, device) if qdisc.kind != "netem"]
+    queues = [line for line in lines if line.qdisc.kind != "netem"]
     if not queues:
         return None
     last = queues[-1]
-    in_bytes = last.kind in {"tbf", "red", "bfifo"}
-    limit_bytes = last.value("limit", parse_size_bytes) if in_bytes else None
-    return QueueLine(
-        kind=last.kind,
-        limit_bytes=None if limit_bytes is None else int(limit_bytes),
-        line=last.line,
-    )
+    return QueueLine(qdisc=last.qdisc, limit_bytes=_number(last, "limit", BYTES), line=str(last))
 
 
-def _rate_bps(qdisc: _Qdisc) -> float | None:
-    option = _RATES.get(qdisc.kind)
-    if option is None or "unlimited" in qdisc.options:
-        return None
-    return qdisc.value(option, parse_rate_bps)
-
-
-def _netem_share(qdisc: _Qdisc, option: str) -> float:
-    """Return the share behind an option; `loss state` and the like are not understood."""
-    if option not in qdisc.options:
-        return 0.0
-    place = qdisc.options.index(option) + 1
-    if qdisc.options[place : place + 1] == ("random",):
-        place += 1
+def _number(line: QdiscLine, option: str, kind: Kind[Any]) -> Any:
     try:
-        return parse_fraction(qdisc.options[place])
-    except (IndexError, InputError):
-        raise NotUnderstoodError(qdisc.line) from None
-
-
-def _qdiscs(setup: Sequence[Command], node: str, device: str) -> list[_Qdisc]:
-    """Return what stands at an interface after all lines."""
-    tree: dict[str, _Qdisc] = {}
-    for command in setup:
-        if not _mentions(command.line, "tc") or not _concerns(command, node, device):
-            continue
-        verb, parent, qdisc = _read_qdisc(command.line)
-        if verb in _SHOWS:
-            continue
-        if parent == "root" and verb != "change":
-            tree.clear()  # a new root leaves nothing of the old tree
-        if qdisc is None:
-            tree.pop(parent, None)
-        else:
-            tree[parent] = qdisc
-    return list(tree.values())
+        return line.qdisc.number(option, kind)
+    except InputError:
+        raise NotUnderstoodError(str(line)) from None
 
 
 def sysctl(setup: Sequence[Command], host: str, name: str) -> tuple[int, ...] | None:
@@ -225,10 +191,10 @@ def _settings(setup: Sequence[Command], host: str, name: str) -> list[tuple[str,
     last = name.rpartition(".")[2]
     for command in setup:
         # A line at another node may reach this host all the same (ip netns exec).
-        reaches = command.node == host or _mentions(command.line, host)
-        if not reaches or not _mentions(command.line, last):
+        reaches = command.node == host or mentions(command.line, host)
+        if not reaches or not mentions(command.line, last):
             continue
-        words = _plain_words(command.line)
+        words = plain_words(command.line)
         if command.node != host or words[0] != "sysctl":
             raise NotUnderstoodError(command.line)
         for word in words[1:]:
@@ -241,49 +207,8 @@ def _settings(setup: Sequence[Command], host: str, name: str) -> list[tuple[str,
     return found
 
 
-def _concerns(command: Command, node: str, device: str) -> bool:
+def _concerns(command: Command, interface: Interface) -> bool:
     """Tell whether a line may change an interface: it names it, or hides names from us."""
-    if _mentions(command.line, device):
+    if mentions(command.line, interface.name):
         return True
-    return command.node == node and bool(_SHELL & set(command.line))
-
-
-def _read_qdisc(line: str) -> tuple[str, str, _Qdisc | None]:
-    """Return the verb, the place in the tree, and what is put there; None where it is removed."""
-    words = _plain_words(line)
-    while len(words) > 1 and words[1].startswith("-"):
-        del words[1]
-    if words[:2] != ["tc", "qdisc"] or len(words) < 3:
-        raise NotUnderstoodError(line)
-    verb, rest = words[2], words[3:]
-    parent = ""
-    while rest and rest[0] in _PLACES:
-        if rest[0] == "root":
-            parent = "root"
-        elif rest[0] == "parent":
-            parent = rest[1] if len(rest) > 1 else ""
-        rest = rest[_PLACES[rest[0]] :]
-    if verb in _SHOWS:
-        return verb, parent, None
-    if not parent or verb not in _CHANGES | _DELETES or (verb in _CHANGES and not rest):
-        raise NotUnderstoodError(line)
-    if verb in _DELETES:
-        return verb, parent, None
-    return verb, parent, _Qdisc(kind=rest[0], options=tuple(rest[1:]), line=line)
-
-
-def _plain_words(line: str) -> list[str]:
-    """Split a line as a shell does, if it is one plain command."""
-    if _SHELL & set(line):
-        raise NotUnderstoodError(line)
-    try:
-        words = shlex.split(line)
-    except ValueError:
-        raise NotUnderstoodError(line) from None
-    if not words:
-        raise NotUnderstoodError(line)
-    return [words[0].rpartition("/")[2], *words[1:]]
-
-
-def _mentions(line: str, word: str) -> bool:
-    return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", line) is not None
+    return command.node == interface.node and needs_shell(command.line)

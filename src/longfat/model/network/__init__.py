@@ -2,8 +2,8 @@
 
 Hosts are network namespaces; switches are Linux bridges in the root namespace,
 as in Mininet, so that `tc ... dev s1-eth2` typed at root works. `model` has the
-values, `check` says what is wrong with them, `build` and `shape` give the lines
-of `ip` and `tc`, and `routing` follows a packet.
+values, `check` says what is wrong with them, `shape` gives the qdiscs of links,
+`build` the lines of `ip` and `tc`, and `routing` follows a packet.
 """
 
 from longfat.model.network.build import (
@@ -17,6 +17,7 @@ from longfat.model.network.build import (
 from longfat.model.network.check import Problem, problems
 from longfat.model.network.impairments import LinkImpairments
 from longfat.model.network.model import (
+    DEFAULT_MTU_BYTES,
     ROOT_NAMESPACE,
     Host,
     Link,
@@ -25,7 +26,11 @@ from longfat.model.network.model import (
     Switch,
 )
 from longfat.model.network.routing import NoRouteError, follow_back, follow_links, trace_route
-from longfat.model.network.shape import shape_lines
+from longfat.model.network.shape import (
+    infer_impairments,
+    shape_qdiscs,
+    shaped_interfaces,
+)
 from longfat.model.network.timing import (
     PROFILES,
     TIMING_KEYS,
@@ -37,6 +42,7 @@ from longfat.model.network.timing import (
 )
 
 __all__ = [
+    "DEFAULT_MTU_BYTES",
     "PROFILES",
     "ROOT_NAMESPACE",
     "TIMING_KEYS",
@@ -55,11 +61,13 @@ __all__ = [
     "follow_back",
     "follow_links",
     "hosts_file",
+    "infer_impairments",
     "interface_commands",
     "problems",
     "profile_named",
     "shape_commands",
-    "shape_lines",
+    "shape_qdiscs",
+    "shaped_interfaces",
     "timing_from",
     "timing_with",
     "trace_route",

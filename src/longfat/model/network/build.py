@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from longfat.model.network.model import ROOT_NAMESPACE
-from longfat.model.network.shape import shape_lines
+from longfat.model.network.shape import shaped_interfaces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from longfat.model.network.model import Link, Network
+    from longfat.model.tc import QdiscLine
 
 Program = Literal["ip", "tc", "sh"]
 
@@ -25,9 +26,6 @@ FORWARD_LINE = "sysctl -w net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1"
 """What makes a router of a host."""
 
 _OFFLOADS = "ethtool -K "
-
-DEFAULT_MTU_BYTES = 1500
-"""Linux's own, of an Ethernet interface."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +71,10 @@ def build_batches(network: Network) -> list[Batch]:
         inside[host.name] += [f"route add {route.to} via {route.via}" for route in host.routes]
         batches.append(Batch("ip", host.name, tuple(inside[host.name])))
     batches += [Batch("sh", node, lines) for node, lines in _interface_lines(network).items()]
-    batches += [Batch("tc", node, lines) for node, lines in _shapes(network).items()]
+    batches += [
+        Batch("tc", node, tuple(line.arguments for line in lines))
+        for node, lines in _shaping_lines(network).items()
+    ]
     return batches + [Batch("sh", node, (line,)) for node, line in _timing_lines(network)]
 
 
@@ -150,17 +151,12 @@ def _link_lines(link: Link, names: tuple[str, str], inside: dict[str, list[str]]
     return lines
 
 
-def _shapes(network: Network) -> dict[str, tuple[str, ...]]:
+def _shaping_lines(network: Network) -> dict[str, list[QdiscLine]]:
     """Return the lines of `tc` for all links, by node, the root namespace first."""
-    hosts = {host.name for host in network.hosts}
-    lines: dict[str, list[str]] = {ROOT_NAMESPACE: []}
-    for link, names in zip(network.links, network.interfaces(), strict=True):
-        ends = ((link.a, link.a_to_b), (link.b, link.b_to_a))
-        for name, (node, shape) in zip(names, ends, strict=True):
-            home = node if node in hosts else ROOT_NAMESPACE
-            mtu_bytes = link.mtu_bytes or DEFAULT_MTU_BYTES
-            lines.setdefault(home, []).extend(shape_lines(name, shape, mtu_bytes=mtu_bytes))
-    return {node: tuple(found) for node, found in lines.items() if found}
+    lines: dict[str, list[QdiscLine]] = {ROOT_NAMESPACE: []}
+    for interface in shaped_interfaces(network):
+        lines.setdefault(interface.node, []).extend(interface.lines)
+    return {node: found for node, found in lines.items() if found}
 
 
 def shape_commands(network: Network) -> list[tuple[str, str]]:
@@ -169,7 +165,8 @@ def shape_commands(network: Network) -> list[tuple[str, str]]:
     Returns:
         Node (a host or `ROOT_NAMESPACE`) and line, in the order in which they run.
     """
-    return [(node, f"tc {line}") for node, lines in _shapes(network).items() for line in lines]
+    by_node = _shaping_lines(network).items()
+    return [(node, str(line)) for node, lines in by_node for line in lines]
 
 
 def typed_part(network: Network, line: str) -> str | None:
@@ -177,16 +174,17 @@ def typed_part(network: Network, line: str) -> str | None:
 
     Args:
         network: the network.
-        line: a line that builds it.
+        line: a line that builds it, as a batch ran it.
 
     Returns:
         Such as "the qdisc of the link h1 - s1"; None where all words are ours.
     """
     if line.startswith(_OFFLOADS):
         return f"the offloads of {line.removeprefix(_OFFLOADS).split()[0]}"
-    for link, names in zip(network.links, network.interfaces(), strict=True):
-        for name, shape in zip(names, (link.a_to_b, link.b_to_a), strict=True):
-            if shape.qdisc and f" dev {name} " in line and line.endswith(f" {shape.qdisc}"):
+    ends = iter(shaped_interfaces(network))
+    for link, at_a, at_b in zip(network.links, ends, ends, strict=True):
+        for interface, shape in ((at_a, link.a_to_b), (at_b, link.b_to_a)):
+            if shape.qdisc and line.endswith(f" {interface.lines[-1].arguments}"):
                 return f"the qdisc of the link {link.a} - {link.b}"
     return None
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.model.fields import field_problems
-from longfat.model.network.build import DEFAULT_MTU_BYTES
+from longfat.model.network.model import DEFAULT_MTU_BYTES
 
 if TYPE_CHECKING:
     from longfat.model.network.model import Host, Link, Network, Route

@@ -14,6 +14,9 @@ from longfat.model.network.timing import HostTiming
 ROOT_NAMESPACE = "root"
 """The shell where the switches' interfaces are visible; no node may have this name."""
 
+DEFAULT_MTU_BYTES = 1500
+"""Linux's own, of an Ethernet interface."""
+
 
 _OFFLOADS = re.compile(r"([a-z0-9][a-z0-9.-]* (on|off))( [a-z0-9][a-z0-9.-]* (on|off))*")
 

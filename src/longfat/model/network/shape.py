@@ -1,4 +1,4 @@
-"""The `tc` lines that shape one direction of a link.
+"""The qdiscs that shape one direction of a link, and the properties that become given ones.
 
 The sending end's interface shapes what leaves through it:
 
@@ -23,17 +23,22 @@ packets and bytes (`struct tc_netem_qopt`, `struct tc_tbf_qopt`).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from longfat.errors import InputError
 from longfat.model.fields import fields_of
-from longfat.model.kinds import rate_text
-from longfat.model.network.impairments import HEADER_BYTES, MOST_BYTES
+from longfat.model.network.impairments import HEADER_BYTES, MOST_BYTES, LinkImpairments
+from longfat.model.network.model import DEFAULT_MTU_BYTES, ROOT_NAMESPACE
+from longfat.model.network.qdisc import qdisc_problem
+from longfat.model.tc import BYTES, RATE, ROOT, TIME, Interface, Option, Qdisc, parse_qdisc
 from longfat.theory import tbf
 from longfat.theory.bdp import bdp_bytes
 
 if TYPE_CHECKING:
-    from longfat.model.network.impairments import LinkImpairments
+    from collections.abc import Collection, Sequence
+
+    from longfat.model.network.model import Network
 
 FRAME_BYTES = 1514
 """A full packet of Linux's own MTU with its Ethernet header."""
@@ -50,67 +55,113 @@ _HZ = 250
 # after it. The number costs no memory, so it is one that is never reached.
 _NETEM_PACKETS = 1_000_000_000
 
-_TIMES = (("s", 10**9), ("ms", 10**6), ("us", 10**3), ("ns", 1))
+_NORMAL = Option("distribution normal")
 
 
-def shape_lines(
-    interface: str, shape: LinkImpairments, *, mtu_bytes: int = 1500
-) -> tuple[str, ...]:
-    """Return the lines of `tc`, without the word `tc`, that shape what leaves an interface.
+def shaped_interfaces(
+    network: Network, names: Collection[str] | None = None
+) -> tuple[Interface, ...]:
+    """Return the interfaces of a network with the qdiscs that its links' properties become.
 
     Args:
-        interface: the interface of the sending end.
-        shape: what happens to packets; without any property there is no line.
-        mtu_bytes: the interface's MTU in bytes: a burst holds one such packet.
+        network: the network.
+        names: the interfaces that are asked for; all, if None.
 
     Returns:
-        A line for each qdisc: those of `shape_qdiscs`, from the root downwards.
+        The two ends of each link, in the links' order.
     """
+    hosts = {host.name for host in network.hosts}
     return tuple(
-        f"qdisc add dev {interface} {qdisc.place} handle {qdisc.handle} {qdisc.words}"
-        for qdisc in shape_qdiscs(shape, mtu_bytes=mtu_bytes)
+        Interface(
+            name=name,
+            node=node if node in hosts else ROOT_NAMESPACE,
+            qdiscs=shape_qdiscs(shape, mtu_bytes=link.mtu_bytes or DEFAULT_MTU_BYTES),
+        )
+        for link, ends in zip(network.links, network.interfaces(), strict=True)
+        for name, node, shape in zip(
+            ends, (link.a, link.b), (link.a_to_b, link.b_to_a), strict=True
+        )
+        if names is None or name in names
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedQdisc:
-    """A qdisc that shapes an interface.
-
-    Attributes:
-        place: where it stands, as tc says it: `root`, or below another.
-        handle: its own name, such as `1:`.
-        words: its kind and options.
-    """
-
-    place: str
-    handle: str
-    words: str
-
-    @property
-    def kind(self) -> str:
-        """Which qdisc it is, such as `netem`."""
-        return self.words.partition(" ")[0]
-
-
-def shape_qdiscs(shape: LinkImpairments, *, mtu_bytes: int = 1500) -> tuple[PlacedQdisc, ...]:
+def shape_qdiscs(
+    shape: LinkImpairments, *, mtu_bytes: int = DEFAULT_MTU_BYTES
+) -> tuple[Qdisc, ...]:
     """Return the qdiscs that a shape becomes, each below the one before.
 
     Args:
-        shape: what happens to packets.
-        mtu_bytes: the interface's MTU in bytes.
+        shape: what happens to packets; without any property there is no qdisc.
+        mtu_bytes: the interface's MTU in bytes: a burst holds one such packet.
     """
-    netem, filtered = _netem(shape), _tbf(shape, mtu_bytes=mtu_bytes)
-    found: list[PlacedQdisc] = []
-    for words in (netem, filtered, shape.qdisc or ""):
-        if not words:
+    queue = parse_qdisc(shape.qdisc.split()) if shape.qdisc else None
+    placed: list[Qdisc] = []
+    for qdisc in (_netem(shape), _tbf(shape, mtu_bytes=mtu_bytes), queue):
+        if qdisc is not None:
+            parent = ROOT
+            if placed:
+                # A tbf has one class, in which its queue is; a netem is shown without.
+                parent = f"{placed[-1].handle}{'1' if placed[-1].kind == 'tbf' else ''}"
+            placed.append(replace(qdisc, parent=parent, handle=f"{len(placed) + 1}:"))
+    return tuple(placed)
+
+
+def infer_impairments(
+    qdiscs: Sequence[Qdisc], *, mtu_bytes: int = DEFAULT_MTU_BYTES
+) -> LinkImpairments | None:
+    """Return the shape that becomes given qdiscs: the way back of `shape_qdiscs`.
+
+    Args:
+        qdiscs: the qdiscs, from the root downwards.
+        mtu_bytes: the interface's MTU in bytes.
+
+    Returns:
+        The shape; None if no link may have one that becomes the very same words.
+    """
+    fields: dict[str, Any] = {}
+    try:
+        for qdisc in qdiscs:
+            fields |= _impairments(qdisc)
+    except InputError:
+        return None
+    words = [(qdisc.place, qdisc.handle, qdisc.words) for qdisc in qdiscs]
+    for left in ({"queue_bytes"}, set()):
+        shape = LinkImpairments(**{key: fields[key] for key in fields if key not in left})
+        if any(shape.problems(mtu_bytes=mtu_bytes)):
             continue
-        place = "root"
-        if found:
-            above = found[-1]
-            # A tbf has one class, in which its queue is; a netem is shown without.
-            place = f"parent {above.handle}{'1' if above.kind == 'tbf' else ''}"
-        found.append(PlacedQdisc(place=place, handle=f"{len(found) + 1}:", words=words))
-    return tuple(found)
+        made = shape_qdiscs(shape, mtu_bytes=mtu_bytes)
+        if [(qdisc.place, qdisc.handle, qdisc.words) for qdisc in made] == words:
+            return shape
+    return None
+
+
+def _impairments(qdisc: Qdisc) -> dict[str, Any]:
+    """Return the properties that a qdisc says, by attribute.
+
+    Raises:
+        InputError: it says what no link has, or an option has no such value.
+    """
+    if qdisc.kind == "tbf":
+        return {
+            "rate_bps": qdisc.number("rate", RATE),
+            "queue_bytes": qdisc.number("limit", BYTES),
+        }
+    if qdisc.kind != "netem":
+        if problem := qdisc_problem(qdisc.words):
+            raise InputError(problem)
+        return {"qdisc": qdisc.words}
+    by_option = {field.about.tc: field for field in fields_of(LinkImpairments).values()}
+    fields: dict[str, Any] = {}
+    for option in qdisc.options:
+        if option.name == "delay":
+            fields["delay_s"] = qdisc.number("delay", TIME)
+            if len(option.values) > 1:
+                fields["jitter_s"] = qdisc.number("delay", TIME, at=1)
+        elif field := by_option.get(option.name):
+            fields[field.name] = field.kind.parse(qdisc.text(option))
+        elif option != _NORMAL and option.name != "limit":
+            raise InputError(f"a link has no option {option.name!r} of netem")
+    return fields
 
 
 def default_queue_bytes(shape: LinkImpairments) -> int:
@@ -133,31 +184,28 @@ def default_queue_bytes(shape: LinkImpairments) -> int:
     return min(MOST_BYTES, max(LEAST_QUEUE_PACKETS * FRAME_BYTES, product))
 
 
-def _netem(shape: LinkImpairments) -> str:
-    words = []
-    if shape.delay_s:
-        words.append(f"delay {time_word(shape.delay_s)}")
-        if shape.jitter_s:
-            words.append(f"{time_word(shape.jitter_s)} distribution normal")
-    for field in fields_of(type(shape)).values():
+def _netem(shape: LinkImpairments) -> Qdisc | None:
+    options: list[Option] = []
+    if shape.delay_s and shape.jitter_s:
+        options += [Option("delay", (shape.delay_s, shape.jitter_s)), _NORMAL]
+    elif shape.delay_s:
+        options.append(Option("delay", (shape.delay_s,)))
+    for field in fields_of(LinkImpairments).values():
         if field.about.tc and (value := getattr(shape, field.name)):
-            words.append(f"{field.about.tc} {field.kind.text(value)}")
-    return " ".join([f"netem limit {_NETEM_PACKETS}", *words]) if words else ""
+            values = tuple(value.split()) if isinstance(value, str) else (value,)
+            options.append(Option(field.about.tc, values))
+    if not options:
+        return None
+    return Qdisc(kind="netem", options=(Option("limit", (_NETEM_PACKETS,)), *options))
 
 
-def _tbf(shape: LinkImpairments, *, mtu_bytes: int) -> str:
+def _tbf(shape: LinkImpairments, *, mtu_bytes: int) -> Qdisc | None:
     if shape.rate_bps is None:
-        return ""
+        return None
     queue = default_queue_bytes(shape) if shape.queue_bytes is None else shape.queue_bytes
     # An offloaded packet that is larger than the burst is cut up; a whole one
     # that is larger than the queue would never get in.
     burst = min(math.ceil(tbf.burst_bytes(rate_bps=shape.rate_bps, hz=_HZ)), queue)
     burst = max(burst, mtu_bytes + HEADER_BYTES)
-    return f"tbf rate {rate_text(shape.rate_bps)} burst {burst} limit {queue}"
-
-
-def time_word(time_s: float) -> str:
-    """Return a time as tc reads it, in whole nanoseconds or a larger unit."""
-    time_ns = round(time_s * 1e9)
-    unit, factor = next((unit, factor) for unit, factor in _TIMES if time_ns % factor == 0)
-    return f"{time_ns // factor}{unit}"
+    numbers = {"rate": shape.rate_bps, "burst": burst, "limit": queue}
+    return Qdisc(kind="tbf", options=tuple(Option(key, (numbers[key],)) for key in numbers))

@@ -6,15 +6,14 @@ and RED's two marks.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import shlex
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
-from longfat.model.flow_path import NotUnderstoodError, flow_path, queue_line, typed_lines
-from longfat.model.network import ROOT_NAMESPACE
-from longfat.model.units import parse_size_bytes
+from longfat.model.flow_path import NotUnderstoodError, flow_path, interface_lines, queue_line
+from longfat.model.tc import BYTES
 from longfat.output.plot import Reference
 from longfat.theory import bdp
 
@@ -99,9 +98,8 @@ def queue_marks(case: Case, interface: str) -> tuple[Reference, ...]:
         `limit`, and of RED also `RED max` and `RED min`, in bytes, as far as
         the lines say them in a form that is understood.
     """
-    node = next(iter(case.network.interfaces_by_node((interface,))), ROOT_NAMESPACE)
     try:
-        queue = queue_line(typed_lines(case), node, interface)
+        queue = queue_line(interface_lines(case, interface))
     except NotUnderstoodError:
         return ()
     if queue is None:
@@ -110,17 +108,9 @@ def queue_marks(case: Case, interface: str) -> tuple[Reference, ...]:
     if queue.limit_bytes is not None:
         found.append(Reference(value=queue.limit_bytes, label="limit"))
     if queue.kind == "red":
-        words = shlex.split(queue.line)
-        options = words[words.index("red") :]
         for option in ("max", "min"):
-            size_bytes = _size_after(options, option)
-            if size_bytes is not None:
-                found.append(Reference(value=size_bytes, label=f"RED {option}"))
+            with contextlib.suppress(InputError):
+                size_bytes = queue.qdisc.number(option, BYTES)
+                if size_bytes is not None:
+                    found.append(Reference(value=size_bytes, label=f"RED {option}"))
     return tuple(found)
-
-
-def _size_after(words: Sequence[str], option: str) -> int | None:
-    try:
-        return parse_size_bytes(words[words.index(option) + 1])
-    except (ValueError, IndexError, InputError):
-        return None

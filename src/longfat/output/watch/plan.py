@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.execution.compile import server_ports
-from longfat.model.flow_path import NotUnderstoodError, queue_line, typed_lines
+from longfat.model.flow_path import NotUnderstoodError, interface_lines, queue_line
+from longfat.model.network import shaped_interfaces
 from longfat.model.probes import Queue, Tcp
 from longfat.output.watch.ends import Served
 
@@ -58,11 +59,11 @@ def plan_watch(case: Case) -> Plan:
     on which a set-up line puts a queueing discipline, and for the sockets of
     all flows of bulk traffic over TCP.
     """
-    homes = _homes(case)
     flows = case.tcp_flows
     probes = list(case.probes)
     if not case.probes_of(Queue):
-        shaped = tuple(name for name in homes if _shaped(case, name))
+        qdiscs = {one.name: one.qdiscs for one in shaped_interfaces(case.network)}
+        shaped = tuple(name for name in _interfaces(case) if qdiscs[name] or _typed(case, name))
         if shaped:
             probes.append(Queue(name=_free_name(case, "watch-queue"), of=shaped, every_s=_EVERY_S))
     if flows and not case.probes_of(Tcp):
@@ -75,7 +76,7 @@ def plan_watch(case: Case) -> Plan:
     return Plan(
         case=watching,
         added=tuple(probe.name for probe in probes[len(case.probes) :]),
-        queues={name: _limit_bytes(case, homes[name], name) for name in watched},
+        queues={name: _limit_bytes(case, name) for name in watched},
         flows=tuple(
             Served(
                 flow=flow.name,
@@ -93,26 +94,25 @@ def plan_watch(case: Case) -> Plan:
 
 def queue_limits(case: Case) -> dict[str, int]:
     """Return what the queues of interfaces hold, in bytes, where a set-up line says it."""
-    limits = {name: _limit_bytes(case, node, name) for name, node in _homes(case).items()}
+    limits = {name: _limit_bytes(case, name) for name in _interfaces(case)}
     return {name: limit for name, limit in limits.items() if limit is not None}
 
 
-def _homes(case: Case) -> dict[str, str]:
-    """Return where each interface is visible, by its name."""
+def _interfaces(case: Case) -> list[str]:
+    """Return all interfaces, those that are visible at one node together."""
     names = [name for pair in case.network.interfaces() for name in pair]
-    by_node = case.network.interfaces_by_node(names)
-    return {name: node for node, there in by_node.items() for name in there}
+    return [name for there in case.network.interfaces_by_node(names).values() for name in there]
 
 
-def _shaped(case: Case, interface: str) -> bool:
+def _typed(case: Case, interface: str) -> bool:
     """Tell whether a set-up line speaks of a queueing discipline of an interface."""
     pattern = re.compile(rf"\btc\b.*\bqdisc\b.*\bdev\s+{re.escape(interface)}(?![\w-])", re.DOTALL)
-    return any(pattern.search(command.line) for command in typed_lines(case))
+    return any(pattern.search(command.line) for command in case.setup)
 
 
-def _limit_bytes(case: Case, node: str, interface: str) -> int | None:
+def _limit_bytes(case: Case, interface: str) -> int | None:
     try:
-        line = queue_line(typed_lines(case), node, interface)
+        line = queue_line(interface_lines(case, interface))
     except NotUnderstoodError:
         return None
     return line.limit_bytes if line is not None else None

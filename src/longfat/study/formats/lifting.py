@@ -15,20 +15,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
-from longfat.model.fields import fields_of
 from longfat.model.network import (
-    ROOT_NAMESPACE,
+    DEFAULT_MTU_BYTES,
     Host,
     Link,
-    LinkImpairments,
     Network,
     Route,
-    shape_lines,
+    infer_impairments,
+    shaped_interfaces,
 )
-from longfat.model.network.build import DEFAULT_MTU_BYTES
-from longfat.model.network.impairments import LEAST_RATE_BPS, MOST_RATE_BPS
-from longfat.model.network.qdisc import qdisc_problem
-from longfat.model.units import parse_rate_bps, parse_time_s
+from longfat.model.tc import QdiscLine, parse_line
+from longfat.model.typed_line import NotUnderstoodError
 from longfat.study.addresses import host_address, route_target, router_address
 
 if TYPE_CHECKING:
@@ -37,12 +34,6 @@ if TYPE_CHECKING:
 _MTU = re.compile(r"ip link set (\S+) mtu ([0-9]{2,5})")
 _ADDRESS = re.compile(r"ip addr add (\S+) dev (\S+?)( nodad)?")
 _ROUTE = re.compile(r"ip route add (\S+) via (\S+)")
-_QDISC = re.compile(r"tc qdisc add dev (\S+) (?:root|parent \S+) handle \S+ (\w+)(?: (.+))?")
-_NETEM = re.compile(
-    r"limit [0-9]+(?: delay (\S+)(?: (\S+) distribution normal)?)?((?: [a-z]+ \S+)*)"
-)
-_OPTIONS = {field.about.tc: field for field in fields_of(LinkImpairments).values()}
-_TBF = re.compile(r"rate (\S+) burst [0-9]+ limit ([0-9]{1,12})")
 
 
 def infer_link_properties(
@@ -56,14 +47,14 @@ def infer_link_properties(
     """
     rest: list[Command] = []
     mtus: list[Command] = []
-    shapes: dict[str, list[Command]] = {}
+    shapes: dict[str, list[tuple[Command, QdiscLine]]] = {}
     names = {name for pair in network.interfaces() for name in pair}
     for command in setup:
         device = _device(command.line, names)
         # A line that stays may have made what this one needs.
         free = not any(one.node == command.node or (device and device in one.line) for one in rest)
-        if free and _QDISC.fullmatch(command.line) and device:
-            shapes.setdefault(device, []).append(command)
+        if free and device and (shaping := _shaping(command.line, device)):
+            shapes.setdefault(device, []).append((command, shaping))
         elif free and _MTU.fullmatch(command.line) and device:
             mtus.append(command)
         elif free and (lifted := _addressed(network, command)) is not None:
@@ -78,6 +69,17 @@ def infer_link_properties(
 
 def _device(line: str, names: set[str]) -> str | None:
     return next((word for word in line.split() if word in names), None)
+
+
+def _shaping(line: str, device: str) -> QdiscLine | None:
+    """Return a line that adds a qdisc to an interface, if it has the very form that is written."""
+    try:
+        parsed = parse_line(line)
+    except NotUnderstoodError:
+        return None
+    if parsed is None or (parsed.verb, parsed.device) != ("add", device):
+        return None
+    return parsed if parsed.qdisc.handle and f"tc {parsed.arguments}" == line else None
 
 
 def _ends(network: Network) -> dict[str, tuple[int, str, str]]:
@@ -168,73 +170,24 @@ def _with_mtus(network: Network, lines: Sequence[Command]) -> tuple[Network, tup
 
 
 def _with_shapes(
-    network: Network, lines: dict[str, list[Command]]
+    network: Network, lines: dict[str, list[tuple[Command, QdiscLine]]]
 ) -> tuple[Network, tuple[Command, ...]]:
+    """Take the properties of directions that have none yet."""
     ends = _ends(network)
-    hosts = {host.name for host in network.hosts}
     left: list[Command] = []
-    for device, commands in lines.items():
-        index, end, node = ends[device]
+    for interface in shaped_interfaces(network, lines):
+        index, end, _ = ends[interface.name]
         link = network.links[index]
-        home = node if node in hosts else ROOT_NAMESPACE
-        now = link.a_to_b if end == "a" else link.b_to_a
-        plain = now == LinkImpairments() and all(one.node == home for one in commands)
-        mtu_bytes = link.mtu_bytes or DEFAULT_MTU_BYTES
-        shape = _shape([one.line for one in commands], device, mtu_bytes) if plain else None
+        commands = [command for command, _ in lines[interface.name]]
+        shape = None
+        if not interface.qdiscs and all(one.node == interface.node for one in commands):
+            shape = infer_impairments(
+                [line.qdisc for _, line in lines[interface.name]],
+                mtu_bytes=link.mtu_bytes or DEFAULT_MTU_BYTES,
+            )
         if shape is None:
             left += commands
         else:
-            there = end == "a"
-            link = replace(link, a_to_b=shape) if there else replace(link, b_to_a=shape)
+            link = replace(link, a_to_b=shape) if end == "a" else replace(link, b_to_a=shape)
             network = _with_link(network, index, link)
     return network, tuple(left)
-
-
-def _shape(lines: Sequence[str], device: str, mtu_bytes: int) -> LinkImpairments | None:
-    """Return the shape that becomes these lines; None if none does."""
-    fields: dict[str, float | str | None] = {}
-    for line in lines:
-        found = _QDISC.fullmatch(line)
-        assert found is not None
-        kind, words = found[2], found[3] or ""
-        try:
-            if kind == "netem" and (netem := _NETEM.fullmatch(words)):
-                fields |= _netem(netem)
-            elif kind == "tbf" and (tbf := _TBF.fullmatch(words)):
-                rate_bps = parse_rate_bps(tbf[1])
-                if not LEAST_RATE_BPS <= rate_bps <= MOST_RATE_BPS:
-                    return None  # no link may have it: tc itself is to judge
-                fields |= {"rate_bps": rate_bps, "queue_bytes": int(tbf[2])}
-            elif qdisc_problem(f"{kind} {words}".strip()) is None:
-                fields["qdisc"] = f"{kind} {words}".strip()
-            else:
-                return None
-        except InputError:
-            return None
-    for left in ({"queue_bytes"}, set()):
-        given = {name: value for name, value in fields.items() if name not in left}
-        shape = LinkImpairments(**given)  # type: ignore[arg-type]
-        made = shape_lines(device, shape, mtu_bytes=mtu_bytes)
-        if [f"tc {line}" for line in made] == list(lines):
-            return shape
-    return None
-
-
-def _netem(found: re.Match[str]) -> dict[str, float | str | None]:
-    """Return the fields of a netem's options.
-
-    Raises:
-        InputError: one of them has no such value, or is none that a link has.
-    """
-    delay, jitter, rest = found.groups()
-    fields: dict[str, float | str | None] = {}
-    if delay is not None:
-        fields["delay_s"] = parse_time_s(delay)
-    if jitter is not None:
-        fields["jitter_s"] = parse_time_s(jitter)
-    words = rest.split()
-    for option, value in zip(words[::2], words[1::2], strict=True):
-        if option not in _OPTIONS:
-            raise InputError(f"a link has no option {option!r} of netem")
-        fields[_OPTIONS[option].name] = _OPTIONS[option].kind.parse(value)
-    return fields

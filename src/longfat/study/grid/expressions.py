@@ -453,7 +453,7 @@ def number_word(value: float, kind: Kind) -> str:
     if kind == _RATE:
         return rate_text(round(value))
     if kind == _TIME:
-        return time_text(round(value, 9))  # whole nanoseconds, as tc has them
+        return time_text(round(value, 9))  # whole nanoseconds
     return plain_word(value)
 
 

@@ -87,7 +87,7 @@ class Value:
             case Unit.BYTES:
                 return str(round(number))
             case Unit.SECONDS:
-                return time_text(round(number, 9))  # whole nanoseconds, as tc has them
+                return time_text(round(number, 9))  # whole nanoseconds
             case Unit.FRACTION:
                 return percent_text(number)
             case _:

@@ -1,0 +1,46 @@
+"""What is said by a line that a person types, where it is one plain command.
+
+A line that needs a shell to know what it does (a loop, a variable, a pipe) is never guessed
+at: it raises `NotUnderstoodError`.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+_SHELL = frozenset(";&|$`(){}<>*?!#\n")
+
+
+class NotUnderstoodError(Exception):
+    """A line speaks of what is asked for, in a form that is not understood."""
+
+    def __init__(self, line: str) -> None:
+        super().__init__(f"`{line}` is not understood")
+
+
+def needs_shell(line: str) -> bool:
+    """Tell whether only a shell knows what a line does."""
+    return bool(_SHELL & set(line))
+
+
+def plain_words(line: str) -> list[str]:
+    """Split a line as a shell does; the program without its folder.
+
+    Raises:
+        NotUnderstoodError: it is not one plain command.
+    """
+    if needs_shell(line):
+        raise NotUnderstoodError(line)
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        raise NotUnderstoodError(line) from None
+    if not words:
+        raise NotUnderstoodError(line)
+    return [words[0].rpartition("/")[2], *words[1:]]
+
+
+def mentions(line: str, word: str) -> bool:
+    """Tell whether a word stands in a line, not as a part of a longer one."""
+    return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", line) is not None

@@ -1,0 +1,94 @@
+"""tc takes the canonical lines of qdiscs, and shows the values that they say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from longfat.engine.kernel import Kernel
+from longfat.model.tc import RATE, Qdisc, QdiscLine, parse_qdisc
+from tests.model.qdiscs import qdiscs
+
+Boot = Callable[..., str]
+
+_SHARES = ("loss", "loss random", "corrupt", "duplicate", "reorder")
+_RATES = ("rate", "maxrate", "bandwidth")
+_TIMES = ("target", "interval", "latency", "rtt")
+
+
+def expected(qdisc: Qdisc) -> dict[str, Any]:
+    """Return what `tc -j qdisc show` has to show of a qdisc's options."""
+    shown: dict[str, Any] = {}
+    for name, values in qdisc.options:
+        if name == "delay":
+            near_s = [pytest.approx(value, abs=2.1e-6) for value in values]  # ticks of 64 ns
+            shown[name] = dict(zip(("delay", "jitter", "correlation"), near_s, strict=False))
+        elif name in _SHARES:  # 32 bits of a whole
+            key = name.removesuffix(" random")
+            near = [pytest.approx(value, abs=1e-9) for value in values]
+            group = "loss-random" if key == "loss" else key
+            shown[group] = dict(zip((key, "correlation"), near, strict=False))
+        elif name in _RATES:  # whole bytes per second
+            near_bps = pytest.approx(int(values[0]) / 8, abs=1)
+            shown[name] = {"rate": near_bps} if qdisc.kind == "netem" else near_bps
+        elif name in _TIMES:  # microseconds
+            key = "lat" if name == "latency" else name
+            shown[key] = pytest.approx(float(values[0]) * 1e6, abs=2.1)
+        elif qdisc.kind == "tbf" and name == "burst":  # as the time that it takes
+            size = float(qdisc.number("rate", RATE)) / 8 * 1.1e-6
+            shown[name] = pytest.approx(values[0], abs=1 + size)
+        elif name == "ecn":
+            shown[name] = True
+        elif values and qdisc.kind != "tbf":
+            shown[name] = values[0]
+    if qdisc.kind == "red":  # what sets its average is not shown
+        shown = {key: shown[key] for key in shown if key in {"limit", "min", "max", "ecn"}}
+    return shown
+
+
+def show(boot: Boot, kernel: Kernel, some: list[Qdisc]) -> list[dict[str, Any]]:
+    script = ["ip link add dum0 type dummy"]
+    for qdisc in some:
+        script.append(str(QdiscLine(verb="add", device="dum0", qdisc=qdisc)))
+        script += ["tc -j qdisc show dev dum0", "tc qdisc del dev dum0 root"]
+    said = boot(kernel, "\n".join(script))
+    lines = said.splitlines()
+    assert [line for line in lines if not line.startswith("[")] == []
+    return [json.loads(line)[0] for line in lines]
+
+
+def part(shown: dict[str, Any], of: dict[str, Any]) -> dict[str, Any]:
+    """Return what is shown of the keys that are expected."""
+    return {
+        key: part(shown[key], value) if isinstance(value, dict) else shown[key]
+        for key, value in of.items()
+    }
+
+
+@given(some=st.lists(qdiscs(), min_size=30, max_size=30))
+@settings(
+    max_examples=1,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+def test_tc_shows_what_a_line_says(some: list[Qdisc], boot: Boot, each_kernel: Kernel) -> None:
+    for qdisc, seen in zip(some, show(boot, each_kernel, some), strict=True):
+        assert (seen["kind"], seen["handle"]) == (qdisc.kind, qdisc.handle)
+        wanted = expected(qdisc)
+        assert wanted
+        assert part(seen["options"], wanted) == wanted, (qdisc.words, seen)
+
+
+def test_netem_knows_no_nanoseconds(boot: Boot, kernel: Kernel) -> None:
+    said = boot(kernel, "tc qdisc add dev lo root netem delay 1500ns")
+    assert 'Illegal "latency"' in said
+    (seen,) = show(boot, kernel, [parse_qdisc(["netem", "delay", "2500.9us"])])
+    assert seen["options"]["delay"]["delay"] == pytest.approx(0.002499, abs=1e-9)
