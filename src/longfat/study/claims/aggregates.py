@@ -18,10 +18,10 @@ from longfat.common.extras import lazy
 from longfat.errors import InputError
 from longfat.model.metric import Unit
 from longfat.study.claims import terms
-from longfat.study.claims.columns import Column, column, truth
+from longfat.study.claims.columns import Column, Value, column, truth
 from longfat.study.claims.rows import NO_ROW, Indices, Mask, Rows, Table
 from longfat.study.claims.tally import MOST_EXAMPLES, Example, Tally, measure, unit_of
-from longfat.study.claims.terms import Condition, Dimension, Results, Term, UndefinedError
+from longfat.study.claims.terms import Condition, Dimension, Results, Term
 from longfat.study.grid.expressions import Named, Word, text_code
 
 if TYPE_CHECKING:
@@ -75,10 +75,34 @@ class CaseMetric:
         rows = self.rows(at)
         return (rows != NO_ROW) & self.there[rows]
 
-    def value(self, results: Results) -> float:
-        """Refuse: it is of many cases."""
-        del results
-        raise TypeError(f"{self.text} is of no one case")
+
+@dataclass(frozen=True, slots=True)
+class ResultScope:
+    """Where an expression about cases that are named finds its values.
+
+    Attributes:
+        results: metrics by case.
+    """
+
+    results: Results
+
+    def leaf(self, term: Any) -> Value:
+        """Return a metric of a case, or what is said of many.
+
+        Raises:
+            InputError: the results do not have it.
+            NotRunError: it depends on cases that were not run.
+        """
+        if not isinstance(term, terms.Reading):
+            return float(term.value(self.results))
+        try:
+            value = self.results[term.case][term.metric]
+        except KeyError:
+            raise InputError(
+                f"there is no result {term.case}.{term.metric}: the case was not run, "
+                "or its tool did not report it"
+            ) from None
+        return value * factor(term.unit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,8 +119,8 @@ class RowScope:
     at: Indices
     table: Table
 
-    def leaf(self, term: Term) -> Column:
-        """Return the values of a name or metric, one for each case."""
+    def leaf(self, term: Any) -> Value:
+        """Return the values of a name or metric, one for each case; NaN where there is none."""
         match term:
             case CaseMetric():
                 return self.table.column(term.key)[term.rows(self.at)] * factor(term.unit)
@@ -105,11 +129,11 @@ class RowScope:
             case Word():
                 if term.named:
                     return self.rows.numbers(term.word)[self.at]
-                return np.array(text_code(term.word))
+                return text_code(term.word)
         try:
-            return np.array(term.value(self.table))
-        except (UndefinedError, InputError):
-            return np.array(np.nan)
+            return ResultScope(self.table).leaf(term)
+        except InputError:
+            return np.nan
 
 
 def factor(unit: Unit) -> float:
@@ -157,12 +181,12 @@ class _Over:
             ran = ran & table.ran[own.rows(self.at)]
         scope = RowScope(self.rows, self.at[ran], table)
         if self.where is not None:
-            fit = np.broadcast_to(truth(self.where, scope).holds, scope.at.shape)
+            fit = np.broadcast_to(truth(self.where, scope), scope.at.shape)
             scope = RowScope(self.rows, scope.at[fit], table)
         return scope, int(np.count_nonzero(~ran))
 
     def _holding(self, scope: RowScope) -> Any:
-        return np.broadcast_to(truth(self.what, scope).holds, scope.at.shape)
+        return np.broadcast_to(truth(self.what, scope), scope.at.shape)
 
     def _values(self, scope: RowScope) -> Column:
         return np.broadcast_to(column(self.what, scope), scope.at.shape)
@@ -234,24 +258,21 @@ class _Over:
 class Quantified(_Over):
     """`all(...)` or `any(...)`: a condition."""
 
-    def holds(self, results: Results) -> bool:
-        """Return whether it is true.
+    def value(self, results: Results) -> float:
+        """Return 1 if it is true, 0 if not; NaN where no case fits.
 
         Raises:
-            UndefinedError: no case fits.
             NotRunError: that depends on cases that were not run.
         """
         scope, missing = self._scope(results)
         holding = self._holding(scope)
         if self.word == "all" and not holding.all():
-            return False
+            return 0.0
         if self.word == "any" and holding.any():
-            return True
+            return 1.0
         if missing:
             raise NotRunError
-        if not len(holding):
-            raise UndefinedError
-        return self.word == "all"
+        return float(self.word == "all") if len(holding) else np.nan
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -267,10 +288,9 @@ class Aggregate(_Over):
         return dimension
 
     def value(self, results: Results) -> float:
-        """Return the number.
+        """Return the number; NaN where no case fits, or one has none.
 
         Raises:
-            UndefinedError: no case fits, or one has no number.
             NotRunError: a case was not run.
         """
         scope, missing = self._scope(results)
@@ -278,13 +298,9 @@ class Aggregate(_Over):
             raise NotRunError
         if self.word == "share":
             holding = self._holding(scope)
-            if not len(holding):
-                raise UndefinedError
-            return float(np.mean(holding))
+            return float(np.mean(holding)) if len(holding) else np.nan
         value, _ = self._number(self._values(scope))
-        if value is None:
-            raise UndefinedError
-        return value
+        return np.nan if value is None else value
 
 
 OverCases = Quantified | Aggregate

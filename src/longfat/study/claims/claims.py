@@ -4,7 +4,8 @@
 `all(bulk.receiver > 0.9 * rate where buffer >= bdp)`
 
 The grammar is in `claims.lark`; `formula` builds its terms, whose meaning is in
-`terms`, and `casebuilder` those over many cases, which are in `overcases`. Names and
+`terms`, and `compiler` those over many cases, which are in `aggregates`; `columns`
+computes them. Names and
 dimensions are checked when the study is read, so that a slip of the pen does
 not show after an hour of runs. Nothing is evaluated as Python.
 
@@ -18,11 +19,12 @@ from dataclasses import dataclass, field, replace
 
 from longfat.errors import InputError, Place
 from longfat.model.metric import Metric
-from longfat.study.claims.aggregates import OverCases
+from longfat.study.claims.aggregates import OverCases, ResultScope
+from longfat.study.claims.columns import holds
 from longfat.study.claims.compiler import parse_claim
 from longfat.study.claims.formula import FormulaError
 from longfat.study.claims.rows import Rows
-from longfat.study.claims.terms import Condition, Results, UndefinedError
+from longfat.study.claims.terms import Condition, Results
 from longfat.study.node import Node
 
 LONGEST_CLAIM = 2000
@@ -66,9 +68,7 @@ class Claim:
             NotRunError: it depends on cases that are not among the results.
         """
         try:
-            return self.condition.holds(metrics)
-        except UndefinedError:
-            return False
+            return holds(self.condition, ResultScope(metrics))
         except InputError as error:
             raise InputError(error.message, place=self.place) from None
 

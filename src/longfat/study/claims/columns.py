@@ -1,22 +1,24 @@
-"""Expressions computed for many cases at once.
+"""Expressions computed, for one case or for many at once.
 
-`terms` computes one number; here the same terms give a column, one number for each case (or
-one for all of them). What has no value is NaN, and a comparison with it is not known, which
-is to say that it does not hold, whatever `not` says: as `terms.UndefinedError` has it.
+A scope says what the names and metrics in an expression stand for: a number, or a column of
+them, one for each case, on which numpy computes. Numbers alone do not need it, so claims about
+named cases are checked without loading it. What has no value, as 1 / 0, is NaN, and a comparison
+with it is not known, which is to say that it does not hold, whatever `not` says.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from longfat.common.extras import lazy
 from longfat.study.claims import terms
-from longfat.study.claims.formula import minus
-from longfat.study.claims.terms import Condition, Term, UndefinedError
+from longfat.study.claims.terms import Condition, Term
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,55 +29,100 @@ else:
 Column: TypeAlias = "npt.NDArray[np.float64]"
 """Numbers, one for each case; or of no dimension: one for all."""
 
+Value: TypeAlias = "float | Column"
+Flags: TypeAlias = "bool | npt.NDArray[np.bool_]"
+
 
 class Truth(NamedTuple):
     """Where a condition is true, and where it is known at all."""
 
-    true: npt.NDArray[np.bool_]
-    known: npt.NDArray[np.bool_]
+    true: Flags
+    known: Flags
 
     @property
-    def holds(self) -> npt.NDArray[np.bool_]:
+    def holds(self) -> Flags:
         """Where it holds."""
-        found: npt.NDArray[np.bool_] = self.true & self.known
-        return found
+        return self.true & self.known
 
 
 class Scope(Protocol):
     """Where expressions find the values of what is named in them."""
 
-    def leaf(self, term: Term) -> Column:
-        """Return the values of a name or metric, in bits and seconds."""
+    def leaf(self, term: Any) -> Value:
+        """Return the value of a name or metric, in bits and seconds; of a condition, 0 or 1."""
 
 
-def _divide(a: Column, b: Column) -> Column:
+def number(term: Term, scope: Scope) -> float:
+    """Return the value of a term in a scope of numbers; NaN if there is none."""
+    return float(_value(term, scope))
+
+
+def holds(condition: Condition, scope: Scope) -> bool:
+    """Return whether a condition holds in a scope of numbers."""
+    return bool(_truth(condition, scope).holds)
+
+
+def column(term: Term, scope: Scope) -> Column:
+    """Return the values of a term; NaN where there is none."""
+    with np.errstate(all="ignore"):
+        return np.asarray(_value(term, scope))
+
+
+def truth(condition: Condition, scope: Scope) -> npt.NDArray[np.bool_]:
+    """Return where a condition holds."""
+    with np.errstate(all="ignore"):
+        return np.asarray(_truth(condition, scope).holds)
+
+
+def _is_one(*values: Value) -> bool:
+    return all(isinstance(value, (int, float)) for value in values)
+
+
+def _is_nothing(value: Value) -> bool:
+    """Tell whether a number does not exist: then nothing that it counts in has to be looked at."""
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _divide(a: Value, b: Value) -> Value:
+    if _is_one(b):
+        return a / b if b else math.nan
     return np.where(b == 0, np.nan, np.divide(a, b))
 
 
-def _least(a: Column, b: Column) -> Column:
+def _least(a: Value, b: Value) -> Value:
+    if _is_one(a, b):
+        return b if _is_nothing(b) else min(a, b)
     return np.minimum(a, b)
 
 
-def _largest(a: Column, b: Column) -> Column:
+def _largest(a: Value, b: Value) -> Value:
+    if _is_one(a, b):
+        return b if _is_nothing(b) else max(a, b)
     return np.maximum(a, b)
 
 
-def _root(values: Column) -> Column:
-    return np.sqrt(values)
+def _root(value: Any) -> Value:
+    if _is_one(value):
+        return math.sqrt(value) if value >= 0 else math.nan
+    return np.sqrt(value)  # type: ignore[no-any-return]
 
 
-_JOINS: Mapping[Callable[..., Any], Callable[[Column, Column], Column]] = {
-    operator.add: operator.add,
-    operator.sub: operator.sub,
-    operator.mul: operator.mul,
-    terms.divide: _divide,
-    min: _least,
-    max: _largest,
+def _finite(value: Any) -> Flags:
+    return math.isfinite(value) if _is_one(value) else np.isfinite(value)
+
+
+_JOINS: Mapping[str, Callable[[Value, Value], Value]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": _divide,
+    "min": _least,
+    "max": _largest,
 }
-_SINGLES: Mapping[Callable[..., Any], Callable[[Column], Column]] = {
-    minus: operator.neg,
-    math.fabs: operator.abs,
-    math.sqrt: _root,
+_SINGLES: Mapping[str, Callable[[Any], Any]] = {
+    "-": operator.neg,
+    "abs": operator.abs,
+    "sqrt": _root,
 }
 _COMPARE: Mapping[str, Callable[..., Any]] = {
     "<": operator.lt,
@@ -87,69 +134,78 @@ _COMPARE: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def column(term: Term, scope: Scope) -> Column:
-    """Return the values of a term; NaN where there is none."""
-    with np.errstate(all="ignore"):
-        return _column(term, scope)
-
-
-def truth(condition: Condition, scope: Scope) -> Truth:
-    """Return where a condition holds."""
-    with np.errstate(all="ignore"):
-        return _truth(condition, scope)
-
-
-def _column(term: Term, scope: Scope) -> Column:
+def _value(term: Term, scope: Scope) -> Value:
     match term:
         case terms.Number():
-            return np.float64(term.number)  # type: ignore[return-value]
+            return term.number
         case terms.Folded():
-            total = _column(term.first, scope)
+            total = _value(term.first, scope)
             for join, other in term.rest:
-                total = _JOINS[join](total, _column(other, scope))
+                if _is_nothing(total):
+                    break
+                total = _JOINS[join](total, _value(other, scope))
             return total
         case terms.Single():
-            return _SINGLES[term.function](_column(term.term, scope))
+            single: Value = _SINGLES[term.function](_value(term.term, scope))
+            return single
         case terms.Called():
-            values = [_column(one, scope) for one in term.terms]
-            if (fast := _SINGLES.get(term.function)) is not None:
-                return fast(values[0])
-            return _each(term, values)
+            return _each(term.function, _values(term.terms, scope))
     return scope.leaf(term)
 
 
-def _each(term: terms.Called, values: list[Column]) -> Column:
-    arrays = np.broadcast_arrays(*values)
-    found = np.empty(arrays[0].shape)
-    for index in np.ndindex(found.shape):
-        try:
-            found[index] = term.call(*(float(array[index]) for array in arrays))
-        except UndefinedError:
-            found[index] = np.nan
+def _values(some: Iterable[Term], scope: Scope) -> list[Any]:
+    """Return the values of terms that count together, up to one that does not exist."""
+    found: list[Any] = []
+    for term in some:
+        found.append(_value(term, scope))
+        if _is_nothing(found[-1]):
+            break
     return found
+
+
+def _each(function: Callable[..., float], values: list[Any]) -> Value:
+    if not _is_one(*values):
+        arrays = np.broadcast_arrays(*values)
+        each = zip(*(array.ravel().tolist() for array in arrays), strict=True)
+        found = [_each(function, list(one)) for one in each]
+        return np.array(found, dtype=float).reshape(arrays[0].shape)
+    if all(map(math.isfinite, values)):
+        with contextlib.suppress(ValueError, ZeroDivisionError, OverflowError):
+            return float(function(*values))
+    return math.nan
 
 
 def _truth(condition: Condition, scope: Scope) -> Truth:
     match condition:
         case terms.Comparison():
-            values = [_column(term, scope) for term in condition.terms]
-            known = np.logical_and.reduce(np.broadcast_arrays(*map(np.isfinite, values)))
-            pairs = zip(condition.signs, pairwise(values), strict=True)
-            parts = [_COMPARE[sign](*pair) for sign, pair in pairs]
-            return Truth(np.logical_and.reduce(np.broadcast_arrays(*parts, known)), known)
+            values = _values(condition.terms, scope)
+            known = _all(map(_finite, values))
+            pairs = zip(condition.signs, pairwise(values), strict=False)
+            return Truth(_all([known, *(_COMPARE[sign](*pair) for sign, pair in pairs)]), known)
         case terms.Within():
-            term, target, part = (
-                _column(one, scope) for one in (condition.term, condition.target, condition.part)
-            )
-            known = np.isfinite(term) & np.isfinite(target) & np.isfinite(part)
-            return Truth(np.abs(term - target) <= part * np.abs(target), known)
+            values = _values((condition.term, condition.target, condition.part), scope)
+            known = _all(map(_finite, values))
+            if len(values) < 3:
+                return Truth(known, known)
+            term, target, part = values
+            return Truth(abs(term - target) <= part * abs(target), known)
         case terms.Logic():
-            found = [_truth(part, scope) for part in condition.parts]
-            known = np.logical_and.reduce(np.broadcast_arrays(*(one.known for one in found)))
-            trues = np.broadcast_arrays(*(one.true for one in found))
-            if condition.word == "and":
-                return Truth(np.logical_and.reduce(trues), known)
-            if condition.word == "or":
-                return Truth(np.logical_or.reduce(trues), known)
-            return Truth(np.logical_not(trues[0]), known)
-    raise TypeError(f"{type(condition).__name__} is no condition of one case")
+            parts: list[Truth] = []
+            for one in condition.parts:
+                parts.append(_truth(one, scope))
+                if parts[-1].known is False:
+                    break
+            known = _all(part.known for part in parts)
+            match condition.word:
+                case "and":
+                    return Truth(_all(part.true for part in parts), known)
+                case "or":
+                    return Truth(reduce(operator.or_, (part.true for part in parts)), known)
+                case _:
+                    return Truth(parts[0].true ^ True, known)
+    value = scope.leaf(condition)
+    return Truth(value == 1, _finite(value))
+
+
+def _all(parts: Iterable[Flags]) -> Flags:
+    return reduce(operator.and_, parts)

@@ -328,7 +328,7 @@ class CaseBuilder(NameBuilder):
 
     def _fitting(self, at: Indices, where: Condition, offset: int) -> Indices:
         scope = RowScope(self._rows, at, Table({}, self._rows.cases))
-        found = at[np.broadcast_to(truth(where, scope).holds, at.shape)]
+        found = at[np.broadcast_to(truth(where, scope), at.shape)]
         if not len(found):
             raise FormulaError("this leaves no case", offset=offset)
         return found

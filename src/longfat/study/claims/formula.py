@@ -170,7 +170,7 @@ class Builder:
                 case "call":
                     return self.call(str(parts[0]), parts[0], parts[1:])
                 case "negative":
-                    return terms.single(minus, self.term(parts[1]))
+                    return self.function("-", [self.term(parts[1])])
                 case "sum":
                     return terms.total(*self._joined(parts))
                 case "product":
@@ -254,14 +254,12 @@ class Builder:
     def function(self, name: str, arguments: list[Term]) -> Any:
         """Build what a function gives."""
         match name:
-            case "min":
-                return terms.extreme(min, name, arguments)
-            case "max":
-                return terms.extreme(max, name, arguments)
+            case "min" | "max":
+                return terms.extreme(name, arguments)
             case "within":
                 return terms.Within.of(*arguments)
             case _:
-                return terms.single(math.fabs, arguments[0])
+                return terms.Single.of(name, arguments[0], arguments[0].dimension)
 
 
 _COUNTS: Mapping[str, tuple[float, float]] = {
@@ -270,8 +268,3 @@ _COUNTS: Mapping[str, tuple[float, float]] = {
     "two or more values": (2, math.inf),
     "three values": (3, 3),
 }
-
-
-def minus(value: float) -> float:
-    """Return -value."""
-    return -value

@@ -7,16 +7,14 @@ which makes `max_cwnd < 10gbit * 20ms` a fair comparison; a comparison of
 seconds with bits is refused when the study is read.
 
 A term is built with its parts, and checks itself as it is built; its `depth`
-is limited, so that neither this nor `value` can exhaust the stack.
+is limited, so that neither this nor computing it can exhaust the stack. A term knows
+no values: `columns` computes it.
 """
 
 from __future__ import annotations
 
-import math
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Protocol
 
 from longfat.errors import InputError
@@ -26,10 +24,6 @@ DEEPEST_TERM = 40
 
 Results = Mapping[str, Mapping[str, float]]
 """Metrics by full name (`bulk.receiver_bps`), by the case's name."""
-
-
-class UndefinedError(Exception):
-    """The value does not exist, as that of 1 / 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +64,6 @@ class Term(Protocol):
     def depth(self) -> int:
         """Return how deep its parts are nested."""
 
-    def value(self, results: Results) -> float:
-        """Return the number, in bits and seconds."""
-
 
 class Condition(Protocol):
     """What is true or false."""
@@ -80,9 +71,6 @@ class Condition(Protocol):
     @property
     def depth(self) -> int:
         """Return how deep its parts are nested."""
-
-    def holds(self, results: Results) -> bool:
-        """Return whether it is true."""
 
 
 def checked_depth(*parts: Term | Condition) -> int:
@@ -126,11 +114,6 @@ class Number:
         free = value == 0 and unit is Unit.COUNT
         return cls(value * BITS.get(unit, 1.0), None if free else DIMENSIONS[unit])
 
-    def value(self, results: Results) -> float:
-        """Return the number."""
-        del results
-        return self.number
-
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -146,59 +129,35 @@ class Reading:
         """Return the dimension of its unit."""
         return DIMENSIONS[self.unit]
 
-    def value(self, results: Results) -> float:
-        """Look the metric up.
-
-        Raises:
-            InputError: the results do not have it.
-        """
-        try:
-            value = results[self.case][self.metric]
-        except KeyError:
-            raise InputError(
-                f"there is no result {self.case}.{self.metric}: the case was not run, "
-                "or its tool did not report it"
-            ) from None
-        return value * BITS.get(self.unit, 1.0)
-
-
-_Binary = Callable[[float, float], float]
-
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Terms joined from left to right: a sum, a product, min or max."""
+    """Terms joined from left to right by `+`, `-`, `*`, `/`, `min` or `max`."""
 
     first: Term
-    rest: tuple[tuple[_Binary, Term], ...]
+    rest: tuple[tuple[str, Term], ...]
     dimension: Dimension | None
     depth: int
-
-    def value(self, results: Results) -> float:
-        """Join the values."""
-        total = self.first.value(results)
-        for join, term in self.rest:
-            total = join(total, term.value(results))
-        return total
 
 
 @dataclass(frozen=True, slots=True)
 class Single:
-    """A function of one term that keeps its dimension: `-x`, `abs(x)`."""
+    """`-x`, `abs(x)` or `sqrt(x)`."""
 
-    function: Callable[[float], float]
+    function: str
     term: Term
     dimension: Dimension | None
     depth: int
 
-    def value(self, results: Results) -> float:
-        """Apply the function."""
-        return self.function(self.term.value(results))
+    @classmethod
+    def of(cls, function: str, term: Term, dimension: Dimension | None) -> Single:
+        """Apply a function."""
+        return cls(function, term, dimension, checked_depth(term))
 
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A function of terms that has a dimension of its own: `sqrt(x)`, `mathis(mss, rtt, loss)`."""
+    """A function of terms that is computed for each case by itself: `mathis(mss, rtt, loss)`."""
 
     function: Callable[..., float]
     terms: tuple[Term, ...]
@@ -212,28 +171,6 @@ class Called:
         """Call a function that raises ValueError where it has no value."""
         return cls(function, tuple(terms), dimension, checked_depth(*terms))
 
-    def value(self, results: Results) -> float:
-        """Call the function."""
-        return self.call(*(term.value(results) for term in self.terms))
-
-    def call(self, *values: float) -> float:
-        """Call the function with numbers.
-
-        Raises:
-            UndefinedError: it has no value there.
-        """
-        if not all(math.isfinite(value) for value in values):
-            raise UndefinedError
-        try:
-            return float(self.function(*values))
-        except (ValueError, ZeroDivisionError, OverflowError):
-            raise UndefinedError from None
-
-
-def single(function: Callable[[float], float], term: Term) -> Single:
-    """Make `-x` or `abs(x)`."""
-    return Single(function, term, term.dimension, checked_depth(term))
-
 
 def total(first: Term, rest: list[tuple[str, Term]]) -> Folded:
     """Make a sum of terms of one dimension.
@@ -244,9 +181,7 @@ def total(first: Term, rest: list[tuple[str, Term]]) -> Folded:
     """
     terms = [term for _, term in rest]
     dimension = same_dimension("a sum of", first, *terms)
-    joins: dict[str, _Binary] = {"+": operator.add, "-": operator.sub}
-    signed = tuple((joins[sign], term) for sign, term in rest)
-    return Folded(first, signed, dimension, checked_depth(first, *terms))
+    return Folded(first, tuple(rest), dimension, checked_depth(first, *terms))
 
 
 def product(first: Term, rest: list[tuple[str, Term]]) -> Folded:
@@ -266,33 +201,15 @@ def product(first: Term, rest: list[tuple[str, Term]]) -> Folded:
                 dimension.data + way * term.dimension.data,
                 dimension.time + way * term.dimension.time,
             )
-    joins: dict[str, _Binary] = {"*": operator.mul, "/": divide}
-    factors = tuple((joins[sign], term) for sign, term in rest)
-    return Folded(first, factors, dimension, checked_depth(first, *(term for _, term in rest)))
+    depth = checked_depth(first, *(term for _, term in rest))
+    return Folded(first, tuple(rest), dimension, depth)
 
 
-def extreme(choose: _Binary, name: str, terms: list[Term]) -> Folded:
+def extreme(name: str, terms: list[Term]) -> Folded:
     """Make `min(...)` or `max(...)`."""
     first, *others = terms
-    rest = tuple((choose, term) for term in others)
+    rest = tuple((name, term) for term in others)
     return Folded(first, rest, same_dimension(f"{name} of", *terms), checked_depth(*terms))
-
-
-def divide(a: float, b: float) -> float:
-    """Return a / b."""
-    if b == 0:
-        raise UndefinedError
-    return a / b
-
-
-_COMPARE: dict[str, Callable[[float, float], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,14 +225,6 @@ class Comparison:
         """Compare terms of one dimension."""
         same_dimension("this compares", *terms)
         return cls(tuple(terms), tuple(signs), checked_depth(*terms))
-
-    def holds(self, results: Results) -> bool:
-        """Return whether all pairs hold."""
-        values = [term.value(results) for term in self.terms]
-        if not all(math.isfinite(value) for value in values):
-            raise UndefinedError
-        pairs = pairwise(values)
-        return all(_COMPARE[sign](*pair) for sign, pair in zip(self.signs, pairs, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,13 +244,6 @@ class Within:
             raise InputError(f"the third of within() is a part, such as 15%, not {part.dimension}")
         return cls(term, target, part, checked_depth(term, target, part))
 
-    def holds(self, results: Results) -> bool:
-        """Return whether they are that near."""
-        term, target, part = (t.value(results) for t in (self.term, self.target, self.part))
-        if not all(math.isfinite(value) for value in (term, target, part)):
-            raise UndefinedError
-        return abs(term - target) <= part * abs(target)
-
 
 @dataclass(frozen=True, slots=True)
 class Logic:
@@ -355,14 +257,3 @@ class Logic:
     def of(cls, word: str, parts: list[Condition]) -> Logic:
         """Join conditions."""
         return cls(word, tuple(parts), checked_depth(*parts))
-
-    def holds(self, results: Results) -> bool:
-        """Return whether it is true; all parts are looked at, so that none hides an error."""
-        found = [part.holds(results) for part in self.parts]
-        match self.word:
-            case "and":
-                return all(found)
-            case "or":
-                return any(found)
-            case _:
-                return not found[0]

@@ -198,7 +198,7 @@ class _Reader:
             if not parts.fixed:
                 raise one.error("where picks cases by their parameters, not by their results")
             scope = RowScope(self._rows, at, Table({}, self._rows.cases))
-            at = at[np.broadcast_to(truth(condition, scope).holds, at.shape)]
+            at = at[np.broadcast_to(truth(condition, scope), at.shape)]
             if not len(at):
                 raise one.error("this leaves no case for the figure")
         return at

@@ -9,7 +9,7 @@ from enum import Enum
 from longfat.model.metric import Unit
 from longfat.study.claims.aggregates import CaseMetric
 from longfat.study.claims.rows import Indices, Rows
-from longfat.study.claims.terms import DIMENSIONS, Dimension, Results, Term
+from longfat.study.claims.terms import DIMENSIONS, Dimension, Term
 
 
 class FigureKind(Enum):
@@ -45,11 +45,6 @@ class Sampled:
     def dimension(self) -> Dimension:
         """Return the dimension of its unit."""
         return DIMENSIONS[self.unit]
-
-    def value(self, results: Results) -> float:
-        """Refuse: there are many."""
-        del results
-        raise TypeError(f"{self.text} is no one number")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -7,7 +7,7 @@ computed anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from longfat.common.extras import lazy
@@ -16,10 +16,10 @@ from longfat.study.claims.columns import Column, column
 from longfat.study.claims.compiler import build_term
 from longfat.study.claims.formula import FormulaError
 from longfat.study.claims.rows import Indices
-from longfat.study.claims.terms import DIMENSIONS, Term
+from longfat.study.claims.terms import DIMENSIONS
 from longfat.study.figures.groups import differing, grouped
 from longfat.study.figures.spec import FigureSpec, Quantity, Theory
-from longfat.study.grid.expressions import Expression, Named, Word, text_code
+from longfat.study.grid.expressions import Expression, NameScope, text_code
 from longfat.study.grid.grid import Axes
 from longfat.study.node import Node
 
@@ -165,7 +165,7 @@ def curve_points(spec: FigureSpec, theory: Theory, at: Indices) -> tuple[Column,
     dense = np.geomspace(low, high, _STEPS) if log else np.linspace(low, high, _STEPS)
     factor = next(iter(times)) if multiples else None
     bound = _bound(axes, grid[int(at[0])].combination, name, dense, factor)
-    scope = _Bound(bound)
+    scope = NameScope(bound)
     shape = dense.shape
     return (
         np.broadcast_to(column(spec.over.term, scope), shape),
@@ -178,7 +178,7 @@ def _bound(
 ) -> dict[str, Column]:
     """Return all names of a grid where one parameter takes many values and the others one."""
     found: dict[str, Column] = {}
-    scope = _Bound(found)
+    scope = NameScope(found)
     chosen = dict(zip(axes.values, combination, strict=True))
     for name in axes.order:
         if name == along:
@@ -198,18 +198,3 @@ def _bound(
             else:
                 found[name] = np.array(np.nan)  # a text, which no formula counts with
     return found
-
-
-class _Bound:
-    """Names with their values, for an expression."""
-
-    def __init__(self, values: Mapping[str, Column]) -> None:
-        self._values = values
-
-    def leaf(self, term: Term) -> Column:
-        match term:
-            case Named():
-                return self._values[term.name]
-            case Word():
-                return self._values[term.word] if term.named else np.array(text_code(term.word))
-        raise TypeError(f"{type(term).__name__} is no name")

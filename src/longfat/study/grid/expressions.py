@@ -26,7 +26,8 @@ from longfat.errors import InputError
 from longfat.model.kinds import rate_text, time_text
 from longfat.model.metric import Metric, Unit
 from longfat.model.units import format_quantity, parse_literal
-from longfat.study.claims import terms
+from longfat.study.claims import columns, terms
+from longfat.study.claims.columns import Value, number
 from longfat.study.claims.formula import (
     Builder,
     FormulaError,
@@ -124,10 +125,6 @@ class Named:
     dimension: Dimension | None
     depth: int = 1
 
-    def value(self, results: terms.Results) -> float:
-        """Return what it stands for."""
-        return results[""][self.name]
-
 
 @dataclass(frozen=True, slots=True)
 class Word:
@@ -142,9 +139,22 @@ class Word:
     depth: int = 1
     dimension: Dimension | None = None
 
-    def value(self, results: terms.Results) -> float:
-        """Return the text's code."""
-        return results[""][self.word] if self.named else text_code(self.word)
+
+@dataclass(frozen=True, slots=True)
+class NameScope:
+    """Where an expression over names finds their values.
+
+    Attributes:
+        values: what the names stand for, in bits and seconds; of a text, its code.
+    """
+
+    values: Mapping[str, Value]
+
+    def leaf(self, term: Any) -> Value:
+        """Return what a name or text stands for."""
+        if isinstance(term, Word) and not term.named:
+            return text_code(term.word)
+        return self.values[term.word if isinstance(term, Word) else term.name]
 
 
 class NameBuilder(Builder):
@@ -282,7 +292,7 @@ class NameBuilder(Builder):
             if dimension.data % 2 or dimension.time % 2:
                 raise InputError(f"there is no square root of {dimension}")
             half = Dimension(dimension.data // 2, dimension.time // 2)
-            return terms.Called.of(math.sqrt, [term], half)
+            return terms.Single.of("sqrt", term, half)
         return super().function(name, arguments)
 
 
@@ -332,10 +342,7 @@ class Expression:
         Raises:
             InputError: it has no value, as 1 / 0.
         """
-        try:
-            value = self.term.value({"": bindings.numbers})
-        except (terms.UndefinedError, OverflowError):
-            value = math.nan
+        value = number(self.term, NameScope(bindings.numbers))
         if not math.isfinite(value):
             raise InputError(f"{self.text!r} has no value here")
         return value
@@ -410,10 +417,7 @@ def parse_condition(text: str, kinds: Kinds) -> tuple[Condition, tuple[str, ...]
 
 def holds(condition: Condition, bindings: Bindings) -> bool:
     """Return whether a condition holds; one that has no value does not."""
-    try:
-        return condition.holds({"": bindings.numbers})
-    except (terms.UndefinedError, OverflowError):
-        return False
+    return columns.holds(condition, NameScope(bindings.numbers))
 
 
 def _parse(text: str) -> Syntax:
