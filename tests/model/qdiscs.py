@@ -42,7 +42,10 @@ def reds(draw: st.DrawFn) -> list[Option]:
     most = least * draw(st.integers(2, 4))
     numbers = {"limit": most * 4, "min": least, "max": most, "avpkt": 1000, "burst": 60}
     options = [Option(name, (number,)) for name, number in numbers.items()]
-    options += [Option("probability", ("0.1",)), Option("bandwidth", (draw(RATES),))]
+    bandwidth = Option(
+        "bandwidth", (draw(st.integers(8_000, 8 * (2**32 - 1))),)
+    )  # 32 bits of bytes
+    options += [Option("probability", ("0.1",)), bandwidth]
     return [*options, Option("ecn")] if draw(st.booleans()) else options
 
 
@@ -69,8 +72,12 @@ _KINDS: dict[str, st.SearchStrategy[list[Option]]] = {
 }
 
 
+KINDS = tuple(_KINDS)
+"""The kinds whose options are known."""
+
+
 @st.composite
-def qdiscs(draw: st.DrawFn) -> Qdisc:
-    """Return a qdisc of a kind whose options are known, at the root."""
-    kind = draw(st.sampled_from(list(_KINDS)))
+def qdiscs(draw: st.DrawFn, *, kinds: tuple[str, ...] = KINDS) -> Qdisc:
+    """Return a qdisc of one of some kinds, at the root."""
+    kind = draw(st.sampled_from(kinds))
     return Qdisc(kind=kind, handle="1:", options=tuple(draw(_KINDS[kind])))

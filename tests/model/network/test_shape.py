@@ -23,7 +23,7 @@ from longfat.model.network import (
 from longfat.model.network.impairments import MOST_BYTES
 from longfat.model.network.qdisc import qdisc_problem
 from longfat.model.network.shape import default_queue_bytes
-from longfat.model.tc import Interface
+from longfat.model.tc import Interface, Qdisc, parse_qdisc
 
 RED = "red limit 1000000 min 30000 max 90000 avpkt 1000 burst 55 probability 1 bandwidth 1gbit"
 NETEM = "qdisc add dev x root handle 1: netem limit 1000000000"
@@ -203,3 +203,39 @@ def test_the_words_of_a_queueing_discipline(words: str, reason: str | None) -> N
 def test_a_link_in_words() -> None:
     shape = LinkImpairments(delay_s=0.02, duplicate=0.01, corrupt=0.001, reorder=0.25, qdisc=RED)
     assert shape.summary() == "20 ms, 0.1 % corrupted, 1 % duplicated, 25 % reordered, red"
+
+
+def qdiscs(*words: str) -> list[Qdisc]:
+    places = [("root", "1:"), ("1:", "2:"), ("2:1", "3:")]
+    return [
+        parse_qdisc(one.split(), parent=parent, handle=handle)
+        for one, (parent, handle) in zip(words, places, strict=False)
+    ]
+
+
+TBF = "tbf rate 1mbit burst 1518 limit 5000"
+
+
+@pytest.mark.parametrize(
+    ("words", "shape"),
+    [
+        (["netem limit 1000000000 loss gemodel 1% 25%"], LinkImpairments(burst_loss="1% 25%")),
+        ([TBF], LinkImpairments(rate_bps=10**6, queue_bytes=5000)),
+        (["pfifo limit 0x10"], LinkImpairments(qdisc="pfifo limit 0x10")),
+        (["netem limit 1000000000 loss gemodel 1%"], None),
+        (["netem limit 1000 delay 20ms"], None),
+        (["netem limit 1000000000 delay 20000us"], None),  # not as it is printed
+        (["netem limit 1000000000 delay 20ms slot 1ms"], None),
+        (["netem limit 1000000000 jitter"], None),
+        (["tbf rate 1mbit burst 1518 latency 50ms"], None),
+        (["tbf rate 1mbit burst 1518 limit 1000"], None),  # holds no packet
+        (["htb default 1"], None),
+        (["pfifo", TBF], None),
+        # No link has a queue of its own below a rate and another limit at the rate.
+        (["netem limit 1000000000 delay 20ms", TBF, "fq_codel"], None),
+    ],
+)
+def test_properties_that_become_given_qdiscs(
+    words: list[str], shape: LinkImpairments | None
+) -> None:
+    assert infer_impairments(qdiscs(*words)) == shape
