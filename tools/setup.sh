@@ -18,6 +18,7 @@ compilers='gcc:gcc make:make flex:flex bison:bison bc:bc xz:xz-utils patch:patch
 kernels=6.1
 if [ "$purpose" = test ]; then
     programs="$programs strace:strace gpg:gpg gpg-agent:gpg-agent ethtool:ethtool mn:mininet
+ wg:wireguard-tools nft:nftables
  ovs-vswitchd:openvswitch-switch ovs-testcontroller:openvswitch-testcontroller brctl:bridge-utils chromium:chromium"
     kernels=$(cat kernel/tested)
 fi
