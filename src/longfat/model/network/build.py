@@ -8,6 +8,7 @@ is done there, and a veth pair is made with both ends in their places by one lin
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -26,6 +27,7 @@ FORWARD_LINE = "sysctl -w net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1"
 """What makes a router of a host."""
 
 _OFFLOADS = "ethtool -K "
+_GRO_ON = re.compile(r"(?:^| )(?:gro|rx-gro|generic-receive-offload) on")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ def _interface_lines(network: Network) -> dict[str, tuple[str, ...]]:
                 here.append(f"echo 1 > {folder}/napi_defer_hard_irqs")
                 nanoseconds = round(host.rx_coalescing_s * 1e9)
                 here.append(f"echo {nanoseconds} > {folder}/gro_flush_timeout")
-            if "gro on" in offloads:
+            if _GRO_ON.search(offloads):
                 there.append(f"{_OFFLOADS}{far} tso off")
             if offloads:
                 here.append(f"{_OFFLOADS}{name} {offloads}")
