@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import tempfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -38,12 +39,13 @@ def network(*, receiver: dict[str, Any] | None = None, **fields: Any) -> Network
 @pytest.fixture
 def play(each_kernel: Kernel, tmp_path: Path) -> Callable[[Network], Run]:
     def play(network: Network) -> Run:
+        out = Path(tempfile.mkdtemp(dir=tmp_path))
         probes = tuple(
             Capture(name=name, of=of) for name, of in (("sent", "h1-eth0"), ("came", "h2-eth0"))
         )
         flow = Transfer(name="bulk", source="h1", target="h2", time_s=1.0)
         case = Case(kernel=each_kernel.release, network=network, flows=(flow,), probes=probes)
-        return run_case(case, name="x", out=tmp_path, kernel=each_kernel)
+        return run_case(case, name="x", out=out, kernel=each_kernel)
 
     return play
 
