@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from longfat.model.events import LinkChange
 from longfat.model.fields import Field, fields_of
 from longfat.model.network import CpuCosts, Host, HostTiming, Link, LinkImpairments, Network
 from longfat.model.probes import Capture
@@ -41,6 +42,7 @@ TABLES: Mapping[str, Iterable[Field]] = {
     "iperf3": _own(Iperf3),
     "transfer": _own(Transfer),
     "ping": _own(Ping),
+    "event": fields_of(LinkChange).values(),
     "sampled": fields_of(Sampled).values(),
     "capture": fields_of(Capture).values(),
 }

@@ -15,8 +15,8 @@ import pytest
 from longfat import CommandFailed
 from longfat.errors import InputError
 from longfat.live import LiveHost, Network
-from longfat.live.link_changes import change_lines
 from longfat.model.network import LinkImpairments, shape_qdiscs
+from longfat.model.network.link_changes import change_lines
 from longfat.model.tc import Interface
 from tests.kernels import KERNELS
 from tests.live.conftest import host, two_hosts

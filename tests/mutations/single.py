@@ -147,7 +147,7 @@ def check_outcome(folder: Path, content: bytes) -> None:
     write(folder, OUTCOME, content)
     found = read_outcome(folder, CASE)
     if found is not None:
-        assert float(found.played.virtual_s) >= 0
+        assert float(found.played(CASE).virtual_s) >= 0
 
 
 def check_frame(folder: Path, content: bytes) -> None:

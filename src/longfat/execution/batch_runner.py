@@ -199,6 +199,7 @@ def _works(
                 study=batch.study,
                 parameters=plan.parameters,
                 setup_places=plan.setup_places,
+                event_places=plan.event_places,
             )
         )
     return works

@@ -62,6 +62,7 @@ def run_case(
     study: str = "",
     parameters: Mapping[str, ParameterValue] = MappingProxyType({}),
     setup_places: Sequence[Place] = (),
+    event_places: Sequence[Place] = (),
     toolbox: Toolbox | None = None,
     kernel: Kernel | None = None,
     on_progress: Callable[[Progress], None] = lambda _: None,
@@ -77,6 +78,7 @@ def run_case(
         study: the name of its study, for the run's manifest; empty if it is of none.
         parameters: of a case of a grid, what each parameter is in it, likewise.
         setup_places: where the set-up lines were written, for messages.
+        event_places: where the events were written, likewise.
         toolbox: the host's tools, where they have been looked at already.
         kernel: the built kernel to run; the one that is found for `case.kernel`, if None.
         on_progress: called a few times a second.
@@ -133,11 +135,16 @@ def run_case(
                     tail = machine.console_tail()
                     raise MachineError(f"the guest ended without a word{tail}")
                 if outcome.failed is not None:
-                    raise _failure(case, outcome.failed, setup_places=setup_places)
+                    raise _failure(
+                        case,
+                        outcome.failed,
+                        setup_places=setup_places,
+                        event_places=event_places,
+                    )
                 return staged.keep(
                     kernel=kernel,
                     tools=tools,
-                    played=outcome.played,
+                    played=outcome.played(case),
                     wall_s=wall_s,
                     peak_bytes=machine.peak_bytes,
                     sandbox=machine.sandbox,
@@ -148,7 +155,13 @@ def run_case(
             raise InputError(f"case {name!r}: {error.message}", place=error.place) from error
 
 
-def _failure(case: Case, failed: FailedCommand, *, setup_places: Sequence[Place]) -> LongfatError:
+def _failure(
+    case: Case,
+    failed: FailedCommand,
+    *,
+    setup_places: Sequence[Place],
+    event_places: Sequence[Place],
+) -> LongfatError:
     """Return the error that a failed command of the guest amounts to."""
     if failed.step == "files":
         return InputError(f"files: {failed.path} cannot be in the machine: {failed.words}")
@@ -166,6 +179,10 @@ def _failure(case: Case, failed: FailedCommand, *, setup_places: Sequence[Place]
             return InputError(f"{part}: `{line}`: {words}")
         return MachineError(f"the network could not be built: `{line}` {ending}: {words}")
     index = failed.index or 0
+    if failed.step == "event":
+        place = event_places[index] if index < len(event_places) else None
+        what = f"`{line}` {ending}: " if line else f"{case.events[index].summary()}: "
+        return InputError(f"{what}{words or 'it said nothing'}", place=place)
     program = case.setup[index].line.split(maxsplit=1)[0]
     if status == _NOT_FOUND and program in PACKAGES:
         return missing_tool(program)

@@ -9,6 +9,7 @@ traffic; all that is known of them is said here.
     setup       [{node, line}]
     flows       [{name, after, start_s, limit_s, good_statuses,
                   processes: [{host, argv, typed, forks, output, listens, environment}]}]
+    events      [{event, after, at_ns, needed, lines: [{node, line}]}]: what changes meanwhile
     probes      [{kind, output, every_ns, nodes: {node: [interface]}}]; a capture has
                 {kind, name, output, node, argv}
     hosts_file  the text of /etc/hosts
@@ -24,7 +25,9 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.execution.tools import GUEST_PATH
 from longfat.model.network import build_batches, hosts_file
+from longfat.model.timeline import timeline
 from longfat.model.traffic.bulk import DEFAULT_PORT
+from longfat.model.traffic.schedule import expected_ends_s
 
 if TYPE_CHECKING:
     from longfat.model.case import Case
@@ -66,13 +69,28 @@ def compile_job(case: Case) -> dict[str, Any]:
         "setup": [dataclasses.asdict(command) for command in case.setup],
         "flows": flows,
         "probes": [probe.order(network=case.network, flows=case.flows) for probe in case.probes],
+        "events": _events(case),
         "hosts_file": hosts_file(case.network),
         "environment": ENVIRONMENT,
         "modules": sorted(
             {module for flow in flows for one in flow["processes"] for module in one["forks"][:1]}
             | ({"longfat.guest.files"} if case.files else set())
+            | ({"longfat.guest.events"} if case.events else set())
         ),
     }
+
+
+def _events(case: Case) -> list[dict[str, Any]]:
+    return [
+        {
+            "event": step.event,
+            "after": step.after,
+            "at_ns": round(step.at_s * 1e9),
+            "needed": not step.restores,
+            "lines": [dataclasses.asdict(command) for command in step.commands],
+        }
+        for step in timeline(case.network, setup=case.setup, events=case.events)
+    ]
 
 
 def server_ports(case: Case) -> dict[str, int]:
@@ -92,7 +110,8 @@ def _processes(case: Case, flow: Flow, *, port: int) -> tuple[Process, ...]:
 
 def expected_virtual_s(case: Case) -> float:
     """Return about how long a case takes, in seconds of virtual time, for progress."""
-    return TRAFFIC_START_S + max(_ends_s(case).values(), default=0.0)
+    ends_s = expected_ends_s(case.flows, start_s=lambda flow: flow.drawn_start_s(case.seed))
+    return TRAFFIC_START_S + max(ends_s.values(), default=0.0)
 
 
 def limit_virtual_s(case: Case) -> float:
@@ -129,19 +148,3 @@ def _flow(flow: Flow, processes: tuple[Process, ...], *, seed: int) -> dict[str,
 
 def _limit_s(flow: Flow) -> float:
     return _LIMIT_FACTOR * flow.duration_s() + _LIMIT_SLACK_S
-
-
-def _ends_s(case: Case) -> dict[str, float]:
-    """Return about when each flow ends, in seconds after the traffic's start."""
-    flows = {flow.name: flow for flow in case.flows}
-    ends: dict[str, float] = {}
-
-    def end_s(flow: Flow) -> float:
-        if flow.name not in ends:
-            before_s = end_s(flows[flow.after]) if flow.after is not None else 0.0
-            ends[flow.name] = before_s + flow.drawn_start_s(case.seed) + flow.duration_s()
-        return ends[flow.name]
-
-    for flow in case.flows:
-        end_s(flow)
-    return ends

@@ -49,6 +49,7 @@ class RunTask:
         study: the name of its study; empty if it is of none.
         parameters: of a case of a grid, what each parameter is in it.
         setup_places: where each entry of `case.setup` was written, for messages.
+        event_places: where each of `case.events` was written, likewise.
         out: the folder that takes the run's folder.
         cost: what it is expected to cost.
     """
@@ -60,6 +61,7 @@ class RunTask:
     study: str = ""
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict, hash=False)
     setup_places: tuple[Place, ...] = ()
+    event_places: tuple[Place, ...] = ()
 
 
 class Listener(Protocol):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from longfat.common.decoding import decode, read_json
 from longfat.errors import MachineError
-from longfat.execution.runs import FlowTime, Played
+from longfat.execution.runs import EventTime, FlowTime, Played
+from longfat.model.timeline import timeline
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +20,7 @@ OUTCOME = "outcome.json"
 
 _MOST_BYTES = 1 << 22
 _LONGEST_TIME_S = 1e9
-_STEPS = ("files", "network", "setup", "probe", "flow")
+_STEPS = ("files", "network", "setup", "probe", "flow", "event")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +28,12 @@ class FailedCommand:
     """A command that failed.
 
     Attributes:
-        step: what it was for: `files`, `network`, `setup`, `probe` or `flow`.
+        step: what it was for: `files`, `network`, `setup`, `probe`, `flow` or `event`.
         words: what it printed.
         line: the command.
         status: its exit status; None where it was ended.
         path: the file that could not be put into the machine.
-        index: which of the case's set-up lines it is.
+        index: which of the case's set-up lines or events it is.
         flow: the flow that it is of.
         probe: the probe that it is of.
     """
@@ -60,21 +61,34 @@ class GuestOutcome:
         virtual_s: virtual time from boot to end, in seconds.
         epoch_s: what its clock said at the traffic's start, in seconds since 1970.
         flow_times: when each flow began and ended, in seconds after the traffic's start.
+        event_times: when each step of the case's timeline began, likewise; None for one that
+            the traffic's end came before.
     """
 
     failed: FailedCommand | None
     virtual_s: float
     epoch_s: float = 0.0
     flow_times: dict[str, tuple[float, float]] = field(default_factory=dict)
+    event_times: tuple[float | None, ...] = ()
 
     def __post_init__(self) -> None:
         times = [self.virtual_s, *(time for pair in self.flow_times.values() for time in pair)]
+        times += [time for time in self.event_times if time is not None]
         if not all(-1.0 <= time <= _LONGEST_TIME_S for time in times) or self.virtual_s < 0:
             raise ValueError("a time in it cannot be")
 
-    @property
-    def played(self) -> Played:
-        """What it reports of a case that was played to its end."""
+    def played(self, case: Case) -> Played:
+        """Return what it reports of a case that was played to its end.
+
+        Args:
+            case: the case.
+        """
+        steps = timeline(case.network, setup=case.setup, events=case.events)
+        times = [
+            EventTime(event=step.event, at_s=at_s, words=step.words)
+            for step, at_s in zip(steps, self.event_times, strict=True)
+            if at_s is not None
+        ]
         return Played(
             virtual_s=self.virtual_s,
             epoch_s=self.epoch_s,
@@ -82,6 +96,7 @@ class GuestOutcome:
                 name: FlowTime(start_s=round(start_s, 6), end_s=round(end_s, 6))
                 for name, (start_s, end_s) in self.flow_times.items()
             },
+            event_times=tuple(sorted(times, key=lambda time: time.at_s)),
         )
 
 
@@ -108,11 +123,15 @@ def read_outcome(folder: Path, case: Case) -> GuestOutcome | None:
     if found.failed is None:
         if found.flow_times.keys() != flows:
             raise _foreign(f"{OUTCOME}: flow_times: not those of the case's flows")
+        steps = timeline(case.network, setup=case.setup, events=case.events)
+        if len(found.event_times) != len(steps):
+            raise _foreign(f"{OUTCOME}: event_times: not those of the case's events")
         return found
     known = {
         "flow": found.failed.flow in flows,
         "probe": found.failed.probe in {probe.name for probe in case.probes},
         "setup": found.failed.index in range(len(case.setup)),
+        "event": found.failed.index in range(len(case.events)),
     }
     if not known.get(found.failed.step, True):
         raise _foreign(f"{OUTCOME}: failed: the case has no such {found.failed.step}")

@@ -121,6 +121,7 @@ class _Hand:
             study=work.study,
             parameters=work.parameters,
             setup_places=work.setup_places,
+            event_places=work.event_places,
             toolbox=self._toolbox,
             on_progress=self._report,
         )

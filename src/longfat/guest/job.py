@@ -65,10 +65,23 @@ def play_job(job: dict[str, Any], *, folder: str) -> dict[str, Any]:
                 dict.fromkeys([ROOT_NAMESPACE, *(batch["node"] for batch in job["network"])])
             )
             probes = Probes(job["probes"], names=names, nodes=nodes, script=script, folder=folder)
+            events = None
+            if job["events"]:
+                from longfat.guest.events import Events  # noqa: PLC0415  see `longfat.guest.main`
+
+                events = Events(job["events"], nodes=nodes, script=script, start_s=start_s)
             player = Player(
-                job["flows"], nodes=nodes, probes=probes, script=script, raw=raw, start_s=start_s
+                job["flows"],
+                nodes=nodes,
+                probes=probes,
+                script=script,
+                raw=raw,
+                start_s=start_s,
+                events=events,
             )
             traffic["flow_times"] = player.play()
+            if events is not None:
+                traffic["event_times"] = events.times_s
             # Read at the end: a clock read costs virtual time.
             traffic["epoch_s"] = round(time.time() - time.monotonic() + start_s, 6)
     except CommandFailed as error:

@@ -13,13 +13,16 @@ import subprocess
 import sys
 import time
 import traceback
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from longfat.guest import system
 from longfat.guest.nodes import Nodes
 from longfat.guest.probes import Probes
 from longfat.guest.script import Script, at_node
 from longfat.guest.shell import CommandFailed
+
+if TYPE_CHECKING:
+    from longfat.guest.events import Events
 
 SERVER_LEAD_S = 0.5
 _TAIL_CHARACTERS = 4000
@@ -109,6 +112,7 @@ class Player:
         script: where to record what is started.
         raw: the folder for their output.
         start_s: the traffic's start, in seconds of virtual time since boot.
+        events: what changes meanwhile; None for nothing, and then the clock is not read for it.
     """
 
     def __init__(
@@ -120,7 +124,9 @@ class Player:
         script: Script,
         raw: str,
         start_s: float,
+        events: "Events | None" = None,
     ) -> None:
+        self._events = events
         self._flows = [_Flow(spec, number=number) for number, spec in enumerate(flows, start=1)]
         self._nodes = nodes
         self._probes = probes
@@ -136,7 +142,7 @@ class Player:
             When each flow began and ended, in seconds after the traffic's start.
 
         Raises:
-            CommandFailed: a process ended badly, or did not end.
+            CommandFailed: a process or an event ended badly, or did not end.
         """
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         system.put_softirqs_first(_SOFTIRQS_PRIORITY)
@@ -149,9 +155,13 @@ class Player:
         self._sleep_until(self._start_s)
         self._probes.check()
         while any(flow.done_s is None for flow in self._flows):
+            if self._events is not None:
+                self._events.play()
             self._start_due()
             self._wait_event()
             self._reap()
+        if self._events is not None:
+            self._events.finish()
         self._probes.finish()
         self._end_servers()
         self._probes.end()
@@ -178,6 +188,8 @@ class Player:
                 return
             if flow.after is not None and flow.start_s:
                 self._script.wait(flow.start_s)
+            else:
+                self._script.note_wait_until(due_s)
             flow.client = self._start(flow.client_spec, variable=flow.variable)
             flow.began_s = time.monotonic()
             flow.ends_s = flow.began_s + flow.limit_s
@@ -190,6 +202,8 @@ class Player:
             if flow.client is None and (due_s := self._due_s(flow)) is not None
         ]
         next_s += [flow.ends_s for flow in self._flows if flow.client and flow.done_s is None]
+        if self._events is not None and (wake_s := self._events.wake_s()) is not None:
+            next_s.append(wake_s)
         left_s = min(next_s) - time.monotonic()
         if left_s > 0:
             signal.sigtimedwait({signal.SIGCHLD}, left_s)
@@ -208,6 +222,8 @@ class Player:
             if status not in flow.good_statuses:
                 raise self._failure(flow, flow.client_spec, status=status)
             flow.done_s = now_s
+            if self._events is not None:
+                self._events.flow_ended(flow.name, now_s)
             self._script.record([f"wait ${flow.variable}    # flow {flow.name} ended"])
         for flow, server, output in self._servers:
             if server.poll() not in (None, 0):

@@ -32,6 +32,7 @@ class Script:
     def __init__(self, path: str) -> None:
         self._file = open(path, "w", encoding="utf-8")  # noqa: SIM115  open as long as we live
         self._file.write(_HEADER)
+        self._reached_s = 0.0  # when whoever runs the script comes to its end
 
     def title(self, text: str) -> None:
         """Start a part of the script."""
@@ -39,10 +40,38 @@ class Script:
 
     def record(self, lines: Iterable[str]) -> None:
         """Record lines that start now."""
-        self._write([f"# t={time.monotonic():.6f}", *lines])
+        now_s = time.monotonic()
+        self._reached_s = now_s
+        self._write([f"# t={now_s:.6f}", *lines])
+
+    def note(self, lines: Iterable[str], *, at_s: float) -> None:
+        """Record lines that started at a time; what is written now takes no virtual time.
+
+        Args:
+            lines: the lines.
+            at_s: when they started, in seconds of virtual time since boot.
+        """
+        self.note_wait_until(at_s)
+        self._file.writelines(f"{line}\n" for line in (f"# t={at_s:.6f}", *lines))
+
+    def note_wait_until(self, when_s: float) -> None:
+        """Note a planned wait until a virtual time since boot, as far as one is needed.
+
+        Args:
+            when_s: the time, in seconds.
+        """
+        left_s = round(when_s - self._reached_s, 3)
+        if left_s > 0:
+            self._file.write(f"sleep {left_s:g}\n")
+        self._reached_s = max(when_s, self._reached_s)
+
+    def write_out(self) -> None:
+        """Write what was noted to the file, so that it is there if the machine is stopped."""
+        self._file.flush()
 
     def wait(self, seconds: float) -> None:
         """Record a planned wait."""
+        self._reached_s += seconds
         self._write([f"sleep {seconds:g}"])
 
     def close(self) -> None:

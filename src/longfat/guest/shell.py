@@ -31,27 +31,59 @@ def run(argv: list[str], *, given: str = "") -> tuple[int, str]:
     path = shutil.which(argv[0], path=os.environ["PATH"])
     if path is None:
         return 127, f"{argv[0]}: command not found"
-    # Files in memory have room for all of it, so that nobody must look after them meanwhile.
-    stdin, output = os.memfd_create("input"), os.memfd_create("output")
-    try:
-        data = memoryview(given.encode())
-        while data:
-            data = data[os.write(stdin, data) :]
-        os.lseek(stdin, 0, os.SEEK_SET)
-        places = ((stdin, 0), (output, 1), (output, 2))
-        pid = os.posix_spawn(
-            path,
-            argv,
-            os.environ,
-            file_actions=[(os.POSIX_SPAWN_DUP2, source, place) for source, place in places],
-            setsid=True,
-            setsigmask=[],
-            scheduler=(os.SCHED_RR, os.sched_param(_PRIORITY)),
-        )
-        _, status = os.waitpid(pid, 0)
-        size = os.lseek(output, 0, os.SEEK_END)
-        words = os.pread(output, _TAIL_CHARACTERS, max(0, size - _TAIL_CHARACTERS))
-        return os.waitstatus_to_exitcode(status), words.decode(errors="replace").strip()
-    finally:
-        os.close(stdin)
-        os.close(output)
+    return Begun([path, *argv[1:]], name=argv[0], given=given).wait()
+
+
+class Begun:
+    """A program that was begun where this process is.
+
+    Args:
+        argv: its file and its arguments.
+        name: what it is told that it is called.
+        given: what it reads.
+    """
+
+    def __init__(self, argv: list[str], *, name: str, given: str = "") -> None:
+        # Files in memory have room for all of it, so that nobody must look after them meanwhile.
+        stdin, self._output = os.memfd_create("input"), os.memfd_create("output")
+        try:
+            data = memoryview(given.encode())
+            while data:
+                data = data[os.write(stdin, data) :]
+            os.lseek(stdin, 0, os.SEEK_SET)
+            places = ((stdin, 0), (self._output, 1), (self._output, 2))
+            self._pid = os.posix_spawn(
+                argv[0],
+                [name, *argv[1:]],
+                os.environ,
+                file_actions=[(os.POSIX_SPAWN_DUP2, source, place) for source, place in places],
+                setsid=True,
+                setsigmask=[],
+                scheduler=(os.SCHED_RR, os.sched_param(_PRIORITY)),
+            )
+        except OSError:
+            os.close(self._output)
+            raise
+        finally:
+            os.close(stdin)
+
+    def poll(self) -> tuple[int, str] | None:
+        """Return its exit status and the end of what it wrote, once; None as long as it runs."""
+        return self._end(os.WNOHANG)
+
+    def wait(self) -> tuple[int, str]:
+        """Wait for its end; return what `poll` does."""
+        ended = self._end(0)
+        assert ended is not None
+        return ended
+
+    def _end(self, options: int) -> tuple[int, str] | None:
+        pid, status = os.waitpid(self._pid, options)
+        if not pid:
+            return None
+        try:
+            size = os.lseek(self._output, 0, os.SEEK_END)
+            words = os.pread(self._output, _TAIL_CHARACTERS, max(0, size - _TAIL_CHARACTERS))
+            return os.waitstatus_to_exitcode(status), words.decode(errors="replace").strip()
+        finally:
+            os.close(self._output)

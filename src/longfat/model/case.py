@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from longfat.common.decoding import Decoder, describe
 from longfat.errors import InputError
+from longfat.model.events import EVENTS, Event
 from longfat.model.network import Network
 from longfat.model.probes import PROBES, Probe
 from longfat.model.traffic import FLOWS, Bulk, Flow, Ping
@@ -124,6 +125,7 @@ class Case:
         setup: lines that run in this order before the traffic starts.
         flows: the traffic, in the order of the study.
         probes: what is sampled meanwhile.
+        events: what changes meanwhile, in the order of the study.
         seed: decides every random number of the guest kernel, and the flows'
             random starts.
         memory_bytes: the machine's memory.
@@ -135,6 +137,7 @@ class Case:
     setup: tuple[Command, ...] = ()
     flows: tuple[Flow, ...] = ()
     probes: tuple[Probe, ...] = ()
+    events: tuple[Event, ...] = ()
     seed: int = 1
     memory_bytes: int = DEFAULT_MEMORY_BYTES
 
@@ -145,6 +148,9 @@ class Case:
         del data["files"]
         if self.files:
             data["files"] = [file.to_json() for file in self.files]
+        del data["events"]
+        if self.events:
+            data["events"] = [event.to_json() for event in self.events]
         network = data["network"]
         for part in (network, *network["hosts"], *network["links"]):
             for name in _LATER & part.keys():
@@ -235,4 +241,8 @@ def digest_of(data: Any) -> str:
 
 
 _FILES = Decoder(list[_WrittenFile])
-_DECODER = Decoder(Case, tagged={Flow: ("tool", FLOWS), Probe: ("kind", PROBES)}, given=("files",))
+_DECODER = Decoder(
+    Case,
+    tagged={Flow: ("tool", FLOWS), Probe: ("kind", PROBES), Event: ("kind", EVENTS)},
+    given=("files",),
+)

@@ -5,7 +5,7 @@ A case says how it differs from what all cases have in common:
 * `kernel`, `seed`, `seeds`, `memory` and `network` replace the common field;
 * `files` is merged by path: a file replaces the common one at its path or is added,
   and a path with no value is left out;
-* `setup` is appended to the common setup;
+* `setup` and `events` are appended to the common ones;
 * `flows` is merged by name: a whole flow replaces the common one or is added
   after the common ones, single fields override those of the common flow, and a
   flow with no value is left out;
@@ -13,7 +13,7 @@ A case says how it differs from what all cases have in common:
   added, and a probe with no value is left out;
 * `title` is what tables call the case.
 
-The order of flows and of setup lines is the file's; the order of all other
+The order of flows, setup lines and events is the file's; the order of all other
 fields makes no difference to the case.
 """
 
@@ -30,6 +30,7 @@ from longfat.model.case import DEFAULT_MEMORY_BYTES, Case, Command
 from longfat.model.fields import declare, read_fields
 from longfat.model.kinds import Integer, Size, Text, WrongKindError
 from longfat.model.network import Network
+from longfat.study.events import WrittenEvent, check_events, read_events
 from longfat.study.files import ReadBeside, WrittenFile, check_files, read_file
 from longfat.study.flows import Draft, check_flows, draft_flow, merge_flow, read_flow
 from longfat.study.model import Planned
@@ -40,7 +41,10 @@ from longfat.study.probes import Written, check_probes, read_probe
 LARGEST_SEED = 2**63 - 1
 MOST_SEEDS = 1000
 
-SETTINGS = ("kernel", "seed", "seeds", "memory", "network", "files", "setup", "flows", "probes")
+SETTINGS = (
+    *("kernel", "seed", "seeds", "memory", "network", "files", "setup", "flows", "probes"),
+    "events",
+)
 """The fields that a study has for all cases, and each case for itself."""
 
 CASE_FIELDS = ("title", *SETTINGS)
@@ -108,6 +112,7 @@ class Settings:
     setup: tuple[Line, ...] = ()
     flows: Mapping[str, Draft] = field(default_factory=dict)
     probes: Mapping[str, Written] = field(default_factory=dict)
+    events: tuple[WrittenEvent, ...] = ()
 
 
 def read_settings(fields: Mapping[str, Node], common: Settings, *, beside: ReadBeside) -> Settings:
@@ -152,6 +157,7 @@ def read_settings(fields: Mapping[str, Node], common: Settings, *, beside: ReadB
         setup=common.setup + (read_setup(fields["setup"]) if "setup" in fields else ()),
         flows=flows,
         probes=probes,
+        events=common.events + (read_events(fields["events"]) if "events" in fields else ()),
     )
 
 
@@ -222,6 +228,12 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
                 raise InputError(reason, place=line.node_place)
         flows = [(read_flow(draft), draft) for draft in settings.flows.values()]
         check_flows(flows, settings.network, [line.command.line for line in settings.setup])
+        check_events(
+            settings.events,
+            settings.network,
+            setup=[line.command for line in settings.setup],
+            flows=[flow for flow, _ in flows],
+        )
         check_probes(settings.probes.values(), [flow for flow, _ in flows], settings.network)
     except InputError as error:
         # An error in a common field may show in one case only.
@@ -235,8 +247,14 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
         setup=tuple(line.command for line in settings.setup),
         flows=tuple(flow for flow, _ in flows),
         probes=tuple(written.probe for written in settings.probes.values()),
+        events=tuple(written.event for written in settings.events),
         seed=settings.seed,
         memory_bytes=settings.memory_bytes,
     )
-    places = tuple(line.line_place for line in settings.setup)
-    return Planned(case=case, setup_places=places, title=title, seeds=settings.seeds)
+    return Planned(
+        case=case,
+        setup_places=tuple(line.line_place for line in settings.setup),
+        event_places=tuple(written.place for written in settings.events),
+        title=title,
+        seeds=settings.seeds,
+    )

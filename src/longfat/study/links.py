@@ -50,23 +50,44 @@ def read_link(node: Node, names: Iterable[str]) -> Link:
     if len(parts) == 2:
         return Link(a=a, b=b)
     fields = parts[2].fields("a link's properties", allowed=_FIELDS)
-    both = _read_shape(fields)
-    to = _read_ends(fields["to"], (a, b), "properties by end") if "to" in fields else {}
-    towards = {
-        end: _read_shape(value.fields("properties of one direction", allowed=_SHAPE))
-        for end, value in to.items()
-    }
+    a_to_b, b_to_a = read_ways(fields, (a, b))
     given = fields.get("addresses")
     addresses = _read_ends(given, (a, b), "addresses by end") if given is not None else {}
     return Link(
         a=a,
         b=b,
-        a_to_b=LinkImpairments(**{**both, **towards.get(b, {})}),
-        b_to_a=LinkImpairments(**{**both, **towards.get(a, {})}),
+        a_to_b=LinkImpairments(**a_to_b),
+        b_to_a=LinkImpairments(**b_to_a),
         a_address=read_address(addresses[a]) if a in addresses else None,
         b_address=read_address(addresses[b]) if b in addresses else None,
         **read_fields(Link, fields),
     )
+
+
+def read_ways(
+    fields: Mapping[str, Node], ends: tuple[str, str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Read the properties of both directions of a link.
+
+    Args:
+        fields: the link's fields; those that are no properties are left alone.
+        ends: its nodes, a and b.
+
+    Returns:
+        The values that were written for packets from a to b, and from b to a, by attribute;
+        None for one that was written without a value.
+
+    Raises:
+        InputError: a property is wrong, or is one towards another node.
+    """
+    both = _read_shape(fields)
+    to = _read_ends(fields["to"], ends, "properties by end") if "to" in fields else {}
+    towards = {
+        end: _read_shape(value.fields("properties of one direction", allowed=_SHAPE))
+        for end, value in to.items()
+    }
+    a, b = ends
+    return {**both, **towards.get(b, {})}, {**both, **towards.get(a, {})}
 
 
 def _read_ends(node: Node, ends: tuple[str, str], what: str) -> dict[str, Node]:

@@ -50,6 +50,7 @@ class Planned:
     Attributes:
         case: what to run.
         setup_places: where each entry of `case.setup` was written.
+        event_places: where each of `case.events` was written.
         title: what a table calls it; the case's name where the study gives no title.
         seeds: how many times to run it, with the case's seed and those that follow.
         parameters: of a case of a grid, what each parameter is in it.
@@ -60,6 +61,7 @@ class Planned:
     title: str
     seeds: int = 1
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict, hash=False)
+    event_places: tuple[Place, ...] = ()
 
     def seeded(self) -> tuple[Case, ...]:
         """Return the cases to run: one for each seed, in the seeds' order."""

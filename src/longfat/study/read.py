@@ -137,10 +137,10 @@ def _nodes(cases: Mapping[str, Planned], common: Settings) -> list[str]:
 
 
 def _common_case(root: Node, common: Settings) -> Planned | None:
-    """Return what the cases have in common; flows and probes only if they make sense alone."""
+    """Return what the cases have in common; flows, probes and events only if they make sense."""
     if common.network is None:
         return None
-    for settings in (common, replace(common, flows={}, probes={})):
+    for settings in (common, replace(common, flows={}, probes={}, events=())):
         with contextlib.suppress(InputError):
             return plan_case("", settings, title="", node=root)
     return None

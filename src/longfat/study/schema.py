@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from longfat.model.events import Event, LinkChange, Partition
 from longfat.model.fields import fields_of
 from longfat.model.network import (
     PROFILES,
@@ -100,6 +101,9 @@ def _settings() -> dict[str, Any]:
             },
             "what is sampled meanwhile",
         ),
+        "events": _about(
+            {"type": "array", "items": _event()}, "what changes while the traffic plays"
+        ),
     }
 
 
@@ -141,6 +145,37 @@ def _network() -> dict[str, Any]:
         },
         required=("hosts",),
     )
+
+
+def _event() -> dict[str, Any]:
+    nodes = {"type": "array", "items": _TEXT}
+    one_way = _fields(fields_of(LinkImpairments).values())
+    link = {
+        **_fields(fields_of(LinkChange).values()),
+        "link": _about({**nodes, "minItems": 2, "maxItems": 2}, "the link, as [NODE, NODE]"),
+        **one_way,
+        "to": _about(_mapping(_object(one_way)), "by end, properties of the direction towards it"),
+    }
+    partition = {
+        **_fields(fields_of(Partition).values()),
+        "partition": _about(
+            {"type": "array", "items": nodes, "minItems": 2},
+            "groups of nodes that are cut off from each other",
+        ),
+    }
+    typed = {
+        "type": "object",
+        "properties": _fields(fields_of(Event).values()),
+        "additionalProperties": {"anyOf": [_LINE, {"type": "array", "items": _LINE}]},
+        "not": {"anyOf": [{"required": ["link"]}, {"required": ["partition"]}]},
+    }
+    return {
+        "anyOf": [
+            _object(link, required=("link",)),
+            _object(partition, required=("partition",)),
+            typed,
+        ]
+    }
 
 
 def _timing() -> dict[str, Any]:

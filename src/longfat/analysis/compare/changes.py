@@ -4,7 +4,7 @@ Both cases' plain data (`Case.to_json`) are walked side by side. A path names
 the place as a study writes it: `links[0].delay`, `flows.bulk.time`, `kernel`;
 values are written as in a study, too, exactly and with their units. Flows,
 probes and hosts are told apart by their names, links by their places, and
-set-up lines are compared as texts are, line by line. Of a file, size and checksum
+set-up lines and events are compared as texts are, line by line. Of a file, size and checksum
 are given in place of its content. The seed is left out: which
 seeds were run belongs to the side, not to the case.
 """
@@ -18,12 +18,13 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
-from longfat.model.fields import fields_of
+from longfat.model.fields import fields_of, written_fields
 from longfat.model.kinds import rate_text, size_text, time_text
 from longfat.model.network import LinkImpairments
 
 if TYPE_CHECKING:
     from longfat.model.case import Case, File
+    from longfat.model.events import Event
 
 _WAYS = ("a_to_b", "b_to_a")
 _DECLARED = {field.name: field for field in fields_of(LinkImpairments).values()}
@@ -67,16 +68,18 @@ def case_changes(a: Case, b: Case) -> tuple[Change, ...]:
     lines = before.pop("setup"), after.pop("setup")
     for data in (before, after):
         data.pop("files", None)
+        data.pop("events", None)
         del data["seed"], data["format"]
     plain = ("kernel", "memory_bytes")
     found = [
         *_fields("", {k: before.pop(k) for k in plain}, {k: after.pop(k) for k in plain}),
         *_network_changes(*networks),
         *_file_changes(a.files, b.files),
-        *_setup_changes(*map(_typed, lines)),
+        *_line_changes("setup", *map(_typed, lines)),
     ]
     for room in ("flows", "probes"):
         found += _named(room, before.pop(room), after.pop(room))
+    found += _line_changes("events", *([_event_text(one) for one in c.events] for c in (a, b)))
     found += _fields("", before, after)
     return tuple(found)
 
@@ -140,7 +143,14 @@ def _typed(lines: Sequence[Mapping[str, str]]) -> list[str]:
     return [f"{line['node']}: {line['line']}" for line in lines]
 
 
-def _setup_changes(before: Sequence[str], after: Sequence[str]) -> Iterator[Change]:
+def _event_text(event: Event) -> str:
+    """Return when an event happens, and what."""
+    when = {key: value for key, value in written_fields(event).items() if key not in ("down", "up")}
+    words = ", ".join(f"{key} {value}" for key, value in {"at": "0s", **when}.items())
+    return f"{words}: {event.summary()}"
+
+
+def _line_changes(path: str, before: Sequence[str], after: Sequence[str]) -> Iterator[Change]:
     for kind, a, a_end, b, b_end in SequenceMatcher(
         None, before, after, autojunk=False
     ).get_opcodes():
@@ -148,11 +158,11 @@ def _setup_changes(before: Sequence[str], after: Sequence[str]) -> Iterator[Chan
             continue
         both = min(a_end - a, b_end - b)
         for index in range(both):
-            yield Change(f"setup[{a + index}]", before[a + index], after[b + index])
+            yield Change(f"{path}[{a + index}]", before[a + index], after[b + index])
         for index in range(a + both, a_end):
-            yield Change(f"setup[{index}]", before[index], None)
+            yield Change(f"{path}[{index}]", before[index], None)
         for index in range(b + both, b_end):
-            yield Change(f"setup[{index}]", None, after[index])
+            yield Change(f"{path}[{index}]", None, after[index])
 
 
 def _named(

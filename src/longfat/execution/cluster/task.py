@@ -151,6 +151,7 @@ def _run(order: Order, teller: _Teller) -> Outcome:
             study=work.study,
             parameters=work.parameters,
             setup_places=work.setup_places,
+            event_places=work.event_places,
             toolbox=toolbox,
             kernel=kernel,
             on_progress=teller.progress,

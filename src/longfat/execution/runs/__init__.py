@@ -12,6 +12,7 @@ and appears by a rename.
 
 from longfat.execution.runs.run import (
     RUN_FORMAT,
+    EventTime,
     FlowTime,
     Run,
     Tool,
@@ -23,6 +24,7 @@ from longfat.execution.runs.staging import Played, Staged, measure, staged_run
 
 __all__ = [
     "RUN_FORMAT",
+    "EventTime",
     "FlowTime",
     "Played",
     "Run",

@@ -38,6 +38,21 @@ class FlowTime:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EventTime:
+    """A time at which an event happened.
+
+    Attributes:
+        event: the event's index in the case.
+        at_s: when it began, in seconds of virtual time after the traffic's start.
+        words: what happened, in a few words.
+    """
+
+    event: int
+    at_s: float
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
     """A program that a result depends on.
 
@@ -91,6 +106,7 @@ class Run:
         tools: the host's tools, and longfat itself, by name.
         seed: the case's seed.
         flow_times: when each flow began and ended, by its name.
+        event_times: when the case's events happened, in the order of their times.
         epoch_s: what the guest's clock said at the traffic's start, in seconds since 1970.
         virtual_s: virtual time from boot to end, in seconds.
         wall_s: wall time of the same, in seconds.
@@ -120,6 +136,7 @@ class Run:
     files: Mapping[str, FileSum]
     study: str = ""
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict)
+    event_times: tuple[EventTime, ...] = ()
 
     @property
     def key(self) -> str:
@@ -170,6 +187,9 @@ class Run:
         del fields["folder"]
         fields["case"] = self.case.to_json()
         fields["flow_times"] = {name: asdict(time) for name, time in self.flow_times.items()}
+        del fields["event_times"]
+        if self.event_times:
+            fields["event_times"] = [asdict(time) for time in self.event_times]
         fields["tools"] = {name: asdict(tool) for name, tool in self.tools.items()}
         fields["files"] = {name: asdict(file) for name, file in self.files.items()}
         fields["parameters"] = {name: one.to_json() for name, one in self.parameters.items()}
@@ -241,6 +261,8 @@ def _contradiction(run: Run) -> str:
             return f"files: {describe(name)} is no path of a run's file"
     if run.flow_times.keys() != {flow.name for flow in run.case.flows}:
         return "flow_times: they are not those of the case's flows"
+    if not all(0 <= time.event < len(run.case.events) for time in run.event_times):
+        return "event_times: they are not those of the case's events"
     for name in run.metrics:
         source, _, metric = name.partition(".")
         if not source or not metric:

@@ -18,6 +18,7 @@ from longfat.execution.runs.run import (
     MANIFEST,
     RAW,
     SERIES,
+    EventTime,
     FlowTime,
     Run,
     Tool,
@@ -49,11 +50,13 @@ class Played:
         virtual_s: virtual time from boot to end, in seconds.
         epoch_s: what its clock said at the traffic's start, in seconds since 1970.
         flow_times: when each flow began and ended, by its name.
+        event_times: when events happened, in the order of their times.
     """
 
     virtual_s: float
     epoch_s: float
     flow_times: dict[str, FlowTime]
+    event_times: tuple[EventTime, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +138,7 @@ class Staged:
             tools=tools,
             seed=self._case.seed,
             flow_times=played.flow_times,
+            event_times=played.event_times,
             epoch_s=played.epoch_s,
             virtual_s=played.virtual_s,
             wall_s=round(wall_s, 3),

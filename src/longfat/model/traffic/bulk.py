@@ -236,6 +236,11 @@ class Bulk(Flow):
     def _server_file(self) -> str:
         return f"{self.name}.server.json"
 
+    @property
+    def has_known_duration(self) -> bool:
+        """Whether it sends for a time, and not a number of bytes."""
+        return self.bytes is None
+
     def duration_s(self) -> float:
         """Return the sending time, or a guess where only a size is given."""
         if self.bytes is not None:

@@ -110,6 +110,11 @@ class Flow(ABC):
         return False
 
     @property
+    def has_known_duration(self) -> bool:
+        """Whether `duration_s` is no guess: it does not depend on how fast its data passes."""
+        return False
+
+    @property
     def has_tcp_sockets(self) -> bool:
         """Whether the kernel knows its data as streams of TCP."""
         return False

@@ -125,6 +125,11 @@ class Ping(Flow):
     def _output_file(self) -> str:
         return f"{self.name}.txt"
 
+    @property
+    def has_known_duration(self) -> bool:
+        """Yes: requests are sent at their times, answered or not."""
+        return True
+
     def duration_s(self) -> float:
         """Return the time from the first request to the last."""
         return (self.count - 1) * self.interval_s

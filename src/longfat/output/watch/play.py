@@ -64,6 +64,7 @@ class Order:
             name=self.name,
             out=self.out,
             setup_places=self.planned.setup_places,
+            event_places=self.planned.event_places,
             on_start=live.begin,
             on_progress=on_progress,
             pace=None if self.pace is None else Pace(factor=self.pace, from_s=TRAFFIC_START_S),

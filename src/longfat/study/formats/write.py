@@ -18,8 +18,10 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarStri
 from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError
 from longfat.model.case import DEFAULT_MEMORY_BYTES
-from longfat.model.fields import written_fields
+from longfat.model.events import Event, LinkChange, Partition, PropertyChange, TypedLine
+from longfat.model.fields import fields_of, written_fields
 from longfat.model.kinds import size_text
+from longfat.model.network import LinkImpairments
 from longfat.model.probes import Probe
 from longfat.model.traffic import Flow
 from longfat.study.document import LARGEST_FILE_BYTES
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from longfat.model.network import Host, HostTiming, Link, Network
 
 _WIDTH = 100
-_PART = re.compile("^(network|files|setup|flows|probes|layout):", re.MULTILINE)
+_PART = re.compile("^(network|files|setup|flows|probes|events|layout):", re.MULTILINE)
 
 
 def study_text(
@@ -48,7 +50,7 @@ def study_text(
         The text.
 
     Raises:
-        InputError: a study cannot hold it: a set-up line of several lines, or large files.
+        InputError: a study cannot hold it: a typed line of several lines, or large files.
     """
     document = CommentedMap({"title": title})
     if case.kernel != NEWEST:
@@ -58,14 +60,14 @@ def study_text(
     if case.memory_bytes != DEFAULT_MEMORY_BYTES:
         document["memory"] = _size(case.memory_bytes)
     document["network"] = _network(case.network)
-    if case.files:
-        document["files"] = CommentedMap({file.path: _file(file) for file in case.files})
-    if case.setup:
-        document["setup"] = _setup(case.setup)
-    if case.flows:
-        document["flows"] = CommentedMap({flow.name: _flow(flow) for flow in case.flows})
-    if case.probes:
-        document["probes"] = CommentedMap({one.name: _probe(one) for one in case.probes})
+    parts = {
+        "files": CommentedMap({file.path: _file(file) for file in case.files}),
+        "setup": _setup(case.setup),
+        "flows": CommentedMap({flow.name: _flow(flow) for flow in case.flows}),
+        "probes": CommentedMap({one.name: _probe(one) for one in case.probes}),
+        "events": CommentedSeq(map(_event, case.events)),
+    }
+    document.update({name: part for name, part in parts.items() if part})
     if layout:
         places = {name: _row(map(_number, place)) for name, place in layout.items()}
         document["layout"] = _block_or_row(places)
@@ -177,9 +179,7 @@ def _setup(setup: Iterable[Command]) -> CommentedSeq:
     entries = CommentedSeq()
     node = None
     for command in setup:
-        line = command.line
-        if "\n" in line or line != line.strip() or not line:
-            raise InputError(f"{line!r} cannot stand in a study: a set-up line is one line")
+        line = _one_line(command.line)
         if command.node == node:
             last = entries[-1]
             if not isinstance(last[node], CommentedSeq):
@@ -189,6 +189,12 @@ def _setup(setup: Iterable[Command]) -> CommentedSeq:
             node = command.node
             entries.append(CommentedMap({node: line}))
     return entries
+
+
+def _one_line(line: str) -> str:
+    if "\n" in line or line != line.strip() or not line:
+        raise InputError(f"{line!r} cannot stand in a study: what is typed is one line")
+    return line
 
 
 def _size(size_bytes: int) -> int | str:
@@ -211,6 +217,37 @@ def _probe(probe: Probe) -> CommentedMap | CommentedSeq:
     fields: dict[str, Any] = {} if probe.name == probe.kind else {"kind": probe.kind}
     fields |= {key: _in_row(value) for key, value in written_fields(probe).items()}
     return _row(fields)
+
+
+def _event(event: Event) -> CommentedMap | CommentedSeq:
+    when = {"after": event.after} if event.after is not None else {}
+    fields: dict[str, Any] = {**when, "at": _time(event), **written_fields(event)}
+    match event:
+        case TypedLine():
+            fields[event.node] = _one_line(event.line)
+        case Partition():
+            fields["partition"] = _row([_row(group) for group in event.groups])
+        case LinkChange():
+            fields["link"] = _row([event.a, event.b])
+            there, back = _changed(event.a_to_b), _changed(event.b_to_a)
+            common = {key: there[key] for key in there if key in back and back[key] == there[key]}
+            fields |= common
+            to = {
+                end: _row({key: value for key, value in own.items() if key not in common})
+                for end, own in ((event.b, there), (event.a, back))
+            }
+            if differing := {end: own for end, own in to.items() if own}:
+                fields["to"] = _row(differing)
+    return _row(fields)
+
+
+def _time(event: Event) -> object:
+    return fields_of(Event)["at"].kind.plain(event.at_s)
+
+
+def _changed(change: PropertyChange) -> dict[str, object]:
+    gone = [key for key, one in fields_of(LinkImpairments).items() if one.name in change.taken_back]
+    return {**written_fields(change.given), **dict.fromkeys(gone)}
 
 
 def _in_row(value: object) -> object:
