@@ -234,7 +234,7 @@ def test_the_reference_shows_what_can_be_read(tmp_path: Path) -> None:
     text = (REPOSITORY / "docs/study-format.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     # The figures are those of several studies.
-    whole, network, timed, framed, files, typed, probes, flows, *others = blocks
+    whole, network, timed, framed, files, typed, probes, _events, flows, *others = blocks
     layout, coupled, _figures, claims, over_cases = others
     routed = tmp_path / "routed.yaml"
     routed.write_text(f"title: x\n{network}flows: {{x: {{ping: h1 -> h2}}}}\n", encoding="utf-8")

@@ -25,7 +25,7 @@ TOP = [
         "titel: x",
         "1:1: titel",
         "unknown field 'titel'; did you mean 'title'? (there are: title, kernel, seed, seeds, "
-        "memory, network, files, setup, flows, probes, cases, claims, published, layout)",
+        "memory, network, files, setup, flows, probes, events, cases, claims, published, layout)",
     ),
 ]
 
@@ -96,7 +96,7 @@ SETTINGS = [
         "unheard: {}",
         "9:1: unheard",
         "unknown field 'unheard' (there are: title, kernel, seed, seeds, memory, network, files, "
-        "setup, flows, probes, cases, claims, published, layout)",
+        "setup, flows, probes, events, cases, claims, published, layout)",
     ),
     (
         "setup: {h1: ls}",
@@ -152,7 +152,7 @@ SETTINGS = [
         "cases: {a: {claims: []}}",
         "9:13: cases.a.claims",
         "unknown field 'claims' (there are: title, kernel, seed, seeds, memory, network, files, "
-        "setup, flows, probes)",
+        "setup, flows, probes, events)",
     ),
     (
         "cases: {a: {flows: {rtt: }}}",

@@ -11,6 +11,7 @@ import json
 import shutil
 import subprocess
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -549,6 +550,13 @@ def test_a_script_of_ours_comes_back(tmp_path: Path) -> None:
     max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_any_network_comes_back(network: Network, tmp_path: Path) -> None:
+    # Offloads stay the lines that they are, and what follows them stays with them.
+    network = replace(
+        network,
+        frames=False,
+        hosts=tuple(replace(host, offloads="", rx_coalescing_s=None) for host in network.hosts),
+        links=tuple(replace(link, offloads="") for link in network.links),
+    )
     setup = (
         Command(node=ROOT_NAMESPACE, line="ping -c 1 10.0.0.1"),
         Command(node=network.hosts[0].name, line='echo "it\'s $HOME"'),
