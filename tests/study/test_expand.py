@@ -234,7 +234,7 @@ def test_the_reference_shows_what_can_be_read(tmp_path: Path) -> None:
     text = (REPOSITORY / "docs/study-format.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     # The figures are those of several studies.
-    whole, network, timed, framed, files, typed, probes, _events, flows, *others = blocks
+    whole, network, timed, framed, files, typed, probes, events, flows, *others = blocks
     layout, coupled, _figures, claims, over_cases = others
     routed = tmp_path / "routed.yaml"
     routed.write_text(f"title: x\n{network}flows: {{x: {{ping: h1 -> h2}}}}\n", encoding="utf-8")
@@ -256,6 +256,13 @@ def test_the_reference_shows_what_can_be_read(tmp_path: Path) -> None:
     assert [flow.name for flow in plan(flows, tmp_path)["short"].case.flows] == ["bulk"]
     links = "network: {hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}, switches: [s1, s2], "
     links += "links: [[h1, s1], [s1, s2], [s2, h2]]}\n"
+    file = tmp_path / "events.yaml"
+    three = "network: {hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8, h3: 10.0.0.3/8}, "
+    three += "switches: [s1, s2], "
+    three += "links: [[h1, s1], [h2, s1], [s1, s2], [s2, h3, {delay: 10ms}]]}\n"
+    traffic = "flows: {bulk: {iperf3: h1 -> h3}, rtt: {ping: h1 -> h3, count: 61}}\n"
+    file.write_text(f"title: x\n{three}{traffic}{events}", encoding="utf-8")
+    assert len(read_study(file).cases["default"].case.events) == 7
     file = tmp_path / "layout.yaml"
     file.write_text(f"title: x\n{links}{layout}", encoding="utf-8")
     assert read_study(file).layout == {"h1": (120, 80), "s1": (240.5, 80), "h2": (360, 80)}
