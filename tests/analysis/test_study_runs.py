@@ -18,11 +18,13 @@ NAMES = sorted(path.parent.name for path in FOLDER.glob("*/study.yaml"))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_is_a_grid_with_claims_figures_and_a_text(name: str) -> None:
+def test_each_has_claims_and_each_grid_figures_and_a_text(name: str) -> None:
     study = read_study(FOLDER / name)
-    assert study.grid is not None
-    assert len(study.cases) > 20
     assert study.claims
+    if study.grid is None:
+        assert name == "changing-path"
+        return
+    assert len(study.cases) > 20
     assert study.figures
     assert study.text
 

@@ -94,4 +94,4 @@ def test_a_link_without_checksums_still_carries(play: Callable[[Network], Run]) 
     drawn = network()
     links = tuple(dataclasses.replace(link, offloads="tx off rx off") for link in drawn.links)
     run = play(dataclasses.replace(drawn, links=links))
-    assert run.metrics["bulk.receiver_bps"] > 80e6
+    assert run.metrics["bulk.receiver_bps"] > 30e6

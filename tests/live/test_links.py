@@ -64,11 +64,22 @@ def test_jitter_moves_packets(make_network: MakeNetwork) -> None:
 
 
 def test_an_mtu_holds_for_both_ends(make_network: MakeNetwork) -> None:
-    net = two_hosts(make_network(), mtu=9000)
-    assert "mtu 9000" in host(net, "h2").run("ip link show h2-eth0").stdout
-    assert "mtu 9000" in net.run("ip link show s1-eth2").stdout
-    assert host(net, "h1").run("ping -c 1 -W 1 -M do -s 1472 h2").returncode == 0
-    assert host(net, "h1").run("ping -c 1 -W 1 -M do -s 1473 h2").returncode == 1
+    net = make_network()
+    h1, h2 = net.host("h1"), net.host("h2")
+    net.link(h1, h2, mtu=9000)
+    for one in (h1, h2):
+        assert "mtu 9000" in one.run(f"ip link show {one.name}-eth0").stdout
+    assert h1.run("ping -c 1 -W 1 -M do -s 8972 h2").returncode == 0
+    assert h1.run("ping -c 1 -W 1 -M do -s 8973 h2").returncode == 1
+
+
+def test_a_switch_joins_links_of_one_mtu(make_network: MakeNetwork) -> None:
+    net = make_network()
+    switch = net.switch("s1")
+    net.link(net.host("h1"), switch, mtu=9000)
+    net.link(net.host("h2"), switch)
+    with pytest.raises(InputError, match="the switch s1 has links of different MTUs"):
+        net.run("true")
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

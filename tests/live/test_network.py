@@ -51,7 +51,7 @@ def test_the_example_of_the_package(make_network: MakeNetwork) -> None:
 def test_hosts_call_each_other_by_name_and_see_only_their_own(net: Network) -> None:
     h1, h2 = host(net, "h1"), host(net, "h2")
     assert h1.run("ping -c 1 -W 1 h2").returncode == 0
-    assert h1.run("ls /sys/class/net").stdout.split() == ["h1-eth0", "lo"]
+    assert h1.run("cd /sys/class/net; ls -d */").stdout.split() == ["h1-eth0/", "lo/"]
     assert "s1-eth2" in net.run("ls /sys/class/net").stdout
     assert "s1-eth2" in net["s1"].run("ip -br link").stdout
     h1.sysctl("net.ipv4.tcp_congestion_control", "reno")

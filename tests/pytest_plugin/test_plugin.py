@@ -17,7 +17,7 @@ import pytest
 @pytest.mark.longfat(kernel="7.2", seeds=2, capture=True)
 def test_fails(network):
     h1, h2 = network.host("h1"), network.host("h2")
-    network.link(h1, h2, delay="10ms", loss="20%")
+    network.link(h1, h2, delay="10ms", loss="5%")
     found = h1.run("ping -c 5 -i 0.2 10.0.0.2").stdout
     assert "no such words" in found
 """

@@ -52,7 +52,11 @@ def _wanted(patches: list[str]) -> dict[str, list[str]]:
     for patch in patches:
         for part in re.split(r"^--- ", patch, flags=re.MULTILINE)[1:]:
             name = part.split(maxsplit=1)[0].partition("/")[2]
-            if part.startswith("/dev/null"):
+            if part.startswith("/dev/null"):  # it makes the file, which a later one may change
+                made = re.search(r"^\+\+\+ b/(\S+)", part, re.MULTILINE)
+                assert made is not None
+                hunks = part.partition("@@\n")[2]
+                now[made[1]] = re.findall(r"^\+(.*)$", hunks, re.MULTILINE)
                 continue
             lines = now.setdefault(name, [])
             for hunk in re.split(r"^@@.*@@\n", part, flags=re.MULTILINE)[1:]:

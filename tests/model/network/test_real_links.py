@@ -116,7 +116,7 @@ def test_routers_of_both_families(kernel: str, tmp_path: Path) -> None:
     metrics = run(
         network,
         Ping(name="four", source="h1", target="h2", count=2),
-        Ping(name="six", source="h3", target="h4", count=2),
+        Ping(name="six", source="h3", target="h4", count=3),
         Ping(name="near", source="h1", target="r1", count=2, size_bytes=8972, args=("-M", "do")),
         kernel=kernel,
         out=tmp_path,

@@ -33,7 +33,7 @@ from longfat.engine.sandbox.confinement import (
     Sandboxed,
     landlock_version,
 )
-from longfat.engine.sandbox.view import Shown, view
+from longfat.engine.sandbox.view import Shown, own_files, view
 from longfat.errors import HostError
 
 
@@ -65,9 +65,8 @@ class Landlocked:
             HostError: a folder has a name that cannot be handed over.
         """
         kernel = contents.kernel
-        with scratch_folder() as scratch:
-            root, own = scratch / "root", scratch / "own"
-            own.mkdir()
+        with scratch_folder() as scratch, own_files() as own:
+            root = scratch / "root"
             # By a link, since a folder's name may have in it what parts names in LD_PRELOAD.
             kernel_link = scratch / "kernel"
             kernel_link.symlink_to(kernel.folder.resolve())

@@ -19,7 +19,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from longfat.common.guard import scratch_folder
 from longfat.engine.sandbox.confinement import (
     HANDOVER,
     KERNEL_PLACE,
@@ -29,7 +28,7 @@ from longfat.engine.sandbox.confinement import (
     Contents,
     Sandboxed,
 )
-from longfat.engine.sandbox.view import view
+from longfat.engine.sandbox.view import own_files, view
 from longfat.errors import HostError
 
 _OWN_FOLDERS = (MEMORY_FOLDER, SMALL_FOLDER)
@@ -58,7 +57,7 @@ class Namespaces:
         Raises:
             HostError: bubblewrap is missing, or the host forbids what it needs.
         """
-        with scratch_folder() as own:
+        with own_files() as own:
             options = (*_ISOLATION, *_view(own), "--remount-ro", "/")
             status, said = _tried([_bwrap(), *options, "--", "/bin/true"])
         if status != 0:
@@ -77,7 +76,7 @@ class Namespaces:
             HostError: bubblewrap is not installed.
             OSError: a folder for some files cannot be made.
         """
-        with scratch_folder() as own:
+        with own_files() as own:
             yield self._sandboxed(contents, own)
 
     def _sandboxed(self, contents: Contents, own: Path) -> Sandboxed:

@@ -11,12 +11,14 @@ besides is named.
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from longfat.common.guard import scratch_folder
 
 _OURS = Path(__file__).resolve().parent / "root"
 
@@ -156,17 +158,40 @@ class Empty(Entry):
         self._below(root).mkdir(exist_ok=True)
 
 
+@contextmanager
+def own_files() -> Iterator[Path]:
+    """Give a folder with the files that are the same on every host, readable by all.
+
+    It is ours, or a copy of it: files are installed with the rights that somebody's umask
+    leaves, and a guest's users are not all root.
+
+    Raises:
+        OSError: the copy cannot be made.
+    """
+    names = _own_names()
+    if all((_OURS / name).stat().st_mode & 0o044 == 0o044 for name in names):
+        yield _OURS
+        return
+    with scratch_folder() as folder:
+        for name in names:
+            copy = folder / name
+            copy.parent.mkdir(exist_ok=True)
+            shutil.copyfile(_OURS / name, copy)
+            copy.chmod(0o644)
+        yield folder
+
+
+def _own_names() -> list[Path]:
+    files = (path for path in _OURS.rglob("*") if path.is_file())
+    return sorted(path.relative_to(_OURS) for path in files)
+
+
 def view(own: Path, *, places: Sequence[str] = ()) -> list[Entry]:
     """Return what of the host's files a machine sees, folders before what they hold.
 
     Args:
-        own: an empty folder, for files that are the same on every host, modes included.
-            Those that are installed have the modes which the umask of whoever installed
-            them left, and a guest's users are not all root.
+        own: the folder that `own_files` gives.
         places: empty folders to have besides, where no file of the host's is shown.
-
-    Raises:
-        OSError: it cannot be written to.
     """
     found: list[Entry] = [Shown("/usr", Path("/usr"))]
     for name in _PROGRAMS:
@@ -180,7 +205,7 @@ def view(own: Path, *, places: Sequence[str] = ()) -> list[Entry]:
     found.append(Linked("/etc/localtime", "/usr/share/zoneinfo/Etc/UTC"))
     shown = (Path("/etc", name) for name in _SHOWN_OF_ETC)
     found += [Shown(str(path), path) for path in shown if path.exists()]
-    found += _own_files(own)
+    found += [Shown(f"/{name}", own / name) for name in _own_names()]
     found += [Shown(str(path), path) for path in _of_the_interpreter()]
     found += [Empty(place) for place in places if not is_visible(Path(place))]
     return list(_with_folders(found))
@@ -197,17 +222,6 @@ def _with_folders(entries: list[Entry]) -> Iterator[Entry]:
                     there.add(parent)
             yield entry
             there.add(entry.place)
-
-
-def _own_files(folder: Path) -> Iterator[Entry]:
-    for source in sorted(path for path in _OURS.rglob("*") if path.is_file()):
-        name = source.relative_to(_OURS)
-        copy = folder / name
-        copy.parent.mkdir(exist_ok=True)
-        shutil.copyfile(source, copy)
-        copy.chmod(0o644)
-        os.utime(copy, (0, 0))
-        yield Shown(f"/{name}", copy)
 
 
 def _of_the_interpreter() -> list[Path]:
