@@ -20,6 +20,7 @@ from longfat.model.timeline import EventError, timeline
 from longfat.model.traffic.schedule import latest_ends_s
 from longfat.study.links import read_ways
 from longfat.study.network import check_host
+from longfat.study.node import typed_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -116,19 +117,11 @@ def _read_when(entry: Node, fields: Mapping[str, Node]) -> dict[str, Any]:
 def _read_lines(
     entry: Node, key: Key, value: Node, fields: Mapping[str, Node]
 ) -> Iterator[WrittenEvent]:
-    if not key.names:
-        raise InputError("here stands no node, where one is needed", place=key.place)
     when = _read_when(entry, {one: node for one, node in fields.items() if one in _WHEN})
-    values = value.sequence("a list of lines") if value.is_sequence else [value]
-    texts = [line for one in values for line in one.lines()]
-    if not texts:
-        raise value.error("here stands no line")
-    for text in texts:
-        line = text.line("a line to type")
-        for name in key.names:
-            places = {one: node.place for one, node in fields.items()} | {name: key.place}
-            event = TypedLine(node=name, line=line, **when)
-            yield WrittenEvent(event=event, place=text.place, places=places)
+    for name, line, place in typed_lines(key, value, form="one"):
+        places = {one: node.place for one, node in fields.items()} | {name: key.place}
+        event = TypedLine(node=name, line=line, **when)
+        yield WrittenEvent(event=event, place=place, places=places)
 
 
 def _read_link(entry: Node, fields: Mapping[str, Node]) -> LinkChange:

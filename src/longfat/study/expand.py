@@ -35,7 +35,7 @@ from longfat.study.files import ReadBeside, WrittenFile, check_files, read_file
 from longfat.study.flows import Draft, check_flows, draft_flow, merge_flow, read_flow
 from longfat.study.model import Planned
 from longfat.study.network import check_host, read_network
-from longfat.study.node import Node
+from longfat.study.node import Node, typed_lines
 from longfat.study.probes import Written, check_probes, read_probe
 
 LARGEST_SEED = 2**63 - 1
@@ -189,17 +189,9 @@ def read_setup(node: Node) -> tuple[Line, ...]:
                 f"an entry is one {form}, and here are {len(items)}: start each with a hyphen"
             )
         ((key, value),) = items
-        if not key.names:
-            raise InputError(f"here stands no node, where {form} is needed", place=key.place)
-        values = value.sequence("a list of lines") if value.is_sequence else [value]
-        texts = [line for one in values for line in one.lines()]
-        if not texts:
-            raise value.error("here stands no line")
-        for text in texts:
-            line = text.line("a line to type")
-            for name in key.names:
-                command = Command(node=name, line=line)
-                lines.append(Line(command=command, node_place=key.place, line_place=text.place))
+        for name, line, place in typed_lines(key, value, form=form):
+            command = Command(node=name, line=line)
+            lines.append(Line(command=command, node_place=key.place, line_place=place))
     return tuple(lines)
 
 

@@ -10,7 +10,7 @@ Quotes change nothing for a reader: what counts is the text that was typed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -315,3 +315,29 @@ class Node:
     def quantity(self, unit: Unit) -> float:
         """Return a quantity of a kind, in its base unit."""
         return self._quantity(lambda text: parse_quantity(text, unit), f"a value in {unit.value}")
+
+
+def typed_lines(key: Key, value: Node, *, form: str) -> Iterator[tuple[str, str, Place]]:
+    """Yield what is typed where, of `NODE: LINE` with several nodes or lines.
+
+    Args:
+        key: the node, or nodes.
+        value: a line, a block of lines, or a list of those.
+        form: what is needed here, for messages.
+
+    Yields:
+        Node, line and the line's place: each line at all nodes before the next line.
+
+    Raises:
+        InputError: there is no node or no line.
+    """
+    if not key.names:
+        raise InputError(f"here stands no node, where {form} is needed", place=key.place)
+    values = value.sequence("a list of lines") if value.is_sequence else [value]
+    texts = [line for one in values for line in one.lines()]
+    if not texts:
+        raise value.error("here stands no line")
+    for text in texts:
+        line = text.line("a line to type")
+        for name in key.names:
+            yield name, line, text.place
