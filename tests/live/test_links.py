@@ -73,6 +73,15 @@ def test_an_mtu_holds_for_both_ends(make_network: MakeNetwork) -> None:
     assert h1.run("ping -c 1 -W 1 -M do -s 8973 h2").returncode == 1
 
 
+def test_frames_and_offloads_are_a_live_networks_too(make_network: MakeNetwork) -> None:
+    net = make_network(frames=True)
+    h1, h2 = net.host("h1", offloads="tx off"), net.host("h2", rx_coalescing="20us")
+    net.link(h1, h2, delay="1ms")
+    assert "gso_max_segs 1 " in h1.run("ip -d link show h1-eth0").stdout
+    assert "tx-checksumming: off" in h1.run("ethtool -k h1-eth0").stdout
+    assert h2.run("cat /sys/class/net/h2-eth0/gro_flush_timeout").stdout == "20000\n"
+
+
 def test_a_switch_joins_links_of_one_mtu(make_network: MakeNetwork) -> None:
     net = make_network()
     switch = net.switch("s1")

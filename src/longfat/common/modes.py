@@ -16,7 +16,7 @@ def folder_mode() -> int:
 
 
 def _umask() -> int:
-    # umask() tells by setting it, which other threads would see.
+    # umask() returns it by setting it, which other threads would see.
     for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
         if line.startswith("Umask:"):
             return int(line.split()[1], 8)

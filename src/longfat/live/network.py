@@ -76,6 +76,7 @@ class Network(RunningNetwork):
         pace: virtual seconds in a second of wall time, see `Clock.pace`.
         testbed: the timing of the one computer that runs the switches and all hosts without a
             timing of their own: what `host` takes, such as {"timer_latency": "50us"}.
+        frames: each packet of TCP on a link is one frame, and no GSO packet.
         folders: folders of the host's that its commands may read, by where they see them.
         writable_folders: those that they may also write to, likewise.
         on_command: called with its node and itself for each command that a caller starts.
@@ -100,6 +101,7 @@ class Network(RunningNetwork):
         memory: Size = DEFAULT_MEMORY_BYTES,
         pace: float | None = None,
         testbed: Mapping[str, Any] = MappingProxyType({}),
+        frames: bool = False,
         folders: Mapping[str, str | Path] = MappingProxyType({}),
         writable_folders: Mapping[str, str | Path] = MappingProxyType({}),
         on_command: Callable[[str, Process], None] = lambda _node, _process: None,
@@ -109,7 +111,13 @@ class Network(RunningNetwork):
         super().__init__(
             Case(
                 kernel=kernel,
-                network=Model(hosts=(), switches=(), links=(), testbed=timing_from(**testbed)),
+                network=Model(
+                    hosts=(),
+                    switches=(),
+                    links=(),
+                    testbed=timing_from(**testbed),
+                    frames=frames,
+                ),
                 seed=seed,
                 memory_bytes=size_bytes(memory),
             ),
@@ -192,7 +200,7 @@ class Network(RunningNetwork):
 
     # ------------------------------------------------------- nodes and links
 
-    @takes_fields(HostTiming)
+    @takes_fields(Host, HostTiming)
     def host(
         self,
         name: str,
@@ -202,7 +210,7 @@ class Network(RunningNetwork):
         routes: Mapping[str, str] | None = None,
         profile: str | None = None,
         cpu: Mapping[str, object] | None = None,
-        **timing: object,
+        **properties: object,
     ) -> LiveHost:
         """Add a host.
 
@@ -212,20 +220,23 @@ class Network(RunningNetwork):
                 10.0.0.1/8, 10.0.0.2/8, ... if None.
             gateway: the router of its default route.
             routes: more routes: networks, such as "10.1.0.0/16", with their routers.
-            profile: a named timing, such as "vm-2020", for what `timing` and `cpu` do not say.
+            profile: a named timing, such as "vm-2020", for what is not given of its timing.
             cpu: what its CPU's work costs, by name: {"syscall": "300ns", "copy": "80ps/B"}.
-            timing: how late its CPU is; the network's testbed, if nothing is given.
+            properties: what else a host is; its timing is the network's testbed, if nothing
+                of it is given.
 
         Raises:
             InputError: the name is taken or none, or the address is none, or a timing is.
         """
         hosts = self._case.network.hosts
+        own = {key: properties.pop(key) for key in fields_of(Host) if key in properties}
         return self._add_host(
             Host(
                 name=name,
                 address=self._next_address() if address is None else host_address(address),
                 routes=_routes(gateway, routes),
-                timing=timing_from(profile=profile, cpu=cpu, **timing),
+                timing=timing_from(profile=profile, cpu=cpu, **properties),
+                **values_of(Host, own, what="a host"),
             ),
             hosts,
         )
@@ -459,6 +470,8 @@ class Network(RunningNetwork):
                 raise ValueError(f"the network's {name} are others")
         if model.testbed != now.testbed:
             raise ValueError("the network's testbed is another")
+        if model.frames != now.frames:
+            raise ValueError("the network's packets are others")
         added = Model(
             hosts=model.hosts[len(now.hosts) :],
             switches=model.switches[len(now.switches) :],

@@ -102,7 +102,7 @@ class TypedLine(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Lasting(Event):
-    """An event that ends by itself, if it is told to.
+    """An event that ends by itself after `for`, if it has one.
 
     Attributes:
         for_s: after how many seconds all is as it was before; None for never.

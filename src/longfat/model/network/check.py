@@ -149,7 +149,7 @@ def _route(
 
 def _frame_sizes(network: Network) -> Iterator[Problem]:
     # A bridge drops what is larger than the MTU of the port that it is to leave by, and
-    # tells nobody: no ICMP comes from a switch.
+    # reports it to nobody: no ICMP comes from a switch.
     first: dict[str, Link] = {}
     switches = {switch.name for switch in network.switches}
     for index, link in enumerate(network.links):

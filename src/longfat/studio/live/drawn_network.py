@@ -106,6 +106,8 @@ def _changes(now: Case, new: Case) -> list[str]:
                 reasons.append(f"the {kind} {name} was taken away")
             elif theirs[name] != node:
                 reasons.append(f"the {kind} {name} has other addresses, routes or timing")
+    if now.network.frames != new.network.frames:
+        reasons.append("frames was switched")
     if now.network.testbed != new.network.testbed:
         reasons.append("the testbed has another timing")
     reasons += _link_changes(now.network, new.network)
