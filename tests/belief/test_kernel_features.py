@@ -67,6 +67,26 @@ for n in 1 2; do
 done
 """
 
+# A security association for each direction, and a device whose packets they are for.
+IPSEC = """
+for n in 1 2; do
+    other=$((3 - n))
+    for way in "1 2" "2 1"; do
+        set -- $way
+        ip -n h$n xfrm state add src 10.0.0.$1 dst 10.0.0.$2 proto esp spi 0x$1 mode tunnel \\
+            if_id 7 {algorithms}
+    done
+    ip -n h$n xfrm policy add dst 10.9.0.$other dir out if_id 7 \\
+        tmpl src 10.0.0.$n dst 10.0.0.$other proto esp mode tunnel
+    ip -n h$n xfrm policy add src 10.9.0.$other dir in if_id 7 \\
+        tmpl src 10.0.0.$other dst 10.0.0.$n proto esp mode tunnel
+    ip -n h$n link add inner type xfrm dev e1 if_id 7
+    ip -n h$n addr add 10.9.0.$n/24 dev inner
+    ip -n h$n link set inner up
+done
+"""
+KEY = "0x000102030405060708090a0b0c0d0e0f"
+
 L2TP = """
 for n in 1 2; do
     other=$((3 - n))
@@ -128,6 +148,10 @@ def tunnel(text: str) -> str:
     return TUNNEL.replace("{add}", text)
 
 
+def ipsec(algorithms: str) -> str:
+    return IPSEC.replace("{algorithms}", algorithms)
+
+
 FEATURES = {
     "ipip": (tunnel(f"link add inner type ipip {LOCAL}"), ""),
     "gre": (tunnel(f"link add inner type gre {LOCAL} key 7"), ""),
@@ -137,6 +161,8 @@ FEATURES = {
     "geneve": (tunnel("link add inner type geneve id 7 remote 10.0.0.$other"), ""),
     "wireguard": (WIREGUARD, ""),
     "macsec": (MACSEC, ""),
+    "ipsec-gcm": (ipsec(f"aead 'rfc4106(gcm(aes))' {KEY}10111213 128"), ""),
+    "ipsec-cbc": (ipsec(f"enc 'cbc(aes)' {KEY} auth 'hmac(sha256)' {KEY}"), ""),
     "l2tp": (L2TP, ""),
     "bond": (BOND, ""),
     "mpls": (MPLS, ""),

@@ -25,6 +25,8 @@ _BOOT_ARGUMENTS = (
     "ifb.numifbs=0",
     "bonding.max_bonds=0",
     "fb_tunnels=none",
+    # It gathers randomness from the jitter of the clock, which has none: 6.12 never ends.
+    "initcall_blacklist=jent_mod_init",
 )
 
 
