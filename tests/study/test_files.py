@@ -130,7 +130,7 @@ def folder(tmp_path: Path) -> Path:
     (inside / "inward").symlink_to("sub")
     (inside / "up").symlink_to("..")
     os.mkfifo(inside / "pipe")
-    (inside / "large").write_bytes(bytes(1024**2 + 1))
+    (inside / "large").write_bytes(bytes(8 * 1024**2 + 1))
     (inside / "file").write_text("x")
     return inside
 
@@ -148,7 +148,7 @@ def folder(tmp_path: Path) -> Path:
         (".ssh/key", "'.ssh/key' is hidden"),
         ("pipe", "'pipe' cannot be read: it is not a regular file"),
         ("sub", "'sub' cannot be read: it is a directory; name each file of it"),
-        ("large", "the file is larger than 1 MB"),
+        ("large", "the file is larger than 8 MB"),
         ("nothing", "'nothing' cannot be read: there is no such file beside the study"),
         ("file/x", "'file/x' cannot be read: there is no such file beside the study"),
         ("x" * 300, f"'{'x' * 300}' cannot be read: File name too long"),
@@ -203,11 +203,11 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, entry: str, said: 
 
 def test_all_files_of_a_case_have_a_limit(tmp_path: Path) -> None:
     for name in "abcde":
-        (tmp_path / name).write_bytes(bytes(1024**2))
+        (tmp_path / name).write_bytes(bytes(4 * 1024**2))
     four = "".join(f"  /opt/{name}: {name}\n" for name in "abcd")
     assert len(files(f"files:\n{four}", tmp_path)) == 4
     assert wrong(f"files:\n{four}  /opt/e: e\n", tmp_path) == (
-        "8:3: files./opt/e: with this one, a case's files are larger than 4 MB"
+        "8:3: files./opt/e: with this one, a case's files are larger than 16 MB"
     )
     one_case = f"files:\n{four}cases:\n  a:\n  b: {{files: {{/opt/e: e}}}}\n"
     assert wrong(one_case, tmp_path).startswith("10:15: cases.b.files./opt/e: with this one")

@@ -6,6 +6,7 @@ traffic; all that is known of them is said here.
 
     network     [{program, node, lines}]  program: `ip`, `tc` or `sh`
     files       [{path, executable, text or base64}]
+    traces      [{node, order}]: what the links follow from the traffic's start on
     setup       [{node, line}]
     flows       [{name, after, start_s, limit_s, good_statuses,
                   processes: [{host, argv, typed, forks, output, listens, environment}]}]
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 from longfat.execution.tools import GUEST_PATH
 from longfat.model.network import build_batches, hosts_file
 from longfat.model.timeline import timeline
+from longfat.model.traced_links import traced_links
 from longfat.model.traffic.bulk import DEFAULT_PORT
 from longfat.model.traffic.schedule import expected_ends_s
 
@@ -63,9 +65,12 @@ def compile_job(case: Case) -> dict[str, Any]:
         _flow(flow, _processes(case, flow, port=ports[flow.name]), seed=case.seed)
         for flow in case.flows
     ]
+    traced = list(traced_links(case.network, case.files))
+    files = [*case.files, *(link.file for link in traced)]
     return {
         "network": [dataclasses.asdict(batch) for batch in build_batches(case.network)],
-        "files": [file.to_json() for file in case.files],
+        "files": [file.to_json() for file in files],
+        "traces": [{"node": link.node, "order": link.order} for link in traced],
         "setup": [dataclasses.asdict(command) for command in case.setup],
         "flows": flows,
         "probes": [probe.order(network=case.network, flows=case.flows) for probe in case.probes],
@@ -74,7 +79,7 @@ def compile_job(case: Case) -> dict[str, Any]:
         "environment": ENVIRONMENT,
         "modules": sorted(
             {module for flow in flows for one in flow["processes"] for module in one["forks"][:1]}
-            | ({"longfat.guest.files"} if case.files else set())
+            | ({"longfat.guest.files"} if files else set())
             | ({"longfat.guest.events"} if case.events else set())
         ),
     }

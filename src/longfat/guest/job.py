@@ -70,6 +70,7 @@ def play_job(job: dict[str, Any], *, folder: str) -> dict[str, Any]:
                 from longfat.guest.events import Events  # noqa: PLC0415  see `longfat.guest.main`
 
                 events = Events(job["events"], nodes=nodes, script=script, start_s=start_s)
+            _begin_traces(job["traces"], nodes=nodes, script=script, start_s=start_s)
             player = Player(
                 job["flows"],
                 nodes=nodes,
@@ -99,6 +100,17 @@ def _put_files(files: list[dict[str, Any]], *, script: Script) -> None:
         script.record(typed(file))
     if failed := put_files(files):
         raise CommandFailed({"step": "files", **failed})
+
+
+def _begin_traces(
+    traces: list[dict[str, Any]], *, nodes: Nodes, script: Script, start_s: float
+) -> None:
+    """Let links follow their traces from the traffic's start on."""
+    for trace in traces:
+        node, order, control = trace["node"], trace["order"], "/proc/net/trace_qdisc"
+        script.record([at_node(node, f"echo {order} > {control}    # it begins with the traffic")])
+        with nodes.inside(node), open(control, "w", encoding="ascii") as file:
+            file.write(f"{order} {round(start_s * 1e9)}")
 
 
 def _typed(batch: dict[str, Any]) -> list[str]:

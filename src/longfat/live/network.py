@@ -48,6 +48,7 @@ from longfat.model.network import (
 from longfat.model.network import Network as Model
 from longfat.model.network.impairments import UNIMPAIRED
 from longfat.model.probes.capture import DEFAULT_SNAP_BYTES
+from longfat.model.trace_models import MODELS
 from longfat.study.addresses import host_address, route_target, router_address
 from longfat.study.formats.open import open_network
 from longfat.study.formats.write import study_text
@@ -289,19 +290,20 @@ class Network(RunningNetwork):
                 it is its first interface and None is given.
             reverse: what is to differ in the direction from `b` to `a`, by name.
             properties: what the link does to packets of each direction: numbers in base units
-                (bit/s, seconds, bytes, shares from 0 to 1), or texts as in a study.
+                (bit/s, seconds, bytes, shares from 0 to 1), or texts as in a study. A `trace`
+                is a file of the host's, and begins when the link is built.
 
         Raises:
             InputError: there is no such node, or a property has no such value.
         """
         own = {key: properties.pop(key) for key in fields_of(Link) if key in properties}
-        one_way = UNIMPAIRED.changed(properties)
+        one_way = UNIMPAIRED.changed(self._with_trace(properties))
         model = self._case.network
         link = Link(
             a=_name(a),
             b=_name(b),
             a_to_b=one_way,
-            b_to_a=one_way.changed(reverse or {}),
+            b_to_a=one_way.changed(self._with_trace(reverse or {})),
             a_address=None if addresses[0] is None else host_address(addresses[0]),
             b_address=None if addresses[1] is None else host_address(addresses[1]),
             **values_of(Link, own, what="a link"),
@@ -499,6 +501,18 @@ class Network(RunningNetwork):
         live = LiveHost(self, host.name)
         self._nodes[host.name] = live
         return live
+
+    def _with_trace(self, properties: Mapping[str, object]) -> Mapping[str, object]:
+        """Return a link's properties with the trace put into the machine."""
+        name = properties.get("trace")
+        if name is None or name in MODELS:
+            return properties
+        path = Path(str(name))
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise InputError(f"the trace {path} cannot be read: {error.strerror}") from None
+        return {**properties, "trace": self.add_file(f"/opt/traces/{path.name}", content)}
 
     def _check_node(self, name: str) -> None:
         if name not in self._nodes:

@@ -19,10 +19,11 @@ from longfat.live.link_changes import reshape
 from longfat.live.process import CommandFailed, Completed, Process
 from longfat.live.record import Record, as_line
 from longfat.live.session import LIVE_ENVIRONMENT, Session
-from longfat.model.case import Case, Command
+from longfat.model.case import Case, Command, File
 from longfat.model.network import LinkImpairments, hosts_file
 from longfat.model.network import Network as Model
 from longfat.model.network.check import problems
+from longfat.model.traced_links import TracedLink, traced_links
 from longfat.model.traffic.bulk import DEFAULT_PORT
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class RunningNetwork(ABC):
         self._setup: list[Command] = []
         self._ports = 0
         self._probes = 0
+        self._traced: set[TracedLink] = set()
         self.record = Record()
         self.session = Session(
             kernel=case.kernel,
@@ -126,6 +128,7 @@ class RunningNetwork(ABC):
             return
         for problem in problems(model):
             raise InputError(problem.message)
+        traced = list(traced_links(model, self._case.files))
         build(model, built=self._built, session=self.session, record=self.record)
         self.session.write_file("/etc/hosts", hosts_file(model).encode())
         if self._built is None:
@@ -133,6 +136,11 @@ class RunningNetwork(ABC):
             with contextlib.suppress(InputError):  # a link to what is not there is as good
                 self.session.write_file("/etc/resolv.conf", b"")
         self._built = model
+        for link in traced:
+            if link not in self._traced:
+                self._traced.add(link)
+                self.session.put_files([link.file])
+                self.run_at(link.node, link.line, check=True)
         self._on_build()
 
     def tc(self, interface: str, line: str) -> str:
@@ -193,6 +201,27 @@ class RunningNetwork(ABC):
     def case(self) -> Case:
         """Return what was set up so far as a case: nodes, links, files, lines of tc and sysctl."""
         return replace(self._case, setup=tuple(self._setup))
+
+    def add_file(self, path: str, content: bytes) -> str:
+        """Put a file into the machine and into what `save` keeps.
+
+        Args:
+            path: where, in the machine.
+            content: what is in it.
+
+        Returns:
+            The path.
+
+        Raises:
+            InputError: there is another one, or the guest cannot put one there.
+        """
+        file = File(path=path, content=content)
+        if file not in self._case.files:
+            if path in {one.path for one in self._case.files}:
+                raise InputError(f"there is another file {path} in this network already")
+            self.session.put_files([file])
+            self._case = replace(self._case, files=(*self._case.files, file))
+        return path
 
     def add_setup(self, place: str, line: str) -> None:
         """Take a line for a part of the set-up, which `save` keeps."""

@@ -285,7 +285,12 @@ class _Player:
             self._check_untyped(index, was.name, next(iter(change)))
             will = _keep_bursts(was, shape_qdiscs(shape, mtu_bytes=mtu_bytes))
             state.ends[way] = will
-            yield from (Command(node=was.node, line=str(line)) for line in change_lines(was, will))
+            try:
+                lines = change_lines(was, will)
+            except InputError as error:
+                key = _KEYS[next(iter(change))]
+                raise EventError(error.message, event=index, key=key) from None
+            yield from (Command(node=was.node, line=str(line)) for line in lines)
         state.link = replace(link, a_to_b=shapes[0], b_to_a=shapes[1])
 
     def _switch(self, moment: _Moment, state: _LinkState, *, goes_up: bool) -> Iterator[Command]:

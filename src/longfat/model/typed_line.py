@@ -13,10 +13,15 @@ _SHELL = frozenset(";&|$`(){}<>*?!#\n")
 
 
 class NotUnderstoodError(Exception):
-    """A line speaks of what is asked for, in a form that is not understood."""
+    """A line speaks of what is asked for, in a form that is not understood.
 
-    def __init__(self, line: str) -> None:
-        super().__init__(f"`{line}` is not understood")
+    Args:
+        line: the line.
+        why: what it is or does, if more is known of it.
+    """
+
+    def __init__(self, line: str, *, why: str = "is not understood") -> None:
+        super().__init__(f"`{line}` {why}")
 
 
 def needs_shell(line: str) -> bool:

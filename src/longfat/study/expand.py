@@ -31,12 +31,13 @@ from longfat.model.fields import declare, read_fields
 from longfat.model.kinds import Integer, Size, Text, WrongKindError
 from longfat.model.network import Network
 from longfat.study.events import WrittenEvent, check_events, read_events
-from longfat.study.files import ReadBeside, WrittenFile, check_files, read_file
+from longfat.study.files import ReadBeside, WrittenFile, check_files, read_file, reads_nothing
 from longfat.study.flows import Draft, check_flows, draft_flow, merge_flow, read_flow
 from longfat.study.model import Planned
 from longfat.study.network import check_host, read_network
 from longfat.study.node import Node, typed_lines
 from longfat.study.probes import Written, check_probes, read_probe
+from longfat.study.traces import Traces
 
 LARGEST_SEED = 2**63 - 1
 MOST_SEEDS = 1000
@@ -108,6 +109,7 @@ class Settings:
         help="the machine's memory",
     )
     network: Network | None = None
+    traces: Traces | None = None
     files: Mapping[str, WrittenFile] = field(default_factory=dict)
     setup: tuple[Line, ...] = ()
     flows: Mapping[str, Draft] = field(default_factory=dict)
@@ -133,15 +135,13 @@ def read_settings(fields: Mapping[str, Node], common: Settings, *, beside: ReadB
                 _drop("file", files, key.text, node)
             else:
                 files[key.text] = read_file(key, node, read=beside)
+    network, traces = common.network, common.traces
+    if "network" in fields:
+        traces = Traces(beside)
+        network = read_network(fields["network"], traces=traces)
     flows = dict(common.flows)
     if "flows" in fields:
-        for name, node in fields["flows"].named("flows by name").items():
-            if node.is_null:
-                _drop("flow", flows, name, node)
-                continue
-            draft = merge_flow(name, node, flows[name]) if name in flows else draft_flow(name, node)
-            read_flow(draft)  # so that a wrong value is told of before any case is looked at
-            flows[name] = draft
+        _read_flows(fields["flows"], flows)
     probes = dict(common.probes)
     if "probes" in fields:
         for name, node in fields["probes"].named("probes by name").items():
@@ -152,13 +152,24 @@ def read_settings(fields: Mapping[str, Node], common: Settings, *, beside: ReadB
     return replace(
         common,
         **read_fields(Settings, fields),
-        network=read_network(fields["network"]) if "network" in fields else common.network,
+        network=network,
+        traces=traces,
         files=files,
         setup=common.setup + (read_setup(fields["setup"]) if "setup" in fields else ()),
         flows=flows,
         probes=probes,
         events=common.events + (read_events(fields["events"]) if "events" in fields else ()),
     )
+
+
+def _read_flows(node: Node, flows: dict[str, Draft]) -> None:
+    for name, value in node.named("flows by name").items():
+        if value.is_null:
+            _drop("flow", flows, name, value)
+            continue
+        draft = merge_flow(name, value, flows[name]) if name in flows else draft_flow(name, value)
+        read_flow(draft)  # so that a wrong value is told of before any case is looked at
+        flows[name] = draft
 
 
 def _drop(what: str, common: dict[str, Any], name: str, node: Node) -> None:
@@ -213,8 +224,11 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
         raise node.error(
             f"{settings.seeds} seeds from {settings.seed} on pass the largest seed, {LARGEST_SEED}"
         )
+    traces = settings.traces or Traces(reads_nothing)
+    files = {**traces.files, **settings.files}
     try:
-        check_files(settings.files.values())
+        check_files(files.values())
+        traces.check(files)
         for line in settings.setup:
             if reason := check_host(line.command.node, settings.network, root=True):
                 raise InputError(reason, place=line.node_place)
@@ -235,7 +249,7 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
     case = Case(
         kernel=settings.kernel,
         network=settings.network,
-        files=tuple(settings.files[path].file for path in sorted(settings.files)),
+        files=tuple(files[path].file for path in sorted(files)),
         setup=tuple(line.command for line in settings.setup),
         flows=tuple(flow for flow, _ in flows),
         probes=tuple(written.probe for written in settings.probes.values()),

@@ -33,17 +33,20 @@ if TYPE_CHECKING:
     from longfat.errors import Place
     from longfat.study.node import Key, Node
 
-MOST_FILE_BYTES = 1024**2
+MOST_FILE_BYTES = 8 * 1024**2
 """How large a file may be."""
 
-MOST_CASE_BYTES = 4 * 1024**2
+MOST_CASE_BYTES = 16 * 1024**2
 """How large all files of a case may be together."""
 
 ReadBeside = Callable[[str], bytes]
 """Returns a file beside a study by its relative path; raises `InputError` without a place."""
 
 # What the guest makes itself: kernel file systems, its own folders, and the hosts' names.
-_TAKEN = ("/proc", "/sys", "/dev", "/run/longfat", "/run/layers", "/run/netns", "/etc/hosts")
+_TAKEN = (
+    *("/proc", "/sys", "/dev", "/run/longfat", "/run/layers", "/run/netns", "/run/traces"),
+    "/etc/hosts",
+)
 # They separate the options of an overlay mount, or escape.
 _SEPARATORS = ",:\\"
 _LONGEST_NAME, _LONGEST_PATH = 255, 4000

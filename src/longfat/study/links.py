@@ -16,6 +16,7 @@ from longfat.study.addresses import read_address
 
 if TYPE_CHECKING:
     from longfat.study.node import Node
+    from longfat.study.traces import Traces
 
 _SHAPE = fields_of(LinkImpairments)
 _FIELDS = (*_SHAPE, *fields_of(Link), "addresses", "to")
@@ -23,12 +24,13 @@ _FIELDS = (*_SHAPE, *fields_of(Link), "addresses", "to")
 _LINK = "a link as [NODE, NODE]"
 
 
-def read_link(node: Node, names: Iterable[str]) -> Link:
+def read_link(node: Node, names: Iterable[str], *, traces: Traces) -> Link:
     """Read a link.
 
     Args:
         node: `[NODE, NODE]` or `[NODE, NODE, {PROPERTIES}]`.
         names: the nodes that there are.
+        traces: reads the traces that it follows.
 
     Raises:
         InputError: an end does not exist, or a property is wrong.
@@ -50,7 +52,7 @@ def read_link(node: Node, names: Iterable[str]) -> Link:
     if len(parts) == 2:
         return Link(a=a, b=b)
     fields = parts[2].fields("a link's properties", allowed=_FIELDS)
-    a_to_b, b_to_a = read_ways(fields, (a, b))
+    a_to_b, b_to_a = read_ways(fields, (a, b), traces=traces)
     given = fields.get("addresses")
     addresses = _read_ends(given, (a, b), "addresses by end") if given is not None else {}
     return Link(
@@ -65,13 +67,14 @@ def read_link(node: Node, names: Iterable[str]) -> Link:
 
 
 def read_ways(
-    fields: Mapping[str, Node], ends: tuple[str, str]
+    fields: Mapping[str, Node], ends: tuple[str, str], *, traces: Traces | None = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Read the properties of both directions of a link.
 
     Args:
         fields: the link's fields; those that are no properties are left alone.
         ends: its nodes, a and b.
+        traces: reads the traces that it follows; None where it cannot follow any.
 
     Returns:
         The values that were written for packets from a to b, and from b to a, by attribute;
@@ -80,10 +83,10 @@ def read_ways(
     Raises:
         InputError: a property is wrong, or is one towards another node.
     """
-    both = _read_shape(fields)
+    both = _read_shape(fields, traces)
     to = _read_ends(fields["to"], ends, "properties by end") if "to" in fields else {}
     towards = {
-        end: _read_shape(value.fields("properties of one direction", allowed=_SHAPE))
+        end: _read_shape(value.fields("properties of one direction", allowed=_SHAPE), traces)
         for end, value in to.items()
     }
     a, b = ends
@@ -99,8 +102,15 @@ def _read_ends(node: Node, ends: tuple[str, str], what: str) -> dict[str, Node]:
     return found
 
 
-def _read_shape(fields: Mapping[str, Node]) -> dict[str, Any]:
+def _read_shape(fields: Mapping[str, Node], traces: Traces | None) -> dict[str, Any]:
     """Read the properties of one direction, or of both; one with no value is taken back."""
     given = {key: node for key, node in fields.items() if not node.is_null}
     taken_back = {_SHAPE[key].name: None for key in fields if key in _SHAPE and key not in given}
-    return {**taken_back, **read_fields(LinkImpairments, given)}
+    found = {**taken_back, **read_fields(LinkImpairments, given)}
+    if "trace" in given:
+        if traces is None:
+            raise given["trace"].error(
+                "a trace begins with the traffic: give it to the link itself, and not to an event"
+            )
+        found["trace"] = traces.path(given["trace"])
+    return found

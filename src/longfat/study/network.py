@@ -26,6 +26,7 @@ from longfat.study.addresses import read_address, read_routes
 from longfat.study.links import read_link
 from longfat.study.node import Node
 from longfat.study.timing import read_testbed, read_timing
+from longfat.study.traces import Traces
 
 LONGEST_NODE_NAME = LONGEST_INTERFACE - len("-eth00")
 
@@ -46,11 +47,12 @@ _HOSTS = "a mapping of hosts to addresses (such as {h1: 10.0.0.1/8})"
 _HOST = "an address, or {address: ..., forwards: yes, routes: {default: ...}}"
 
 
-def read_network(node: Node) -> Network:
+def read_network(node: Node, *, traces: Traces) -> Network:
     """Read and check a network.
 
     Args:
         node: the value of `network`.
+        traces: reads the traces that its links follow.
 
     Returns:
         The network, with addresses in their canonical form.
@@ -66,7 +68,7 @@ def read_network(node: Node) -> Network:
     hosts = _read_hosts(fields["hosts"], names)
     switches = _read_switches(fields["switches"], names) if "switches" in fields else ()
     link_nodes = fields["links"].sequence("a list of links") if "links" in fields else []
-    links = tuple(read_link(link, names) for link in link_nodes)
+    links = tuple(read_link(link, names, traces=traces) for link in link_nodes)
     testbed = read_testbed(fields["testbed"]) if "testbed" in fields else None
     network = Network(
         hosts=hosts,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
 from longfat.model.network.qdisc import QDISCS
+from longfat.model.network.shape import TRACE
 from longfat.model.tc import BYTES, RATE, ROOT, SHARE, TIME, parse_line
 from longfat.model.typed_line import NotUnderstoodError, mentions, needs_shell, plain_words
 
@@ -110,6 +111,8 @@ def shaping(lines: Sequence[QdiscLine]) -> Shaping:
     delay_s, loss = 0.0, 0.0
     for line in lines:
         qdisc = line.qdisc
+        if qdisc.kind == TRACE:
+            raise NotUnderstoodError(str(line), why="follows a trace, whose rate changes")
         if qdisc.kind not in _KINDS or (qdisc.kind == "fq" and qdisc.get("maxrate")):
             raise NotUnderstoodError(str(line))
         limit = _RATES.get(qdisc.kind)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from longfat.errors import InputError
 from longfat.model.fields import declare, field_problems, phrases, values_of
-from longfat.model.kinds import Rate, Share, Size, Text, Time
+from longfat.model.kinds import Flag, Rate, Share, Size, Text, Time
 from longfat.model.network.qdisc import qdisc_problem
 from longfat.model.units import parse_fraction
 
@@ -51,6 +51,14 @@ class _QdiscWords(Text):
         return value.partition(" ")[0]
 
 
+class _TraceName(Text):
+    """A file with a trace; a summary names it without its folders."""
+
+    def words(self, value: str) -> str:
+        """Return the file's name."""
+        return value.rpartition("/")[2]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkImpairments:
     """What one direction of a link does to packets; what is None it leaves alone.
@@ -68,7 +76,11 @@ class LinkImpairments:
         duplicate: the share of packets that arrive twice, 0 to 1.
         reorder: the share of packets that are not delayed and so overtake others, 0 to 1;
             needs a delay.
-        queue_bytes: the buffer in front of the rate, in bytes; needs a rate, and no qdisc.
+        trace: the file, among those of the case, with the trace that the link follows, in
+            place of a rate (`longfat.model.trace`).
+        trace_once: the trace is played once, and not again and again.
+        queue_bytes: the buffer in front of the rate or trace, in bytes; needs one of these,
+            and no qdisc.
         qdisc: the discipline of the queue with its options, in tc's own words, such as
             `fq_codel` or `pfifo limit 100`; its options say how much it holds.
     """
@@ -138,12 +150,29 @@ class LinkImpairments:
         tc="reorder",
         is_kept=True,
     )
+    trace: str | None = declare(
+        _TraceName(what="a trace's file", example="lte.trace"),
+        default=None,
+        label="Trace",
+        help="what the link can send, and when, from a file beside the study (or the path of one "
+        "of its `files`), in place of a `rate`: mahimahi's form, or a table of rates, delays and "
+        "losses; it begins with the traffic",
+        phrase="trace {}",
+    )
+    trace_once: bool | None = declare(
+        Flag(),
+        default=None,
+        label="Once",
+        help="the `trace` is played once: then the last row of a table holds, and nothing leaves "
+        "any more by a trace of mahimahi's",
+        absent="again and again",
+    )
     queue_bytes: int | None = declare(
         Size(most=MOST_BYTES),
         default=None,
         label="Queue",
-        help="the buffer in front of the rate, at least one full packet; needs a `rate`",
-        absent="one BDP; at least 100 full packets",
+        help="the buffer in front of the rate or trace, at least one full packet",
+        absent="one BDP, at least 100 full packets; for a trace 1000 packets",
         phrase="queue {}",
     )
     qdisc: str | None = declare(
@@ -194,9 +223,13 @@ class LinkImpairments:
                 "there is no delay, without which no packet overtakes another: write one",
             )
         least = mtu_bytes + HEADER_BYTES
+        if self.trace is not None and self.rate_bps is not None:
+            yield "trace", "a trace says the rate itself: leave one of the two out"
+        if self.trace_once is not None and self.trace is None:
+            yield "trace_once", "there is no trace that is played once"
         if self.queue_bytes is None:
             return
-        if self.rate_bps is None:
+        if self.rate_bps is None and self.trace is None:
             yield "queue", "there is a queue and no rate for packets to wait for: write a rate"
         elif self.qdisc is not None:
             yield (

@@ -21,8 +21,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from longfat.errors import InputError
 from longfat.model.fields import fields_of
 from longfat.model.network.impairments import LinkImpairments
+from longfat.model.network.shape import TRACE
 from longfat.model.tc import BYTES, ROOT, Option, Qdisc, QdiscLine
 
 if TYPE_CHECKING:
@@ -45,6 +47,9 @@ def change_lines(old: Interface, new: Interface) -> list[QdiscLine]:
     Args:
         old: the interface with its qdiscs.
         new: the interface with those that it is to have.
+
+    Raises:
+        InputError: one that follows a trace would begin, end, or begin anew.
     """
     changed: list[QdiscLine] = []
     kept = 0
@@ -60,6 +65,11 @@ def change_lines(old: Interface, new: Interface) -> list[QdiscLine]:
         if touched:
             qdisc = _told_all(was, will)
             changed.append(QdiscLine(verb="change", device=new.name, qdisc=qdisc))
+    if any(one.kind == TRACE for one in (*old.qdiscs[kept:], *new.qdiscs[kept:])):
+        raise InputError(
+            f"{new.name} follows a trace, which a change must not end or begin anew: rates and "
+            "losses are the trace's, and a link that has no delay at first gets none later"
+        )
     deleted = [deletion(old.name, one.parent) for one in old.qdiscs[kept : kept + 1]]
     return [*deleted, *changed, *new.lines[kept:]]
 

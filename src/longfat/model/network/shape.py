@@ -8,7 +8,9 @@ The sending end's interface shapes what leaves through it:
   queue: the bottleneck is at the far end of the line, and what waits in its
   queue has the delay behind it. Round-trip times and rates are the same in
   either order, and netem's own count of packets then holds none that queue;
-* a queueing discipline that a person names stands below both and takes the place
+* a trace is the discipline of longfat's own kernels that follows one, in the filter's place;
+  until it has begun, with the traffic, it holds nothing up;
+* a queueing discipline that a person names stands below all and takes the place
   of the filter's own queue. `longfat.model.network.qdisc` says which there are.
 
 Jitter is normally distributed, as the delay's standard deviation should be.
@@ -48,6 +50,9 @@ LEAST_QUEUE_PACKETS = 100
 
 QUEUE_S = 0.01
 """How long a full queue takes to empty, in seconds, where neither a queue nor a delay is given."""
+
+TRACE = "trace"
+"""The kind of the qdisc that follows a trace: kernel/patches says what it does."""
 
 _HZ = 250
 
@@ -95,13 +100,16 @@ def shape_qdiscs(
         mtu_bytes: the interface's MTU in bytes: a burst holds one such packet.
     """
     queue = parse_qdisc(shape.qdisc.split()) if shape.qdisc else None
+    follows = Qdisc(kind=TRACE) if shape.trace else None
+    if follows and shape.queue_bytes:
+        queue = Qdisc(kind="bfifo", options=(Option("limit", (shape.queue_bytes,)),))
     placed: list[Qdisc] = []
-    for qdisc in (_netem(shape), _tbf(shape, mtu_bytes=mtu_bytes), queue):
+    for qdisc in (_netem(shape), follows, _tbf(shape, mtu_bytes=mtu_bytes), queue):
         if qdisc is not None:
             parent = ROOT
             if placed:
                 # A tbf has one class, in which its queue is; a netem is shown without.
-                parent = f"{placed[-1].handle}{'1' if placed[-1].kind == 'tbf' else ''}"
+                parent = f"{placed[-1].handle}{'1' if placed[-1].kind in {'tbf', TRACE} else ''}"
             placed.append(replace(qdisc, parent=parent, handle=f"{len(placed) + 1}:"))
     return tuple(placed)
 
