@@ -14,6 +14,7 @@ from longfat.output.plot import (
     NARROW_WIDTH_IN,
     PAGE_WIDTH_IN,
     Line,
+    Moment,
     Panel,
     Reference,
     Trace,
@@ -209,3 +210,17 @@ def test_streams_are_thin_and_one_long_run_stays_small() -> None:
     assert all(one.get_linewidth() < main.get_linewidth() for one in thin)
     assert all(len(one.get_xdata()) < 6_000 for one in axes.lines)
     assert main.get_ydata().max() == 3
+
+
+def test_moments_are_dotted_numbered_and_told_below() -> None:
+    moments = (Moment(at_s=1.0, label="s1 - s2 down"), Moment(at_s=2.5, label="s1 - s2 up"))
+    figure = drawn([panel(line("a", [1, 2, 3, 4]), moments=moments) for _ in range(2)])
+    above, below = figure.axes
+    for axes in (above, below):
+        dotted = [one.get_xdata() for one in axes.lines if len(one.get_xdata()) == 2]
+        assert [times[0] for times in dotted] == [1.0, 2.5]
+    assert [text.get_text() for text in above.texts if text.get_text() in {"1", "2"}] == ["1", "2"]
+    assert "1: s1 - s2 down (1 s); 2: s1 - s2 up (2.5 s)" in below.get_xlabel()
+    many = tuple(Moment(at_s=0.1 * number, label="x") for number in range(20))
+    (axes,) = drawn([panel(line("a", [1, 2, 3, 4]), moments=many)]).axes
+    assert "dotted: 20 events" in axes.get_xlabel()

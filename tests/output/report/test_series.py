@@ -1,11 +1,15 @@
 """The series of captured runs: what figures of a study draw."""
 
+from dataclasses import replace
+
 import pytest
 
 from longfat.analysis.verdict import Verdict
+from longfat.execution.runs.run import EventTime
+from longfat.model.probes import Queue
 from longfat.model.traffic import Bulk, Ping
 from longfat.output.plot import Panel
-from longfat.output.report.groups import verdict_groups
+from longfat.output.report.groups import Group, verdict_groups
 from longfat.output.report.intervals import interval_rates
 from longfat.output.report.series import Series
 
@@ -70,3 +74,30 @@ def test_a_case_alone_needs_no_name(lab08: Verdict) -> None:
         study=lab08.study, runs={"tuned": lab08.runs["tuned"]}, spreads={}, claims=(), published=()
     )
     assert [line.label for line in panel(alone, "cwnd").lines] == ["bulk"]
+
+
+def test_events_are_moments_of_all_panels_on_the_axis_of_the_lines(lab08: Verdict) -> None:
+    (default,), (tuned,) = lab08.runs["default"], lab08.runs["tuned"]
+    cut = EventTime(event=0, at_s=7.0, words="s1 - s2 down")
+    late = EventTime(event=1, at_s=9.0, words="s1 - s2 up")
+    start_s = default.flow_times["bulk"].start_s
+    groups = [
+        Group("default", (replace(default, event_times=(cut,)),)),
+        Group("tuned", (replace(tuned, event_times=(cut, late)),)),
+    ]
+    found = Series(groups, from_first=Bulk).panel("cwnd")
+    assert found is not None
+    assert [one.label for one in found.moments] == ["s1 - s2 down", "tuned: s1 - s2 up"]
+    assert [one.at_s for one in found.moments] == pytest.approx([7 - start_s, 9 - start_s])
+    assert [one.label for one in found.cut(0.0, 7.0 - start_s).moments] == ["s1 - s2 down"]
+
+
+def test_a_case_keeps_its_look_where_others_have_more(lab08: Verdict) -> None:
+    (default,), (tuned,) = lab08.runs["default"], lab08.runs["tuned"]
+    queue = Queue(name="q", of=("s1-eth2",), every_s=0.01)
+    ping = replace(default.case.pings[0], name="other")
+    case = replace(tuned.case, probes=(queue,), flows=(*tuned.case.flows, ping))
+    groups = [Group("default", (default,)), Group("tuned", (replace(tuned, case=case),))]
+    found = Series(groups).panel("throughput")
+    assert found is not None
+    assert [line.look for line in found.lines] == [0, 1]

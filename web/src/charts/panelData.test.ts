@@ -17,7 +17,7 @@ const LINE: PanelLine = {
 };
 
 function panel(line: Partial<PanelLine> = {}, more: Partial<PanelData> = {}): PanelData {
-  return { title: "Throughput", metric: "throughput", unit: "bit/s", counted: "", lines: [{ ...LINE, ...line }], references: [], ...more };
+  return { title: "Throughput", metric: "throughput", unit: "bit/s", counted: "", lines: [{ ...LINE, ...line }], references: [], moments: [], ...more };
 }
 
 function reading(time: number, line: Partial<PanelLine> = {}, more: Partial<PanelData> = {}): string | null {

@@ -31,6 +31,11 @@ export interface PanelLine extends PanelTrace {
   missing_s: number[];
 }
 
+export interface PanelMoment {
+  label: string;
+  at_s: number;
+}
+
 export interface PanelData {
   title: string;
   metric: string;
@@ -39,6 +44,8 @@ export interface PanelData {
   counted: string;
   lines: PanelLine[];
   references: { label: string; value: number }[];
+  /** What happened meanwhile, in the order of the times. */
+  moments: PanelMoment[];
 }
 
 /** A constant to compare with, in the order of the panel. */

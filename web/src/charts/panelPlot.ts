@@ -28,6 +28,10 @@ export interface PanelPlotOptions {
 /** A line with so few samples shows each of them. */
 const FEW = 40;
 
+const MOMENT = { width: 1, dash: [1, 3] };
+/** What happened is told at the cursor within this share of the time that is shown. */
+const NEAR = 0.01;
+
 export class PanelPlot {
   private readonly figure: FigurePlot;
   private readonly stopFollowing: () => void;
@@ -76,6 +80,7 @@ export class PanelPlot {
       referencesOf(this.panel).forEach(({ at }, rank) => {
         if (at !== null) strokeRule(plot, "y", at, { colour: ink, width: 1.2, dash: referenceDash(rank) });
       });
+      for (const { at_s } of this.panel.moments) strokeRule(plot, "x", at_s, { ...MOMENT, colour: ink });
       for (const line of this.shown) paintLine(plot, line, colourOf(element, line));
     });
     // Samples at the edges are whole.
@@ -90,7 +95,11 @@ export class PanelPlot {
       if (reading === null) return [];
       return [{ text: line.label === "" ? reading : `${line.label}: ${reading}`, style: styleOf(line) }];
     });
-    return rows.length === 0 ? null : { heading: formatTime(time, to - from), rows, point: null };
+    const near = this.panel.moments.filter(({ at_s }) => Math.abs(at_s - time) < NEAR * (to - from));
+    const style = { ...MOMENT, colour: "var(--chart-ink)" };
+    const happened = near.map(({ label, at_s }) => ({ text: `${formatTime(at_s, to - from)}: ${label}`, style }));
+    if (rows.length + happened.length === 0) return null;
+    return { heading: formatTime(time, to - from), rows: [...happened, ...rows], point: null };
   }
 }
 

@@ -82,7 +82,7 @@ describe("the table of cases", () => {
 
 it("gives panels the times that they share", () => {
   const line = { label: "a", look: 0, times_s: 1, values: [1], low: null, high: null, parts: [{ times_s: 0, values: [2] }], dots: false, steps: false, dense: false, missing_s: 0 };
-  const spec: TimeSpec = { type: "time", time: "t", span: [0, 1], panels: [{ title: "x", metric: "x", unit: "s", counted: "", references: [], lines: [line] }] };
+  const spec: TimeSpec = { type: "time", time: "t", span: [0, 1], panels: [{ title: "x", metric: "x", unit: "s", counted: "", references: [], moments: [], lines: [line] }] };
   expect(timesOf([50_000, 10_000, 1])).toEqual([0.5, 0.6, 0.60001]);
   const [panel] = panelsOf(spec, [[], [7]]);
   expect(panel?.lines[0]).toMatchObject({ times_s: [7], missing_s: [], parts: [{ times_s: [], values: [2] }] });

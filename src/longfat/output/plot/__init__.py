@@ -31,7 +31,7 @@ from longfat.output.plot.band import band_line
 from longfat.output.plot.chart import Axis, Chart, ChartKind, Facet, Mark, Series
 from longfat.output.plot.charts import draw_chart
 from longfat.output.plot.draw import NARROW_WIDTH_IN, PAGE_WIDTH_IN, VIRTUAL_TIME, draw_panels
-from longfat.output.plot.line import Floats, Line, Panel, Reference, Trace
+from longfat.output.plot.line import Floats, Line, Moment, Panel, Reference, Trace
 from longfat.output.plot.phase import MOST_ORBITS, PhaseTrace, draw_phase
 from longfat.output.plot.save import FORMS, saved
 from longfat.output.plot.style import DARK, LineStyle, figure_style, line_style
@@ -52,6 +52,7 @@ __all__ = [
     "Line",
     "LineStyle",
     "Mark",
+    "Moment",
     "Panel",
     "PhaseTrace",
     "Reference",

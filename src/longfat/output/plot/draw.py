@@ -5,6 +5,7 @@ Each figure is a `matplotlib.figure.Figure` without pyplot's global state.
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ from longfat.output.plot.thin import thin_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from longfat.output.plot.line import Line, Panel, Trace
+    from longfat.output.plot.line import Line, Moment, Panel, Trace
 
 __all__ = ["NARROW_WIDTH_IN", "PAGE_WIDTH_IN", "VIRTUAL_TIME", "draw_panels"]
 
@@ -47,6 +48,8 @@ _SOME_MARKS = 12  # a line of more points gets so many
 _DENSE = 150  # dashes would be lost in the zigzag of so many
 _FAR_REFERENCE = 4.0  # times the data; one that is farther would press the data flat
 _ROOM_ABOVE = 1.16
+_MOST_MOMENTS = 8  # get a number and words; more would be a text beside the figure
+_MOMENT_DASHES = (0, (1, 2))
 
 
 def draw_panels(
@@ -88,7 +91,11 @@ def draw_panels(
     if beside:
         axes_in -= reserve_room(figure, labels, width_in=width_in)
     stack[-1].set_xlim(start_s, end_s)
-    stack[-1].set_xlabel("\n".join(filter(None, (time_label, note))))
+    moments = shown[0].moments
+    words = _moment_words(moments, width_in=width_in)
+    stack[-1].set_xlabel("\n".join(filter(None, (time_label, note, words))))
+    if len(moments) <= _MOST_MOMENTS:
+        _number_moments(stack[0], moments)
     for axes, panel in zip(stack, shown, strict=True):
         scale = scale_for(panel.unit, panel.largest, counted=panel.counted)
         _draw_panel(axes, panel, scale, axes_width_in=axes_in)
@@ -161,6 +168,8 @@ def _draw_panel(axes: Any, panel: Panel, scale: Scale, *, axes_width_in: float) 
                 clip_on=False,
             )
     top, told = _draw_references(axes, panel, scale, top)
+    for moment in panel.moments:
+        axes.axvline(moment.at_s, color=MUTED, linewidth=0.9, linestyle=_MOMENT_DASHES, zorder=1.4)
     axes.set_ylim(floor * 1.3, top * _ROOM_ABOVE or 1)
     title = panel.title + ("  (x: no reply)" if floor else "")
     panel_title(axes, title, told, axes_width_in=axes_width_in)
@@ -169,6 +178,32 @@ def _draw_panel(axes: Any, panel: Panel, scale: Scale, *, axes_width_in: float) 
     axes.yaxis.set_major_formatter(
         FuncFormatter(lambda value, _: f"{value:g}" if value >= 0 else "")
     )
+
+
+def _number_moments(axes: Any, moments: Sequence[Moment]) -> None:
+    for number, moment in enumerate(moments, start=1):
+        axes.annotate(
+            str(number),
+            (moment.at_s, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(2, -2),
+            textcoords="offset points",
+            va="top",
+            fontsize="x-small",
+            color=MUTED,
+            zorder=4,
+        )
+
+
+def _moment_words(moments: Sequence[Moment], *, width_in: float) -> str:
+    """Return what happened at the dotted lines, in lines that a figure has room for."""
+    if not moments:
+        return ""
+    if len(moments) > _MOST_MOMENTS:
+        return f"dotted: {len(moments)} events"
+    told = [f"{n}: {one.label} ({one.at_s:.4g} s)" for n, one in enumerate(moments, start=1)]
+    # Characters of this size are about a twelfth of an inch wide.
+    return textwrap.fill("; ".join(told), width=int(width_in * 12))
 
 
 def _draw_references(axes: Any, panel: Panel, scale: Scale, top: float) -> tuple[float, list[str]]:

@@ -131,6 +131,19 @@ class Reference:
     label: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """A time at which something happened, such as a change of a link.
+
+    Attributes:
+        at_s: when, in seconds.
+        label: what happened.
+    """
+
+    at_s: float
+    label: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Panel:
     """One quantity over time, with all its lines.
@@ -141,6 +154,7 @@ class Panel:
         lines: its lines, all in one unit; at least one.
         references: what is drawn for comparison.
         counted: what is counted, where the unit is a count: `segments`.
+        moments: what happened meanwhile, in the order of the times.
     """
 
     name: str
@@ -148,6 +162,7 @@ class Panel:
     lines: tuple[Line, ...]
     references: tuple[Reference, ...] = ()
     counted: str = ""
+    moments: tuple[Moment, ...] = ()
 
     def __post_init__(self) -> None:
         if len({line.unit for line in self.lines}) != 1:
@@ -178,4 +193,8 @@ class Panel:
 
     def cut(self, start_s: float, end_s: float) -> Panel:
         """Return what lies between two times, both of them included."""
-        return replace(self, lines=tuple(line.cut(start_s, end_s) for line in self.lines))
+        return replace(
+            self,
+            lines=tuple(line.cut(start_s, end_s) for line in self.lines),
+            moments=tuple(one for one in self.moments if start_s <= one.at_s <= end_s),
+        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -102,11 +101,3 @@ def seeds_note(groups: Sequence[Group]) -> str:
         return ""
     many = str(counts[0]) if len(counts) == 1 else f"up to {counts[-1]}"
     return f"line: median of {many} seeds; band: 5-95 %"
-
-
-def few_things(groups: Sequence[Group], names: Collection[str]) -> bool:
-    """Tell whether no group has two lines of a kind."""
-    return all(
-        max(Counter(kind for kind, _ in group.things(names)).values(), default=0) <= 1
-        for group in groups
-    )

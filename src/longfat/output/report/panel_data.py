@@ -52,6 +52,7 @@ def panel_data(
             if not line.empty
         ],
         "references": [{"label": one.label, "value": one.value} for one in panel.references],
+        "moments": [{"label": one.label, "at_s": one.at_s} for one in panel.moments],
     }
 
 

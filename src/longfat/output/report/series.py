@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from longfat.output.plot import Panel, PhaseTrace, band_line
+from longfat.output.plot import Moment, Panel, PhaseTrace, band_line
 from longfat.output.report.curves import Curve, RunCurves
-from longfat.output.report.groups import few_things
 from longfat.output.report.references import (
     known_path,
     path_bdp_bytes,
@@ -60,8 +59,6 @@ class Series:
         self.flows = flows
         self.from_first = from_first
         self._readers = [[RunCurves(run) for run in group.runs] for group in groups]
-        # A case keeps its look across panels if none of its lines needs one of its own.
-        self._one_look_a_group = len(groups) > 1 and few_things(groups, flows)
 
     def panel(self, metric: str, *, kinds: Collection[str] = KINDS) -> Panel | None:
         """Return the panel of a metric; None where no run has anything of it.
@@ -78,7 +75,7 @@ class Series:
             dataclasses.replace(
                 curve.line,
                 label=self._label(self.groups[place], curve, curves, metric),
-                look=self._look(place, curve),
+                look=self._look(place, curve, kinds),
             )
             for place, curves in enumerate(found)
             for curve in curves
@@ -96,6 +93,7 @@ class Series:
             lines=tuple(lines),
             references=references if kinds != ("ping",) else (),
             counted="segments" if metric == "retransmits" else "",
+            moments=self._moments(),
         )
 
     def orbits(self) -> list[PhaseTrace]:
@@ -120,6 +118,20 @@ class Series:
                     found.append(_orbit(reader.run, cwnd, queue, label=" ".join(words)))
         return [orbit for orbit in found if np.isfinite(orbit.across).any()]
 
+    def _moments(self) -> tuple[Moment, ...]:
+        """Return the events of the first run of each group, on the time axis of the lines."""
+        owners: dict[Moment, list[str]] = {}
+        for group in self.groups:
+            for one in group.first.event_times:
+                at_s = round(one.at_s - self._shift_s(group.first), 6)
+                owners.setdefault(Moment(at_s=at_s, label=one.words), []).append(group.label)
+        return tuple(
+            moment
+            if len(whose) == len(self.groups)
+            else dataclasses.replace(moment, label=f"{', '.join(whose)}: {moment.label}")
+            for moment, whose in sorted(owners.items(), key=lambda item: item[0].at_s)
+        )
+
     def _curves(
         self, readers: Sequence[RunCurves], metric: str, kinds: Collection[str]
     ) -> list[Curve]:
@@ -139,10 +151,14 @@ class Series:
     def _wanted(self, curves: Sequence[Curve]) -> list[Curve]:
         return [c for c in curves if not self.flows or c.kind == "queue" or c.name in self.flows]
 
-    def _shifted(self, run: Run, curve: Curve) -> Curve:
+    def _shift_s(self, run: Run) -> float:
+        """Return when the time axis of a run begins."""
         kind = self.from_first
         names = [f.name for f in run.case.flows if kind is not None and isinstance(f, kind)]
-        shift_s = min((run.flow_times[name].start_s for name in names), default=0.0)
+        return min((run.flow_times[name].start_s for name in names), default=0.0)
+
+    def _shifted(self, run: Run, curve: Curve) -> Curve:
+        shift_s = self._shift_s(run)
         return dataclasses.replace(curve, line=curve.line.later(-shift_s)) if shift_s else curve
 
     def _label(self, group: Group, curve: Curve, curves: Sequence[Curve], metric: str) -> str:
@@ -155,12 +171,30 @@ class Series:
             return f"{group.label}.{_with_streams(group, curve)}"
         return group.label + _with_streams(group, curve).removeprefix(curve.name)
 
-    def _look(self, place: int, curve: Curve) -> int:
-        if self._one_look_a_group:
+    def _look(self, place: int, curve: Curve, kinds: Collection[str]) -> int:
+        """Return the look of a curve: that of its case, if it is the first one there.
+
+        So a case keeps its look from one panel to the next. TCP comes before pings, and a queue
+        never shares a panel with flows.
+        """
+        wanted = (curve.kind, curve.name)
+        if len(self.groups) == 1:
+            return self.groups[0].things(self.flows).index(wanted)
+        together = ("queue",) if curve.kind == "queue" else ("tcp", "ping")
+        alike = [
+            [
+                thing
+                for kind in together
+                if kind in kinds
+                for thing in group.things(self.flows)
+                if thing[0] == kind
+            ]
+            for group in self.groups
+        ]
+        rank = alike[place].index(wanted)
+        if rank == 0:
             return place
-        before = sum(len(group.things(self.flows)) for group in self.groups[:place])
-        things = self.groups[place].things(self.flows)
-        return before + things.index((curve.kind, curve.name))
+        return len(self.groups) + sum(len(one) - 1 for one in alike[:place]) + rank - 1
 
     def _title(self, metric: str, curves: Sequence[Curve]) -> str:
         if metric == "queue":
