@@ -32,6 +32,10 @@ _LOOK_EVERY_S = 0.05
 _WAIT_S = 0.05
 _IDLE_WAIT_S = 0.25
 
+_NO_EVENTS = (
+    "Run plays the flows on the network as it is drawn, and no events: these happen where the "
+    "study's cases are run, in Results"
+)
 _BLIND = "an interface of the drawing is not there any more, so the probes see nothing"
 
 
@@ -216,6 +220,8 @@ class SessionController:
         self._end_recording()
         if not case.flows:
             raise InputError("there is no flow to run: draw one from a host to another")
+        if case.events:
+            self._listeners.message("warning", _NO_EVENTS, about="run")
         self._clock.go()
         self._looking.flush(sample=True)
         self._recordings.look(self._looking)
