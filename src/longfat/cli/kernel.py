@@ -63,6 +63,21 @@ def kernel() -> None:
     help="Build the tarball of kernel.org, or of --source, that has this checksum.",
 )
 @click.option(
+    "--patch",
+    "patches",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="Apply this patch (-p1) as well; the version then names a variant, such as 6.12+mine."
+    " May be given several times.",
+)
+@click.option(
+    "--set",
+    "answers",
+    metavar="CONFIG_NAME=VALUE",
+    multiple=True,
+    help="Answer this question of Kconfig so; likewise.",
+)
+@click.option(
     "--refresh", is_flag=True, help="Look for a newer source than the one downloaded before."
 )
 @click.option("--jobs", type=click.IntRange(min=1), help="How many compilers run at once.")
@@ -72,6 +87,8 @@ def build(
     versions: tuple[str, ...],
     source: Path | None,
     sha256: str,
+    patches: tuple[Path, ...],
+    answers: tuple[str, ...],
     refresh: bool,
     jobs: int | None,
     as_json: bool,
@@ -81,7 +98,13 @@ def build(
     A source that is not on this host is downloaded, without root, into longfat's cache.
     """
     if len(versions) > 1:
-        for option, value in (("--source", source), ("--sha256", sha256)):
+        options: tuple[tuple[str, object], ...] = (
+            ("--source", source),
+            ("--sha256", sha256),
+            ("--patch", patches),
+            ("--set", answers),
+        )
+        for option, value in options:
             if value:
                 raise InputError(f"{option} is of one kernel: name one version with it")
     built = []
@@ -92,6 +115,8 @@ def build(
                     version,
                     source=source,
                     sha256=sha256.lower(),
+                    patches=patches,
+                    answers=answers,
                     refresh=refresh,
                     jobs=jobs,
                     progress=report,

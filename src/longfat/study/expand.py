@@ -50,7 +50,9 @@ SETTINGS = (
 
 CASE_FIELDS = ("title", *SETTINGS)
 
-_KERNEL = re.compile(r"[0-9]{1,3}\.[0-9]{1,4}(\.[0-9]{1,4})?(-rc[0-9]{1,2})?")
+_KERNEL = re.compile(
+    r"[0-9]{1,3}\.[0-9]{1,4}(\.[0-9]{1,4})?(-rc[0-9]{1,2})?(\+[A-Za-z0-9_-]{1,20})?"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

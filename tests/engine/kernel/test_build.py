@@ -9,6 +9,7 @@ import tarfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -269,3 +270,59 @@ def test_the_shell_is_not_asked_about_names(empty_cache: Path, tree: Path, tmp_p
     subprocess.run(["cp", "-r", tree, odd], check=True)
     assert _build("6.1", odd).release == "6.1.5"
     assert empty_cache.exists()
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A patch of somebody's own, which changes what is no part of arch/um."""
+    text = "--- a/Kconfig\n+++ b/Kconfig\n@@ -1 +1,2 @@\n config NET\n+config MINE\n"
+    (tmp_path / "own.patch").write_text(text)
+    return tmp_path / "own.patch"
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_a_variant_has_patches_and_answers_of_its_own(tree: Path, own: Path) -> None:
+    makefile = (tree / "Makefile").read_text()
+    named = makefile.replace("echo 6.1.5 >", "echo 6.1.5$(LOCALVERSION) >")
+    (tree / "Makefile").write_text(named)
+    plain = build("6.1", source=tree, progress=lambda _: None)
+    variant = build(
+        "6.1+mine",
+        source=tree,
+        patches=[own],
+        answers=["CONFIG_MINE=y"],
+        progress=lambda _: None,
+    )
+    assert (plain.release, variant.release) == ("6.1.5", "6.1.5+mine")
+    about = manifest_of(variant)
+    assert about.patches[-1].startswith("own.patch ")
+    assert "CONFIG_MINE=y" in (variant.folder / "config").read_text()
+    # The question exists: its patch was applied.
+    assert "CONFIG_MINE=y" not in about.unknown_answers
+    assert find("6.1") == find("newest") == plain
+    assert find("6.1+mine") == variant
+    # Another patch is another kernel, and an equal one is not built again.
+    again = build(
+        "6.1+mine", source=tree, patches=[own], answers=["CONFIG_MINE=y"], progress=lambda _: None
+    )
+    assert again == variant
+    own.write_text(own.read_text().replace("MINE", "OTHER"))
+    other = build("6.1+mine", source=tree, patches=[own], progress=lambda _: None)
+    assert other.digest != variant.digest
+    assert find("6.1+mine") == other
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_what_is_wrong_with_a_variant_is_told(tree: Path, own: Path) -> None:
+    def wrong(version: str, **given: Any) -> str:
+        with pytest.raises(InputError) as caught:
+            build(version, source=tree, progress=lambda _: None, **given)
+        return str(caught.value)
+
+    assert "needs a name, behind its version: 6.12+mine" in wrong("6.1", patches=[own])
+    assert "'MINE' is no answer to Kconfig" in wrong("6.1+x", answers=["MINE"])
+    assert "no.patch: cannot be read" in wrong("6.1+x", patches=[own.parent / "no.patch"])
+    own.write_text(own.read_text().replace(" config NET", "-config WHAT"))
+    assert "own.patch does not apply to Linux 6.1.5" in wrong("6.1+x", patches=[own])
+    with pytest.raises(InputError, match=r"differs from 6\.1 by a patch, an answer or a source"):
+        build("6.1+x", progress=lambda _: None)

@@ -56,3 +56,19 @@ def test_nearest() -> None:
     assert nearest("6.11", ["6.1", "6.12"]) == "6.12"
     assert nearest("7.9", ["6.12", "7.2"]) == "7.2"
     assert nearest("6.1", []) is None
+
+
+def test_a_variant_is_given_to_who_asks_for_it_alone() -> None:
+    assert matches("6.12.9+bbr3", "6.12+bbr3")
+    assert matches("6.12.9+bbr3", "6.12.9+bbr3")
+    assert not matches("6.12.9+bbr3", "6.12")
+    assert not matches("6.12.9", "6.12+bbr3")
+    assert not matches("6.12.9+bbr3", "6.12+bbr")
+    assert series("6.12+bbr3") == series("6.12.9+bbr3") == "6.12"
+    assert sort_key("6.12.9+bbr3") == sort_key("6.12.9")
+
+
+@pytest.mark.parametrize("text", ["6.12+", "6.12+a+b", "6.12+a b", "+a", "6.12+" + "x" * 21])
+def test_what_names_no_variant(text: str) -> None:
+    with pytest.raises(InputError, match="is not a kernel version"):
+        check_version(text)

@@ -8,7 +8,14 @@ from pathlib import Path
 from longfat.engine.kernel import cache, recipe
 from longfat.engine.kernel.installed import wheel_of
 from longfat.engine.kernel.manifest import Kernel, Manifest
-from longfat.engine.kernel.version import NEWEST, USUAL, check_version, matches, sort_key
+from longfat.engine.kernel.version import (
+    NEWEST,
+    USUAL,
+    check_version,
+    matches,
+    sort_key,
+    split_variant,
+)
 from longfat.errors import HostError, InputError
 
 _DIGEST = re.compile("[0-9a-f]{6,64}")
@@ -29,7 +36,7 @@ def find(version: str) -> Kernel:
             recipe; the message names those that are. Or it is damaged.
     """
     built = list(cache.manifests())
-    candidates = built if version == NEWEST else _of_version(version, built)
+    candidates = _plain(built) if version == NEWEST else _of_version(version, built)
     wanted = {each: recipe.load(each).digest for each in {one.series for _, one in candidates}}
     fitting = [(path, one) for path, one in candidates if one.recipe_digest == wanted[one.series]]
     if fitting:
@@ -47,11 +54,15 @@ def find(version: str) -> Kernel:
             )
         return kernel
     if version == NEWEST:
-        version = max((one.series for _, one in built), key=sort_key, default=USUAL)
+        version = max((one.series for _, one in _plain(built)), key=sort_key, default=USUAL)
     raise HostError(
         _explanation(version, candidates=candidates, built=built),
         hint=f"longfat kernel build {version}",
     )
+
+
+def _plain(built: list[_Entry]) -> list[_Entry]:
+    return [entry for entry in built if not split_variant(entry[1].release)[1]]
 
 
 def _of_version(version: str, built: list[_Entry]) -> list[_Entry]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from longfat.common.checksum import file_digest
 from longfat.common.decoding import parse_json
 from longfat.common.guard import Guarded
 from longfat.engine.kernel import cache, locate, recipe, toolchain
@@ -19,7 +20,7 @@ from longfat.engine.kernel.manifest import Kernel
 from longfat.engine.kernel.output import lines_of
 from longfat.engine.kernel.progress import Progress, Report, Step
 from longfat.engine.kernel.source import Source
-from longfat.engine.kernel.version import series
+from longfat.engine.kernel.version import check_version, series, split_variant
 from longfat.errors import HostError, InputError
 
 _WORKER = "longfat.engine.kernel.worker"
@@ -32,6 +33,8 @@ def build(
     *,
     source: Path | None = None,
     sha256: str = "",
+    patches: Sequence[Path] = (),
+    answers: Sequence[str] = (),
     refresh: bool = False,
     jobs: int | None = None,
     progress: Callable[[Progress], None],
@@ -48,16 +51,19 @@ def build(
     no half-built kernel.
 
     Args:
-        version: such as `6.1` or `6.1.158`.
+        version: such as `6.1`, `6.1.158`, or `6.1+mine` for a variant.
         source: the tarball or tree to build; searched for, if None.
         sha256: the SHA-256, in hex, of `source` or of the tarball of kernel.org to build;
             any, if empty.
+        patches: patches of the caller's own, applied in this order; they need a variant.
+        answers: answers to Kconfig, such as `CONFIG_TCP_CONG_MINE=y`; likewise.
         refresh: look for a newer source than the one that was downloaded before.
         jobs: how many compilers run at once; one for each CPU, if None.
         progress: told how far the build is.
 
     Raises:
-        InputError: `version` is not a kernel version, or not that of `source`.
+        InputError: `version` is not a kernel version, or not that of `source`; or a patch or
+            an answer is none.
         HostError: the host lacks a program, the source or space, or
             the build failed.
     """
@@ -65,21 +71,29 @@ def build(
     def report(step: Step, done: int = 0, total: int = 0, *, words: str = "") -> None:
         progress(Progress(version=version, step=step, done=done, total=total, words=words))
 
-    here = locate.here(version, path=source, sha256=sha256, refresh=refresh)
+    plain, variant = split_variant(check_version(version))
+    own = _own_digests(variant, patches, answers)
+    if variant and not (own or source):
+        raise InputError(
+            f"{version} is a variant, which differs from {plain} by a patch, an answer or a source "
+            "of its own: name one"
+        )
+    here = locate.here(plain, path=source, sha256=sha256, refresh=refresh)
     if (
-        not (source or refresh or sha256)
+        not (source or refresh or sha256 or own)
         and (kernel := _ready(version))
         and (here is None or wheel_of(kernel))
     ):
         return kernel
     toolchain.check()
-    found = here or locate.download(version, sha256=sha256, refresh=refresh, report=report)
+    found = here or locate.download(plain, sha256=sha256, refresh=refresh, report=report)
     ours = recipe.load(series(version))
     source_digest, tools = found.digest(), toolchain.lines()
     if source is not None and sha256 not in ("", source_digest):
         raise InputError(f"{source} has the SHA-256 {source_digest}, and not {sha256}")
-    digest = recipe.build_digest(ours.digest, source_digest=source_digest, tools=tools)
-    binary_key = recipe.build_digest(ours.binary_digest, source_digest=source_digest, tools=tools)
+    made_by = (*tools, *own)
+    digest = recipe.build_digest(ours.digest, source_digest=source_digest, tools=made_by)
+    binary_key = recipe.build_digest(ours.binary_digest, source_digest=source_digest, tools=made_by)
 
     if kernel := cache.get(digest):
         return _asked_for(kernel, version=version, source=found)
@@ -90,7 +104,7 @@ def build(
         _check_space(cache.kernels_folder())
         with cache.building(digest) as scratch:
             job = Job(
-                version=version,
+                version=plain,
                 digest=digest,
                 binary_key=binary_key,
                 twin=_twin(binary_key),
@@ -101,8 +115,29 @@ def build(
                 scratch=str(scratch),
                 log=str(cache.log_file(digest)),
                 jobs=jobs or len(os.sched_getaffinity(0)),
+                variant=variant,
+                patches=tuple(str(path.absolute()) for path in patches),
+                answers=tuple(answers),
             )
             return _run(job, report=report)
+
+
+def _own_digests(variant: str, patches: Sequence[Path], answers: Sequence[str]) -> tuple[str, ...]:
+    """Check what a variant is made of; return what names it, nothing if there is nothing."""
+    for answer in answers:
+        if not recipe.parse_answers(answer):
+            raise InputError(f"{answer!r} is no answer to Kconfig: write CONFIG_NAME=y")
+    try:
+        digests = [file_digest(path) for path in patches]
+    except OSError as error:
+        raise InputError(f"{error.filename}: cannot be read: {error.strerror}") from None
+    own = (*digests, *answers)
+    if own and not variant:
+        raise InputError(
+            "a kernel with patches or answers of your own is a variant and needs a name, behind "
+            "its version: 6.12+mine"
+        )
+    return (f"variant {variant}", *own) if own else ()
 
 
 def _ready(version: str) -> Kernel | None:

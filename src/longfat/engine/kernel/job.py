@@ -30,6 +30,9 @@ class Job:
         scratch: the folder to build in, to be made; the guard removes it.
         log: where the log of a failed build goes.
         jobs: how many compilers run at once.
+        variant: the name of somebody's own variant; empty for none.
+        patches: the files of its patches, in the order in which they are applied.
+        answers: its answers to Kconfig, such as `CONFIG_TCP_CONG_MINE=y`.
     """
 
     version: str
@@ -43,6 +46,9 @@ class Job:
     scratch: str
     log: str
     jobs: int
+    variant: str = ""
+    patches: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         """Return the job as JSON."""

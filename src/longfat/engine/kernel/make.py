@@ -57,11 +57,14 @@ def configure(tree: Path, *, answers: Path, log: Log) -> None:
     log.run(command(f"KCONFIG_ALLCONFIG={answers}", "allnoconfig"), cwd=tree, doing="configuring")
 
 
-def compile_kernel(tree: Path, *, jobs: int, log: Log, report: Callable[[int], None]) -> int:
+def compile_kernel(
+    tree: Path, *, variant: str, jobs: int, log: Log, report: Callable[[int], None]
+) -> int:
     """Compile the kernel in a configured tree.
 
     Args:
         tree: the kernel's source.
+        variant: what stands behind its release; empty for nothing.
         jobs: how many compilers run at once.
         log: the build's log.
         report: told now and then how many lines make has printed.
@@ -82,7 +85,14 @@ def compile_kernel(tree: Path, *, jobs: int, log: Log, report: Callable[[int], N
                 reported_s = time.monotonic()
                 report(count)
 
-    log.run(command(f"-j{jobs}", "linux"), cwd=tree, doing="compiling the kernel", on_line=on_line)
+    # Of two values of a variable make takes the last.
+    words = [f"LOCALVERSION=+{variant}"] if variant else []
+    log.run(
+        command(f"-j{jobs}", *words, "linux"),
+        cwd=tree,
+        doing="compiling the kernel",
+        on_line=on_line,
+    )
     return count
 
 

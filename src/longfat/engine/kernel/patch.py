@@ -11,9 +11,14 @@ from longfat.errors import HostError
 _FILE = re.compile(r"^(?:---|\+\+\+) (\S+)", re.MULTILINE)
 
 
-def patch_command(patch: Path) -> list[str]:
-    """Return the command that applies a patch to the tree it runs in."""
-    return ["patch", "-p1", "--batch", "--forward", "--fuzz=0", f"--input={patch}"]
+def patch_command(patch: Path, *, fuzz: int = 0) -> list[str]:
+    """Return the command that applies a patch to the tree it runs in.
+
+    Args:
+        patch: the patch.
+        fuzz: how many lines of a hunk's context may differ.
+    """
+    return ["patch", "-p1", "--batch", "--forward", f"--fuzz={fuzz}", f"--input={patch}"]
 
 
 def check(patches: Iterable[Path]) -> None:

@@ -2,7 +2,9 @@
 
 A *version* is what someone asks for: `6.1` (a series) or `6.1.158`. A
 *release* is the whole string that a kernel gives for `uname -r`; its *series*
-is its first two numbers.
+is its first two numbers. A kernel with patches or answers of somebody's own is a
+*variant*, whose name stands behind both: `6.1+bbr3`. Who does not ask for it never
+gets it.
 """
 
 from __future__ import annotations
@@ -17,7 +19,10 @@ NEWEST = "newest"
 USUAL = "6.1"
 """The version that the labs name. Where no kernel is built, it is the one to build."""
 
-_VERSION = re.compile(r"\d+\.\d+(\.\d+)*(-[0-9A-Za-z.+~_-]+)?")
+VARIANT = r"[A-Za-z0-9_-]{1,20}"
+"""What a variant may be called."""
+
+_VERSION = re.compile(rf"\d+\.\d+(\.\d+)*(-[0-9A-Za-z.~_-]+)?(\+{VARIANT})?")
 
 
 def check_version(text: str) -> str:
@@ -37,20 +42,29 @@ def series(version: str) -> str:
     Raises:
         InputError: `version` is not a version.
     """
-    return ".".join(re.split(r"[.-]", check_version(version))[:2])
+    return ".".join(re.split(r"[.+-]", check_version(version))[:2])
+
+
+def split_variant(version: str) -> tuple[str, str]:
+    """Return a version or release without its variant, and the variant; empty for none."""
+    plain, _, variant = version.partition("+")
+    return plain, variant
 
 
 def matches(release: str, version: str) -> bool:
     """Whether someone who asks for `version` is content with `release`.
 
-    `6.1` is content with 6.1.158, but not with 6.12.
+    `6.1` is content with 6.1.158, but neither with 6.12 nor with 6.1.158+bbr3.
     """
-    return release == version or (release.startswith(version) and release[len(version)] in ".-+")
+    (theirs, variant), (wanted, asked) = split_variant(release), split_variant(version)
+    if variant != asked:
+        return False
+    return theirs == wanted or (theirs.startswith(wanted) and theirs[len(wanted)] in ".-")
 
 
 def sort_key(release: str) -> tuple[tuple[int, ...], bool, str]:
     """Return a key that sorts releases from old to new: 6.1, 6.12-rc3, 6.12, 6.12.1."""
-    numbers, _, rest = release.partition("-")
+    numbers, _, rest = split_variant(release)[0].partition("-")
     parts = tuple(int(part) for part in re.findall(r"\d+", numbers))
     return (parts, not rest.startswith("rc"), rest)
 

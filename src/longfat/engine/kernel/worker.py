@@ -91,7 +91,7 @@ def _build(job: Job) -> None:
         source_name=Path(job.source).name,
         source_digest=job.source_digest,
         tools=job.tools,
-        patches=tuple(path.name for path in ours.patches),
+        patches=(*(path.name for path in ours.patches), *map(_named, job.patches)),
         shims=tuple(path.name for path in ours.shims),
         unknown_answers=made.verdict.unknown,
         refused_answers=made.verdict.refused,
@@ -99,6 +99,11 @@ def _build(job: Job) -> None:
     )
     manifest.write(about, product)
     write_sums(product)
+
+
+def _named(patch: str) -> str:
+    """Return the name of somebody's own patch, with what tells it from others of that name."""
+    return f"{Path(patch).name} {file_digest(Path(patch))[:12]}"
 
 
 def _is_undamaged(binary: Path, digest: str) -> bool:
@@ -129,15 +134,26 @@ def _make(job: Job, ours: recipe.Recipe, *, log: Log) -> _Made:
     check_release(unpacked, version=job.version, source=Path(job.source))
     for path in ours.patches:
         log.run(patch.patch_command(path), cwd=tree, doing=f"applying {path.name}")
+    for path in map(Path, job.patches):
+        try:
+            log.run(patch.patch_command(path, fuzz=2), cwd=tree, doing=f"applying {path.name}")
+        except HostError as error:
+            raise InputError(
+                f"{path} does not apply to Linux {unpacked}: {error.message}"
+            ) from None
 
     _progress(Step.CONFIGURE, 0, 0)
-    make.configure(tree, answers=ours.answers, log=log)
-    found = configure.verdict(tree, answers=ours.answers)
+    answers = scratch / "answers.config"
+    # Of two answers to a question Kconfig takes the last.
+    answers.write_text("\n".join((ours.answers.read_text(), *job.answers, "")))
+    make.configure(tree, answers=answers, log=log)
+    found = configure.verdict(tree, answers=answers)
 
     expected = make.expected_lines(series(job.version))
     _progress(Step.COMPILE, 0, expected)
     lines = make.compile_kernel(
         tree,
+        variant=job.variant,
         jobs=job.jobs,
         log=log,
         report=lambda done: _progress(Step.COMPILE, done, max(done, expected)),
