@@ -116,7 +116,7 @@ def test_a_run_follows_its_trace_and_repeats(tmp_path: Path, kernel: Kernel) -> 
         for name, case in (("a", plain), ("b", plain), ("probed", probed))
     ]
     assert runs[0].digest == runs[1].digest
-    outputs = [(run.folder / "raw/bulk.json").read_bytes() for run in runs]
+    outputs = [(run.folder / "raw/bulk.client.json").read_bytes() for run in runs]
     assert outputs[0] == outputs[2]
     goodput = runs[0].metrics["bulk.receiver"]
     # A moment carries a packet of 1,448 bytes of data.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from longfat.model.fields import fields_of
-from longfat.model.network import Host, HostTiming, Link, LinkImpairments
+from longfat.model.network import Host, HostTiming, Link, LinkImpairments, Network
 from longfat.model.traffic import FLOWS, Flow
 
 if TYPE_CHECKING:
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 
 def form_fields() -> dict[str, Any]:
-    """Return the fields of hosts, of links and of flows, those of plug-ins among them."""
+    """Return the fields of networks, hosts, links and flows, those of plug-ins among them."""
     common = fields_of(Flow)
     hosts = [*fields_of(Host).values(), *fields_of(HostTiming).values()]
     return {
+        "network": [_info(field) for field in fields_of(Network).values()],
         # That a host forwards makes a router of it, which is drawn otherwise.
         "host": [_info(field) for field in hosts if field.kind.form != "flag"],
         "direction": [_info(field) for field in fields_of(LinkImpairments).values()],

@@ -162,6 +162,8 @@ export interface FieldInfo {
 }
 
 export interface Fields {
+  /** Those of the network as a whole. */
+  network: FieldInfo[];
   host: FieldInfo[];
   /** Those of each direction of a link. */
   direction: FieldInfo[];

@@ -24,7 +24,7 @@ export function useKernels(): ServerState["kernels"] {
   return useServer((server) => server.state)?.kernels ?? [];
 }
 
-const NONE: Fields = { host: [], direction: [], link: [], flow: [], tools: {} };
+const NONE: Fields = { network: [], host: [], direction: [], link: [], flow: [], tools: {} };
 
 export function useFields(): Fields {
   return useServer((server) => server.state)?.fields ?? NONE;

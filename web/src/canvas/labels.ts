@@ -53,11 +53,13 @@ function wholeLabel(link: DrawnLink): string[] {
 }
 
 function propertiesLabel(properties: Properties): string {
-  const { rate, delay, jitter, loss, duplicate, corrupt, reorder, queue, qdisc } = properties;
+  const { rate, trace, delay, jitter, loss, burst_loss: bursts, duplicate, corrupt, reorder, queue, qdisc } = properties;
   return [
     rate && spelt(rate),
+    trace && `trace ${trace.split("/").at(-1)}`,
     delay && (jitter ? `${spelt(delay)} ± ${spelt(jitter)}` : spelt(delay)),
     loss && `loss ${spelt(loss)}`,
+    bursts && `bursts of loss ${bursts}`,
     duplicate && `dup. ${spelt(duplicate)}`,
     corrupt && `corrupt ${spelt(corrupt)}`,
     reorder && `reorder ${spelt(reorder)}`,

@@ -59,6 +59,8 @@ export interface DrawnSetupLine {
 export interface Drawing {
   /** Where the network stands: common to all cases, or the chosen case's own. */
   networkPath: Path;
+  /** The network's own fields, as typed, by key: `frames`. */
+  networkFields: Record<string, string>;
   title: string | null;
   kernel: string | null;
   seed: string | null;
@@ -80,6 +82,12 @@ export function readDrawing(text: string, chosenCase: string | null = null): Dra
   const nodes = readNodes(source, networkPath);
   return {
     networkPath,
+    networkFields: Object.fromEntries(
+      entries(source, networkPath).flatMap(({ key, node }) => {
+        const typed = scalarText(source, node);
+        return typed === null ? [] : [[key, typed]];
+      }),
+    ),
     title: textAt(source, ["title"]),
     kernel: textAt(source, ["kernel"]),
     seed: textAt(source, ["seed"]),
@@ -99,6 +107,11 @@ export function readDrawing(text: string, chosenCase: string | null = null): Dra
       return { message: error.message, line, column: col, field: "" };
     }),
   };
+}
+
+/** Whether a typed value is YAML's word for yes. */
+export function isOn(value: Value | null | undefined): boolean {
+  return typeof value === "string" && /^(true|yes|on)$/i.test(value);
 }
 
 /** What holds for one direction: what is common, but for what the direction says itself. */

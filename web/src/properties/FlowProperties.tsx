@@ -6,6 +6,7 @@ import { useUi } from "../app/ui";
 import { deleteSelection } from "../canvas/commands";
 import { change } from "../documents/change";
 import type { DrawnFlow, Drawing } from "../documents/drawing";
+import { isOn } from "../documents/drawing";
 import { renameFlow, setFlowEnds, setFlowField, setFlowTool } from "../documents/edits/flows";
 import type { StudyDocument } from "../documents/model";
 import type { Value } from "../documents/yaml/source";
@@ -104,8 +105,4 @@ export function FlowProperties({ document, drawing, flow }: { document: StudyDoc
 
 function textOf(value: Value | undefined): string {
   return typeof value === "string" ? value : "";
-}
-
-function isOn(value: Value | undefined): boolean {
-  return typeof value === "string" && /^(true|yes|on)$/i.test(value);
 }

@@ -5,7 +5,7 @@ import { useFields } from "../app/server";
 import { deleteSelection } from "../canvas/commands";
 import { change } from "../documents/change";
 import type { DrawnLink, Drawing } from "../documents/drawing";
-import { effective } from "../documents/drawing";
+import { effective, isOn } from "../documents/drawing";
 import type { Side } from "../documents/edits/links";
 import { makeSame, setLinkAddress, setLinkField, setProperty } from "../documents/edits/links";
 import type { StudyDocument } from "../documents/model";
@@ -107,7 +107,7 @@ function Direction({ document, drawing, link, side, title }: LinkProps & { side:
     <section className="group" aria-label={title}>
       <h3>{title}</h3>
       <div className="fields">
-        {fields.map(({ key, label, placeholder, help }) =>
+        {fields.filter(({ form }) => form !== "flag").map(({ key, label, placeholder, help }) =>
           key === "qdisc" ? (
             <Qdisc key={key} value={shown[key] ?? ""} problem={problem(key)} commit={(typed) => set(key, typed)} />
           ) : (
@@ -123,6 +123,9 @@ function Direction({ document, drawing, link, side, title }: LinkProps & { side:
           ),
         )}
       </div>
+      {fields.filter(({ form }) => form === "flag").map(({ key, label, help }) => (
+        <Check key={key} label={label} title={help} value={isOn(shown[key])} commit={(on) => set(key, on ? "yes" : "")} />
+      ))}
       <TcLines document={document} link={link} side={side} />
     </section>
   );

@@ -162,7 +162,7 @@ class LinkImpairments:
     trace_once: bool | None = declare(
         Flag(),
         default=None,
-        label="Once",
+        label="Trace once",
         help="the `trace` is played once: then the last row of a table holds, and nothing leaves "
         "any more by a trace of mahimahi's",
         absent="again and again",

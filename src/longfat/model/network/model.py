@@ -169,7 +169,7 @@ class Network:
     frames: bool = declare(
         Flag(),
         default=False,
-        label="Frames",
+        label="Each packet a frame",
         help="each packet of TCP on a link is one frame, as on a wire, and not a GSO packet of"
         " up to 64 KB: losses, queues and captures count frames",
     )

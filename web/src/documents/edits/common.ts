@@ -5,7 +5,7 @@ import type { Draft } from "../yaml/draft";
 import { EditError } from "../yaml/draft";
 import type { Path, Value } from "../yaml/source";
 
-const ORDER = ["title", "kernel", "seed", "seeds", "memory", "network", "files", "setup", "flows", "probes", "cases", "claims", "published", "layout"];
+const ORDER = ["title", "kernel", "seed", "seeds", "memory", "network", "files", "setup", "flows", "probes", "events", "cases", "claims", "published", "layout"];
 const NETWORK_ORDER = ["hosts", "switches", "links"];
 
 /** The keys that a new top-level field, or part of the network, comes behind. */

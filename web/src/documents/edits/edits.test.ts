@@ -7,7 +7,7 @@ import { addLink, makeSame, removeLink, renumbered, setLinkAddress, setLinkField
 import { addNode, removeNodes, setAddress, setForwards, setHostField, setRoutes } from "./nodes";
 import { renameNode } from "./rename";
 import { addSetupLine, removeSetupLine, setSetupLine, setSysctl } from "./setup";
-import { newStudyText, setStudyField } from "./study";
+import { newStudyText, setNetworkField, setStudyField } from "./study";
 
 const TEXT = `# Queues.
 title: Router buffers
@@ -314,6 +314,12 @@ describe("the rest", () => {
     expect(text).toBe(`${TEXT}\nlayout:\n  h1: [1, 2]\n  s1: [3, -4]\n`);
     text = move(text, { s1: { x: 5, y: 6 }, h2: { x: 7, y: 8 } });
     expect(text).toBe(`${TEXT}\nlayout:\n  h1: [1, 2]\n  s1: [5, 6]\n  h2: [7, 8]\n`);
+  });
+
+  it("sets a field of the network, and takes it away", () => {
+    const set = setNetworkField(TEXT, ["network"], "frames", "yes");
+    expect(readDrawing(set).networkFields["frames"]).toBe("yes");
+    expect(setNetworkField(set, ["network"], "frames", null)).toBe(TEXT);
   });
 
   it("sets title, kernel and seed", () => {

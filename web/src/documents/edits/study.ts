@@ -1,6 +1,7 @@
 /** A study's own fields, and its cases. */
 
 import { edited } from "../yaml/edited";
+import type { Path } from "../yaml/source";
 import { before } from "./common";
 
 export type StudyField = "title" | "kernel" | "seed";
@@ -10,6 +11,14 @@ export function setStudyField(text: string, field: StudyField, value: string | n
     if (value === null) draft.remove([field]);
     else draft.set([field], value, { after: before(field) });
     if (field === "kernel" && value !== null) quoteKernel(draft);
+  });
+}
+
+/** A field of the network as a whole, such as `frames`; null takes it away. */
+export function setNetworkField(text: string, networkPath: Path, key: string, value: string | null): string {
+  return edited(text, (draft) => {
+    if (value === null) draft.remove([...networkPath, key]);
+    else draft.set([...networkPath, key], value);
   });
 }
 
