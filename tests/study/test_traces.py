@@ -118,7 +118,7 @@ def test_a_run_follows_its_trace_and_repeats(tmp_path: Path, kernel: Kernel) -> 
     assert runs[0].digest == runs[1].digest
     outputs = [(run.folder / "raw/bulk.client.json").read_bytes() for run in runs]
     assert outputs[0] == outputs[2]
-    goodput = runs[0].metrics["bulk.receiver"]
+    goodput = runs[0].metrics["bulk.receiver_bps"]
     # A moment carries a packet of 1,448 bytes of data.
     assert goodput == pytest.approx(len(moments) * 1448 * 8, rel=0.05)
     assert (
