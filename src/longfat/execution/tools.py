@@ -37,6 +37,7 @@ PACKAGES = {
     "ethtool": "ethtool",
     "ip": "iproute2",
     "iperf3": "iperf3",
+    "nft": "nftables",
     "ping": "iputils-ping",
     "ss": "iproute2",
     "sysctl": "procps",
@@ -49,7 +50,7 @@ PACKAGE = Path(longfat.__file__).resolve().parent
 DECIDING = (
     *("guest/*.py", "engine/machine/*.py"),
     *("engine/sandbox/*.py", "engine/sandbox/root/*/*"),
-    *("model/case.py", "model/network/*.py", "model/probes/*.py", "model/traffic/*.py"),
+    *("model/*.py", "model/network/*.py", "model/probes/*.py", "model/traffic/*.py"),
     *("engine/init.py", "execution/compile.py", "execution/case_runner.py"),
     *("execution/runs/run.py", "execution/runs/staging.py"),
 )
@@ -92,6 +93,7 @@ class Toolbox:
         names |= {name for part in parts for name in part.needs}
         lines = [line for _, line in interface_commands(case.network)]
         names |= {"ethtool" for line in lines if line.startswith("ethtool ")}
+        names |= {"nft" for host in case.network.hosts if host.nat}
         missing = sorted(name for name in names if self._program(name) is None)
         if missing:
             raise missing_tool(missing[0])

@@ -242,8 +242,14 @@ class Network(RunningNetwork):
             hosts,
         )
 
+    @takes_fields(Host)
     def router(
-        self, name: str, *, gateway: str | None = None, routes: Mapping[str, str] | None = None
+        self,
+        name: str,
+        *,
+        gateway: str | None = None,
+        routes: Mapping[str, str] | None = None,
+        **properties: object,
     ) -> LiveHost:
         """Add a router: a host that passes packets on. Its links give it its addresses.
 
@@ -251,11 +257,13 @@ class Network(RunningNetwork):
             name: its name, such as `r1`.
             gateway: as for `host`.
             routes: likewise.
+            properties: likewise, such as `nat="home"`.
 
         Raises:
-            InputError: the name is taken or none.
+            InputError: the name is taken or none, or a property has no such value.
         """
-        router = Host(name=name, address=None, forwards=True, routes=_routes(gateway, routes))
+        own = values_of(Host, {"forwards": True, **properties}, what="a router")
+        router = Host(name=name, address=None, routes=_routes(gateway, routes), **own)
         return self._add_host(router, self._case.network.hosts)
 
     def switch(self, name: str) -> LiveSwitch:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from longfat.model.network.model import ROOT_NAMESPACE
+from longfat.model.network.nat import nat_lines
 from longfat.model.network.shape import shaped_interfaces
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def build_batches(network: Network) -> list[Batch]:
         inside[host.name] += [f"route add {route.to} via {route.via}" for route in host.routes]
         batches.append(Batch("ip", host.name, tuple(inside[host.name])))
     batches += [Batch("sh", node, lines) for node, lines in _interface_lines(network).items()]
+    batches += [Batch("sh", node, (line,)) for node, line in nat_lines(network)]
     batches += [
         Batch("tc", node, tuple(line.arguments for line in lines))
         for node, lines in _shaping_lines(network).items()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from longfat.model.fields import field_problems
 from longfat.model.network.model import DEFAULT_MTU_BYTES
+from longfat.model.network.nat import outside_interface
 
 if TYPE_CHECKING:
     from longfat.model.network.model import Host, Link, Network, Route
@@ -52,8 +53,24 @@ def problems(network: Network) -> Iterator[Problem]:
     yield from _addresses(network)
     yield from _routes(network)
     yield from _frame_sizes(network)
+    yield from _translators(network)
     for index, link in enumerate(network.links):
         yield from _link(index, link)
+
+
+def _translators(network: Network) -> Iterator[Problem]:
+    for host in network.hosts:
+        path = ("hosts", host.name, "nat")
+        if host.nat is None:
+            continue
+        if not host.forwards:
+            yield Problem(path, f"{host.name} translates what it forwards, and it forwards nothing")
+        elif outside_interface(network, host) is None:
+            yield Problem(
+                path,
+                f"{host.name} has no outside: write its default route, which leads there "
+                "(routes: {default: ADDRESS})",
+            )
 
 
 def _interfaces(network: Network) -> Iterator[Problem]:

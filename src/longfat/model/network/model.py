@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from longfat.model.fields import declare
 from longfat.model.kinds import Flag, Size, Text, Time
 from longfat.model.network.impairments import UNIMPAIRED, LinkImpairments
+from longfat.model.network.nat import NATS, nat_problem
 from longfat.model.network.timing import HostTiming
 
 ROOT_NAMESPACE = "root"
@@ -53,6 +54,7 @@ class Host:
         timing: how long its CPU takes; that of the network's testbed, if None.
         offloads: what its interfaces do to packets, as `ethtool -K` takes it.
         rx_coalescing_s: it takes packets in at most once in this time, in seconds.
+        nat: how it translates addresses (`longfat.model.network.nat`); not at all, if None.
     """
 
     name: str
@@ -79,6 +81,13 @@ class Host:
         help="it takes packets in at most once in this time, those of a flow together (GRO),"
         " as a network card that moderates its interrupts",
         absent="each at once",
+    )
+    nat: str | None = declare(
+        Text(what=f"one of {', '.join(NATS)}", example="home", problem=nat_problem),
+        default=None,
+        label="NAT",
+        help="it translates addresses where its default route leads, and keeps out what nobody"
+        " asked for: `home`, `cgnat`, `symmetric` or `corporate`; it has to forward",
     )
 
 

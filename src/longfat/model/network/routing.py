@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.model.network.model import ROOT_NAMESPACE
+from longfat.model.network.nat import outside_interface
 
 if TYPE_CHECKING:
     from longfat.model.network.model import Network
@@ -85,7 +86,20 @@ def follow_back(network: Network, source: str, target: str) -> list[Hop]:
     asked_from = addresses.get(there[0][1]) if there else None
     if asked_from is None:
         return trace_route(network, target, source)
-    return _Map(network).follow(target, source, ipaddress.ip_interface(asked_from).ip)
+    # Each router that translates on the way is whom the answer is for at first.
+    hosts = {host.name: host for host in network.hosts}
+    asking = [(source, asked_from)]
+    for node, interface in there[1:]:
+        if node in hosts and hosts[node].nat:
+            outside = addresses.get(interface)
+            if outside is not None and interface == outside_interface(network, hosts[node]):
+                asking.append((node, outside))
+    way: list[Hop] = []
+    here = target
+    for node, address in reversed(asking):
+        way += _Map(network).follow(here, node, ipaddress.ip_interface(address).ip)
+        here = node
+    return way
 
 
 def follow_links(network: Network, source: str, target: str) -> list[Hop] | None:
@@ -121,20 +135,29 @@ class _Map:
     def __init__(self, network: Network) -> None:
         self._hosts = {host.name: host for host in network.hosts}
         self._leaving = _leaving(network)
+        self._outside = {
+            host.name: outside_interface(network, host) for host in network.hosts if host.nat
+        }
 
     def follow(self, source: str, target: str, address: Address) -> list[Hop]:
         way: list[Hop] = []
         here = source
         for _ in range(_MOST_ROUTERS):
-            ours = {end.address.ip for end in self._leaving.get(here, ()) if end.address}
-            if address in ours:
+            if address in self._addresses(here):
                 return way
             if here != source and not self._hosts[here].forwards:
                 raise NoRouteError(f"{here}, on the way to {target}, does not forward")
             end, neighbour = self._route(here, address)
-            here, hops = self._cross(end, neighbour)
+            here, arriving, hops = self._cross(end, neighbour)
             way += hops
+            if arriving == self._outside.get(here) and address not in self._addresses(here):
+                raise NoRouteError(
+                    f"{here} translates addresses, and lets in only what was asked for"
+                )
         raise NoRouteError(f"packets to {target} ({address}) go round in a circle at {here}")
+
+    def _addresses(self, host: str) -> set[Address]:
+        return {end.address.ip for end in self._leaving.get(host, ()) if end.address}
 
     def _route(self, here: str, address: Address) -> tuple[_End, Address]:
         """Return where a packet leaves a host, and the neighbour it is handed to."""
@@ -156,8 +179,8 @@ class _Map:
         _, _, end, neighbour = max(found, key=lambda entry: entry[:2])
         return end, neighbour
 
-    def _cross(self, start: _End, neighbour: Address) -> tuple[str, list[Hop]]:
-        """Return the host that has an address on the other side of an interface, and the way."""
+    def _cross(self, start: _End, neighbour: Address) -> tuple[str, str, list[Hop]]:
+        """Return the host that has an address across an interface, where it is, and the way."""
         waiting: list[tuple[_End, list[Hop]]] = [(start, [(start.node, start.interface)])]
         seen = {start.node}
         for end, way in waiting:
@@ -165,7 +188,7 @@ class _Map:
             if node in self._hosts:
                 arriving = next(e for e in self._leaving[node] if e.interface == end.far_interface)
                 if arriving.address is not None and arriving.address.ip == neighbour:
-                    return node, way
+                    return node, end.far_interface, way
             elif node not in seen:
                 seen.add(node)
                 waiting += [
