@@ -10,8 +10,8 @@ import pytest
 
 from longfat.engine.kernel import Kernel
 from longfat.live import Network
-from longfat.model.network import follow_back, trace_route
-from longfat.model.network.nat import NATS, nat_lines, outside_interface
+from longfat.model.network import build_batches, follow_back, trace_route
+from longfat.model.network.nat import NATS
 from tests.study.messages import error, read
 
 STUDY = """\
@@ -35,10 +35,11 @@ flows:
 def test_a_study_follows_an_answer_through_the_translation(tmp_path: Path, nat: str) -> None:
     text = STUDY.format(nat=nat, flow="rtt: {ping: a -> s}")
     network = read(text, tmp_path).cases["default"].case.network
-    assert outside_interface(network, network.hosts[1]) == "ra-eth1"
+    assert network.outside_interface(network.hosts[1]) == "ra-eth1"
     assert [hop for _, hop in trace_route(network, "a", "s")] == ["a-eth0", "ra-eth1", "net-eth2"]
     assert [hop for _, hop in follow_back(network, "a", "s")] == ["s-eth0", "net-eth1", "ra-eth0"]
-    assert {node for node, _ in nat_lines(network)} == {"ra"}
+    typed = [b.lines[0] for b in build_batches(network) if b.lines[0].startswith("nft")]
+    assert typed[2].startswith("nft add rule ip nat out oifname ra-eth1 masquerade")
 
 
 @pytest.mark.parametrize(

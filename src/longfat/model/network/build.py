@@ -74,7 +74,10 @@ def build_batches(network: Network) -> list[Batch]:
         inside[host.name] += [f"route add {route.to} via {route.via}" for route in host.routes]
         batches.append(Batch("ip", host.name, tuple(inside[host.name])))
     batches += [Batch("sh", node, lines) for node, lines in _interface_lines(network).items()]
-    batches += [Batch("sh", node, (line,)) for node, line in nat_lines(network)]
+    for host in network.hosts:
+        outside = network.outside_interface(host) if host.nat else None
+        if host.nat and outside:
+            batches += [Batch("sh", host.name, (line,)) for line in nat_lines(host.nat, outside)]
     batches += [
         Batch("tc", node, tuple(line.arguments for line in lines))
         for node, lines in _shaping_lines(network).items()

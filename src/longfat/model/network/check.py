@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from longfat.model.fields import field_problems
 from longfat.model.network.model import DEFAULT_MTU_BYTES
-from longfat.model.network.nat import outside_interface
 
 if TYPE_CHECKING:
     from longfat.model.network.model import Host, Link, Network, Route
@@ -65,7 +64,7 @@ def _translators(network: Network) -> Iterator[Problem]:
             continue
         if not host.forwards:
             yield Problem(path, f"{host.name} translates what it forwards, and it forwards nothing")
-        elif outside_interface(network, host) is None:
+        elif network.outside_interface(host) is None:
             yield Problem(
                 path,
                 f"{host.name} has no outside: write its default route, which leads there "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -228,6 +229,19 @@ class Network:
                 ends.append(given or first)
             pairs.append((ends[0], ends[1]))
         return pairs
+
+    def outside_interface(self, host: Host) -> str | None:
+        """Return the interface that a host's default route leads through; None without one."""
+        gateways = [ipaddress.ip_address(one.via) for one in host.routes if one.to == "default"]
+        for link, names, addresses in zip(
+            self.links, self.interfaces(), self.addresses(), strict=True
+        ):
+            for node, name, address in zip((link.a, link.b), names, addresses, strict=True):
+                if node == host.name and address is not None:
+                    near = ipaddress.ip_interface(address).network
+                    if any(gateway in near for gateway in gateways):
+                        return name
+        return None
 
     def host_addresses(self) -> dict[str, str]:
         """Return the address that each host is called by, without prefix length.

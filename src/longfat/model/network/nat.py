@@ -1,6 +1,6 @@
 """Routers that translate addresses and keep out what nobody asked for, as lines of `nft`.
 
-The outside is the interface that a router's default route leads through. What goes out there
+What goes out there
 gets the router's address; what comes in is let in if it belongs to something that went out,
 and else dropped without an answer. The kinds differ in these:
 
@@ -19,12 +19,7 @@ Sources: nft(8); Documentation/networking/nf_conntrack-sysctl.rst for the timeou
 
 from __future__ import annotations
 
-import ipaddress
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from longfat.model.network.model import Host, Network
+from collections.abc import Mapping
 
 _FORWARD = "nft add rule inet filter forward"
 _CONNTRACK = "sysctl -qw net.netfilter.nf_conntrack_"
@@ -61,39 +56,25 @@ def nat_problem(words: str) -> str | None:
     return f"{words!r} is no kind of address translation: write one of {', '.join(NATS)}"
 
 
-def outside_interface(network: Network, host: Host) -> str | None:
-    """Return the interface that a host's default route leads through; None without one."""
-    gateways = [ipaddress.ip_address(route.via) for route in host.routes if route.to == "default"]
-    every_end = zip(network.links, network.interfaces(), network.addresses(), strict=True)
-    for link, names, addresses in every_end:
-        for node, name, address in zip((link.a, link.b), names, addresses, strict=True):
-            if node == host.name and address is not None:
-                near = ipaddress.ip_interface(address).network
-                if any(gateway in near for gateway in gateways):
-                    return name
-    return None
+def nat_lines(kind: str, outside: str) -> tuple[str, ...]:
+    """Return the lines that make a router translate, in their order.
 
-
-def nat_lines(network: Network) -> Iterator[tuple[str, str]]:
-    """Yield the lines that make routers translate, each with its node, in their order."""
-    for host in network.hosts:
-        outside = outside_interface(network, host) if host.nat else None
-        if host.nat is None or outside is None:
-            continue
-        asked_for = f"iifname {outside} ct state established,related accept"
-        lines = (
-            "nft add table ip nat",
-            "nft 'add chain ip nat out { type nat hook postrouting priority srcnat; }'",
-            f"nft add rule ip nat out oifname {outside} {_MASQUERADE[host.nat]}",
-            "nft add table inet filter",
-            # An answer to what was not asked for would leave a state in the way of what is.
-            "nft 'add chain inet filter input { type filter hook input priority filter; }'",
-            f"nft add rule inet filter input {asked_for}",
-            f"nft add rule inet filter input iifname {outside} meta l4proto '{{ tcp, udp }}' drop",
-            "nft 'add chain inet filter forward { type filter hook forward priority filter; }'",
-            f"{_FORWARD} {asked_for}",
-            f"{_FORWARD} iifname {outside} drop",
-            *_MORE.get(host.nat, ()),
-        )
-        for line in lines:
-            yield host.name, line
+    Args:
+        kind: one of `NATS`.
+        outside: its interface that leads to the world.
+    """
+    asked_for = f"iifname {outside} ct state established,related accept"
+    return (
+        "nft add table ip nat",
+        "nft 'add chain ip nat out { type nat hook postrouting priority srcnat; }'",
+        f"nft add rule ip nat out oifname {outside} {_MASQUERADE[kind]}",
+        "nft add table inet filter",
+        # An answer to what was not asked for would leave a state in the way of what is.
+        "nft 'add chain inet filter input { type filter hook input priority filter; }'",
+        f"nft add rule inet filter input {asked_for}",
+        f"nft add rule inet filter input iifname {outside} meta l4proto '{{ tcp, udp }}' drop",
+        "nft 'add chain inet filter forward { type filter hook forward priority filter; }'",
+        f"{_FORWARD} {asked_for}",
+        f"{_FORWARD} iifname {outside} drop",
+        *_MORE.get(kind, ()),
+    )

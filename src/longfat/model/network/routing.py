@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.model.network.model import ROOT_NAMESPACE
-from longfat.model.network.nat import outside_interface
 
 if TYPE_CHECKING:
     from longfat.model.network.model import Network
@@ -92,7 +91,7 @@ def follow_back(network: Network, source: str, target: str) -> list[Hop]:
     for node, interface in there[1:]:
         if node in hosts and hosts[node].nat:
             outside = addresses.get(interface)
-            if outside is not None and interface == outside_interface(network, hosts[node]):
+            if outside is not None and interface == network.outside_interface(hosts[node]):
                 asking.append((node, outside))
     way: list[Hop] = []
     here = target
@@ -136,7 +135,7 @@ class _Map:
         self._hosts = {host.name: host for host in network.hosts}
         self._leaving = _leaving(network)
         self._outside = {
-            host.name: outside_interface(network, host) for host in network.hosts if host.nat
+            host.name: network.outside_interface(host) for host in network.hosts if host.nat
         }
 
     def follow(self, source: str, target: str, address: Address) -> list[Hop]:
