@@ -136,7 +136,7 @@ def _check_command(argv: list[str], lab: Lab) -> None:
         pytest.fail(f"{line}: {error.format_message()}")
     for study in _values(given, "studies", "study"):
         cases = _study(_meant(str(study), lab)).cases
-        for name in given["names"]:
+        for name in given.get("names", ()):
             assert name in cases, f"{line}: {study} has no case {name!r}"
     if given.get("lab"):
         find_lab(str(given["lab"]))
