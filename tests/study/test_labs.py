@@ -36,7 +36,7 @@ def test_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", ["lab88", ""])
 def test_no_such_name(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=r"\(labs: lab08"):
+    with pytest.raises(InputError, match=r"\(labs: lab01, lab02, "):
         find_lab(name)
     if name:
         with pytest.raises(InputError, match=r"no file, folder or lab 'lab88'; did you mean 'lab"):

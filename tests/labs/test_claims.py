@@ -1,0 +1,49 @@
+"""Labs run, and what they claim of some of their cases holds.
+
+Of each lab the cases that cost least; those that are not run leave claims unjudged.
+`longfat run` of all labs judges all of them, and takes some minutes.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LONGFAT = str(Path(sys.executable).parent / "longfat")
+
+# The cases of each lab, and how many claims speak of no others.
+CASES = {
+    "lab01": (("no-forwarding", "outage"), 3),
+    "lab02": (("default", "window"), 3),
+    "lab03": (("one-side", "uniform", "two-jitters"), 5),
+    "lab04": (("loss", "loss-both", "reorder"), 3),
+    "lab05": (("short", "burst", "long", "tiny"), 5),
+    "lab06": (("reno",), 1),
+    "lab07": (("cubic-lossy",), 1),
+    "lab10": (("bbr-shallow",), 1),
+    "lab12": (("unpaced",), 1),
+    "lab13": (("black-hole",), 2),
+    "lab14": (("idle",), 1),
+    "lab15": (("gso-off", "small"), 2),
+    "lab17": (("sfq",), 3),
+    "lab18": (("codel",), 1),
+    "lab19": (("pie-10mbit",), 1),
+    "lab20": (("ceil",), 1),
+}
+
+
+@pytest.mark.parametrize("lab", CASES)
+def test_claims_hold(lab: str, tmp_path: Path) -> None:
+    names, judged = CASES[lab]
+    argv = [LONGFAT, "run", lab, "--json", "--jobs", "1", "--out", str(tmp_path / "runs")]
+    for name in names:
+        argv += ["--case", name]
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr + done.stdout
+    claims = json.loads(done.stdout)["claims"]
+    assert not [claim["text"] for claim in claims if claim["holds"] is False]
+    assert sum(claim["holds"] is True for claim in claims) == judged
