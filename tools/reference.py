@@ -18,7 +18,8 @@ from longfat.model.fields import Field, fields_of
 from longfat.model.network import CpuCosts, Host, HostTiming, Link, LinkImpairments, Network
 from longfat.model.probes import Capture
 from longfat.model.probes.probe import Sampled
-from longfat.model.traffic import Flow, Iperf3, Ping, Transfer
+from longfat.model.traffic import Flow, Iperf3, Ping, Program, Transfer
+from longfat.model.traffic.extraction import Extraction
 from longfat.study.expand import Settings
 
 _DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -42,6 +43,8 @@ TABLES: Mapping[str, Iterable[Field]] = {
     "iperf3": _own(Iperf3),
     "transfer": _own(Transfer),
     "ping": _own(Ping),
+    "program": _own(Program),
+    "metric": fields_of(Extraction).values(),
     "event": fields_of(LinkChange).values(),
     "sampled": fields_of(Sampled).values(),
     "capture": fields_of(Capture).values(),

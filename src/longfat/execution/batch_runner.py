@@ -200,6 +200,7 @@ def _works(
                 parameters=plan.parameters,
                 setup_places=plan.setup_places,
                 event_places=plan.event_places,
+                flow_places=plan.flow_places,
             )
         )
     return works

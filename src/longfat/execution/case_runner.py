@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from longfat.model.parameter import ParameterValue
 
 _NOT_FOUND = 127
+_NO_PROGRAM = (
+    "\n  hint: a machine has the programs of this computer's /usr and what `files` names, no others"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,7 @@ def run_case(
     parameters: Mapping[str, ParameterValue] = MappingProxyType({}),
     setup_places: Sequence[Place] = (),
     event_places: Sequence[Place] = (),
+    flow_places: Sequence[Place] = (),
     toolbox: Toolbox | None = None,
     kernel: Kernel | None = None,
     on_progress: Callable[[Progress], None] = lambda _: None,
@@ -79,6 +83,7 @@ def run_case(
         parameters: of a case of a grid, what each parameter is in it, likewise.
         setup_places: where the set-up lines were written, for messages.
         event_places: where the events were written, likewise.
+        flow_places: where the flows were written, likewise.
         toolbox: the host's tools, where they have been looked at already.
         kernel: the built kernel to run; the one that is found for `case.kernel`, if None.
         on_progress: called a few times a second.
@@ -140,6 +145,7 @@ def run_case(
                         outcome.failed,
                         setup_places=setup_places,
                         event_places=event_places,
+                        flow_places=flow_places,
                     )
                 return staged.keep(
                     kernel=kernel,
@@ -161,6 +167,7 @@ def _failure(
     *,
     setup_places: Sequence[Place],
     event_places: Sequence[Place],
+    flow_places: Sequence[Place],
 ) -> LongfatError:
     """Return the error that a failed command of the guest amounts to."""
     if failed.step == "files":
@@ -168,8 +175,12 @@ def _failure(
     line, words, status = failed.line, failed.words, failed.status
     ending = f"exited with status {status}" if status is not None else "was ended"
     if failed.step == "flow":
-        (flow,) = (flow for flow in case.flows if flow.name == failed.flow)
-        return InputError(f"flow {flow.name!r}: `{line}` {ending}: {flow.failure(words)}")
+        (index,) = (n for n, flow in enumerate(case.flows) if flow.name == failed.flow)
+        flow = case.flows[index]
+        place = flow_places[index] if index < len(flow_places) else None
+        words = flow.failure(words) or "it said nothing"
+        hint = _NO_PROGRAM if status == _NOT_FOUND and flow.lines else ""
+        return InputError(f"flow {flow.name!r}: `{line}` {ending}: {words}{hint}", place=place)
     if failed.step == "probe":
         (probe,) = (probe for probe in case.probes if probe.name == failed.probe)
         kind = InputError if probe.is_refused(words) else MachineError

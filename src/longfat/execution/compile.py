@@ -52,9 +52,6 @@ ENVIRONMENT = {
 }
 """The environment of every command in a machine."""
 
-# A flow that takes this much longer than it says will never end. Idle virtual
-# seconds cost nothing, so the limit can be far off.
-_LIMIT_FACTOR = 3.0
 _LIMIT_SLACK_S = 600.0
 
 
@@ -124,7 +121,7 @@ def limit_virtual_s(case: Case) -> float:
 
     The guest ends a flow that passes its own limit before that.
     """
-    return 2 * (TRAFFIC_START_S + sum(_limit_s(flow) for flow in case.flows)) + _LIMIT_SLACK_S
+    return 2 * (TRAFFIC_START_S + sum(flow.longest_s() for flow in case.flows)) + _LIMIT_SLACK_S
 
 
 def _flow(flow: Flow, processes: tuple[Process, ...], *, seed: int) -> dict[str, Any]:
@@ -132,7 +129,7 @@ def _flow(flow: Flow, processes: tuple[Process, ...], *, seed: int) -> dict[str,
         "name": flow.name,
         "after": flow.after,
         "start_s": flow.drawn_start_s(seed),
-        "limit_s": _limit_s(flow),
+        "limit_s": flow.longest_s(),
         "good_statuses": list(flow.good_statuses),
         "processes": [
             {
@@ -149,7 +146,3 @@ def _flow(flow: Flow, processes: tuple[Process, ...], *, seed: int) -> dict[str,
             for process in processes
         ],
     }
-
-
-def _limit_s(flow: Flow) -> float:
-    return _LIMIT_FACTOR * flow.duration_s() + _LIMIT_SLACK_S

@@ -50,6 +50,7 @@ class RunTask:
         parameters: of a case of a grid, what each parameter is in it.
         setup_places: where each entry of `case.setup` was written, for messages.
         event_places: where each of `case.events` was written, likewise.
+        flow_places: where each of `case.flows` was written, likewise.
         out: the folder that takes the run's folder.
         cost: what it is expected to cost.
     """
@@ -62,6 +63,7 @@ class RunTask:
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict, hash=False)
     setup_places: tuple[Place, ...] = ()
     event_places: tuple[Place, ...] = ()
+    flow_places: tuple[Place, ...] = ()
 
 
 class Listener(Protocol):

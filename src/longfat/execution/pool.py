@@ -122,6 +122,7 @@ class _Hand:
             parameters=work.parameters,
             setup_places=work.setup_places,
             event_places=work.event_places,
+            flow_places=work.flow_places,
             toolbox=self._toolbox,
             on_progress=self._report,
         )

@@ -83,7 +83,7 @@ class Toolbox:
 
         That is longfat itself, Python (which runs the guest's side of it), what the
         case's network, flows and probes are made with, and any program of the host
-        that a set-up line names.
+        that a set-up line or a flow names.
 
         Raises:
             HostError: a program that the case needs is not installed.
@@ -97,8 +97,10 @@ class Toolbox:
         missing = sorted(name for name in names if self._program(name) is None)
         if missing:
             raise missing_tool(missing[0])
-        for command in case.setup:
-            names.update(name for name in _PROGRAM.findall(command.line) if self._program(name))
+        typed = [command.line for command in case.setup]
+        typed += [line for flow in case.flows for line in flow.lines]
+        for line in typed:
+            names.update(name for name in _PROGRAM.findall(line) if self._program(name))
         plugins = {type(part).__module__.partition(".")[0] for part in parts} - {"longfat"}
         return {
             "longfat": self._own(),

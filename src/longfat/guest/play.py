@@ -102,6 +102,13 @@ class _Flow:
         self.done_s: float | None = None
 
 
+def _line(spec: dict[str, Any]) -> str:
+    """Return what a person types at root to start a process."""
+    words: list[str] = spec["typed"]
+    line = words[2] if words[:2] == ["sh", "-c"] and len(words) == 3 else shlex.join(words)
+    return at_node(spec["host"], line)
+
+
 class Player:
     """Plays the flows of a job.
 
@@ -210,6 +217,11 @@ class Player:
 
     def _reap(self) -> None:
         now_s = time.monotonic()
+        # First what others may have failed for. One whose client has ended has done its work.
+        for flow, server, output in self._servers:
+            if flow.done_s is None and server.poll() not in (None, 0):
+                (spec,) = (process for process in flow.servers if process["output"] == output)
+                raise self._failure(flow, spec, status=server.returncode)
         for flow in self._flows:
             if flow.client is None or flow.done_s is not None:
                 continue
@@ -225,10 +237,6 @@ class Player:
             if self._events is not None:
                 self._events.flow_ended(flow.name, now_s)
             self._script.record([f"wait ${flow.variable}    # flow {flow.name} ended"])
-        for flow, server, output in self._servers:
-            if server.poll() not in (None, 0):
-                (spec,) = (process for process in flow.servers if process["output"] == output)
-                raise self._failure(flow, spec, status=server.returncode)
 
     def _end_servers(self) -> None:
         """Give servers time to end by themselves and write their reports, then end them."""
@@ -241,7 +249,7 @@ class Player:
                 server.wait()
 
     def _start(self, spec: dict[str, Any], *, variable: str = "") -> _Started:
-        line = at_node(spec["host"], shlex.join(spec["typed"]))
+        line = _line(spec)
         out = f"raw/{spec['output']}"
         lines = [f"{line} > {out} 2> {out}.err &"]
         if variable:
@@ -272,7 +280,7 @@ class Player:
                 with open(f"{self._raw}/{name}", encoding="utf-8", errors="replace") as file:
                     texts.append(file.read()[-_TAIL_CHARACTERS:].strip())
             words = texts[0] or texts[1]
-        line = at_node(spec["host"], shlex.join(spec["typed"]))
+        line = _line(spec)
         return CommandFailed(
             {"step": "flow", "flow": flow.name, "line": line, "status": status, "words": words}
         )

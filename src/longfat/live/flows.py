@@ -144,10 +144,16 @@ class Started:
         """
         client = self._client.complete()
         raw = {}
+        servers = []
         for plan, server in self._servers:
-            raw[plan.output] = self._end(server).stdout
+            servers.append(self._end(server))
+            raw[plan.output] = servers[-1].stdout
         if client.returncode not in self._flow.good_statuses:
-            raise CommandFailed(_with_words(client, self._flow))
+            # A client fails when its server does.
+            failed = next((one for one in servers if one.returncode > 0), client)
+            raise CommandFailed(_with_words(failed, self._flow))
+        if client.stderr:
+            raw[f"{self._client_plan.output}.err"] = client.stderr
         raw[self._client_plan.output] = client.stdout
         # The machine is held while we are here, and cannot touch what we write.
         with tempfile.TemporaryDirectory(dir=self._session.folder) as folder:
@@ -160,6 +166,10 @@ class Started:
         return [*(server for _, server in self._servers), self._client]
 
     def _end(self, server: Process) -> Completed:
+        try:
+            return server.complete(_SERVER_GRACE_S)
+        except TimedOut:
+            server.terminate()
         try:
             return server.complete(_SERVER_GRACE_S)
         except TimedOut:

@@ -205,6 +205,9 @@ class LiveHost(Node):
         if late := [key for key in options if key in fields_of(Flow)]:
             raise InputError(f"{late[0]}: traffic of a live network starts when it is called")
         values = values_of(cls, options, what=tool)
+        for key, field in fields_of(cls).items():
+            if field.is_required and key not in options:
+                raise InputError(f"{tool} has to be told {key}: {field.kind.what}")
         if conflict := cls.conflict(options):
             raise InputError(conflict[1])
         name = str(getattr(target, "name", target))

@@ -46,6 +46,7 @@ class Declared:
             blank belongs to the phrase before it.
         tc: the option of netem that its value follows: `loss`; empty for none.
         is_kept: netem keeps it when it is changed and told nothing of it.
+        key: what a study calls it, where that is not its name without the unit.
     """
 
     kind: Kind[Any]
@@ -55,6 +56,7 @@ class Declared:
     phrase: str = ""
     tc: str = ""
     is_kept: bool = False
+    key: str = ""
 
 
 def declare(kind: Kind[Any], *, default: Any, help: str, label: str, **more: Any) -> Any:  # noqa: A002
@@ -122,10 +124,10 @@ def fields_of(cls: Any) -> Mapping[str, Field]:
         for one in dataclasses.fields(cls):
             if _METADATA in one.metadata:
                 name = one.name
-                key = next(
+                about = one.metadata[_METADATA]
+                key = about.key or next(
                     (name.removesuffix(unit) for unit in _UNITS if name.endswith(unit)), name
                 )
-                about = one.metadata[_METADATA]
                 found[key] = Field(name=name, key=key, default=one.default, about=about)
         setattr(cls, _CACHE, found)
     return found

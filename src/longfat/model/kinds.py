@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -45,6 +45,12 @@ class Source(Protocol):
 
     def sequence(self, what: str) -> Sequence[Source]:
         """Return the entries of a list."""
+
+    def named(self, what: str) -> Mapping[str, Source]:
+        """Return the values of a mapping whose keys are names that a person chose."""
+
+    def fields(self, what: str, *, allowed: Iterable[str]) -> Mapping[str, Source]:
+        """Return the values of a mapping whose keys are fixed words."""
 
     def error(self, message: str) -> InputError:
         """Return an error that points here."""
@@ -462,6 +468,63 @@ class Text(Kind[str]):
 
     def schema(self) -> dict[str, Any]:
         return {"type": "string", "examples": [self.example]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line(Text):
+    """A line that goes to a shell, or to another program, as it was typed."""
+
+    def parse(self, text: str) -> str:
+        line = text.strip()
+        if "\n" in line or "\0" in line or not line:
+            raise WrongKindError(f"{text!r} is not {self.what}")
+        if reason := self.problem(line):
+            raise InputError(reason)
+        return line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Integers(Kind[tuple[int, ...]]):
+    """One whole number or several.
+
+    Attributes:
+        each: one of them.
+        what: what is needed, for messages.
+    """
+
+    form: ClassVar[str] = "list"
+    each: Integer
+    what: str
+
+    def parse(self, text: str) -> tuple[int, ...]:
+        return (self.each.parse(text),)
+
+    def read(self, source: Source) -> tuple[int, ...]:
+        sources = source.sequence(self.what) if source.is_sequence else [source]
+        if not sources:
+            raise source.expected(self.what)
+        return tuple(self.each.read(one) for one in sources)
+
+    def of(self, value: object) -> tuple[int, ...]:
+        values = value if isinstance(value, (list, tuple)) else (value,)
+        if not values:
+            raise InputError(f"{value!r} is not {self.what}")
+        return tuple(self.each.of(one) for one in values)
+
+    def text(self, value: tuple[int, ...]) -> str:
+        texts = [self.each.text(one) for one in value]
+        return texts[0] if len(texts) == 1 else "[" + ", ".join(texts) + "]"
+
+    def plain(self, value: tuple[int, ...]) -> object:
+        return value[0] if len(value) == 1 else list(value)
+
+    @property
+    def limits(self) -> str:
+        return self.each.limits
+
+    def schema(self) -> dict[str, Any]:
+        each = self.each.schema()
+        return {"anyOf": [each, {"type": "array", "items": each, "minItems": 1}]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

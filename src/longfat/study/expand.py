@@ -263,6 +263,7 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
         case=case,
         setup_places=tuple(line.line_place for line in settings.setup),
         event_places=tuple(written.place for written in settings.events),
+        flow_places=tuple(draft.place for _, draft in flows),
         title=title,
         seeds=settings.seeds,
     )

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from longfat.common.suggest import listed, nearest
-from longfat.errors import InputError
+from longfat.errors import InputError, Place
 from longfat.model.fields import fields_of, read_fields
 from longfat.model.network import Network
 from longfat.model.traffic import FLOWS, Flow
@@ -39,6 +39,11 @@ class Draft:
     tool: str
     node: Node
     fields: Mapping[str, Node]
+
+    @property
+    def place(self) -> Place:
+        """Where it says what it does: its line, if it is a person's, else its ends."""
+        return self.fields.get("run", self.fields[self.tool]).place
 
 
 def draft_flow(name: str, node: Node) -> Draft:
@@ -102,6 +107,10 @@ def read_flow(draft: Draft) -> Flow:
     source, target = found.groups()
     if source == target:
         raise ends.error(f"the flow goes from {source} to itself")
+    for key, field in fields_of(cls).items():
+        if field.is_required and key not in fields:
+            what = f"write {key}: {field.kind.what}"
+            raise draft.node.error(f"the flow {draft.name!r} does not say what to {key}: {what}")
     values = read_fields(cls, fields)
     given = {key: values[field.name] for key, field in fields_of(cls).items() if key in fields}
     if conflict := cls.conflict(given):

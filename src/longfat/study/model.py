@@ -51,6 +51,7 @@ class Planned:
         case: what to run.
         setup_places: where each entry of `case.setup` was written.
         event_places: where each of `case.events` was written.
+        flow_places: where each of `case.flows` was written.
         title: what a table calls it; the case's name where the study gives no title.
         seeds: how many times to run it, with the case's seed and those that follow.
         parameters: of a case of a grid, what each parameter is in it.
@@ -62,6 +63,7 @@ class Planned:
     seeds: int = 1
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict, hash=False)
     event_places: tuple[Place, ...] = ()
+    flow_places: tuple[Place, ...] = ()
 
     def seeded(self) -> tuple[Case, ...]:
         """Return the cases to run: one for each seed, in the seeds' order."""

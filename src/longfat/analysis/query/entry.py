@@ -6,7 +6,6 @@ A run that cannot be read is a row, too, with the reason.
 from __future__ import annotations
 
 from dataclasses import asdict
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -15,15 +14,12 @@ from longfat.analysis.query.kept import Reading
 from longfat.errors import InputError
 from longfat.execution.runs.run import MANIFEST, RUN_FORMAT, SERIES, load_run
 from longfat.model.metric import Unit
-from longfat.model.probes import PROBES
-from longfat.model.traffic import FLOWS
+from longfat.study.metrics import known_metrics
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from longfat.execution.runs import Run
-    from longfat.model.probes import Probe
-    from longfat.model.traffic import Flow
 
 _TEXT, _WHOLE, _REAL = pa.string(), pa.int64(), pa.float64()
 
@@ -125,27 +121,15 @@ def _series(run: Run, probe: str) -> dict[str, Any]:
 
 def _metrics(run: Run) -> list[tuple[str, dict[str, Any]]]:
     """Return the metrics with their units, flow by flow and probe by probe."""
-    kinds = {flow.name: flow.tool for flow in run.case.flows}
-    kinds |= {probe.name: probe.kind for probe in run.case.probes}
-    order = {name: place for place, name in enumerate(kinds)}
-    units = _units()
+    known = known_metrics(run.case)
+    names = [*(flow.name for flow in run.case.flows), *(probe.name for probe in run.case.probes)]
+    order = {name: place for place, name in enumerate(names)}
     found = []
     for name in sorted(run.metrics, key=lambda name: order.get(name.partition(".")[0], len(order))):
-        source, _, metric = name.partition(".")
-        unit = units.get((kinds.get(source, ""), metric)) or _unit_of(metric)
+        metric = known.get(name)
+        unit = metric.unit.value if metric else _unit_of(name)
         found.append((name, {"value": run.metrics[name], "unit": unit}))
     return found
-
-
-@cache
-def _units() -> dict[tuple[str, str], str]:
-    """Return the units of all metrics, by the kind of flow or probe and the metric's name."""
-    kinds: dict[str, type[Flow | Probe]] = {**FLOWS, **PROBES}
-    return {
-        (kind, metric.name): metric.unit.value
-        for kind, of_kind in kinds.items()
-        for metric in of_kind.metrics
-    }
 
 
 def _unit_of(metric: str) -> str | None:

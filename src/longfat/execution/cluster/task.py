@@ -152,6 +152,7 @@ def _run(order: Order, teller: _Teller) -> Outcome:
             parameters=work.parameters,
             setup_places=work.setup_places,
             event_places=work.event_places,
+            flow_places=work.flow_places,
             toolbox=toolbox,
             kernel=kernel,
             on_progress=teller.progress,

@@ -180,7 +180,8 @@ class Tcp(Sampled):
         del epoch_s
         chosen = [flow for flow in flows if flow.name in self.of and flow.has_tcp_sockets]
         ends = find_ends(chosen, raw)
-        return make_table(COLUMNS, decode(read_samples(raw / self.samples_file), ends))
+        samples = read_samples(raw / self.samples_file)
+        return make_table(COLUMNS, decode(samples, ends, flows=chosen))
 
     def measure(self, table: pa.Table) -> dict[str, float]:
         """Measure the sending ends, over all flows and streams."""
@@ -239,11 +240,28 @@ def find_ends(flows: Sequence[Flow], raw: Path) -> Ends:
     """
     found: Ends = {}
     for flow in flows:
-        sender, receiver = ("receiver", "sender") if flow.reverse else ("sender", "receiver")
         for stream, (local, remote) in enumerate(flow.connections(raw)):
-            found[flow.source, local, remote] = End(flow.name, sender, stream)
-            found[flow.target, remote, local] = End(flow.name, receiver, stream)
+            _add_stream(flow, local, remote, stream=stream, ends=found)
     return found
+
+
+def _claim(host: str, local: int, remote: int, *, flows: Sequence[Flow], ends: Ends) -> bool:
+    """Give a socket that no report names to the first flow that says that it is its own."""
+    for flow in flows:
+        if host not in (flow.source, flow.target) or remote == 0:  # a listening one
+            continue
+        client, server = (local, remote) if host == flow.source else (remote, local)
+        if flow.owns_connection(client, server):
+            stream = sum(end.flow == flow.name for end in ends.values()) // 2
+            _add_stream(flow, client, server, stream=stream, ends=ends)
+            return True
+    return False
+
+
+def _add_stream(flow: Flow, client: int, server: int, *, stream: int, ends: Ends) -> None:
+    sender, receiver = ("receiver", "sender") if flow.reverse else ("sender", "receiver")
+    ends[flow.source, client, server] = End(flow.name, sender, stream)
+    ends[flow.target, server, client] = End(flow.name, receiver, stream)
 
 
 def ports_of(message: Message) -> tuple[int, int]:
@@ -252,11 +270,22 @@ def ports_of(message: Message) -> tuple[int, int]:
     return local, remote
 
 
-def decode(messages: Iterable[Message], ends: Ends) -> Iterator[dict[str, Any]]:
-    """Yield a row for each end of a stream of each sample; other sockets are left out."""
+def decode(
+    messages: Iterable[Message], ends: Ends, *, flows: Sequence[Flow] = ()
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each end of a stream of each sample; other sockets are left out.
+
+    Args:
+        messages: the samples.
+        ends: which sockets are of which stream.
+        flows: flows that may have more connections than those; they are added to `ends`.
+    """
     for message in messages:
         host = message.source.node
-        end = ends.get((host, *ports_of(message)))
+        ports = ports_of(message)
+        end = ends.get((host, *ports))
+        if end is None and flows and _claim(host, *ports, flows=flows, ends=ends):
+            end = ends[host, *ports]
         told = end and _socket(message)
         if end and told:
             whose = {"flow": end.flow, "end": end.end, "stream": end.stream}

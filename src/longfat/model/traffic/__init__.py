@@ -5,14 +5,15 @@ from longfat.model.traffic.bulk import Bulk
 from longfat.model.traffic.flow import Flow
 from longfat.model.traffic.iperf3 import Iperf3
 from longfat.model.traffic.ping import Ping
+from longfat.model.traffic.program import Program
 from longfat.model.traffic.transfer import Transfer
 
 FLOWS: Registry[type[Flow]] = Registry(
     "longfat.flows",
     base=Flow,
     tag="tool",
-    own={flow.tool: flow for flow in (Iperf3, Transfer, Ping)},
+    own={flow.tool: flow for flow in (Iperf3, Transfer, Ping, Program)},
 )
 """The kinds of flows by their tools, those of plug-ins among them."""
 
-__all__ = ["FLOWS", "Bulk", "Flow", "Iperf3", "Ping", "Transfer"]
+__all__ = ["FLOWS", "Bulk", "Flow", "Iperf3", "Ping", "Program", "Transfer"]

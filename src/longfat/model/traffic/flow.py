@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from longfat.model.metric import Metric
 
 
+_LIMIT_FACTOR = 3.0
+_LIMIT_SLACK_S = 600.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Process:
     """One command of a flow.
@@ -78,7 +82,6 @@ class Flow(ABC):
 
     tool: ClassVar[str]
     needs: ClassVar[tuple[str, ...]]
-    metrics: ClassVar[tuple[Metric, ...]]
     good_statuses: ClassVar[tuple[int, ...]] = (0,)
 
     name: str
@@ -103,6 +106,16 @@ class Flow(ABC):
         help="it waits for the end of this flow",
     )
     args: tuple[str, ...] = ()
+
+    @property
+    @abstractmethod
+    def metrics(self) -> tuple[Metric, ...]:
+        """What it can measure; a class variable, where that is the same for all flows of a tool."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines of a shell in it that a person wrote."""
+        return ()
 
     @property
     def reverse(self) -> bool:
@@ -156,6 +169,13 @@ class Flow(ABC):
     def duration_s(self) -> float:
         """Return about how long it takes, in seconds of virtual time, for progress and limits."""
 
+    def longest_s(self) -> float:
+        """Return the virtual time after which it can only be broken, in seconds.
+
+        Idle virtual seconds cost nothing, so it can be far off.
+        """
+        return _LIMIT_FACTOR * self.duration_s() + _LIMIT_SLACK_S
+
     def drawn_start_s(self, seed: int) -> float:
         """Return when it starts in a run with this seed: within the spread, evenly spread.
 
@@ -184,6 +204,16 @@ class Flow(ABC):
         """
         del raw
         return []
+
+    def owns_connection(self, client_port: int, server_port: int) -> bool:
+        """Return whether a connection of its two hosts is its own that `connections` lacks.
+
+        Args:
+            client_port: the port at its source.
+            server_port: the port at its target.
+        """
+        del client_port, server_port
+        return False
 
     def cpu_s(self, rate_bps: float) -> float:
         """Return about how much CPU time it takes at a rate, in seconds: see `execution.cost`."""

@@ -65,6 +65,7 @@ class Order:
             out=self.out,
             setup_places=self.planned.setup_places,
             event_places=self.planned.event_places,
+            flow_places=self.planned.flow_places,
             on_start=live.begin,
             on_progress=on_progress,
             pace=None if self.pace is None else Pace(factor=self.pace, from_s=TRAFFIC_START_S),

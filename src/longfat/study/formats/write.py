@@ -251,4 +251,6 @@ def _changed(change: PropertyChange) -> dict[str, object]:
 
 
 def _in_row(value: object) -> object:
+    if isinstance(value, dict):
+        return _row({key: _in_row(one) for key, one in value.items()})
     return _row(value) if isinstance(value, list) else value
