@@ -192,7 +192,7 @@ class RunningNetwork(ABC):
             now_s = self.session.now_s
             self.record.add(now_s, plan.host, as_line(plan.typed), background=plan.listens)
             task = self.session.start(plan.argv, node=plan.host, environment=environment)
-            processes.append((plan, Process(self.session, task, plan.argv)))
+            processes.append((plan, Process(self.session, task, plan.typed)))
             self.on_command(plan.host, processes[-1][1])
             if plan.listens:
                 self.session.run_pending()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -105,8 +106,8 @@ class Recording:
         if case is not None:
             addresses = case.network.host_addresses()
             for flow in case.flows:
-                argv = flow.processes(address=addresses[flow.target], port=5201)[-1].argv
-                self.flows.append(PlayedFlow(flow, " ".join(argv)))
+                client = flow.processes(address=addresses[flow.target], port=5201)[-1]
+                self.flows.append(PlayedFlow(flow, shlex.join(client.typed)))
 
     @property
     def is_over(self) -> bool:
