@@ -52,6 +52,9 @@ ENVIRONMENT = {
 }
 """The environment of every command in a machine."""
 
+SEED_VARIABLE = "LONGFAT_SEED"
+"""The variable that tells programs the case's seed, for random numbers of their own."""
+
 _LIMIT_SLACK_S = 600.0
 
 
@@ -73,7 +76,7 @@ def compile_job(case: Case) -> dict[str, Any]:
         "probes": [probe.order(network=case.network, flows=case.flows) for probe in case.probes],
         "events": _events(case),
         "hosts_file": hosts_file(case.network),
-        "environment": ENVIRONMENT,
+        "environment": {**ENVIRONMENT, SEED_VARIABLE: str(case.seed)},
         "modules": sorted(
             {module for flow in flows for one in flow["processes"] for module in one["forks"][:1]}
             | ({"longfat.guest.files"} if files else set())

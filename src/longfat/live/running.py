@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
-from longfat.execution.compile import SHIMS
+from longfat.execution.compile import SEED_VARIABLE, SHIMS
 from longfat.live.build import build
 from longfat.live.flows import Started
 from longfat.live.link_changes import reshape
@@ -186,7 +186,7 @@ class RunningNetwork(ABC):
         plans = flow.processes(address=server[0], port=server[1])
         processes = []
         for plan in plans:
-            environment = dict(LIVE_ENVIRONMENT)
+            environment = {**LIVE_ENVIRONMENT, SEED_VARIABLE: str(self._case.seed)}
             if plan.shim:
                 environment["LD_PRELOAD"] = f"{SHIMS}/{plan.shim}.so"
             now_s = self.session.now_s

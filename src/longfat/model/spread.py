@@ -63,13 +63,19 @@ def spread_of(values: Iterable[float]) -> Spread:
         raise ValueError("no values have no spread")
     return Spread(
         median=statistics.median(ordered),
-        low=_quantile(ordered, LOW),
-        high=_quantile(ordered, HIGH),
+        low=quantile(ordered, LOW),
+        high=quantile(ordered, HIGH),
         count=len(ordered),
     )
 
 
-def _quantile(ordered: Sequence[float], part: float) -> float:
+def quantile(ordered: Sequence[float], part: float) -> float:
+    """Return a quantile by linear interpolation: definition 7 of Hyndman and Fan (1996).
+
+    Args:
+        ordered: the values, from the least to the largest; at least one.
+        part: which one, 0 to 1.
+    """
     # statistics.quantiles computes the same, but gives 0.020000000000000004 for
     # values that are all 0.02, which would put 0.02 out of the band.
     rank = (len(ordered) - 1) * part

@@ -26,6 +26,7 @@ from longfat.execution.runs.run import (
     sums_of,
 )
 from longfat.execution.runs.space import check_room, disk_full, has_room, is_full_error, write_error
+from longfat.model.flow_path import NotUnderstoodError, flow_path
 from longfat.model.probes.samples import UNREADABLE
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
 
     from longfat.engine.kernel import Kernel
     from longfat.model.case import Case
+    from longfat.model.flow_path import FlowPath
     from longfat.model.parameter import ParameterValue
+    from longfat.model.traffic import Flow
 
 pa = lazy("pyarrow")
 pq = lazy("pyarrow.parquet")
@@ -189,7 +192,18 @@ def measure_flows(case: Case, raw: Path) -> dict[str, float]:
         except (InputError, MachineError) as error:
             raise type(error)(f"flow {flow.name!r}: {error}") from error
         metrics |= {f"{flow.name}.{name}": value for name, value in found.items()}
+    for flow in case.flows:
+        if flow.has_ideal and (path := _path(case, flow, metrics)):
+            found = flow.compare(raw, rate_bps=path.rate_bps, rtt_s=path.rtt_s)
+            metrics |= {f"{flow.name}.{name}": value for name, value in found.items()}
     return metrics
+
+
+def _path(case: Case, flow: Flow, metrics: Mapping[str, float]) -> FlowPath | None:
+    try:
+        return flow_path(case, flow, metrics)
+    except NotUnderstoodError:
+        return None
 
 
 def decode_probes(case: Case, raw: Path, *, series: Path, epoch_s: float) -> dict[str, float]:

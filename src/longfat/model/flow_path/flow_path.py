@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from longfat.model.flow_path.setup_lines import Shaping
     from longfat.model.network import Network
     from longfat.model.tc import QdiscLine
-    from longfat.model.traffic import Bulk, Flow, Ping
+    from longfat.model.traffic import Flow, Ping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ def interface_lines(case: Case, name: str) -> list[QdiscLine]:
     return qdisc_lines(interface, case.setup)
 
 
-def sender_and_receiver(flow: Bulk) -> tuple[str, str]:
+def sender_and_receiver(flow: Flow) -> tuple[str, str]:
     """Return the hosts that send and receive a flow's data."""
     return (flow.target, flow.source) if flow.reverse else (flow.source, flow.target)
 
@@ -80,7 +80,7 @@ class Bottleneck:
     loss: float
 
 
-def bottleneck(case: Case, flow: Bulk) -> Bottleneck | None:
+def bottleneck(case: Case, flow: Flow) -> Bottleneck | None:
     """Return the slowest interface on the way of a flow's data.
 
     Args:
@@ -111,7 +111,7 @@ def bottleneck(case: Case, flow: Bulk) -> Bottleneck | None:
     )
 
 
-def idle_rtt(case: Case, flow: Bulk, metrics: Mapping[str, float]) -> tuple[float, str]:
+def idle_rtt(case: Case, flow: Flow, metrics: Mapping[str, float]) -> tuple[float, str]:
     """Return the round-trip time of a flow's idle path in seconds, and where it is from.
 
     Args:
@@ -129,7 +129,7 @@ def idle_rtt(case: Case, flow: Bulk, metrics: Mapping[str, float]) -> tuple[floa
     return sum(s.delay_s for _, s in ways), "the delay that they add"
 
 
-def flow_path(case: Case, flow: Bulk, metrics: Mapping[str, float]) -> FlowPath | None:
+def flow_path(case: Case, flow: Flow, metrics: Mapping[str, float]) -> FlowPath | None:
     """Return the path of a flow, or None where its rate or RTT is not known.
 
     Args:
@@ -178,7 +178,7 @@ def _shapings(case: Case, start: str, end: str) -> list[tuple[tuple[str, str], S
     return [(place, shaping(interface_lines(case, place[1]))) for place in interfaces]
 
 
-def _idle_ping(case: Case, flow: Bulk) -> Ping | None:
+def _idle_ping(case: Case, flow: Flow) -> Ping | None:
     """Return a ping between the same hosts which ended before the flow began."""
     flows = {other.name: other for other in case.flows}
     before: Flow | None = flow

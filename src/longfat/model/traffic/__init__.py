@@ -6,14 +6,15 @@ from longfat.model.traffic.flow import Flow
 from longfat.model.traffic.iperf3 import Iperf3
 from longfat.model.traffic.ping import Ping
 from longfat.model.traffic.program import Program
+from longfat.model.traffic.requests import Requests
 from longfat.model.traffic.transfer import Transfer
 
 FLOWS: Registry[type[Flow]] = Registry(
     "longfat.flows",
     base=Flow,
     tag="tool",
-    own={flow.tool: flow for flow in (Iperf3, Transfer, Ping, Program)},
+    own={flow.tool: flow for flow in (Iperf3, Transfer, Ping, Requests, Program)},
 )
 """The kinds of flows by their tools, those of plug-ins among them."""
 
-__all__ = ["FLOWS", "Bulk", "Flow", "Iperf3", "Ping", "Program", "Transfer"]
+__all__ = ["FLOWS", "Bulk", "Flow", "Iperf3", "Ping", "Program", "Requests", "Transfer"]

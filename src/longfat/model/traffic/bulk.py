@@ -98,7 +98,8 @@ class Interval:
     sender: bool = True
 
 
-def _congestion_problem(name: str) -> str | None:
+def congestion_problem(name: str) -> str | None:
+    """Return why something cannot be the name of a congestion control; None if it can."""
     if _CONGESTION.fullmatch(name):
         return None
     return f"{name!r} cannot be a congestion control: write a name such as bbr"
@@ -165,7 +166,7 @@ class Bulk(Flow):
         Text(
             what="the name of a congestion control (such as bbr)",
             example="bbr",
-            problem=_congestion_problem,
+            problem=congestion_problem,
         ),
         default=None,
         label="Congestion control",

@@ -9,8 +9,10 @@ apart.
 from __future__ import annotations
 
 import random
+import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from longfat.model.fields import declare, fields_of, phrases
@@ -18,9 +20,14 @@ from longfat.model.kinds import Text, Time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from longfat.model.metric import Metric
+
+
+def guest_python() -> tuple[str, ...]:
+    """Return the words that start Python in a machine: as its own first process runs in it."""
+    python = str(Path(sys._base_executable).resolve())  # type: ignore[attr-defined]
+    return (python, "-I", "-S", "-B")
 
 
 _LIMIT_FACTOR = 3.0
@@ -223,6 +230,22 @@ class Flow(ABC):
     def output_bytes(self) -> float:
         """Return about how much its tool writes."""
         return 0.0
+
+    @property
+    def has_ideal(self) -> bool:
+        """Whether `compare` has something to say."""
+        return False
+
+    def compare(self, raw: Path, *, rate_bps: float, rtt_s: float) -> Mapping[str, float]:
+        """Return what it was like beside what its path allows; metrics as of `measure`.
+
+        Args:
+            raw: the folder of the run's raw files.
+            rate_bps: the rate of its bottleneck, in bit/s.
+            rtt_s: the round-trip time while it is idle, in seconds.
+        """
+        del raw, rate_bps, rtt_s
+        return {}
 
     @abstractmethod
     def measure(self, raw: Path) -> Mapping[str, float]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from longfat.model.fields import REQUIRED, declare
 from longfat.model.kinds import Flag, Integer, Integers, Line, Size, Texts, Time
 from longfat.model.metric import Metric, Unit
 from longfat.model.traffic.extraction import Extraction, Extractions
-from longfat.model.traffic.flow import Flow, Process
+from longfat.model.traffic.flow import Flow, Process, guest_python
 
 MODULE = "longfat.guest.program"
 """What runs it in a machine."""
@@ -263,12 +262,10 @@ class Program(Flow):
 
     def _process(self, host: str, line: str, order: Mapping[str, object], output: str) -> Process:
         words = json.dumps(order, sort_keys=True)
-        # The interpreter that the machine's own first process runs in.
-        python = str(Path(sys._base_executable).resolve())  # type: ignore[attr-defined]
         variables = ("env", *self.environment) if self.environment else ()
         return Process(
             host=host,
-            argv=(python, "-I", "-S", "-B", PROGRAM, words),
+            argv=(*guest_python(), PROGRAM, words),
             shown=(*variables, "sh", "-c", line),
             forks=(MODULE, words),
             output=output,

@@ -16,7 +16,6 @@ differs from iperf3:
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +27,7 @@ from longfat.model.fields import narrowed
 from longfat.model.kinds import Rate
 from longfat.model.metric import Metric
 from longfat.model.traffic.bulk import FAIRNESS, TCP_METRICS, Bulk, Interval, Rows
-from longfat.model.traffic.flow import Process
+from longfat.model.traffic.flow import Process, guest_python
 from longfat.theory.fairness import jain_index
 
 MODULE = "longfat.guest.transfer"
@@ -61,9 +60,7 @@ class Transfer(Bulk):
         sends, receives = self._words(sends=True), self._words(sends=False)
         server = ["listen", address, str(port), *(sends if self.reverse else receives)]
         client = ["connect", address, str(port), *(receives if self.reverse else sends)]
-        # The interpreter that the machine's own first process runs in.
-        python = str(Path(sys._base_executable).resolve())  # type: ignore[attr-defined]
-        ours = (python, "-I", "-S", "-B", PROGRAM)
+        ours = (*guest_python(), PROGRAM)
         typed = ("python3", "-m", MODULE)
         return (
             Process(

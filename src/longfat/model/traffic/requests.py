@@ -1,0 +1,401 @@
+"""requests: requests and responses of many connections, and how long they take.
+
+`longfat.guest.requests` does it, and its docstring says how a request goes and what its time is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from longfat.common.decoding import MOST_RAW_BYTES, decode, read_json
+from longfat.errors import InputError, MachineError
+from longfat.guest.sizes import LARGEST_BYTES, POINTS
+from longfat.model.fields import declare, phrases
+from longfat.model.kinds import Flag, Integer, Rate, Size, Text, Time
+from longfat.model.metric import Metric, Unit
+from longfat.model.spread import quantile
+from longfat.model.traffic.bulk import congestion_problem
+from longfat.model.traffic.flow import Flow, Process, guest_python
+from longfat.model.units import parse_size_bytes
+
+MODULE = "longfat.guest.requests"
+"""What does it in a machine."""
+
+PROGRAM = "/run/longfat/guest/longfat/guest/requests.py"
+"""Where a machine has that."""
+
+SMALL_BYTES, LARGE_BYTES = 100_000, 10_000_000
+"""Responses below the one are small, above the other large."""
+
+_HEADER_BYTES = 16
+_MOST_CLIENTS = 100_000
+_REQUEST_BYTES = 45  # of a report
+
+# Measured: see docs/performance.md and `longfat.execution.cost`.
+_REQUEST_CPU_S = 0.4e-3
+_DRAIN_S = 10.0
+
+
+def _size_problem(text: str) -> str | None:
+    if text in POINTS or text.startswith("/"):
+        return None
+    try:
+        size_bytes = parse_size_bytes(text)
+    except InputError:
+        return (
+            f"{text!r} is neither a size, such as 100KB, nor {' nor '.join(POINTS)}, nor the path "
+            "in the machine of a file with a distribution"
+        )
+    if 1 <= size_bytes <= LARGEST_BYTES:
+        return None
+    return f"{text!r} is outside of what is allowed: 1 to {LARGEST_BYTES} bytes"
+
+
+def _seconds(name: str, title: str) -> Metric:
+    return Metric(f"{name}_s", Unit.SECONDS, title)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requests(Flow):
+    """Requests of the source, which the target answers.
+
+    Attributes:
+        size: the size of responses: one, or a distribution.
+        time_s: for how long requests begin, in seconds.
+        drain_s: how long those that have begun are waited for then, in seconds.
+        load_bps: the responses' rate in the mean, in bit/s: an open loop.
+        every_s: the time between two requests in the mean, in seconds: an open loop.
+        clients: how many ask one after the other: a closed loop.
+        think_s: the time between a response and the next request in the mean, in seconds.
+        request_bytes: the size of a request.
+        fresh: each request has a connection of its own.
+        congestion: the congestion control of the connections.
+    """
+
+    tool: ClassVar[str] = "requests"
+    needs: ClassVar[tuple[str, ...]] = ()
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric("requests", Unit.COUNT, "requests"),
+        Metric("completed", Unit.COUNT, "completed"),
+        Metric("unfinished", Unit.COUNT, "unfinished at the end"),
+        Metric("offered_bps", Unit.BPS, "offered load"),
+        Metric("goodput_bps", Unit.BPS, "goodput"),
+        Metric("connections", Unit.COUNT, "connections"),
+        _seconds("mean", "completion time, mean"),
+        _seconds("p50", "completion time, median"),
+        _seconds("p95", "completion time, 95th percentile"),
+        _seconds("p99", "completion time, 99th percentile"),
+        _seconds("max", "completion time, largest"),
+        _seconds("small_mean", "below 100 kB, mean"),
+        _seconds("small_p99", "below 100 kB, 99th percentile"),
+        _seconds("medium_mean", "100 kB to 10 MB, mean"),
+        _seconds("medium_p99", "100 kB to 10 MB, 99th percentile"),
+        _seconds("large_mean", "above 10 MB, mean"),
+        _seconds("large_p99", "above 10 MB, 99th percentile"),
+        Metric("slowdown_mean", Unit.COUNT, "slowdown, mean"),
+        Metric("slowdown_p50", Unit.COUNT, "slowdown, median"),
+        Metric("slowdown_p99", Unit.COUNT, "slowdown, 99th percentile"),
+    )
+
+    size: str = declare(
+        Text(
+            what="a size or a distribution (such as 100KB or web-search)",
+            example="web-search",
+            problem=_size_problem,
+        ),
+        default="100KB",
+        label="Size",
+        help="the size of responses: one size, `web-search`, `data-mining`, or the path in the "
+        "machine of a file with a distribution",
+        phrase="{} each",
+    )
+    time_s: float = declare(
+        Time(least=0.01, most=86400.0),
+        default=10.0,
+        label="Time",
+        help="for how long requests begin",
+        phrase="{}",
+    )
+    drain_s: float = declare(
+        Time(most=86400.0),
+        default=_DRAIN_S,
+        label="Drain",
+        help="how long those that have begun are waited for after that",
+    )
+    load_bps: int | None = declare(
+        Rate(least=1),
+        default=None,
+        label="Load",
+        help="open loop: requests begin at random times (Poisson), so many that their responses "
+        "are of this rate in the mean",
+        absent="closed loop",
+        phrase="{} offered",
+    )
+    every_s: float | None = declare(
+        Time(least=1e-6, most=86400.0),
+        default=None,
+        label="Every",
+        help="open loop: the mean time between two requests, in place of `load`",
+        absent="closed loop",
+        phrase="every {} in the mean",
+    )
+    clients: int = declare(
+        Integer(least=1, most=_MOST_CLIENTS),
+        default=1,
+        label="Clients",
+        help="closed loop: how many ask, each after the response to its last request",
+        phrase="{} clients",
+    )
+    think_s: float = declare(
+        Time(most=86400.0),
+        default=0.0,
+        label="Think time",
+        help="closed loop: the mean time between a response and the next request (exponentially "
+        "distributed)",
+        phrase="think {}",
+    )
+    request_bytes: int = declare(
+        Size(least=_HEADER_BYTES, most=1 << 20),
+        default=100,
+        label="Request",
+        help="the size of a request",
+    )
+    fresh: bool = declare(
+        Flag(),
+        default=False,
+        label="Fresh connections",
+        help="each request opens a connection of its own; without it, one that is idle is used",
+        phrase="fresh connections",
+    )
+    congestion: str | None = declare(
+        Text(
+            what="the name of a congestion control (such as bbr)",
+            example="bbr",
+            problem=congestion_problem,
+        ),
+        default=None,
+        label="Congestion control",
+        help="TCP's congestion control, which the kernel must have",
+        absent="that of the host",
+        phrase="{}",
+    )
+
+    @classmethod
+    def conflict(cls, given: Mapping[str, object]) -> tuple[str, str] | None:
+        """Reject what is of both an open and a closed loop."""
+        if "load" in given and "every" in given:
+            return "every", "load and every are both given, and each says how many: leave one out"
+        for key in ("clients", "think"):
+            if key in given and ("load" in given or "every" in given):
+                other = "load" if "load" in given else "every"
+                return (
+                    key,
+                    f"{other} begins requests at their times, whoever waits: leave {key} out",
+                )
+        return None
+
+    @property
+    def reverse(self) -> bool:
+        """Yes: the target sends the responses."""
+        return True
+
+    @property
+    def has_tcp_sockets(self) -> bool:
+        """Yes: it is TCP."""
+        return True
+
+    @property
+    def has_ideal(self) -> bool:
+        """Yes: the time of an idle path."""
+        return True
+
+    def summary(self) -> str:
+        """Return what it does in a few words, such as `100KB each, 10 clients`."""
+        return ", ".join(phrases(self)) or f"{self.size} each"
+
+    def duration_s(self) -> float:
+        """Return for how long requests begin."""
+        return self.time_s
+
+    def longest_s(self) -> float:
+        """Return when its client has ended for certain; see `Flow.longest_s`."""
+        return Flow.longest_s(self) + self.drain_s
+
+    def cpu_s(self, rate_bps: float) -> float:
+        """Return about how much CPU time it takes."""
+        if self.every_s is not None:
+            return self.time_s / self.every_s * _REQUEST_CPU_S
+        bits = 8 * (float(parse_size_bytes(self.size)) if self.size[0].isdigit() else 1e6)
+        return self.time_s * (self.load_bps or rate_bps) / bits * _REQUEST_CPU_S
+
+    def output_bytes(self) -> float:
+        """Return about how much its report takes."""
+        return self.cpu_s(0.0) / _REQUEST_CPU_S * _REQUEST_BYTES
+
+    def processes(self, *, address: str, port: int) -> tuple[Process, ...]:
+        """Return the server and the client."""
+        server = ["serve", address, str(port)]
+        if self.congestion is not None:
+            server += ["--congestion", self.congestion]
+        size = str(parse_size_bytes(self.size)) if self.size[0].isdigit() else self.size
+        client = ["ask", address, str(port), self.name, "--size", size]
+        client += ["--time", f"{self.time_s:.9g}", "--drain", f"{self.drain_s:.9g}"]
+        client += ["--request", str(self.request_bytes)]
+        if self.fresh:
+            client += ["--fresh", "1"]
+        if self.load_bps is not None:
+            client += ["--load", str(self.load_bps)]
+        elif self.every_s is not None:
+            client += ["--every", f"{self.every_s:.9g}"]
+        else:
+            client += ["--clients", str(self.clients), "--think", f"{self.think_s:.9g}"]
+        return (
+            self._process(self.target, server, f"{self.name}.server.txt", listens=True),
+            self._process(self.source, client, self._client_file, listens=False),
+        )
+
+    def _process(self, host: str, words: list[str], output: str, *, listens: bool) -> Process:
+        return Process(
+            host=host,
+            argv=(*guest_python(), PROGRAM, *words),
+            shown=("python3", "-m", MODULE, *words),
+            forks=(MODULE, *words),
+            output=output,
+            listens=listens,
+        )
+
+    @property
+    def _client_file(self) -> str:
+        return f"{self.name}.client.json"
+
+    def connections(self, raw: Path) -> list[tuple[int, int]]:
+        """Return the ports of its connections, in the order in which they were opened."""
+        report = self._report(raw)
+        return [(port, report.server_port) for port in dict.fromkeys(report.ports)]
+
+    def responses(self, raw: Path) -> list[Response]:
+        """Read what became of each request, in the order of their times.
+
+        Raises:
+            MachineError: as `measure`.
+        """
+        return list(_responses(self._report(raw)))
+
+    def measure(self, raw: Path) -> dict[str, float]:
+        """Read the metrics from the client's report; those of which there is nothing are left out.
+
+        Raises:
+            MachineError: the report is missing, or not whole.
+        """
+        report = self._report(raw)
+        every = list(_responses(report))
+        done = [one for one in every if one.took_s is not None]
+        found: dict[str, float] = {
+            "requests": len(every),
+            "completed": len(done),
+            "unfinished": len(every) - len(done),
+            "offered_bps": sum(one.size_bytes for one in every) * 8 / self.time_s,
+            "connections": len(report.ports),
+        }
+        if report.time_ns:
+            bits = sum(one.size_bytes for one in done) * 8
+            found["goodput_bps"] = bits / (report.time_ns / 1e9)
+        found |= _times("", done, ("mean", "p50", "p95", "p99", "max"))
+        for name, is_of in _CLASSES.items():
+            those = [one for one in done if is_of(one.size_bytes)]
+            found |= _times(f"{name}_", those, ("mean", "p99"))
+        return found
+
+    def compare(self, raw: Path, *, rate_bps: float, rtt_s: float) -> dict[str, float]:
+        """Return the slowdown: each time, divided by that of an idle path; see `Flow.compare`.
+
+        On an idle path a response takes a round trip and the time of its bytes at the rate.
+        """
+        values = sorted(
+            one.took_s / (one.size_bytes * 8 / rate_bps + rtt_s)
+            for one in _responses(self._report(raw))
+            if one.took_s is not None
+        )
+        if not values:
+            return {}
+        return {
+            "slowdown_mean": math.fsum(values) / len(values),
+            "slowdown_p50": quantile(values, 0.5),
+            "slowdown_p99": quantile(values, 0.99),
+        }
+
+    def _report(self, raw: Path) -> _Report:
+        where = f"{self._client_file}: not a JSON report of requests"
+        path = raw / self._client_file
+        try:
+            data = read_json(path, most_bytes=MOST_RAW_BYTES, where=where, error=MachineError)
+        except OSError as error:
+            raise MachineError(f"{where}: {error.strerror}") from None
+        where = f"{self._client_file}: not a whole report of requests"
+        return decode(_Report, data, where=where, error=MachineError)
+
+
+_CLASSES: Mapping[str, Callable[[int], bool]] = {
+    "small": lambda size: size < SMALL_BYTES,
+    "medium": lambda size: SMALL_BYTES <= size <= LARGE_BYTES,
+    "large": lambda size: size > LARGE_BYTES,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What became of a request.
+
+    Attributes:
+        start_s: its time, in seconds after the flow's start.
+        size_bytes: how large its response is.
+        took_s: how long it took until the last byte of that was there, in seconds; None if it
+            was not there at the end.
+    """
+
+    start_s: float
+    size_bytes: int
+    took_s: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Report:
+    """What `longfat.guest.requests` prints."""
+
+    program: Literal["longfat requests"]
+    time_ns: int
+    mean_bytes: float
+    server_port: int
+    ports: list[int]
+    requests: list[tuple[int, int, int]]
+
+    def __post_init__(self) -> None:
+        if self.time_ns < 0:
+            raise ValueError("it ended before it began")
+        for start_ns, size_bytes, end_ns in self.requests:
+            if start_ns < 0 or size_bytes < 1 or (end_ns != -1 and end_ns < start_ns):
+                raise ValueError("a request in it cannot be")
+
+
+def _responses(report: _Report) -> Iterator[Response]:
+    for start_ns, size_bytes, end_ns in report.requests:
+        took_s = None if end_ns == -1 else (end_ns - start_ns) / 1e9
+        yield Response(start_ns / 1e9, size_bytes, took_s)
+
+
+def _times(prefix: str, done: Sequence[Response], names: Sequence[str]) -> dict[str, float]:
+    times_s = sorted(one.took_s for one in done if one.took_s is not None)
+    if not times_s:
+        return {}
+    values = {
+        "mean": math.fsum(times_s) / len(times_s),
+        "p50": quantile(times_s, 0.5),
+        "p95": quantile(times_s, 0.95),
+        "p99": quantile(times_s, 0.99),
+        "max": times_s[-1],
+    }
+    return {f"{prefix}{name}_s": values[name] for name in names}
