@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 
 from longfat.common.decoding import MOST_RAW_BYTES, decode, read_json
 from longfat.errors import InputError, MachineError
-from longfat.guest.sizes import LARGEST_BYTES, POINTS
+from longfat.guest.sizes import LARGEST_BYTES, POINTS, named
 from longfat.model.fields import declare, phrases
 from longfat.model.kinds import Flag, Integer, Rate, Size, Text, Time
 from longfat.model.metric import Metric, Unit
@@ -36,7 +36,10 @@ _MOST_CLIENTS = 100_000
 _REQUEST_BYTES = 45  # of a report
 
 # Measured: see docs/performance.md and `longfat.execution.cost`.
-_REQUEST_CPU_S = 0.4e-3
+_REQUEST_CPU_S = 0.6e-3
+_PACKET_CPU_S, _PACKET_BYTES = 30e-6, 1448
+_MOST_BPS = 1e9  # what a closed loop is taken to carry at most
+_ROUND_S = 0.02  # and how long its responses take
 _DRAIN_S = 10.0
 
 
@@ -227,22 +230,42 @@ class Requests(Flow):
 
     def cpu_s(self, rate_bps: float) -> float:
         """Return about how much CPU time it takes."""
-        if self.every_s is not None:
-            return self.time_s / self.every_s * _REQUEST_CPU_S
-        bits = 8 * (float(parse_size_bytes(self.size)) if self.size[0].isdigit() else 1e6)
-        return self.time_s * (self.load_bps or rate_bps) / bits * _REQUEST_CPU_S
+        del rate_bps
+        each = _REQUEST_CPU_S + self._mean_bytes / _PACKET_BYTES * _PACKET_CPU_S
+        return self._count * each
 
     def output_bytes(self) -> float:
         """Return about how much its report takes."""
-        return self.cpu_s(0.0) / _REQUEST_CPU_S * _REQUEST_BYTES
+        return self._count * _REQUEST_BYTES
+
+    @property
+    def _mean_bytes(self) -> float:
+        """The mean size of a response, in bytes; a guess, where a file says it."""
+        if self.size.startswith("/"):
+            return float(LARGE_BYTES) / 10
+        return named(self._size_word).mean_bytes
+
+    @property
+    def _count(self) -> float:
+        """About how many requests there are."""
+        every_s = self.every_s
+        if self.load_bps is not None:
+            every_s = self._mean_bytes * 8 / self.load_bps
+        if every_s is None:
+            full_s = self._mean_bytes * 8 / _MOST_BPS
+            every_s = max((self.think_s + _ROUND_S) / self.clients, full_s)
+        return self.time_s / every_s
+
+    @property
+    def _size_word(self) -> str:
+        return str(parse_size_bytes(self.size)) if self.size[0].isdigit() else self.size
 
     def processes(self, *, address: str, port: int) -> tuple[Process, ...]:
         """Return the server and the client."""
         server = ["serve", address, str(port)]
         if self.congestion is not None:
             server += ["--congestion", self.congestion]
-        size = str(parse_size_bytes(self.size)) if self.size[0].isdigit() else self.size
-        client = ["ask", address, str(port), self.name, "--size", size]
+        client = ["ask", address, str(port), self.name, "--size", self._size_word]
         client += ["--time", f"{self.time_s:.9g}", "--drain", f"{self.drain_s:.9g}"]
         client += ["--request", str(self.request_bytes)]
         if self.fresh:
@@ -305,7 +328,7 @@ class Requests(Flow):
             bits = sum(one.size_bytes for one in done) * 8
             found["goodput_bps"] = bits / (report.time_ns / 1e9)
         found |= _times("", done, ("mean", "p50", "p95", "p99", "max"))
-        for name, is_of in _CLASSES.items():
+        for name, (_, is_of) in CLASSES.items():
             those = [one for one in done if is_of(one.size_bytes)]
             found |= _times(f"{name}_", those, ("mean", "p99"))
         return found
@@ -339,11 +362,12 @@ class Requests(Flow):
         return decode(_Report, data, where=where, error=MachineError)
 
 
-_CLASSES: Mapping[str, Callable[[int], bool]] = {
-    "small": lambda size: size < SMALL_BYTES,
-    "medium": lambda size: SMALL_BYTES <= size <= LARGE_BYTES,
-    "large": lambda size: size > LARGE_BYTES,
+CLASSES: Mapping[str, tuple[str, Callable[[int], bool]]] = {
+    "small": ("below 100 kB", lambda size: size < SMALL_BYTES),
+    "medium": ("100 kB to 10 MB", lambda size: SMALL_BYTES <= size <= LARGE_BYTES),
+    "large": ("above 10 MB", lambda size: size > LARGE_BYTES),
 }
+"""Classes of responses: a title, and which sizes are of it, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from longfat.model.metric import Unit
 from longfat.model.traffic import Bulk, Ping
-from longfat.output.plot import MOST_ORBITS, draw_panels, draw_phase
+from longfat.output.plot import MOST_ORBITS, draw_chart, draw_panels, draw_phase
 from longfat.output.report.charts import ChartData
+from longfat.output.report.completion import completion_charts
 from longfat.output.report.groups import seeds_note, verdict_groups
 from longfat.output.report.series import Series
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from longfat.analysis.verdict import Verdict
-    from longfat.output.plot import Panel, PhaseTrace
+    from longfat.output.plot import Chart, Panel, PhaseTrace
 
 _OVER_TIME = ("throughput", "rtt", "cwnd", "queue", "retransmits")
 _MOST_LINES = 7  # as many as there are colours
@@ -98,8 +99,28 @@ def galleries(verdict: Verdict) -> tuple[FigureGroup, ...]:
             if pings is None
             else (_over_time("ping", "", [pings], _PING_TIME, note=seeds_note(groups)),),
         ),
+        FigureGroup(
+            "Completion times of requests",
+            "completion",
+            tuple(_completion(chart) for chart in completion_charts(groups)),
+        ),
     )
     return tuple(gallery for gallery in shown if gallery.exhibits)
+
+
+def _completion(chart: Chart) -> ReportFigure:
+    def draw(width_in: float, title: str) -> Figure:
+        return draw_chart(chart, title=title or chart.title, width_in=width_in)
+
+    return ReportFigure(
+        chart.name,
+        "",
+        f"The distribution of the {chart.title.lower()}, by the size of responses.",
+        chart.note,
+        draw,
+        lambda data: data.add_chart(chart.name, chart),
+        shown=(chart,),
+    )
 
 
 def _panels(series: Series) -> list[Panel]:

@@ -42,7 +42,7 @@ FIGURES = "figures"
 _PLOT_FORMS = ("png", "pdf")
 
 # What plots/ has of the page's figures; with the name of a case where each has its own.
-_FILED = re.compile(r"(traffic|ping)(-.*)?")
+_FILED = re.compile(r"(traffic|ping|completion)(-.*)?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,40 @@
+"""The studies of this folder run, and their claims hold."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+
+
+def run(name: str, cwd: Path) -> dict[str, Any]:
+    """Run a study as a person does; return its cases."""
+    program = Path(sys.executable).with_name("longfat")
+    done = subprocess.run(
+        [program, "run", HERE / name, "--json", "--no-report", "--no-cache"],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    cases: dict[str, Any] = json.loads(done.stdout)["cases"]
+    return cases
+
+
+def test_a_page_load(tmp_path: Path) -> None:
+    metrics = run("page", tmp_path)["slow"]["metrics"]
+    # 500 KB from slow start over a line of 20 Mbit/s and 40 ms.
+    assert metrics["page.load_s"] == pytest.approx(0.483397, rel=0.01)
+    assert metrics["tcp.peak_rtt_s"] > 0.04
+
+
+def test_short_flows(tmp_path: Path) -> None:
+    metrics = run("short-flows", tmp_path)["fq"]["metrics"]
+    assert metrics["web.slowdown_p50"] < 5
