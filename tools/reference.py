@@ -18,7 +18,7 @@ from longfat.model.fields import Field, fields_of
 from longfat.model.network import CpuCosts, Host, HostTiming, Link, LinkImpairments, Network
 from longfat.model.probes import Capture
 from longfat.model.probes.probe import Sampled
-from longfat.model.traffic import Flow, Iperf3, Ping, Program, Requests, Transfer
+from longfat.model.traffic import Cbr, Flow, Iperf3, Ping, Program, Requests, Transfer
 from longfat.model.traffic.extraction import Extraction
 from longfat.study.expand import Settings
 
@@ -44,6 +44,7 @@ TABLES: Mapping[str, Iterable[Field]] = {
     "transfer": _own(Transfer),
     "ping": _own(Ping),
     "requests": _own(Requests),
+    "cbr": _own(Cbr),
     "program": _own(Program),
     "metric": fields_of(Extraction).values(),
     "event": fields_of(LinkChange).values(),

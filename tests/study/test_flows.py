@@ -12,7 +12,7 @@ FLOWS = [
     (
         "{count: 4}",
         "9:6: flows.x",
-        "the flow 'x' names no tool: write one of iperf3, transfer, ping, requests, program",
+        "the flow 'x' names no tool: write one of iperf3, transfer, ping, requests, cbr, program",
     ),
     (
         "{ping: h1 -> h2, iperf3: h1 -> h2}",

@@ -14,6 +14,7 @@ raises ValueError.
 * `buffers`: how much a router should hold
 * `red`, `adaptive_red`: random early detection, plain and gentle, and adaptive
 * `red_parameters`: what to write behind `tc qdisc add ... red`
+* `e_model`: how good people find a call
 * `fairness`: how evenly flows share
 * `tbf`: the token bucket filter's burst, limit and delay
 """

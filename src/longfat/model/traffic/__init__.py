@@ -2,6 +2,7 @@
 
 from longfat.common.plugins import Registry
 from longfat.model.traffic.bulk import Bulk
+from longfat.model.traffic.cbr import Cbr
 from longfat.model.traffic.flow import Flow
 from longfat.model.traffic.iperf3 import Iperf3
 from longfat.model.traffic.ping import Ping
@@ -13,8 +14,8 @@ FLOWS: Registry[type[Flow]] = Registry(
     "longfat.flows",
     base=Flow,
     tag="tool",
-    own={flow.tool: flow for flow in (Iperf3, Transfer, Ping, Requests, Program)},
+    own={flow.tool: flow for flow in (Iperf3, Transfer, Ping, Requests, Cbr, Program)},
 )
 """The kinds of flows by their tools, those of plug-ins among them."""
 
-__all__ = ["FLOWS", "Bulk", "Flow", "Iperf3", "Ping", "Program", "Requests", "Transfer"]
+__all__ = ["FLOWS", "Bulk", "Cbr", "Flow", "Iperf3", "Ping", "Program", "Requests", "Transfer"]
