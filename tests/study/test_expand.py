@@ -234,7 +234,8 @@ def test_the_reference_shows_what_can_be_read(tmp_path: Path) -> None:
     text = (REPOSITORY / "docs/study-format.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     # The figures are those of several studies.
-    whole, network, timed, framed, files, typed, probes, events, flows, *others = blocks
+    whole, network, timed, framed, files, typed, *others = blocks
+    requests, program, probes, events, flows, *others = others
     layout, coupled, _figures, claims, over_cases = others
     routed = tmp_path / "routed.yaml"
     routed.write_text(f"title: x\n{network}flows: {{x: {{ping: h1 -> h2}}}}\n", encoding="utf-8")
@@ -254,6 +255,10 @@ def test_the_reference_shows_what_can_be_read(tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text(whole, encoding="utf-8")
     assert list(read_study(tmp_path).cases) == ["drop-tail", "small-buffer"]
     assert [flow.name for flow in plan(flows, tmp_path)["short"].case.flows] == ["bulk"]
+    (web,) = case_of(requests, tmp_path).flows
+    assert web.tool == "requests"
+    (page,) = case_of(program, tmp_path).flows
+    assert [metric.name for metric in page.metrics][:2] == ["load_s", "rate_bps"]
     links = "network: {hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}, switches: [s1, s2], "
     links += "links: [[h1, s1], [s1, s2], [s2, h2]]}\n"
     file = tmp_path / "events.yaml"

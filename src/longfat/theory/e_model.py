@@ -43,7 +43,7 @@ def call_quality(
 ) -> CallQuality:
     """Return how good a call is.
 
-    R = Ro - Is - Id - Ie,eff + A, the Recommendation's equation 7-1, of which delay decides Id
+    Source: ITU-T G.107: R = Ro - Is - Id - Ie,eff + A (equation 7-1), of which delay decides Id
     (7-17 to 7-28, with T = Ta = Tr / 2) and loss Ie,eff (7-29, losses being random: BurstR = 1).
 
     Args:
@@ -69,7 +69,16 @@ def call_quality(
 
 
 def mean_opinion_score(r: float) -> float:
-    """Return the mean opinion score of a rating factor: annex B, equation B-4."""
+    """Return the mean opinion score of a rating factor.
+
+    Source: ITU-T G.107, annex B, equation B-4: 1 + 0.035 R + R (R - 60) (100 - R) 7e-6.
+
+    Args:
+        r: the transmission rating factor.
+
+    >>> round(mean_opinion_score(90), 2)
+    4.34
+    """
     if r <= 0:
         return 1.0
     if r >= 100:
