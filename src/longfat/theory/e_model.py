@@ -45,6 +45,7 @@ def call_quality(
 
     Source: ITU-T G.107: R = Ro - Is - Id - Ie,eff + A (equation 7-1), of which delay decides Id
     (7-17 to 7-28, with T = Ta = Tr / 2) and loss Ie,eff (7-29, losses being random: BurstR = 1).
+    Valid for speech of 300 to 3400 Hz in a conversation.
 
     Args:
         delay_s: from mouth to ear, in seconds.
@@ -76,9 +77,17 @@ def mean_opinion_score(r: float) -> float:
     Args:
         r: the transmission rating factor.
 
+    Returns:
+        The score, 1 to 4.5, which are its bounds where `r` is below 6.5 or above 100.
+
+    Raises:
+        ValueError: `r` is no number.
+
     >>> round(mean_opinion_score(90), 2)
     4.34
     """
+    if math.isnan(r):
+        raise ValueError("r must be a number")
     if r <= 0:
         return 1.0
     if r >= 100:
