@@ -206,7 +206,7 @@ class LiveHost(Node):
             raise InputError(f"{late[0]}: traffic of a live network starts when it is called")
         values = values_of(cls, options, what=tool)
         for key, field in fields_of(cls).items():
-            if field.is_required and key not in options:
+            if field.is_required and options.get(key) is None:
                 raise InputError(f"{tool} has to be told {key}: {field.kind.what}")
         if conflict := cls.conflict(options):
             raise InputError(conflict[1])

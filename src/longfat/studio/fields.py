@@ -32,7 +32,8 @@ def form_fields() -> dict[str, Any]:
 
 def _info(field: Field) -> dict[str, Any]:
     kind = field.kind
-    shown = kind.text(field.default) if field.default not in (None, (), "") else kind.example
+    has_default = not field.is_required and field.default not in (None, (), "")
+    shown = kind.text(field.default) if has_default else kind.example
     return {
         "key": field.key,
         "label": field.about.label,

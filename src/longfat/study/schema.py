@@ -199,7 +199,7 @@ def _flow() -> dict[str, Any]:
                 ),
                 **_fields(fields_of(cls).values()),
             },
-            required=(tool,),
+            required=(tool, *(key for key, field in fields_of(cls).items() if field.is_required)),
         )
         for tool, cls in FLOWS.items()
     ]
