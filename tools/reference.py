@@ -18,7 +18,7 @@ from longfat.model.fields import Field, fields_of
 from longfat.model.network import CpuCosts, Host, HostTiming, Link, LinkImpairments, Network
 from longfat.model.probes import Capture
 from longfat.model.probes.probe import Sampled
-from longfat.model.traffic import Cbr, Flow, Iperf3, Ping, Program, Requests, Transfer
+from longfat.model.traffic import Cbr, Flow, Iperf3, Ping, Program, Requests, Transfer, Video
 from longfat.model.traffic.extraction import Extraction
 from longfat.study.expand import Settings
 
@@ -45,6 +45,7 @@ TABLES: Mapping[str, Iterable[Field]] = {
     "ping": _own(Ping),
     "requests": _own(Requests),
     "cbr": _own(Cbr),
+    "video": _own(Video),
     "program": _own(Program),
     "metric": fields_of(Extraction).values(),
     "event": fields_of(LinkChange).values(),

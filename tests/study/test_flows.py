@@ -12,7 +12,8 @@ FLOWS = [
     (
         "{count: 4}",
         "9:6: flows.x",
-        "the flow 'x' names no tool: write one of iperf3, transfer, ping, requests, cbr, program",
+        "the flow 'x' names no tool: write one of iperf3, transfer, ping, requests, cbr, video, "
+        "program",
     ),
     (
         "{ping: h1 -> h2, iperf3: h1 -> h2}",

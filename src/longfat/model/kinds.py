@@ -550,7 +550,7 @@ class Texts(Kind[tuple[str, ...]]):
         texts = tuple(one.line(self.each) for one in sources)
         if found := self.problem(texts):
             index, reason = found
-            raise sources[index].error(reason)
+            raise (sources[index] if sources else source).error(reason)
         return texts
 
     def of(self, value: object) -> tuple[str, ...]:

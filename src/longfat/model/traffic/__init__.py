@@ -9,13 +9,25 @@ from longfat.model.traffic.ping import Ping
 from longfat.model.traffic.program import Program
 from longfat.model.traffic.requests import Requests
 from longfat.model.traffic.transfer import Transfer
+from longfat.model.traffic.video import Video
 
 FLOWS: Registry[type[Flow]] = Registry(
     "longfat.flows",
     base=Flow,
     tag="tool",
-    own={flow.tool: flow for flow in (Iperf3, Transfer, Ping, Requests, Cbr, Program)},
+    own={flow.tool: flow for flow in (Iperf3, Transfer, Ping, Requests, Cbr, Video, Program)},
 )
 """The kinds of flows by their tools, those of plug-ins among them."""
 
-__all__ = ["FLOWS", "Bulk", "Cbr", "Flow", "Iperf3", "Ping", "Program", "Requests", "Transfer"]
+__all__ = [
+    "FLOWS",
+    "Bulk",
+    "Cbr",
+    "Flow",
+    "Iperf3",
+    "Ping",
+    "Program",
+    "Requests",
+    "Transfer",
+    "Video",
+]

@@ -1,0 +1,259 @@
+"""video: adaptive video: segments at the rates of a ladder, a buffer, and when playing stalled.
+
+`longfat.guest.video` plays it, and its docstring says how.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from longfat.common.decoding import MOST_RAW_BYTES, decode, read_json
+from longfat.errors import InputError, MachineError
+from longfat.model.fields import declare, phrases
+from longfat.model.kinds import Text, Texts, Time
+from longfat.model.metric import Metric, Unit
+from longfat.model.traffic.flow import Flow, Process, guest_python
+from longfat.model.units import parse_rate_bps
+
+MODULE = "longfat.guest.video"
+"""What does it in a machine."""
+
+PROGRAM = "/run/longfat/guest/longfat/guest/video.py"
+"""Where a machine has that."""
+
+ADAPTATIONS = ("buffer", "throughput")
+
+_MOST_RATES = 20
+_SEGMENT_BYTES = 40  # of a report
+
+# Measured: see docs/performance.md and `longfat.execution.cost`.
+_BIT_CPU_S = 30e-6 / (1448 * 8)
+
+
+def _ladder_problem(texts: tuple[str, ...]) -> tuple[int, str] | None:
+    if not 1 <= len(texts) <= _MOST_RATES:
+        return 0, f"{len(texts)} rates, and a ladder has 1 to {_MOST_RATES}"
+    before = 0
+    for index, text in enumerate(texts):
+        try:
+            rate_bps = parse_rate_bps(text)
+        except InputError as error:
+            return index, error.message
+        if rate_bps <= before:
+            return index, f"{text!r} is not above the rate before it: write them from the lowest"
+        before = rate_bps
+    return None
+
+
+def _adaptation_problem(text: str) -> str | None:
+    return None if text in ADAPTATIONS else f"{text!r} is none of {', '.join(ADAPTATIONS)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Video(Flow):
+    """A video that the source plays and the target serves.
+
+    Attributes:
+        time_s: how long it is watched, from the first request on, in seconds.
+        ladder: the rates that there are, from the lowest.
+        segment_s: how long a segment plays, in seconds.
+        buffer_s: how much the player takes in before it waits, in seconds.
+        adaptation: how it chooses rates: `buffer` or `throughput`.
+    """
+
+    tool: ClassVar[str] = "video"
+    needs: ClassVar[tuple[str, ...]] = ()
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric("segments", Unit.COUNT, "segments"),
+        Metric("bitrate_bps", Unit.BPS, "mean bitrate"),
+        Metric("startup_s", Unit.SECONDS, "startup delay"),
+        Metric("stalls", Unit.COUNT, "stalls"),
+        Metric("stalled_s", Unit.SECONDS, "stalled"),
+        Metric("stalled_share", Unit.FRACTION, "share of time stalled"),
+        Metric("switches", Unit.COUNT, "switches of the bitrate"),
+        Metric("throughput_bps", Unit.BPS, "mean throughput of segments"),
+    )
+
+    time_s: float = declare(
+        Time(least=0.1, most=86400.0),
+        default=60.0,
+        label="Time",
+        help="how long it is watched, from the first request on",
+        phrase="{}",
+    )
+    ladder: tuple[str, ...] = declare(
+        Texts(
+            what="a list of rates from the lowest (such as [500kbit, 2mbit, 6mbit])",
+            each="a rate",
+            problem=_ladder_problem,
+        ),
+        default=("300kbit", "750kbit", "1500kbit", "3mbit", "6mbit"),
+        label="Ladder",
+        help="the rates of the video, from the lowest",
+    )
+    segment_s: float = declare(
+        Time(least=0.1, most=60.0),
+        default=4.0,
+        label="Segment",
+        help="how long a segment plays",
+        phrase="segments of {}",
+    )
+    buffer_s: float = declare(
+        Time(least=0.2, most=3600.0),
+        default=60.0,
+        label="Buffer",
+        help="how much the player takes in before it waits; at least two segments",
+    )
+    adaptation: str = declare(
+        Text(
+            what="how it chooses rates: buffer or throughput",
+            example="throughput",
+            problem=_adaptation_problem,
+        ),
+        default="buffer",
+        label="Adaptation",
+        help="what the player chooses rates by: its `buffer` (BBA-0), or the `throughput` of the "
+        "last segments",
+        phrase="by {}",
+    )
+
+    @classmethod
+    def conflict(cls, given: Mapping[str, object]) -> tuple[str, str] | None:
+        """Reject a buffer that holds less than two segments."""
+        segment_s, buffer_s = given.get("segment", 4.0), given.get("buffer", 60.0)
+        both = isinstance(segment_s, float) and isinstance(buffer_s, float)
+        if both and buffer_s < 2 * segment_s:  # type: ignore[operator]
+            key = "buffer" if "buffer" in given else "segment"
+            return key, f"a buffer of {buffer_s:g} s does not hold two segments of {segment_s:g} s"
+        return None
+
+    @property
+    def reverse(self) -> bool:
+        """Yes: the target sends the video."""
+        return True
+
+    @property
+    def has_tcp_sockets(self) -> bool:
+        """Yes: one connection."""
+        return True
+
+    @property
+    def has_known_duration(self) -> bool:
+        """Yes: it ends after its time, whatever came."""
+        return True
+
+    @property
+    def rates_bps(self) -> tuple[int, ...]:
+        """The rates of the ladder, in bit/s."""
+        return tuple(map(parse_rate_bps, self.ladder))
+
+    def summary(self) -> str:
+        """Return what it does in a few words, such as `60 s, up to 6mbit`."""
+        return ", ".join([*phrases(self), f"up to {self.ladder[-1]}"])
+
+    def duration_s(self) -> float:
+        """Return how long it is watched."""
+        return self.time_s
+
+    def cpu_s(self, rate_bps: float) -> float:
+        """Return about how much CPU time it takes."""
+        del rate_bps
+        return (self.time_s + self.buffer_s) * self.rates_bps[-1] * _BIT_CPU_S
+
+    def output_bytes(self) -> float:
+        """Return about how much its report takes."""
+        return (self.time_s + self.buffer_s) / self.segment_s * _SEGMENT_BYTES
+
+    def processes(self, *, address: str, port: int) -> tuple[Process, ...]:
+        """Return the server and the player."""
+        times = (self.time_s, self.segment_s, self.buffer_s)
+        play = ["play", address, str(port), *(str(round(one * 1e9)) for one in times)]
+        play += [self.adaptation, *map(str, self.rates_bps)]
+        serve = ["serve", address, str(port)]
+        return (
+            self._process(self.target, serve, f"{self.name}.server.txt", listens=True),
+            self._process(self.source, play, self._client_file, listens=False),
+        )
+
+    def _process(self, host: str, words: list[str], output: str, *, listens: bool) -> Process:
+        return Process(
+            host=host,
+            argv=(*guest_python(), PROGRAM, *words),
+            shown=("python3", "-m", MODULE, *words),
+            forks=(MODULE, *words),
+            output=output,
+            listens=listens,
+        )
+
+    @property
+    def _client_file(self) -> str:
+        return f"{self.name}.client.json"
+
+    def connections(self, raw: Path) -> list[tuple[int, int]]:
+        """Return the ports of its connection."""
+        report = self._report(raw)
+        return [(report.port, report.server_port)]
+
+    def measure(self, raw: Path) -> dict[str, float]:
+        """Read the metrics from the player's report; those of which there is nothing are left out.
+
+        Raises:
+            MachineError: the report is missing, or not whole.
+        """
+        report = self._report(raw)
+        rates = self.rates_bps
+        whole = [one for one in report.segments if one[1] >= 0]
+        stalled_s = sum(end_ns - begin_ns for begin_ns, end_ns in report.stalls) / 1e9
+        found: dict[str, float] = {
+            "segments": len(whole),
+            "stalls": len(report.stalls),
+            "stalled_s": stalled_s,
+        }
+        if whole:
+            chosen = [rates[number] for _, _, number in whole]
+            took_s = sum(end_ns - begin_ns for begin_ns, end_ns, _ in whole) / 1e9
+            found["bitrate_bps"] = math.fsum(chosen) / len(chosen)
+            found["startup_s"] = report.started_ns / 1e9
+            found["switches"] = sum(a != b for a, b in pairwise(chosen))
+            watched_s = self.time_s - found["startup_s"]
+            found["stalled_share"] = min(1.0, stalled_s / watched_s) if watched_s > 0 else 0.0
+            if took_s:
+                found["throughput_bps"] = math.fsum(chosen) * self.segment_s / took_s
+        return found
+
+    def _report(self, raw: Path) -> _Report:
+        where = f"{self._client_file}: not a JSON report of a video"
+        path = raw / self._client_file
+        try:
+            data = read_json(path, most_bytes=MOST_RAW_BYTES, where=where, error=MachineError)
+        except OSError as error:
+            raise MachineError(f"{where}: {error.strerror}") from None
+        where = f"{self._client_file}: not a whole report of a video"
+        report = decode(_Report, data, where=where, error=MachineError)
+        if any(not 0 <= number < len(self.ladder) for _, _, number in report.segments):
+            raise MachineError(f"{where}: a rate in it is not of the ladder")
+        return report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Report:
+    """What the player of `longfat.guest.video` prints."""
+
+    program: Literal["longfat video"]
+    started_ns: int
+    port: int
+    server_port: int
+    stalls: list[tuple[int, int]]
+    segments: list[tuple[int, int, int]]
+
+    def __post_init__(self) -> None:
+        spans = [*self.stalls, *((a, b) for a, b, _ in self.segments if b != -1)]
+        if any(not 0 <= begin_ns <= end_ns for begin_ns, end_ns in spans):
+            raise ValueError("something in it ended before it began")
+        if self.started_ns < 0 and any(end_ns >= 0 for _, end_ns, _ in self.segments):
+            raise ValueError("it has segments, and playing did not begin")
