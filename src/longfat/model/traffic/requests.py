@@ -36,7 +36,7 @@ _MOST_CLIENTS = 100_000
 _REQUEST_BYTES = 45  # of a report
 
 # Measured: see docs/performance.md and `longfat.execution.cost`.
-_REQUEST_CPU_S = 0.6e-3
+_REQUEST_CPU_S, _CONNECTION_CPU_S = 0.2e-3, 0.4e-3
 _PACKET_CPU_S, _PACKET_BYTES = 30e-6, 1448
 _MOST_BPS = 1e9  # what a closed loop is taken to carry at most
 _ROUND_S = 0.02  # and how long its responses take
@@ -232,6 +232,7 @@ class Requests(Flow):
         """Return about how much CPU time it takes."""
         del rate_bps
         each = _REQUEST_CPU_S + self._mean_bytes / _PACKET_BYTES * _PACKET_CPU_S
+        each += _CONNECTION_CPU_S if self.fresh else 0.0
         return self._count * each
 
     def output_bytes(self) -> float:
