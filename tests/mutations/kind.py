@@ -10,7 +10,8 @@ from pathlib import Path
 from longfat.model.case import Case, Command
 from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
 from longfat.model.probes import Capture, Queue, Rate, Tcp
-from longfat.model.traffic import Iperf3, Ping, Transfer
+from longfat.model.traffic import Cbr, Iperf3, Ping, Program, Requests, Transfer, Video
+from longfat.model.traffic.extraction import Extraction
 from tests.paths import REPOSITORY, TESTS
 
 DATA = TESTS / "data"
@@ -46,6 +47,20 @@ FLOWS = (
     Iperf3(name="back", source="h1", target="h2", time_s=2.0, reverse=True),
     Transfer(name="moved", source="h1", target="h2"),
     Ping(name="ping", source="h1", target="h2"),
+    Requests(name="web", source="h1", target="h2", time_s=1.0),
+    Cbr(name="call", source="h1", target="h2", time_s=1.0),
+    Video(name="film", source="h1", target="h2", time_s=60.0, segment_s=2.0),
+    Program(
+        name="page",
+        source="h1",
+        target="h2",
+        run="curl http://h2/",
+        extractions=(
+            Extraction(name="load", json="time_total", unit="s"),
+            Extraction(name="size", json="size_download", unit="B"),
+            Extraction(name="served", regex="(200)", take="count"),
+        ),
+    ),
 )
 PROBES = (
     Queue(name="queue", of=("s1-eth2", "h1-eth0")),

@@ -97,6 +97,10 @@ KINDS: dict[str, Kind] = {
     ),
     "transfer": raw_kind("moved.client.json", mutate=change_json),
     "ping": raw_kind("ping.txt", mutate=change_words),
+    "requests": raw_kind("web.client.json", mutate=change_json),
+    "cbr": raw_kind("call.server.json", mutate=change_json),
+    "video": raw_kind("film.client.json", mutate=change_json),
+    "program": raw_kind("page.client.txt.err", mutate=change_json),
     "study": Kind(
         samples=files("labs/*/study.yaml", "tests/study/data/*.yaml"),
         mutate=change_words,

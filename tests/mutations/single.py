@@ -30,7 +30,7 @@ from longfat.execution.runs.staging import decode_probes, measure_flows
 from longfat.live.build import Done
 from longfat.live.shell.protocol import WireError, fields_of, size_of
 from longfat.model.case import Case
-from longfat.model.traffic import Iperf3, Ping, Transfer
+from longfat.model.traffic import Iperf3, Ping, Requests, Transfer
 from longfat.model.traffic.iperf3_any import read_any_report
 from longfat.studio.live.messages import read_order
 from longfat.study import read_study
@@ -195,6 +195,10 @@ def _raw() -> dict[str, bytes]:
     files["moved.client.json"] = traffic / "transfer-parallel-client.json"
     files["moved.server.json"] = traffic / "transfer-parallel-server.json"
     files["ping.txt"] = traffic / "ping-20221126.txt"
+    files["web.client.json"] = traffic / "requests-client.json"
+    files["call.server.json"] = traffic / "cbr-server.json"
+    files["film.client.json"] = traffic / "video-client.json"
+    files["page.client.txt.err"] = traffic / "program-curl-7.88.client.txt.err"
     return {name: path.read_bytes() for name, path in files.items()}
 
 
@@ -216,6 +220,8 @@ def _raw_reader(*names: str) -> Read:
                 flow.replies(raw)
             elif isinstance(flow, Iperf3 | Transfer):
                 flow.rows(raw), flow.received_rows(raw), flow.connections(raw)
+            elif isinstance(flow, Requests):
+                flow.connections(raw), flow.compare(raw, rate_bps=1e6, rtt_s=0.01)
 
     return read
 

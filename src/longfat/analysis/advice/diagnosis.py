@@ -106,7 +106,9 @@ def diagnose(run: Run, flow: str | None = None) -> tuple[Diagnosis, ...]:
             known = ", ".join(each.name for each in run.case.flows) or "none"
             raise InputError(f"{run.folder}: no flow {flow!r} in this run; its flows: {known}")
     if not found:
-        raise InputError(f"{run.folder}: no flow of this run sends data, so nothing limited one")
+        raise InputError(
+            f"{run.folder}: no flow of bulk traffic in this run, and only such can be diagnosed"
+        )
     return tuple(_diagnose(run, each) for each in found)
 
 
