@@ -51,7 +51,7 @@ DECIDING = (
     *("guest/*.py", "engine/machine/*.py"),
     *("engine/sandbox/*.py", "engine/sandbox/root/*/*"),
     *("model/*.py", "model/network/*.py", "model/probes/*.py", "model/traffic/*.py"),
-    "model/flow_path/*.py",
+    *("model/flow_path/*.py", "theory/*.py"),
     *("engine/init.py", "execution/compile.py", "execution/case_runner.py"),
     *("execution/runs/run.py", "execution/runs/staging.py"),
 )
