@@ -3,12 +3,17 @@
 import shlex
 import signal
 import subprocess
+import time
 from typing import Any
 
 from longfat.guest.nodes import Nodes
 from longfat.guest.sample import Sampler
 from longfat.guest.script import Script, at_node
 from longfat.guest.shell import CommandFailed
+
+# A block is handed over at the second tick of a timer of 1 s, which is tcpdump's, at the latest
+# (prb_retire_rx_blk_timer_expired in net/packet/af_packet.c).
+_LAST_BLOCK_S = 2.1
 
 
 class Probes:
@@ -75,6 +80,10 @@ class Probes:
         """
         if self._sampler is not None:
             self._sampler.finish()
+        # tcpdump is given packets by the block, and looks at none that comes after a signal.
+        if any(capture.poll() is None for _, capture in self._captures):
+            self._script.record([f"sleep {_LAST_BLOCK_S}"])
+            time.sleep(_LAST_BLOCK_S)
         for order, capture in self._captures:
             if capture.poll() is None:
                 self._script.record([f"kill ${_variable(order)}"])
