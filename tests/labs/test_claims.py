@@ -33,6 +33,7 @@ CASES = {
     "lab18": (("codel",), 1),
     "lab19": (("pie-10mbit",), 1),
     "lab20": (("ceil",), 1),
+    "lab21": (("refused",), 1),
 }
 
 
