@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longfat.engine.kernel.version import check_version, matches, nearest, series, sort_key
+from longfat.engine.kernel.version import (
+    check_version,
+    matches,
+    nearest,
+    series,
+    sort_key,
+    split_variant,
+)
 from longfat.errors import InputError
 
 _NUMBERS = st.lists(st.integers(0, 999), min_size=2, max_size=4)
@@ -66,6 +73,9 @@ def test_a_variant_is_given_to_who_asks_for_it_alone() -> None:
     assert not matches("6.12.9+bbr3", "6.12+bbr")
     assert series("6.12+bbr3") == series("6.12.9+bbr3") == "6.12"
     assert sort_key("6.12.9+bbr3") == sort_key("6.12.9")
+    # A plus elsewhere belongs to the release.
+    assert split_variant("6.12.10-1~bpo12+1") == ("6.12.10-1~bpo12+1", "")
+    assert matches("7.2.0-custom+", "7.2")
 
 
 @pytest.mark.parametrize("text", ["6.12+", "6.12+a+b", "6.12+a b", "+a", "6.12+" + "x" * 21])

@@ -22,7 +22,9 @@ USUAL = "6.1"
 VARIANT = r"[A-Za-z0-9_-]{1,20}"
 """What a variant may be called."""
 
-_VERSION = re.compile(rf"\d+\.\d+(\.\d+)*(-[0-9A-Za-z.~_-]+)?(\+{VARIANT})?")
+_VERSION = re.compile(rf"\d+\.\d+(\.\d+)*(-[0-9A-Za-z.+~_-]+|(-rc\d+)?\+{VARIANT})?")
+# Elsewhere a plus belongs to the release: 6.12.10-1~bpo12+1, 7.2.0-custom+.
+_OF_VARIANT = re.compile(rf"([\d.]+(?:-rc\d+)?)\+({VARIANT})")
 
 
 def check_version(text: str) -> str:
@@ -47,8 +49,8 @@ def series(version: str) -> str:
 
 def split_variant(version: str) -> tuple[str, str]:
     """Return a version or release without its variant, and the variant; empty for none."""
-    plain, _, variant = version.partition("+")
-    return plain, variant
+    found = _OF_VARIANT.fullmatch(version)
+    return (found[1], found[2]) if found else (version, "")
 
 
 def matches(release: str, version: str) -> bool:
@@ -59,7 +61,7 @@ def matches(release: str, version: str) -> bool:
     (theirs, variant), (wanted, asked) = split_variant(release), split_variant(version)
     if variant != asked:
         return False
-    return theirs == wanted or (theirs.startswith(wanted) and theirs[len(wanted)] in ".-")
+    return theirs == wanted or (theirs.startswith(wanted) and theirs[len(wanted)] in ".-+")
 
 
 def sort_key(release: str) -> tuple[tuple[int, ...], bool, str]:
