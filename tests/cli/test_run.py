@@ -226,7 +226,8 @@ def test_a_path_wins_over_a_lab(study: Path) -> None:
 def test_an_unknown_name_tells_the_labs(tmp_path: Path) -> None:
     done = longfat("run", "lab88", cwd=tmp_path)
     assert done.returncode == 2
-    assert "no file, folder or lab 'lab88'; did you mean 'lab08'? (labs: lab08" in done.stderr
+    assert "no file, folder or lab 'lab88'; did you mean 'lab" in done.stderr
+    assert "? (labs: lab01, lab02, " in done.stderr
 
 
 def test_a_case_alone_leaves_claims_unjudged(study: Path) -> None:

@@ -230,21 +230,34 @@ flows:
 """
 
 
-def test_the_reference_shows_what_can_be_read(tmp_path: Path) -> None:
+def reference_blocks() -> list[str]:
     text = (REPOSITORY / "docs/study-format.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    return re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+
+
+def test_the_reference_shows_networks_that_can_be_read(tmp_path: Path) -> None:
+    networks = [block for block in reference_blocks() if block.startswith("network:")]
+    assert len(networks) == 5
+    found = []
+    for network in networks:
+        linked = "links:" in network and "flows:" not in network
+        flow = "flows: {x: {ping: h1 -> h2}}\n" if linked else ""
+        (tmp_path / "network.yaml").write_text(f"title: x\n{network}{flow}", encoding="utf-8")
+        found.append(read_study(tmp_path / "network.yaml").cases["default"].case.network)
+    assert len(found[0].links) == 4
+    assert any(network.frames for network in found)
+    assert any(network.testbed for network in found)
+    assert any(host.nat for network in found for host in network.hosts)
+    assert any(link.a_to_b.trace for network in found for link in network.links)
+
+
+def test_the_reference_shows_what_can_be_read(tmp_path: Path) -> None:
     # The figures are those of several studies.
-    whole, network, timed, framed, files, typed, *others = blocks
+    whole, files, typed, *others = (
+        block for block in reference_blocks() if not block.startswith("network:")
+    )
     requests, program, probes, events, flows, *others = others
     layout, coupled, _figures, claims, over_cases = others
-    routed = tmp_path / "routed.yaml"
-    routed.write_text(f"title: x\n{network}flows: {{x: {{ping: h1 -> h2}}}}\n", encoding="utf-8")
-    assert len(read_study(routed).cases["default"].case.network.links) == 4
-    for network in (timed, framed):
-        one = tmp_path / "network.yaml"
-        one.write_text(f"title: x\n{network}", encoding="utf-8")
-        found = read_study(one).cases["default"].case.network
-        assert found.frames or found.testbed
     assert [line.line[:14] for line in case_of(typed, tmp_path).setup] == 2 * ["tc qdisc add d"]
     (tmp_path / "daemons").write_text("zebra=yes\n", encoding="utf-8")
     (tmp_path / "scripts").mkdir()

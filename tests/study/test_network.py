@@ -128,7 +128,8 @@ LINKS = [
     ("[s1, h2, 1gbit]", "[2]", "here stands '1gbit', where a mapping of the link's properties "
      "(such as {rate: 1gbit}) is needed"),
     ("[s1, h2, {rte: 1gbit}]", ".rte", "unknown field 'rte'; did you mean 'rate'? (there are: "
-     "rate, delay, jitter, loss, burst_loss, corrupt, duplicate, reorder, queue, qdisc, mtu, "
+     "rate, delay, jitter, loss, burst_loss, corrupt, duplicate, reorder, trace, trace_once, "
+     "queue, qdisc, mtu, "
      "offloads, addresses, to)"),
     ("[s1, h2, {delay: 20}]", "[2].delay", "'20' has no unit: write a number with s, ms, us, ns "
      "or min, such as 20ms"),
@@ -164,7 +165,8 @@ LINKS = [
     ("[s1, h2, {to: {h3: {rate: 1gbit}}}]", "[2].to.h3", "'h3' is no end of this link: write s1 "
      "or h2"),
     ("[s1, h2, {to: {h2: {mtu: 1}}}]", "[2].to.h2.mtu", "unknown field 'mtu' (there are: rate, "
-     "delay, jitter, loss, burst_loss, corrupt, duplicate, reorder, queue, qdisc)"),
+     "delay, jitter, loss, burst_loss, corrupt, duplicate, reorder, trace, trace_once, queue, "
+     "qdisc)"),
     ("[s1, h2, {rate: 1gbit, to: {s1: {rate: , queue: 1MB}}}]", "[2].to.s1.queue", "there is a "
      "queue and no rate for packets to wait for: write a rate"),
     ("[s1, h2, {rate: 1gbit, queue: 1MB, to: {s1: {rate: }}}]", "[2].queue", "there is a queue "
@@ -190,7 +192,7 @@ HOSTS = [
         "{address: 10.0.0.9/8, forward: yes}",
         ".forward",
         "unknown field 'forward'; did you mean 'forwards'? (there are: address, forwards, "
-        "offloads, rx_coalescing, routes, profile, timer_latency, cpu)",
+        "offloads, rx_coalescing, nat, routes, profile, timer_latency, cpu)",
     ),
     ("{address: 10.0.0.9}", ".address", "'10.0.0.9' has no prefix length: write it as "
      "10.0.0.9/8 or the like"),

@@ -168,7 +168,8 @@ SETTINGS = [
     (
         "cases: {a: {flows: {rtt: {count: 5}}}}",
         "9:26: cases.a.flows.rtt",
-        "the flow 'rtt' names no tool: write one of iperf3, transfer, ping",
+        "the flow 'rtt' names no tool: write one of iperf3, transfer, ping, requests, cbr, video, "
+        "program",
     ),
     (
         "cases: {a: , b: {network: {hosts: {h1: 10.0.0.1/8}}}}",
