@@ -22,14 +22,11 @@ from longfat.model.fields import declare, phrases
 from longfat.model.kinds import Integer, Rate, Size, Time
 from longfat.model.metric import Metric, Unit
 from longfat.model.spread import quantile
-from longfat.model.traffic.flow import Flow, Process, guest_python
+from longfat.model.traffic.flow import Flow, Process, our_process
 from longfat.theory.e_model import call_quality
 
 MODULE = "longfat.guest.cbr"
 """What does it in a machine."""
-
-PROGRAM = "/run/longfat/guest/longfat/guest/cbr.py"
-"""Where a machine has that."""
 
 _HEADER_BYTES = 16
 _MOST_DATAGRAMS = 1_000_000
@@ -167,18 +164,8 @@ class Cbr(Flow):
         send = ["send", address, str(port), str(self.count), str(round(self.gap_s * 1e9))]
         send += [str(self.size_bytes), str(self.dscp << 2)]
         return (
-            self._process(self.target, receive, self._server_file, listens=True),
-            self._process(self.source, send, f"{self.name}.client.json", listens=False),
-        )
-
-    def _process(self, host: str, words: list[str], output: str, *, listens: bool) -> Process:
-        return Process(
-            host=host,
-            argv=(*guest_python(), PROGRAM, *words),
-            shown=("python3", "-m", MODULE, *words),
-            forks=(MODULE, *words),
-            output=output,
-            listens=listens,
+            our_process(MODULE, receive, host=self.target, output=self._server_file, listens=True),
+            our_process(MODULE, send, host=self.source, output=f"{self.name}.client.json"),
         )
 
     @property

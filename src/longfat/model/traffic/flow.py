@@ -19,7 +19,7 @@ from longfat.model.fields import declare, fields_of, phrases
 from longfat.model.kinds import Text, Time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from longfat.model.metric import Metric
 
@@ -29,6 +29,32 @@ def guest_python() -> tuple[str, ...]:
     python = str(Path(sys._base_executable).resolve())  # type: ignore[attr-defined]
     return (python, "-I", "-S", "-B")
 
+
+def our_process(
+    module: str, words: Sequence[str], *, host: str, output: str, listens: bool = False
+) -> Process:
+    """Return a process of a program of ours, which lies among the guest's files.
+
+    Args:
+        module: its module, such as `longfat.guest.transfer`.
+        words: its command line.
+        host: where it runs.
+        output: the file that takes what it prints.
+        listens: it is a server.
+    """
+    program = f"{_GUEST}/{module.replace('.', '/')}.py"
+    return Process(
+        host=host,
+        argv=(*guest_python(), program, *words),
+        shown=("python3", "-m", module, *words),
+        forks=(module, *words),
+        output=output,
+        listens=listens,
+    )
+
+
+# Where a machine has the guest's files.
+_GUEST = "/run/longfat/guest"
 
 _LIMIT_FACTOR = 3.0
 _LIMIT_SLACK_S = 600.0

@@ -19,14 +19,11 @@ from longfat.model.kinds import Flag, Integer, Rate, Size, Text, Time
 from longfat.model.metric import Metric, Unit
 from longfat.model.spread import quantile
 from longfat.model.traffic.bulk import congestion_problem
-from longfat.model.traffic.flow import Flow, Process, guest_python
+from longfat.model.traffic.flow import Flow, Process, our_process
 from longfat.model.units import parse_size_bytes
 
 MODULE = "longfat.guest.requests"
 """What does it in a machine."""
-
-PROGRAM = "/run/longfat/guest/longfat/guest/requests.py"
-"""Where a machine has that."""
 
 SMALL_BYTES, LARGE_BYTES = 100_000, 10_000_000
 """Responses below the one are small, above the other large."""
@@ -278,18 +275,10 @@ class Requests(Flow):
         else:
             client += ["--clients", str(self.clients), "--think", f"{self.think_s:.9g}"]
         return (
-            self._process(self.target, server, f"{self.name}.server.txt", listens=True),
-            self._process(self.source, client, self._client_file, listens=False),
-        )
-
-    def _process(self, host: str, words: list[str], output: str, *, listens: bool) -> Process:
-        return Process(
-            host=host,
-            argv=(*guest_python(), PROGRAM, *words),
-            shown=("python3", "-m", MODULE, *words),
-            forks=(MODULE, *words),
-            output=output,
-            listens=listens,
+            our_process(
+                MODULE, server, host=self.target, output=f"{self.name}.server.txt", listens=True
+            ),
+            our_process(MODULE, client, host=self.source, output=self._client_file),
         )
 
     @property

@@ -27,14 +27,11 @@ from longfat.model.fields import narrowed
 from longfat.model.kinds import Rate
 from longfat.model.metric import Metric
 from longfat.model.traffic.bulk import FAIRNESS, TCP_METRICS, Bulk, Interval, Rows
-from longfat.model.traffic.flow import Process, guest_python
+from longfat.model.traffic.flow import Process, our_process
 from longfat.theory.fairness import jain_index
 
 MODULE = "longfat.guest.transfer"
 """What does it in a machine."""
-
-PROGRAM = "/run/longfat/guest/longfat/guest/transfer.py"
-"""Where a machine has that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,24 +57,9 @@ class Transfer(Bulk):
         sends, receives = self._words(sends=True), self._words(sends=False)
         server = ["listen", address, str(port), *(sends if self.reverse else receives)]
         client = ["connect", address, str(port), *(receives if self.reverse else sends)]
-        ours = (*guest_python(), PROGRAM)
-        typed = ("python3", "-m", MODULE)
         return (
-            Process(
-                host=self.target,
-                argv=(*ours, *server),
-                shown=(*typed, *server),
-                forks=(MODULE, *server),
-                output=self._server_file,
-                listens=True,
-            ),
-            Process(
-                host=self.source,
-                argv=(*ours, *client),
-                shown=(*typed, *client),
-                forks=(MODULE, *client),
-                output=self._client_file,
-            ),
+            our_process(MODULE, server, host=self.target, output=self._server_file, listens=True),
+            our_process(MODULE, client, host=self.source, output=self._client_file),
         )
 
     def _words(self, *, sends: bool) -> list[str]:

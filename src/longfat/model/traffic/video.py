@@ -17,14 +17,11 @@ from longfat.errors import InputError, MachineError
 from longfat.model.fields import declare, phrases
 from longfat.model.kinds import Text, Texts, Time
 from longfat.model.metric import Metric, Unit
-from longfat.model.traffic.flow import Flow, Process, guest_python
+from longfat.model.traffic.flow import Flow, Process, our_process
 from longfat.model.units import parse_rate_bps
 
 MODULE = "longfat.guest.video"
 """What does it in a machine."""
-
-PROGRAM = "/run/longfat/guest/longfat/guest/video.py"
-"""Where a machine has that."""
 
 ADAPTATIONS = ("buffer", "throughput")
 
@@ -176,18 +173,10 @@ class Video(Flow):
         play += [self.adaptation, *map(str, self.rates_bps)]
         serve = ["serve", address, str(port)]
         return (
-            self._process(self.target, serve, f"{self.name}.server.txt", listens=True),
-            self._process(self.source, play, self._client_file, listens=False),
-        )
-
-    def _process(self, host: str, words: list[str], output: str, *, listens: bool) -> Process:
-        return Process(
-            host=host,
-            argv=(*guest_python(), PROGRAM, *words),
-            shown=("python3", "-m", MODULE, *words),
-            forks=(MODULE, *words),
-            output=output,
-            listens=listens,
+            our_process(
+                MODULE, serve, host=self.target, output=f"{self.name}.server.txt", listens=True
+            ),
+            our_process(MODULE, play, host=self.source, output=self._client_file),
         )
 
     @property
