@@ -11,7 +11,7 @@ import math
 import re
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from longfat.model.fields import declare
 from longfat.model.kinds import Flag, Integer, Rate, Size, Text, Time
@@ -109,6 +109,22 @@ Rows = tuple[tuple[Interval, ...], ...]
 """The rows of each stream, in the streams' order."""
 
 
+def congestion_field() -> Any:
+    """Declare the congestion control of a flow over TCP."""
+    return declare(
+        Text(
+            what="the name of a congestion control (such as bbr)",
+            example="bbr",
+            problem=congestion_problem,
+        ),
+        default=None,
+        label="Congestion control",
+        help="TCP's congestion control, which the kernel must have",
+        absent="that of the host",
+        phrase="{}",
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bulk(Flow):
     """Bulk traffic.
@@ -162,18 +178,7 @@ class Bulk(Flow):
         absent="as fast as it can",
         phrase="{} per stream",
     )
-    congestion: str | None = declare(
-        Text(
-            what="the name of a congestion control (such as bbr)",
-            example="bbr",
-            problem=congestion_problem,
-        ),
-        default=None,
-        label="Congestion control",
-        help="TCP's congestion control, which the kernel must have",
-        absent="that of the host",
-        phrase="{}",
-    )
+    congestion: str | None = congestion_field()
     window_bytes: int | None = declare(
         Size(least=1, most=512 * 1024**2),  # MAX_TCP_BUFFER of iperf_api.h
         default=None,

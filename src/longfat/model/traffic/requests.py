@@ -18,7 +18,7 @@ from longfat.model.fields import declare, phrases
 from longfat.model.kinds import Flag, Integer, Rate, Size, Text, Time
 from longfat.model.metric import Metric, Unit
 from longfat.model.spread import quantile
-from longfat.model.traffic.bulk import congestion_problem
+from longfat.model.traffic.bulk import congestion_field
 from longfat.model.traffic.flow import Flow, Process, our_process
 from longfat.model.units import parse_size_bytes
 
@@ -171,18 +171,7 @@ class Requests(Flow):
         help="each request opens a connection of its own; without it, one that is idle is used",
         phrase="fresh connections",
     )
-    congestion: str | None = declare(
-        Text(
-            what="the name of a congestion control (such as bbr)",
-            example="bbr",
-            problem=congestion_problem,
-        ),
-        default=None,
-        label="Congestion control",
-        help="TCP's congestion control, which the kernel must have",
-        absent="that of the host",
-        phrase="{}",
-    )
+    congestion: str | None = congestion_field()
 
     @classmethod
     def conflict(cls, given: Mapping[str, object]) -> tuple[str, str] | None:
