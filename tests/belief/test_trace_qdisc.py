@@ -210,3 +210,11 @@ def test_another_discipline_can_be_its_queue(play: Play) -> None:
     _, arrived = play(trace.text(repeats=True), packets, queue="pfifo limit 10")
     # One is on its way, and ten wait.
     assert list(arrived) == list(range(11))
+
+
+def test_a_table_without_rates_delays_and_holds_nothing_up(play: Play) -> None:
+    trace = parse_trace(b"time_s,delay_ms\n0,10\n1,10\n")
+    packets = [Packet(BEGIN_NS + 10**6 + n * 100_000, 1400) for n in range(50)]
+    sent, arrived = play(trace.text(repeats=True), packets)
+    late = [arrived[number] - packet.at_ns - 10**7 for number, packet in enumerate(sent)]
+    assert all(0 <= ns < EXACT_NS for ns in late), late
