@@ -53,7 +53,7 @@ ENVIRONMENT = {
 """The environment of every command in a machine."""
 
 SEED_VARIABLE = "LONGFAT_SEED"
-"""The variable that tells programs the case's seed, for random numbers of their own."""
+"""The environment variable that holds the case's seed, for programs that draw random numbers."""
 
 _LIMIT_SLACK_S = 600.0
 

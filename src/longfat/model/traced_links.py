@@ -1,4 +1,4 @@
-"""The links of a network that follow traces, and how the machine is told.
+"""The links of a network that follow traces, and the lines that configure them.
 
 The qdiscs are made with the network (`longfat.model.network.shape`), and hold nothing up
 until each is given its trace by a line that is written to `CONTROL` at its node.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from longfat.model.network import Network
 
 CONTROL = "/proc/net/trace_qdisc"
-"""What the kernel is told traces by."""
+"""The file by which a trace is given to a qdisc."""
 
 _FOLDER = "/run/traces"
 

@@ -102,7 +102,7 @@ def _build(job: Job) -> None:
 
 
 def _named(patch: str) -> str:
-    """Return the name of somebody's own patch, with what tells it from others of that name."""
+    """Return the name of a user's patch with the first digits of its SHA-256."""
     return f"{Path(patch).name} {file_digest(Path(patch))[:12]}"
 
 

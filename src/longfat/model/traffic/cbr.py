@@ -16,13 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from longfat.common.decoding import MOST_RAW_BYTES, decode, read_json
 from longfat.errors import MachineError
 from longfat.model.fields import declare, phrases
 from longfat.model.kinds import Integer, Rate, Size, Time
 from longfat.model.metric import Metric, Unit
 from longfat.model.spread import quantile
-from longfat.model.traffic.flow import Flow, Process, our_process
+from longfat.model.traffic.flow import Flow, Process, our_process, read_report
 from longfat.theory.e_model import call_quality
 
 MODULE = "longfat.guest.cbr"
@@ -178,17 +177,9 @@ class Cbr(Flow):
         Raises:
             MachineError: as `measure`.
         """
-        where = f"{self._server_file}: not a JSON report of datagrams"
-        try:
-            data = read_json(
-                raw / self._server_file, most_bytes=MOST_RAW_BYTES, where=where, error=MachineError
-            )
-        except OSError as error:
-            raise MachineError(f"{where}: {error.strerror}") from None
-        where = f"{self._server_file}: not a whole report of datagrams"
-        report = decode(_Report, data, where=where, error=MachineError)
+        report = read_report(raw / self._server_file, _Report, what="datagrams")
         if any(not 0 <= number < self.count for number, _, _ in report.datagrams):
-            raise MachineError(f"{where}: a datagram in it was never sent")
+            raise MachineError(f"{self._server_file}: a datagram in it was never sent")
         return [Arrival(*row) for row in report.datagrams]
 
     def measure(self, raw: Path) -> dict[str, float]:

@@ -13,8 +13,10 @@ import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
+from longfat.common.decoding import MOST_RAW_BYTES, decode, read_json
+from longfat.errors import MachineError
 from longfat.model.fields import declare, fields_of, phrases
 from longfat.model.kinds import Text, Time
 
@@ -51,6 +53,29 @@ def our_process(
         output=output,
         listens=listens,
     )
+
+
+R = TypeVar("R")
+
+
+def read_report(path: Path, cls: type[R], *, what: str) -> R:
+    """Read the JSON report of a program of ours.
+
+    Args:
+        path: the file.
+        cls: the dataclass that it becomes.
+        what: what it reports, for messages, such as "a video".
+
+    Raises:
+        MachineError: it is missing, or not whole.
+    """
+    where = f"{path.name}: not a JSON report of {what}"
+    try:
+        data = read_json(path, most_bytes=MOST_RAW_BYTES, where=where, error=MachineError)
+    except OSError as error:
+        raise MachineError(f"{where}: {error.strerror}") from None
+    where = f"{path.name}: not a whole report of {what}"
+    return decode(cls, data, where=where, error=MachineError)
 
 
 # Where a machine has the guest's files.

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from longfat.common.decoding import MOST_RAW_BYTES, decode, read_json
-from longfat.errors import InputError, MachineError
+from longfat.errors import InputError
 from longfat.guest.sizes import LARGEST_BYTES, POINTS, named
 from longfat.model.fields import declare, phrases
 from longfat.model.kinds import Flag, Integer, Rate, Size, Text, Time
 from longfat.model.metric import Metric, Unit
 from longfat.model.spread import quantile
 from longfat.model.traffic.bulk import congestion_field
-from longfat.model.traffic.flow import Flow, Process, our_process
+from longfat.model.traffic.flow import Flow, Process, our_process, read_report
 from longfat.model.units import parse_size_bytes
 
 MODULE = "longfat.guest.requests"
@@ -331,14 +330,7 @@ class Requests(Flow):
         }
 
     def _report(self, raw: Path) -> _Report:
-        where = f"{self._client_file}: not a JSON report of requests"
-        path = raw / self._client_file
-        try:
-            data = read_json(path, most_bytes=MOST_RAW_BYTES, where=where, error=MachineError)
-        except OSError as error:
-            raise MachineError(f"{where}: {error.strerror}") from None
-        where = f"{self._client_file}: not a whole report of requests"
-        return decode(_Report, data, where=where, error=MachineError)
+        return read_report(raw / self._client_file, _Report, what="requests")
 
 
 CLASSES: Mapping[str, tuple[str, Callable[[int], bool]]] = {

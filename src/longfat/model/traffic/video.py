@@ -12,12 +12,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from longfat.common.decoding import MOST_RAW_BYTES, decode, read_json
 from longfat.errors import InputError, MachineError
 from longfat.model.fields import declare, phrases
 from longfat.model.kinds import Text, Texts, Time
 from longfat.model.metric import Metric, Unit
-from longfat.model.traffic.flow import Flow, Process, our_process
+from longfat.model.traffic.flow import Flow, Process, our_process, read_report
 from longfat.model.units import parse_rate_bps
 
 MODULE = "longfat.guest.video"
@@ -216,16 +215,9 @@ class Video(Flow):
         return found
 
     def _report(self, raw: Path) -> _Report:
-        where = f"{self._client_file}: not a JSON report of a video"
-        path = raw / self._client_file
-        try:
-            data = read_json(path, most_bytes=MOST_RAW_BYTES, where=where, error=MachineError)
-        except OSError as error:
-            raise MachineError(f"{where}: {error.strerror}") from None
-        where = f"{self._client_file}: not a whole report of a video"
-        report = decode(_Report, data, where=where, error=MachineError)
+        report = read_report(raw / self._client_file, _Report, what="a video")
         if any(not 0 <= number < len(self.ladder) for _, _, number in report.segments):
-            raise MachineError(f"{where}: a rate in it is not of the ladder")
+            raise MachineError(f"{self._client_file}: a rate in it is not of the ladder")
         return report
 
 
