@@ -49,7 +49,12 @@ def test_a_trace_beside_the_study_goes_into_the_case(tmp_path: Path) -> None:
         "s1-eth2 parent 1: handle 2: trace",
         "s1-eth2 parent 2:1 handle 3: codel",
     ]
-    assert job["traces"] == [{"node": "root", "order": "s1-eth2 2 /run/traces/s1-eth2"}]
+    (order,) = job["traces"]
+    assert order == {
+        "node": "root",
+        "order": "s1-eth2 2 /run/traces/s1-eth2",
+        "control": "/proc/net/trace_qdisc",
+    }
     assert job["files"][1]["text"].startswith("opportunities repeat -10 2000000\n")
     # Another content is another case.
     (tmp_path / "up.trace").write_text("1\n3\n")

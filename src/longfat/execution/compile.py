@@ -6,7 +6,7 @@ traffic; all that is known of them is said here.
 
     network     [{program, node, lines}]  program: `ip`, `tc` or `sh`
     files       [{path, executable, text or base64}]
-    traces      [{node, order}]: what the links follow from the traffic's start on
+    traces      [{node, order, control}]: what the links follow from the traffic's start on
     setup       [{node, line}]
     flows       [{name, after, start_s, limit_s, good_statuses,
                   processes: [{host, argv, typed, forks, output, listens, environment}]}]
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from longfat.execution.tools import GUEST_PATH
 from longfat.model.network import build_batches, hosts_file
 from longfat.model.timeline import timeline
-from longfat.model.traced_links import traced_links
+from longfat.model.traced_links import CONTROL, traced_links
 from longfat.model.traffic.bulk import DEFAULT_PORT
 from longfat.model.traffic.schedule import expected_ends_s
 
@@ -70,7 +70,7 @@ def compile_job(case: Case) -> dict[str, Any]:
     return {
         "network": [dataclasses.asdict(batch) for batch in build_batches(case.network)],
         "files": [file.to_json() for file in files],
-        "traces": [{"node": link.node, "order": link.order} for link in traced],
+        "traces": [{"node": link.node, "order": link.order, "control": CONTROL} for link in traced],
         "setup": [dataclasses.asdict(command) for command in case.setup],
         "flows": flows,
         "probes": [probe.order(network=case.network, flows=case.flows) for probe in case.probes],

@@ -107,7 +107,7 @@ def _begin_traces(
 ) -> None:
     """Let links follow their traces from the traffic's start on."""
     for trace in traces:
-        node, order, control = trace["node"], trace["order"], "/proc/net/trace_qdisc"
+        node, order, control = trace["node"], trace["order"], trace["control"]
         script.record([at_node(node, f"echo {order} > {control}    # it begins with the traffic")])
         with nodes.inside(node), open(control, "w", encoding="ascii") as file:
             file.write(f"{order} {round(start_s * 1e9)}")

@@ -21,13 +21,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from longfat.common.decoding import MOST_RAW_BYTES, decode, read_json
 from longfat.errors import MachineError
 from longfat.model.fields import narrowed
 from longfat.model.kinds import Rate
 from longfat.model.metric import Metric
 from longfat.model.traffic.bulk import FAIRNESS, TCP_METRICS, Bulk, Interval, Rows
-from longfat.model.traffic.flow import Process, our_process
+from longfat.model.traffic.flow import Process, our_process, read_report
 from longfat.theory.fairness import jain_index
 
 MODULE = "longfat.guest.transfer"
@@ -164,13 +163,7 @@ def read_end(path: Path) -> EndReport:
     Raises:
         MachineError: the file is missing, or is no whole report.
     """
-    where = f"{path.name}: not a JSON report of a transfer"
-    try:
-        data = read_json(path, most_bytes=MOST_RAW_BYTES, where=where, error=MachineError)
-    except OSError as error:
-        raise MachineError(f"{where}: {error.strerror}") from None
-    where = f"{path.name}: not a whole report of a transfer"
-    return _end(decode(_Printed, data, where=where, error=MachineError))
+    return _end(read_report(path, _Printed, what="a transfer"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
