@@ -1,0 +1,45 @@
+"""Kinds of values: how a field of a study is written, and which values are good.
+
+A kind reads a text as a study has it, takes a value from a Python program, writes a value
+exactly as it is read back, and knows its JSON Schema. `longfat.model.fields` puts kinds on the
+fields of dataclasses.
+"""
+
+from longfat.model.kinds.kind import Kind, Source, WrongKindError
+from longfat.model.kinds.lists import Integers, Name, Names, Texts
+from longfat.model.kinds.numbers import (
+    Integer,
+    Rate,
+    Share,
+    Size,
+    Time,
+    TimePerByte,
+    percent_text,
+    rate_text,
+    size_text,
+    time_text,
+)
+from longfat.model.kinds.words import Flag, Line, Text
+
+__all__ = [
+    "Flag",
+    "Integer",
+    "Integers",
+    "Kind",
+    "Line",
+    "Name",
+    "Names",
+    "Rate",
+    "Share",
+    "Size",
+    "Source",
+    "Text",
+    "Texts",
+    "Time",
+    "TimePerByte",
+    "WrongKindError",
+    "percent_text",
+    "rate_text",
+    "size_text",
+    "time_text",
+]
