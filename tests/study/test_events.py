@@ -11,7 +11,9 @@ import pytest
 from longfat.analysis.compare.changes import case_changes
 from longfat.model.case import Case
 from longfat.model.events import LinkChange, Partition, PropertyChange, TypedLine
+from longfat.model.flow_path import setup_lines
 from longfat.model.network import LinkImpairments
+from longfat.model.tc import QdiscLine, parse_line
 from longfat.model.timeline import Step, timeline
 from longfat.study.formats.write import study_text
 from tests.study.messages import error, read
@@ -143,6 +145,23 @@ def test_a_change_comes_from_what_the_link_does_then(tmp_path: Path) -> None:
         (15.0, f"{tc} del dev s1-eth2 parent 1:"),
         (15.0, f"{tc} change dev s1-eth2 root handle 1: netem limit 1000000000 delay 20ms loss 1%"),
     ]
+
+
+def test_each_of_ten_thousand_lines_is_looked_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_lines = 0
+
+    def counted(line: str) -> QdiscLine | None:
+        nonlocal read_lines
+        read_lines += 1
+        return parse_line(line)
+
+    monkeypatch.setattr(setup_lines, "parse_line", counted)
+    line = "tc qdisc change dev s1-eth2 root handle 1: netem delay 10ms"
+    found = steps(f"  - {{every: 1ms, at: 1s, times: 10000, root: '{line}'}}\n", tmp_path)
+    assert len(found) == 10_000
+    assert 10_000 <= read_lines <= 40_000  # once in each place that plays the events through
 
 
 def test_down_and_up_are_of_both_ends(tmp_path: Path) -> None:

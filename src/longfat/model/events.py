@@ -10,13 +10,17 @@ from each other (`Partition`). What becomes of them, in which order, says
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from longfat.model.fields import declare, fields_of
 from longfat.model.kinds import Flag, Integer, Text, Time
+from longfat.model.network.ends import cut_links, link_between
 from longfat.model.network.impairments import UNIMPAIRED, LinkImpairments
+
+if TYPE_CHECKING:
+    from longfat.model.network import Network
 
 MOST_TIMES = 10_000
 """How often an event may happen."""
@@ -70,6 +74,19 @@ class Event(ABC):
     def summary(self) -> str:
         """Return what happens in a few words, such as `s1 - s2: 5 Mbit/s`."""
 
+    def links(self, network: Network) -> Sequence[int]:  # noqa: ARG002
+        """Return the links that it changes, by their places in the network.
+
+        Raises:
+            InputError: it speaks of a node or a link that is not there.
+        """
+        return ()
+
+    @property
+    def lasts_s(self) -> float | None:
+        """After how many seconds it ends by itself; None for never."""
+        return None
+
     def moments_s(self) -> list[float]:
         """Return when it happens, in seconds after what `at_s` counts from."""
         return [
@@ -115,6 +132,11 @@ class _Lasting(Event):
         help="after this time what it changed is as it was before",
         absent="for good",
     )
+
+    @property
+    def lasts_s(self) -> float | None:
+        """After how many seconds all is as it was before; None for never."""
+        return self.for_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +210,10 @@ class LinkChange(_Lasting):
         """The link, for people."""
         return f"{self.a} - {self.b}"
 
+    def links(self, network: Network) -> Sequence[int]:
+        """Return the link's place."""
+        return [link_between(network, self.a, self.b)]
+
     def summary(self) -> str:
         """Return the link and what changes, a direction at a time where they differ."""
         if self.down or self.up:
@@ -211,6 +237,10 @@ class Partition(_Lasting):
     kind: ClassVar[str] = "partition"
 
     groups: tuple[tuple[str, ...], ...]
+
+    def links(self, network: Network) -> Sequence[int]:
+        """Return the links between the groups."""
+        return cut_links(network, self.groups)
 
     def summary(self) -> str:
         """Return the groups."""

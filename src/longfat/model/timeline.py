@@ -19,10 +19,9 @@ from longfat.errors import InputError
 from longfat.model.case import Command
 from longfat.model.events import Event, LinkChange, Partition, PropertyChange, TypedLine
 from longfat.model.fields import fields_of
-from longfat.model.flow_path.setup_lines import qdisc_lines
+from longfat.model.flow_path.setup_lines import QdiscTree
 from longfat.model.kinds import time_text
 from longfat.model.network import LinkImpairments, shape_qdiscs, shaped_interfaces
-from longfat.model.network.ends import cut_links, link_between
 from longfat.model.network.link_changes import change_lines
 from longfat.model.network.model import DEFAULT_MTU_BYTES
 from longfat.model.tc import BYTES, Option, parse_line
@@ -85,6 +84,7 @@ class _LinkState:
         index: the link, by its place.
         link: the link with the properties that it has now.
         ends: its interfaces with the qdiscs that they have now.
+        first: the first event, by the study's order, that changes it.
         down: the event that set it down; None if it is up.
         held: until when an event with `for` holds a property, and which event.
     """
@@ -92,6 +92,7 @@ class _LinkState:
     index: int
     link: Link
     ends: list[Interface]
+    first: int
     down: int | None = None
     held: dict[tuple[int, str], tuple[float, int]] = field(default_factory=dict)
 
@@ -141,8 +142,8 @@ def _moments(events: Sequence[Event], after: str | None) -> Iterator[_Moment]:
             continue
         for number, at_s in enumerate(event.moments_s()):
             yield _Moment(event=index, number=number, at_s=at_s, restores=False)
-            if isinstance(event, (LinkChange, Partition)) and event.for_s is not None:
-                end_s = round(at_s + event.for_s, 9)
+            if event.lasts_s is not None:
+                end_s = round(at_s + event.lasts_s, 9)
                 yield _Moment(event=index, number=number, at_s=end_s, restores=True)
 
 
@@ -155,17 +156,24 @@ class _Player:
         self._network = network
         self._events = events
         self._typed = list(setup)
-        self._lines = [
-            *(command.line for command in setup),
-            *(event.line for event in events if isinstance(event, TypedLine)),
-        ]
         self._links: dict[int, _LinkState] = {}
-        self._concerned: dict[int, list[_LinkState]] = {}
         self._before: dict[tuple[int, int], list[dict[str, Any]]] = {}
-        for index, event in enumerate(events):
-            self._concerned[index] = self._concern(index, event)
+        self._concerned = [self._concern(index, event) for index, event in enumerate(events)]
         self._interfaces = {one.name: one for one in shaped_interfaces(network)}
+        self._tc_lines = [
+            line
+            for line in (
+                *(command.line for command in setup),
+                *(event.line for event in events if isinstance(event, TypedLine)),
+            )
+            if mentions(line, "tc")
+        ]
+        # The first of them that names an interface, of those that were asked for.
+        self._typed_at: dict[str, str | None] = {}
         self._has_one_order = len({event.after for event in events}) == 1
+        # Of the interfaces that events type lines at: what stands there by now, or None from
+        # the first line on that is not understood.
+        self._trees: dict[str, QdiscTree | None] = {}
 
     def step(self, moment: _Moment) -> Step:
         """Return what an event amounts to at one of its times; times come in their order."""
@@ -177,7 +185,7 @@ class _Player:
             case TypedLine():
                 commands = [Command(node=event.node, line=event.line)]
                 self._check_tc(moment.event, commands[0])
-                self._typed += commands
+                self._enter(commands[0])
             case LinkChange(down=False, up=False):
                 (state,) = links
                 if moment.restores:
@@ -207,30 +215,23 @@ class _Player:
     def _concern(self, index: int, event: Event) -> list[_LinkState]:
         """Return the links that an event changes."""
         try:
-            match event:
-                case LinkChange():
-                    places = [link_between(self._network, event.a, event.b)]
-                case Partition():
-                    places = cut_links(self._network, event.groups)
-                case _:
-                    return []
+            places = event.links(self._network)
         except InputError as error:
             raise EventError(error.message, event=index, key=event.kind) from None
         for place in places:
             if place not in self._links:
                 names = self._network.interfaces()[place]
                 ends = list(shaped_interfaces(self._network, names))
-                self._links[place] = _LinkState(place, self._network.links[place], ends)
-            for other, states in self._concerned.items():
-                same = self._links[place] in states
-                if same and self._events[other].after != event.after:
-                    raise EventError(
-                        "the order of this link's changes is not known: another event counts "
-                        f"from {_base(self._events[other])}, and this one from {_base(event)}",
-                        event=index,
-                        key="after" if event.after is not None else "at",
-                        other=other,
-                    )
+                self._links[place] = _LinkState(place, self._network.links[place], ends, index)
+            first = self._links[place].first
+            if self._events[first].after != event.after:
+                raise EventError(
+                    "the order of this link's changes is not known: another event counts "
+                    f"from {_base(self._events[first])}, and this one from {_base(event)}",
+                    event=index,
+                    key="after" if event.after is not None else "at",
+                    other=first,
+                )
         return [self._links[place] for place in places]
 
     def _hold(
@@ -319,15 +320,19 @@ class _Player:
             )
 
     def _check_untyped(self, index: int, interface: str, name: str) -> None:
-        for line in self._lines:
-            if mentions(line, "tc") and mentions(line, interface):
-                raise EventError(
-                    f"the qdiscs of {interface} are typed, by `{line}`, and not made by the "
-                    "link's properties: write an event with a line of tc, or the properties in "
-                    "place of the typed line",
-                    event=index,
-                    key=_KEYS[name],
-                )
+        if interface not in self._typed_at:
+            naming = (line for line in self._tc_lines if mentions(line, interface))
+            self._typed_at[interface] = next(naming, None)
+        line = self._typed_at[interface]
+        if line is None:
+            return
+        raise EventError(
+            f"the qdiscs of {interface} are typed, by `{line}`, and not made by the link's "
+            "properties: write an event with a line of tc, or the properties in place of the "
+            "typed line",
+            event=index,
+            key=_KEYS[name],
+        )
 
     def _check_tc(self, index: int, command: Command) -> None:
         """Check that a typed line changes or deletes a qdisc that is there."""
@@ -338,11 +343,14 @@ class _Player:
             if line is None or line.verb not in {"change", "del"}:
                 return
             interface = self._interfaces.get(line.device)
-            if interface is None or interface.node != command.node:
-                return
-            there = qdisc_lines(interface, self._typed)
         except NotUnderstoodError:
             return
+        if interface is None or interface.node != command.node:
+            return
+        tree = self._tree(interface)
+        if tree is None:
+            return
+        there = tree.lines
         if any(_is_meant(line, one) for one in there):
             return
         found = listed(f"{one.qdisc.kind} at {one.qdisc.place}" for one in there)
@@ -353,6 +361,28 @@ class _Player:
             event=index,
             key=command.node,
         )
+
+    def _tree(self, interface: Interface) -> QdiscTree | None:
+        """Return what stands at an interface by now; None, if that is not known."""
+        if interface.name not in self._trees:
+            self._trees[interface.name] = QdiscTree(interface)
+            for command in self._typed:
+                self._enter_at(interface.name, command)
+        return self._trees[interface.name]
+
+    def _enter(self, command: Command) -> None:
+        """Note a line that has been typed."""
+        self._typed.append(command)
+        for name in self._trees:
+            self._enter_at(name, command)
+
+    def _enter_at(self, name: str, command: Command) -> None:
+        tree = self._trees[name]
+        try:
+            if tree is not None:
+                tree.enter(command)
+        except NotUnderstoodError:
+            self._trees[name] = None
 
 
 def _is_meant(line: QdiscLine, there: QdiscLine) -> bool:

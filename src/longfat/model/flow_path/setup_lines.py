@@ -71,6 +71,42 @@ class QueueLine:
         return self.qdisc.kind
 
 
+class QdiscTree:
+    """What stands at an interface, one typed line after another.
+
+    Args:
+        interface: the interface as its link made it.
+    """
+
+    def __init__(self, interface: Interface) -> None:
+        self._interface = interface
+        self._lines = {line.qdisc.parent: line for line in interface.lines}
+
+    @property
+    def lines(self) -> list[QdiscLine]:
+        """The lines that made what stands there."""
+        return list(self._lines.values())
+
+    def enter(self, command: Command) -> None:
+        """Take a line into account, if it changes this interface.
+
+        Raises:
+            NotUnderstoodError: it is a line of `tc` that cannot be read with certainty.
+        """
+        if not mentions(command.line, "tc") or not _concerns(command, self._interface):
+            return
+        line = parse_line(command.line)
+        if line is None:
+            return
+        parent = line.qdisc.parent
+        if parent == ROOT and line.verb != "change":
+            self._lines.clear()  # a new root leaves nothing of the old tree
+        if line.verb == "del":
+            self._lines.pop(parent, None)
+        else:
+            self._lines[parent] = line
+
+
 def qdisc_lines(interface: Interface, setup: Sequence[Command]) -> list[QdiscLine]:
     """Return the lines that made what stands at an interface after all set-up lines.
 
@@ -81,21 +117,10 @@ def qdisc_lines(interface: Interface, setup: Sequence[Command]) -> list[QdiscLin
     Raises:
         NotUnderstoodError: a line of `tc` cannot be read with certainty.
     """
-    tree = {line.qdisc.parent: line for line in interface.lines}
+    tree = QdiscTree(interface)
     for command in setup:
-        if not mentions(command.line, "tc") or not _concerns(command, interface):
-            continue
-        line = parse_line(command.line)
-        if line is None:
-            continue
-        parent = line.qdisc.parent
-        if parent == ROOT and line.verb != "change":
-            tree.clear()  # a new root leaves nothing of the old tree
-        if line.verb == "del":
-            tree.pop(parent, None)
-        else:
-            tree[parent] = line
-    return list(tree.values())
+        tree.enter(command)
+    return tree.lines
 
 
 def shaping(lines: Sequence[QdiscLine]) -> Shaping:
