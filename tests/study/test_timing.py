@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,10 @@ from longfat.model.network import (
     build_batches,
     timing_from,
 )
+from longfat.study.choose import on_testbed
 from longfat.study.formats.convert import convert_text
 from longfat.study.formats.write import study_text
+from longfat.study.timing import format_testbed, parse_testbed
 from tests.study.messages import error, read
 
 STUDY = """\
@@ -84,6 +87,43 @@ def test_a_testbed_is_read_and_written(tmp_path: Path) -> None:
     assert planned.case == case
     assert Case.from_json(case.to_json()) == case
     assert case_of(tmp_path, more="  testbed:\n").network.testbed is None
+
+
+@pytest.mark.parametrize(
+    ("text", "timing"),
+    [
+        ("vm-2020", PROFILES["vm-2020"]),
+        ("{timer_latency: 50us}", HostTiming(timer_latency_s=5e-5)),
+        (
+            "{timer_latency: 27us, cpu: {copy: 80ps/B}}",
+            HostTiming(timer_latency_s=2.7e-5, cpu=CpuCosts(copy_s=8e-11)),
+        ),
+        ("{}", HostTiming()),
+    ],
+)
+def test_a_command_line_names_a_testbed(text: str, timing: HostTiming) -> None:
+    assert parse_testbed(text) == timing
+    assert format_testbed(timing) == text
+
+
+def test_a_study_is_put_on_a_testbed(tmp_path: Path) -> None:
+    case = case_of(tmp_path, more="  testbed: {timer_latency: 1us}\n")
+    assert on_testbed(case, PROFILES["vm-2020"]).network.testbed == PROFILES["vm-2020"]
+    assert on_testbed(case, parse_testbed("{timer_latency: 0}")).network.testbed is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("vm-2021", "there is no profile 'vm-2021'; did you mean 'vm-2020'?"),
+        ("{timer: 1us}", "unknown field 'timer'"),
+        ("{timer_latency: 50}", "'50' has no unit"),
+        ("{timer_latency: 1us", "--testbed:1:20: not YAML"),
+    ],
+)
+def test_a_command_lines_testbed_has_errors(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        parse_testbed(text)
 
 
 @pytest.mark.parametrize("suffix", [".mn", ".py"])

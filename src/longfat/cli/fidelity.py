@@ -9,6 +9,7 @@ import click
 
 from longfat.cli.console import stdout
 from longfat.errors import ExitCode, InputError
+from longfat.model.network import HostTiming
 from longfat.output.report.fidelity import StudyFidelity, fidelity_complaints, study_fidelity
 from longfat.output.report.fidelity_page import fidelity_markdown
 from longfat.study import Study, read_study
@@ -40,17 +41,20 @@ def fidelity(
 ) -> None:
     """Compare the runs in each RUNS_FOLDER, such as runs/lab08, with what was published.
 
-    Ends with 1 if a figure is off by more than 15 %, outside of the seeds' band,
-    and not explained in the study.
+    Runs of a study on other testbeds (`longfat run --testbed`) become columns beside its own.
+
+    Ends with 1 if a figure is off by more than 15 %, outside of the seeds' band, and not
+    explained in the study; on the study's own hosts, not on a testbed.
     """
     if study_name is not None and len(folders) > 1:
         raise InputError("--study is of one folder of runs: give one folder with it")
-    found: dict[str, StudyFidelity] = {}
+    found: dict[tuple[str, HostTiming | None], StudyFidelity] = {}
     for folder in folders:
-        study = _study(folder, study_name)
-        if study.name in found:
-            raise InputError(f"{folder}: the study {study.name} is given twice")
-        found[study.name] = study_fidelity(study, folder)
+        one = study_fidelity(_study(folder, study_name), folder)
+        key = (one.verdict.study.name, one.testbed)
+        if key in found:
+            raise InputError(f"{folder}: the study {key[0]} is given twice")
+        found[key] = one
     studies = tuple(found.values())
     if out is not None:
         _write(out, fidelity_markdown(studies))
@@ -60,11 +64,12 @@ def fidelity(
         click.echo(fidelity_markdown(studies), nl=False)
     else:
         console = stdout()
-        for name, one in found.items():
-            console.print(f"{name}: {one.summary}", markup=False, soft_wrap=True)
-        for line in fidelity_complaints(studies):
+        for (name, testbed), one in found.items():
+            where = "" if testbed is None else f" on a testbed of {testbed.name}"
+            console.print(f"{name}{where}: {one.summary}", markup=False, soft_wrap=True)
+        for line in fidelity_complaints([one for one in studies if one.testbed is None]):
             console.print(line, markup=False, soft_wrap=True)
-    if not all(one.good for one in studies):
+    if not all(one.good for one in studies if one.testbed is None):
         raise click.exceptions.Exit(ExitCode.CLAIM_FAILED)
 
 

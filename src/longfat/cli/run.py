@@ -26,6 +26,7 @@ from longfat.study import read_study
 from longfat.study.choose import check_names
 from longfat.study.expand import LARGEST_SEED, MOST_SEEDS
 from longfat.study.labs import find_study
+from longfat.study.timing import parse_testbed
 
 if TYPE_CHECKING:
     from longfat.analysis.compare import Compared
@@ -66,6 +67,12 @@ _PEM = click.Path(path_type=Path, dir_okay=False)
     multiple=True,
     metavar="VERSION",
     help="Use this kernel in place of the study's; several are run and compared.",
+)
+@click.option(
+    "--testbed",
+    metavar="TIMING",
+    help="Let all hosts run on one computer that takes time, in place of the study's: a profile "
+    "such as vm-2020, or '{timer_latency: 50us}'.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), help="Machines at once; default: one a CPU.")
 @click.option(
@@ -116,6 +123,7 @@ def run(
     seed: int | None,
     seeds: int | None,
     kernels: tuple[str, ...],
+    testbed: str | None,
     jobs: int | None,
     out: Path | None,
     fresh: bool,
@@ -143,7 +151,15 @@ def run(
         raise click.UsageError("--cluster-ca, -cert and -key are for a cluster; add --cluster")
     found = [(argument, read_study(find_study(argument))) for argument in studies]
     check_names([study for _, study in found], names)
-    parts = make_parts(found, names=names, seed=seed, seeds=seeds, kernels=kernels, out=out)
+    parts = make_parts(
+        found,
+        names=names,
+        seed=seed,
+        seeds=seeds,
+        kernels=kernels,
+        testbed=None if testbed is None else parse_testbed(testbed),
+        out=out,
+    )
     outcome = _run(
         parts,
         jobs=jobs,

@@ -13,6 +13,7 @@ from longfat.study.choose import choose_cases
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from longfat.model.network import HostTiming
     from longfat.study import Study
 
 
@@ -40,6 +41,7 @@ def make_parts(
     seed: int | None,
     seeds: int | None,
     kernels: tuple[str, ...],
+    testbed: HostTiming | None,
     out: Path | None,
 ) -> list[Part]:
     """Return the parts that have cases to run; those of a study stand together.
@@ -50,6 +52,7 @@ def make_parts(
         seed: the first seed, in place of the studies'.
         seeds: the number of seeds, likewise.
         kernels: the kernels, likewise; with several, each has a folder of its own.
+        testbed: the timing of the computer that runs the hosts, likewise.
         out: where runs go; `runs/STUDY`, if None.
 
     Raises:
@@ -63,7 +66,9 @@ def make_parts(
         base = out if out is not None else Path("runs")
         folder = base if out is not None and len(studies) == 1 else base / study.name
         for kernel in kernels or (None,):
-            cases = choose_cases(study, names=names, seed=seed, seeds=seeds, kernel=kernel)
+            cases = choose_cases(
+                study, names=names, seed=seed, seeds=seeds, kernel=kernel, testbed=testbed
+            )
             if not cases:
                 continue
             if (other := folders.setdefault(folder, study)) is not study:

@@ -13,6 +13,8 @@ from longfat.study.expand import LARGEST_SEED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from longfat.model.case import Case
+    from longfat.model.network import HostTiming
     from longfat.study import Planned, Study
 
 
@@ -35,6 +37,13 @@ def check_names(studies: Sequence[Study], names: tuple[str, ...]) -> None:
             )
 
 
+def on_testbed(case: Case, testbed: HostTiming | None) -> Case:
+    """Return a case whose hosts run on a computer of this timing."""
+    if testbed is not None and not testbed.sysctl_values():
+        testbed = None
+    return dataclasses.replace(case, network=dataclasses.replace(case.network, testbed=testbed))
+
+
 def choose_cases(
     study: Study,
     *,
@@ -42,6 +51,7 @@ def choose_cases(
     seed: int | None,
     seeds: int | None,
     kernel: str | None,
+    testbed: HostTiming | None = None,
 ) -> dict[str, Planned]:
     """Return the cases to run.
 
@@ -51,6 +61,7 @@ def choose_cases(
         seed: the first seed, in place of the study's.
         seeds: the number of seeds, likewise.
         kernel: the kernel's version, likewise.
+        testbed: the timing of the computer that runs the hosts, likewise.
 
     Raises:
         InputError: the last seed would be too large.
@@ -64,6 +75,8 @@ def choose_cases(
             case = dataclasses.replace(case, seed=seed)
         if kernel is not None:
             case = dataclasses.replace(case, kernel=kernel)
+        if testbed is not None:
+            case = on_testbed(case, testbed)
         count = planned.seeds if seeds is None else seeds
         if case.seed + count - 1 > LARGEST_SEED:
             raise InputError(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from longfat.errors import InputError
-from longfat.model.fields import fields_of, read_fields
+from longfat.model.fields import fields_of, read_fields, written_fields
 from longfat.model.network import (
     TIMING_KEYS,
     CpuCosts,
@@ -13,6 +14,7 @@ from longfat.model.network import (
     profile_named,
     timing_with,
 )
+from longfat.study.document import parse_document
 from longfat.study.node import Node
 
 _TESTBED = "a mapping of one computer's timing (such as {timer_latency: 50us})"
@@ -32,6 +34,35 @@ def read_testbed(node: Node) -> HostTiming | None:
     if node.is_null:
         return None
     return read_timing(node.fields(_TESTBED, allowed=TIMING_KEYS))
+
+
+def parse_testbed(text: str) -> HostTiming:
+    """Return the testbed that a command line names.
+
+    Args:
+        text: a profile's name, or fields as a study has them: `{timer_latency: 50us}`.
+
+    Raises:
+        InputError: something in it is wrong; with its place.
+    """
+    if re.fullmatch(r"[\w-]+", text):
+        return profile_named(text)
+    node = Node(raw=parse_document(text.encode(), file="--testbed"), file="--testbed")
+    return read_testbed(node) or HostTiming()
+
+
+def format_testbed(timing: HostTiming) -> str:
+    """Return what `parse_testbed` reads as this timing."""
+    if timing.profile is not None:
+        return timing.profile
+    fields = written_fields(timing)
+    if costs := written_fields(timing.cpu):
+        fields["cpu"] = _flow(costs)
+    return _flow(fields)
+
+
+def _flow(fields: Mapping[str, object]) -> str:
+    return "{" + ", ".join(f"{key}: {value}" for key, value in fields.items()) + "}"
 
 
 def read_timing(fields: Mapping[str, Node]) -> HostTiming | None:

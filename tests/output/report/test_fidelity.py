@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from longfat.errors import InputError
+from longfat.model.network import PROFILES, HostTiming
 from longfat.output.report.fidelity import (
     Agreement,
     StudyFidelity,
@@ -134,11 +135,40 @@ def test_fewer_seeds_are_told(study: Study, runs: Path) -> None:
         shutil.rmtree(runs / f"lossy-seed{seed}")
     fidelity = study_fidelity(study, runs)
     text = fidelity_markdown([fidelity])
-    assert "longfat run seeded --seeds 1\n" in text
+    lines = "longfat run seeded --case lossy --seeds 1\nlongfat run seeded --case clean\n"
+    assert lines in text
     # One run has no band to be inside of.
     assert rows(text)["lossy", "bulk sender"] == [
         *("24.0 Mbit/s", "35.0 Mbit/s", "1", "1.46", "**off**"),
     ]
+
+
+def test_testbeds_stand_side_by_side(study: Study, found: StudyFidelity, runs: Path) -> None:
+    timing = HostTiming(timer_latency_s=5e-5)
+    for folder in runs.glob("*-seed*"):
+        case = json.loads((folder / "manifest.json").read_text())["case"]
+        network = case["network"] | {"testbed": dataclasses.asdict(timing)}
+        reseal(folder, case=case | {"network": network})
+    slow = study_fidelity(study, runs)
+    assert slow.testbed == timing
+    assert slow.to_json()["testbed"] == "timer latency 50us"
+    text = fidelity_markdown([found, slow])
+    table = "| case | metric | published | infinitely fast | timer latency 50us |"
+    own, _, beside = text.partition(table)
+    assert rows(own) == rows(fidelity_markdown([found]))
+    assert rows(beside)["lossy", "bulk sender"] == ["24.0 Mbit/s", "29.3 Mbit/s", "29.3 Mbit/s"]
+    words = "--testbed '{timer_latency: 50us}' --out runs/timer-latency-50us/seeded"
+    assert f"longfat run seeded\nlongfat run seeded {words}\nlongfat fidelity" in text
+    assert "longfat fidelity runs/seeded runs/timer-latency-50us/seeded --out" in text
+
+
+def test_runs_of_several_testbeds_are_not_one_result(study: Study, runs: Path) -> None:
+    folder = runs / "lossy-seed2"
+    case = json.loads((folder / "manifest.json").read_text())["case"]
+    network = case["network"] | {"testbed": dataclasses.asdict(PROFILES["vm-2020"])}
+    reseal(folder, case=case | {"network": network})
+    with pytest.raises(InputError, match="several testbeds: the study's own, vm-2020"):
+        study_fidelity(study, runs)
 
 
 def test_all_good(study: Study) -> None:

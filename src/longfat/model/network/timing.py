@@ -17,7 +17,7 @@ from typing import Any
 
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
-from longfat.model.fields import declare, fields_of, values_of
+from longfat.model.fields import declare, fields_of, values_of, written_fields
 from longfat.model.kinds import Time, TimePerByte
 
 _LONGEST_S = 0.01
@@ -75,6 +75,20 @@ class HostTiming:
         help="how late an idle CPU serves a timer",
     )
     cpu: CpuCosts = NO_COSTS
+
+    @property
+    def name(self) -> str:
+        """The profile's name, or what differs from an infinitely fast CPU, for people."""
+        if self.profile is not None:
+            return self.profile
+        fields = written_fields(self) | written_fields(self.cpu)
+        words = (f"{key.replace('_', ' ')} {value}" for key, value in fields.items())
+        return ", ".join(words) or "infinitely fast"
+
+    @property
+    def profile(self) -> str | None:
+        """The name of the profile that it is; None if it is none."""
+        return next((name for name, profile in PROFILES.items() if profile == self), None)
 
     def sysctl_values(self) -> dict[str, int]:
         """Return the values of net.host_cpu that differ from 0, by name."""

@@ -22,7 +22,9 @@ from longfat.common.suggest import listed
 from longfat.errors import InputError
 from longfat.execution.runs import load_run
 from longfat.model.metric import Unit
+from longfat.model.network import HostTiming
 from longfat.model.units import format_quantity
+from longfat.study.choose import on_testbed
 
 if TYPE_CHECKING:
     from longfat.execution.runs import Run
@@ -82,6 +84,12 @@ class StudyFidelity:
     figures: tuple[FigureFidelity, ...]
 
     @property
+    def testbed(self) -> HostTiming | None:
+        """The timing that the command line gave all cases in place of the study's own; or None."""
+        runs = self.verdict.first_runs.values()
+        return next((_other_testbed(run, self.verdict.study) for run in runs), None)
+
+    @property
     def good(self) -> bool:
         """Tell whether every figure is near enough or explained."""
         return all(figure.standing.good for figure in self.figures)
@@ -102,6 +110,7 @@ class StudyFidelity:
         """Return the object that `longfat fidelity --json` prints for a study."""
         return {
             "study": self.verdict.study.name,
+            "testbed": None if self.testbed is None else self.testbed.name,
             "good": self.good,
             "figures": [_figure_to_json(figure) for figure in self.figures],
         }
@@ -181,7 +190,20 @@ def load_runs(study: Study, folder: Path) -> dict[str, tuple[Run, ...]]:
                 f"{folder}: the runs of the case {name!r} are of several kernels: "
                 f"{listed(releases)}; run all of them with one"
             )
+    testbeds = {_other_testbed(run, study) for runs in found.values() for run in runs}
+    if len(testbeds) > 1:
+        names = ["the study's own" if one is None else one.name for one in testbeds]
+        raise InputError(
+            f"{folder}: the runs are of several testbeds: {listed(sorted(names))}; give each a "
+            "folder of its own"
+        )
     return {name: tuple(runs) for name, runs in found.items() if runs}
+
+
+def _other_testbed(run: Run, study: Study) -> HostTiming | None:
+    """Return the testbed that stands in place of the study's; None, if it is the study's."""
+    own, testbed = study.cases[run.name].case.network.testbed, run.case.network.testbed
+    return None if testbed == own else testbed or HostTiming()
 
 
 def _check_run(run: Run, study: Study) -> None:
@@ -192,7 +214,8 @@ def _check_run(run: Run, study: Study) -> None:
         )
     planned = study.cases[run.name].case
     # What the command line may have put in its place is no other study.
-    if dataclasses.replace(planned, seed=run.case.seed, kernel=run.case.kernel) != run.case:
+    same = dataclasses.replace(planned, seed=run.case.seed, kernel=run.case.kernel)
+    if on_testbed(same, run.case.network.testbed) != run.case:
         raise InputError(
             f"{run.folder}: its case {run.name!r} is not what {study.file} says: it is of another "
             "study, or the study was changed since; remove it or run it again"

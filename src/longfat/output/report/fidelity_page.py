@@ -7,6 +7,7 @@ for the same runs.
 from __future__ import annotations
 
 import re
+import shlex
 from typing import TYPE_CHECKING
 
 from longfat import __version__
@@ -14,11 +15,12 @@ from longfat.execution.runs import format_tools
 from longfat.model.units import format_quantity
 from longfat.output.report.fidelity import Agreement, FigureFidelity, StudyFidelity
 from longfat.output.report.values import BAND, MISSING, band_text
+from longfat.study.timing import format_testbed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from longfat.analysis.verdict import Verdict
+    from longfat.model.network import HostTiming
 
 
 def fidelity_markdown(studies: Sequence[StudyFidelity]) -> str:
@@ -29,7 +31,9 @@ def fidelity_markdown(studies: Sequence[StudyFidelity]) -> str:
     Args:
         studies: the studies with their runs, in the order to show them.
     """
-    names = [one.verdict.study.name for one in studies]
+    by_name: dict[str, list[StudyFidelity]] = {}
+    for one in studies:
+        by_name.setdefault(one.verdict.study.name, []).append(one)
     all_runs = [run for one in studies for runs in one.verdict.runs.values() for run in runs]
     kernels = sorted({run.kernel["release"] for run in all_runs})
     tools = format_tools(all_runs)
@@ -39,8 +43,8 @@ def fidelity_markdown(studies: Sequence[StudyFidelity]) -> str:
         "Made by these commands; do not edit it by hand:",
         "",
         "```sh",
-        *(_run_command(one.verdict) for one in studies),
-        f"longfat fidelity {' '.join(f'runs/{name}' for name in names)} --out docs/fidelity.md",
+        *(line for one in studies for line in _run_commands(one)),
+        f"longfat fidelity {' '.join(_folder(one) for one in studies)} --out docs/fidelity.md",
         "```",
         "",
         f"longfat {__version__}, Linux {', '.join(kernels)}. Tools: {'; '.join(tools)}.",
@@ -50,27 +54,50 @@ def fidelity_markdown(studies: Sequence[StudyFidelity]) -> str:
         "published one lies *inside the band*, or a note explains what differs; what is neither "
         "is marked **off**. MB are 1,048,576 bytes.",
     ]
-    for one in studies:
-        lines += _section(one)
+    for group in by_name.values():
+        own = [one for one in group if one.testbed is None]
+        others = [one for one in group if one.testbed is not None]
+        for one in own:
+            lines += _section(one)
+        if others:
+            lines += _testbeds(own, others)
     return "\n".join(lines) + "\n"
 
 
-def _run_command(verdict: Verdict) -> str:
-    """Return the command that gave the runs of a study."""
+def _folder(one: StudyFidelity) -> str:
+    """Return the folder of a study's runs; one below it for a testbed that is not its own."""
+    name = one.verdict.study.name
+    return f"runs/{name}" if one.testbed is None else f"runs/{_slug(one.testbed)}/{name}"
+
+
+def _slug(testbed: HostTiming) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "-", testbed.name)
+
+
+def _run_commands(one: StudyFidelity) -> list[str]:
+    """Return the commands that gave the runs of a study: one for each group of options."""
+    verdict = one.verdict
     cases = verdict.study.cases
-    words = ["longfat", "run", verdict.study.name]
-    if verdict.runs.keys() != cases.keys():
-        words += [word for name in verdict.runs for word in ("--case", name)]
-    counts = {len(runs) for runs in verdict.runs.values()}
-    if any(len(runs) != cases[name].seeds for name, runs in verdict.runs.items()):
-        words += ["--seeds", str(*counts)] if len(counts) == 1 else []
-    firsts = {runs[0].seed for runs in verdict.runs.values()}
-    if any(runs[0].seed != cases[name].case.seed for name, runs in verdict.runs.items()):
-        words += ["--seed", str(*firsts)] if len(firsts) == 1 else []
-    kernels = {run.case.kernel for runs in verdict.runs.values() for run in runs}
-    if any(run.case.kernel != cases[name].case.kernel for name, run in verdict.first_runs.items()):
-        words += ["--kernel", *kernels] if len(kernels) == 1 else []
-    return " ".join(words)
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for name, runs in verdict.runs.items():
+        planned, case = cases[name], runs[0].case
+        options: list[str] = []
+        if len(runs) != planned.seeds:
+            options += ["--seeds", str(len(runs))]
+        if case.seed != planned.case.seed:
+            options += ["--seed", str(case.seed)]
+        if case.kernel != planned.case.kernel:
+            options += ["--kernel", case.kernel]
+        groups.setdefault(tuple(options), []).append(name)
+    place: list[str] = []
+    if one.testbed is not None:
+        place = ["--testbed", shlex.quote(format_testbed(one.testbed)), "--out", _folder(one)]
+    lines = []
+    for shared, names in groups.items():
+        chosen = [word for name in names for word in ("--case", name)]
+        words = [*(chosen if len(names) < len(cases) else ()), *shared, *place]
+        lines.append(" ".join(("longfat", "run", verdict.study.name, *words)))
+    return lines
 
 
 def _section(one: StudyFidelity) -> list[str]:
@@ -86,6 +113,35 @@ def _section(one: StudyFidelity) -> list[str]:
         lines += ["", "Notes:", ""]
         lines += [f"{number}. {_plain(text)}" for text, number in notes.items()]
     return lines
+
+
+def _testbeds(own: Sequence[StudyFidelity], others: Sequence[StudyFidelity]) -> list[str]:
+    """Return a table of a study's figures on testbeds of other timings, a column for each."""
+    columns = [*own, *others]
+    name = columns[0].verdict.study.name
+    heads = [
+        *("case", "metric", "published"),
+        *("infinitely fast" if one.testbed is None else one.testbed.name for one in columns),
+    ]
+    rows = []
+    for figures in zip(*(one.figures for one in columns), strict=True):
+        published = figures[0].comparison.figure
+        values = [published.value, *(figure.comparison.measured for figure in figures)]
+        shown = [
+            MISSING if value is None else format_quantity(value, published.unit) for value in values
+        ]
+        rows.append([published.case, _plain(published.title), *shown])
+    lines = [
+        "",
+        f"### {name} on slower testbeds",
+        "",
+        "Hosts are infinitely fast above. In the other columns one computer runs all hosts and "
+        "switches, and serves timers late or takes time for its work "
+        "([`testbed`](study-format.md#network)); medians, where there are several seeds.",
+        "",
+    ]
+    rules = ["---:" if index >= 2 else "---" for index in range(len(heads))]
+    return lines + [f"| {' | '.join(cells)} |" for cells in (heads, rules, *rows)]
 
 
 def _table(figures: Sequence[FigureFidelity], notes: dict[str, int]) -> list[str]:
