@@ -41,6 +41,7 @@ from tests.mutations.single import (
     check_script,
     check_study,
     check_table,
+    check_trace,
     check_wire,
     kernel,
     note,
@@ -49,6 +50,7 @@ from tests.mutations.single import (
     raw_kind,
     records,
     tables,
+    traces,
 )
 
 KINDS: dict[str, Kind] = {
@@ -110,6 +112,7 @@ KINDS: dict[str, Kind] = {
         samples=files("tests/data/miniedit/*.mn"), mutate=change_json, read=check_drawing
     ),
     "record of a script": Kind(samples=records, mutate=change_json, read=check_record),
+    "trace": Kind(samples=traces, mutate=change_words, read=check_trace),
     "script": Kind(
         samples=files("tests/data/mininet/from_miniedit.py"), mutate=change_words, read=check_script
     ),

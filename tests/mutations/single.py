@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from longfat.analysis.query import Catalog
 from longfat.analysis.verdict import judge
@@ -30,6 +31,7 @@ from longfat.execution.runs.staging import decode_probes, measure_flows
 from longfat.live.build import Done
 from longfat.live.shell.protocol import WireError, fields_of, size_of
 from longfat.model.case import Case
+from longfat.model.trace import parse_trace
 from longfat.model.traffic import Iperf3, Ping, Requests, Transfer
 from longfat.model.traffic.iperf3_any import read_any_report
 from longfat.studio.live.messages import read_order
@@ -271,6 +273,29 @@ def check_study(folder: Path, content: bytes) -> None:
 
 def check_drawing(folder: Path, content: bytes) -> None:
     read_miniedit(write(folder, "x.mn", content))
+
+
+@cache
+def traces() -> list[bytes]:
+    """Return a trace in each form: opportunities, CSV, and Parquet of the same rows."""
+    columns = {"time_s": [0.0, 1.5, 3.0], "rate_mbps": [5.0, 0.0, 2.5], "loss": [0.0, 0.01, 0.0]}
+    rows = [
+        ",".join(columns),
+        *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True)),
+    ]
+    table = io.BytesIO()
+    pq.write_table(pa.table(columns), table)
+    return [b"0\n3\n3\n7\n10\n", "\n".join(rows).encode(), table.getvalue()]
+
+
+def check_trace(folder: Path, content: bytes) -> None:
+    del folder
+    trace = parse_trace(content)
+    times = [row.at_ns for row in trace.rows]
+    if times != sorted(times) or not 0 <= times[-1] <= trace.end_ns:
+        raise WrongError("its rows are not in their order")
+    if any(row.value < 0 or row.delay_ns < 0 or not 0 <= row.loss <= 2**32 for row in trace.rows):
+        raise WrongError("the kernel would refuse it")
 
 
 def check_script(folder: Path, content: bytes) -> None:
