@@ -9,8 +9,13 @@ import click
 
 from longfat.cli.console import stdout
 from longfat.errors import ExitCode, InputError
-from longfat.model.network import HostTiming
-from longfat.output.report.fidelity import StudyFidelity, fidelity_complaints, study_fidelity
+from longfat.output.report.fidelity import (
+    Setting,
+    StudyFidelity,
+    fidelity_complaints,
+    side_by_side,
+    study_fidelity,
+)
 from longfat.output.report.fidelity_page import fidelity_markdown
 from longfat.study import Study, read_study
 from longfat.study.labs import find_lab, find_study
@@ -41,21 +46,23 @@ def fidelity(
 ) -> None:
     """Compare the runs in each RUNS_FOLDER, such as runs/lab08, with what was published.
 
-    Runs of a study on other testbeds (`longfat run --testbed`) become columns beside its own.
+    Runs of one study on other kernels or testbeds (`longfat run --kernel`, `--testbed`), in
+    folders of their own, become columns beside its own.
 
     Ends with 1 if a figure is off by more than 15 %, outside of the seeds' band, and not
-    explained in the study; on the study's own hosts, not on a testbed.
+    explained in the study; only the study's own kernel and testbed count, if they are given.
     """
     if study_name is not None and len(folders) > 1:
         raise InputError("--study is of one folder of runs: give one folder with it")
-    found: dict[tuple[str, HostTiming | None], StudyFidelity] = {}
+    found: dict[tuple[str, Setting], StudyFidelity] = {}
     for folder in folders:
         one = study_fidelity(_study(folder, study_name), folder)
-        key = (one.verdict.study.name, one.testbed)
+        key = (one.verdict.study.name, one.setting)
         if key in found:
             raise InputError(f"{folder}: the study {key[0]} is given twice")
         found[key] = one
     studies = tuple(found.values())
+    main = [group[0] for group in side_by_side(studies)]
     if out is not None:
         _write(out, fidelity_markdown(studies))
     if as_json:
@@ -64,12 +71,12 @@ def fidelity(
         click.echo(fidelity_markdown(studies), nl=False)
     else:
         console = stdout()
-        for (name, testbed), one in found.items():
-            where = "" if testbed is None else f" on a testbed of {testbed.name}"
+        for (name, setting), one in found.items():
+            where = f" ({setting.name})" if setting.name else ""
             console.print(f"{name}{where}: {one.summary}", markup=False, soft_wrap=True)
-        for line in fidelity_complaints([one for one in studies if one.testbed is None]):
+        for line in fidelity_complaints(main):
             console.print(line, markup=False, soft_wrap=True)
-    if not all(one.good for one in studies if one.testbed is None):
+    if not all(one.good for one in main):
         raise click.exceptions.Exit(ExitCode.CLAIM_FAILED)
 
 

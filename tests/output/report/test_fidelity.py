@@ -13,6 +13,7 @@ from longfat.errors import InputError
 from longfat.model.network import PROFILES, HostTiming
 from longfat.output.report.fidelity import (
     Agreement,
+    Setting,
     StudyFidelity,
     fidelity_complaints,
     load_runs,
@@ -150,10 +151,10 @@ def test_testbeds_stand_side_by_side(study: Study, found: StudyFidelity, runs: P
         network = case["network"] | {"testbed": dataclasses.asdict(timing)}
         reseal(folder, case=case | {"network": network})
     slow = study_fidelity(study, runs)
-    assert slow.testbed == timing
+    assert slow.setting == Setting(testbed=timing)
     assert slow.to_json()["testbed"] == "timer latency 50us"
     text = fidelity_markdown([found, slow])
-    table = "| case | metric | published | infinitely fast | timer latency 50us |"
+    table = "| case | metric | published | above | timer latency 50us |"
     own, _, beside = text.partition(table)
     assert rows(own) == rows(fidelity_markdown([found]))
     assert rows(beside)["lossy", "bulk sender"] == ["24.0 Mbit/s", "29.3 Mbit/s", "29.3 Mbit/s"]
@@ -167,7 +168,7 @@ def test_runs_of_several_testbeds_are_not_one_result(study: Study, runs: Path) -
     case = json.loads((folder / "manifest.json").read_text())["case"]
     network = case["network"] | {"testbed": dataclasses.asdict(PROFILES["vm-2020"])}
     reseal(folder, case=case | {"network": network})
-    with pytest.raises(InputError, match="several testbeds: the study's own, vm-2020"):
+    with pytest.raises(InputError, match="several kernels or testbeds: the study's own, vm-2020"):
         study_fidelity(study, runs)
 
 

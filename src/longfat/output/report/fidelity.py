@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -76,6 +76,25 @@ class FigureFidelity:
         return beyond and spread is not None and spread.count < FEWEST_SEEDS
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What the command line put in place of a study's own.
+
+    Attributes:
+        kernel: the kernel's version; None for the study's.
+        testbed: the timing of the computer that runs all hosts; None for the study's.
+    """
+
+    kernel: str | None = None
+    testbed: HostTiming | None = None
+
+    @property
+    def name(self) -> str:
+        """Both in a few words; empty for the study's own."""
+        kernel = "" if self.kernel is None else f"Linux {self.kernel}"
+        return ", ".join(filter(None, (kernel, self.testbed.name if self.testbed else "")))
+
+
 @dataclass(frozen=True, slots=True)
 class StudyFidelity:
     """The published figures of a study beside ours."""
@@ -84,10 +103,10 @@ class StudyFidelity:
     figures: tuple[FigureFidelity, ...]
 
     @property
-    def testbed(self) -> HostTiming | None:
-        """The timing that the command line gave all cases in place of the study's own; or None."""
+    def setting(self) -> Setting:
+        """What the command line put in place of the study's own."""
         runs = self.verdict.first_runs.values()
-        return next((_other_testbed(run, self.verdict.study) for run in runs), None)
+        return next((_setting(run, self.verdict.study) for run in runs), Setting())
 
     @property
     def good(self) -> bool:
@@ -110,7 +129,8 @@ class StudyFidelity:
         """Return the object that `longfat fidelity --json` prints for a study."""
         return {
             "study": self.verdict.study.name,
-            "testbed": None if self.testbed is None else self.testbed.name,
+            "kernel": self.setting.kernel,
+            "testbed": None if self.setting.testbed is None else self.setting.testbed.name,
             "good": self.good,
             "figures": [_figure_to_json(figure) for figure in self.figures],
         }
@@ -190,20 +210,23 @@ def load_runs(study: Study, folder: Path) -> dict[str, tuple[Run, ...]]:
                 f"{folder}: the runs of the case {name!r} are of several kernels: "
                 f"{listed(releases)}; run all of them with one"
             )
-    testbeds = {_other_testbed(run, study) for runs in found.values() for run in runs}
-    if len(testbeds) > 1:
-        names = ["the study's own" if one is None else one.name for one in testbeds]
+    settings = {_setting(run, study) for runs in found.values() for run in runs}
+    if len(settings) > 1:
+        names = sorted(one.name or "the study's own" for one in settings)
         raise InputError(
-            f"{folder}: the runs are of several testbeds: {listed(sorted(names))}; give each a "
-            "folder of its own"
+            f"{folder}: the runs are of several kernels or testbeds: {listed(names)}; give each "
+            "a folder of its own"
         )
     return {name: tuple(runs) for name, runs in found.items() if runs}
 
 
-def _other_testbed(run: Run, study: Study) -> HostTiming | None:
-    """Return the testbed that stands in place of the study's; None, if it is the study's."""
-    own, testbed = study.cases[run.name].case.network.testbed, run.case.network.testbed
-    return None if testbed == own else testbed or HostTiming()
+def _setting(run: Run, study: Study) -> Setting:
+    planned, case = study.cases[run.name].case, run.case
+    testbed = case.network.testbed
+    return Setting(
+        kernel=None if case.kernel == planned.kernel else case.kernel,
+        testbed=None if testbed == planned.network.testbed else testbed or HostTiming(),
+    )
 
 
 def _check_run(run: Run, study: Study) -> None:
@@ -238,6 +261,16 @@ def _is_other(comparison: Comparison, study: Study) -> bool:
     flow = figure.metric.partition(".")[0]
     pings = {ping.name for ping in study.cases[figure.case].case.pings}
     return figure.unit not in (Unit.BPS, Unit.SECONDS) and flow not in pings
+
+
+def side_by_side(studies: Iterable[StudyFidelity]) -> list[tuple[StudyFidelity, ...]]:
+    """Return the fidelities of each study: that of its own setting first, or else the first."""
+    groups: dict[str, list[StudyFidelity]] = {}
+    for one in studies:
+        groups.setdefault(one.verdict.study.name, []).append(one)
+    return [
+        tuple(sorted(group, key=lambda one: one.setting.name != "")) for group in groups.values()
+    ]
 
 
 def fidelity_complaints(studies: Sequence[StudyFidelity]) -> list[str]:

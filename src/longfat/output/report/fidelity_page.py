@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING
 from longfat import __version__
 from longfat.execution.runs import format_tools
 from longfat.model.units import format_quantity
-from longfat.output.report.fidelity import Agreement, FigureFidelity, StudyFidelity
+from longfat.output.report.fidelity import (
+    Agreement,
+    FigureFidelity,
+    StudyFidelity,
+    side_by_side,
+)
 from longfat.output.report.values import BAND, MISSING, band_text
 from longfat.study.timing import format_testbed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from longfat.model.network import HostTiming
 
 
 def fidelity_markdown(studies: Sequence[StudyFidelity]) -> str:
@@ -31,9 +34,6 @@ def fidelity_markdown(studies: Sequence[StudyFidelity]) -> str:
     Args:
         studies: the studies with their runs, in the order to show them.
     """
-    by_name: dict[str, list[StudyFidelity]] = {}
-    for one in studies:
-        by_name.setdefault(one.verdict.study.name, []).append(one)
     all_runs = [run for one in studies for runs in one.verdict.runs.values() for run in runs]
     kernels = sorted({run.kernel["release"] for run in all_runs})
     tools = format_tools(all_runs)
@@ -54,24 +54,17 @@ def fidelity_markdown(studies: Sequence[StudyFidelity]) -> str:
         "published one lies *inside the band*, or a note explains what differs; what is neither "
         "is marked **off**. MB are 1,048,576 bytes.",
     ]
-    for group in by_name.values():
-        own = [one for one in group if one.testbed is None]
-        others = [one for one in group if one.testbed is not None]
-        for one in own:
-            lines += _section(one)
+    for main, *others in side_by_side(studies):
+        lines += _section(main)
         if others:
-            lines += _testbeds(own, others)
+            lines += _settings(main, others)
     return "\n".join(lines) + "\n"
 
 
 def _folder(one: StudyFidelity) -> str:
-    """Return the folder of a study's runs; one below it for a testbed that is not its own."""
-    name = one.verdict.study.name
-    return f"runs/{name}" if one.testbed is None else f"runs/{_slug(one.testbed)}/{name}"
-
-
-def _slug(testbed: HostTiming) -> str:
-    return re.sub(r"[^A-Za-z0-9]+", "-", testbed.name)
+    """Return the folder of a study's runs, one below it if they are not of its own setting."""
+    name, setting = one.verdict.study.name, re.sub(r"[^A-Za-z0-9.]+", "-", one.setting.name)
+    return f"runs/{setting}/{name}" if setting else f"runs/{name}"
 
 
 def _run_commands(one: StudyFidelity) -> list[str]:
@@ -86,12 +79,14 @@ def _run_commands(one: StudyFidelity) -> list[str]:
             options += ["--seeds", str(len(runs))]
         if case.seed != planned.case.seed:
             options += ["--seed", str(case.seed)]
-        if case.kernel != planned.case.kernel:
-            options += ["--kernel", case.kernel]
         groups.setdefault(tuple(options), []).append(name)
     place: list[str] = []
-    if one.testbed is not None:
-        place = ["--testbed", shlex.quote(format_testbed(one.testbed)), "--out", _folder(one)]
+    if one.setting.kernel is not None:
+        place += ["--kernel", one.setting.kernel]
+    if one.setting.testbed is not None:
+        place += ["--testbed", shlex.quote(format_testbed(one.setting.testbed))]
+    if one.setting.name:
+        place += ["--out", _folder(one)]
     lines = []
     for shared, names in groups.items():
         chosen = [word for name in names for word in ("--case", name)]
@@ -115,14 +110,10 @@ def _section(one: StudyFidelity) -> list[str]:
     return lines
 
 
-def _testbeds(own: Sequence[StudyFidelity], others: Sequence[StudyFidelity]) -> list[str]:
-    """Return a table of a study's figures on testbeds of other timings, a column for each."""
-    columns = [*own, *others]
-    name = columns[0].verdict.study.name
-    heads = [
-        *("case", "metric", "published"),
-        *("infinitely fast" if one.testbed is None else one.testbed.name for one in columns),
-    ]
+def _settings(main: StudyFidelity, others: Sequence[StudyFidelity]) -> list[str]:
+    """Return a table of a study's figures on other kernels and testbeds, a column for each."""
+    columns = [main, *others]
+    heads = ["case", "metric", "published", "above", *(one.setting.name for one in others)]
     rows = []
     for figures in zip(*(one.figures for one in columns), strict=True):
         published = figures[0].comparison.figure
@@ -133,11 +124,11 @@ def _testbeds(own: Sequence[StudyFidelity], others: Sequence[StudyFidelity]) -> 
         rows.append([published.case, _plain(published.title), *shown])
     lines = [
         "",
-        f"### {name} on slower testbeds",
+        f"### {main.verdict.study.name} on other kernels and testbeds",
         "",
-        "Hosts are infinitely fast above. In the other columns one computer runs all hosts and "
-        "switches, and serves timers late or takes time for its work "
-        "([`testbed`](study-format.md#network)); medians, where there are several seeds.",
+        "On a testbed one computer runs all hosts and switches, and serves timers late or takes "
+        "time for its work ([`testbed`](study-format.md#network)); elsewhere hosts are infinitely "
+        "fast. Medians, where there are several seeds.",
         "",
     ]
     rules = ["---:" if index >= 2 else "---" for index in range(len(heads))]
