@@ -93,14 +93,8 @@ def test_nothing_passes_a_link_that_is_down(tmp_path: Path) -> None:
     assert 399 <= min(lost) <= 402
 
 
-# Of two streams one takes another turn after an outage, by some microseconds, when a queue or a
-# flow is sampled; with one stream, without the outage, or on 6.1 the bytes are equal.
-_DEFECT = pytest.mark.xfail(reason="probes change two lossy streams after an outage, on 7.2")
-
-
 @pytest.mark.parametrize(
-    ("kernel", "streams"),
-    [*((kernel, 1) for kernel in KERNELS), ("6.1", 2), pytest.param("7.2", 2, marks=_DEFECT)],
+    ("kernel", "streams"), [*((kernel, 1) for kernel in KERNELS), ("6.1", 2), ("7.2", 2)]
 )
 def test_a_lossy_case_is_the_same_watched_or_not(kernel: str, streams: int, tmp_path: Path) -> None:
     lossy = LinkImpairments(loss=0.01)
