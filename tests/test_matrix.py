@@ -13,7 +13,8 @@ import pytest
 
 from tests.paths import REPOSITORY, TESTS
 from tools import matrix, roots
-from tools.matrix import Cell, Name, claims_in, counts_in, keep_result, read_results, run_in, table
+from tools.matrix import claims_in, counts_in, run_in
+from tools.matrix_results import Cell, Name, keep_result, read_results, table
 from tools.roots import ORDINARY, Cache, HostError, Root, Source, Watch, passed_on, preparation, run
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces as root")
