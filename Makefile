@@ -4,7 +4,7 @@
 
 LONGFAT := .venv/bin/longfat
 
-.PHONY: lab report-script studio web test check bench screenshots dist matrix lock clean
+.PHONY: lab report-script studio web test check docs bench screenshots dist matrix lock clean
 
 lab: report-script
 	@$(LONGFAT) kernel build $$(head -n 1 .venv/kernels) >/dev/null
@@ -50,6 +50,11 @@ check:
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	cd web && npm run --silent check
+
+# The documentation as a site, in build/site.
+docs:
+	@tools/setup.sh test
+	.venv/bin/python -m tools.site build/site
 
 bench:
 	@tools/setup.sh test

@@ -1,0 +1,119 @@
+"""The documentation as a site: that its links lead somewhere, and its commands are some."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from longfat.cli.main import commands
+from tests.paths import REPOSITORY
+from tools import site
+
+NAMES = {
+    "README.md": "index",
+    "docs/limits.md": "limits",
+    "labs/lab04/text.md": "labs/lab04",
+    "studies/loss/text.md": "studies/loss",
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "expected"),
+    [
+        ("README.md", "[a](docs/limits.md#b)", "[a](limits.md#b)"),
+        ("docs/limits.md", "[lab 4](../labs/lab04/text.md)", "[lab 4](labs/lab04.md)"),
+        ("docs/limits.md", "[all](../labs/lab04)", "[all](labs/lab04.md)"),
+        ("labs/lab04/text.md", "[a](../../studies/loss/text.md)", "[a](../studies/loss.md)"),
+        ("docs/limits.md", "[the `code`](../src/a.py)", "the `code` (`src/a.py`)"),
+        ("docs/limits.md", "[`src/a.py`](../src/a.py)", "`src/a.py`"),
+        ("docs/limits.md", "[a](https://b.org/c.md) [d](#e)", "[a](https://b.org/c.md) [d](#e)"),
+        ("docs/limits.md", "![a](images/b.png)", "![a](images/b.png)"),
+        ("docs/limits.md", "```\n[a](../src/b)\n```\n", "```\n[a](../src/b)\n```\n"),
+    ],
+)
+def test_links_lead_to_pages_of_the_site(file: str, text: str, expected: str) -> None:
+    assert site.with_links(text, file=file, names=NAMES) == expected
+
+
+def test_the_site_is_built_without_a_complaint(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert site.main([str(tmp_path / "site")]) == 0, capsys.readouterr().err
+    pages = {str(path.relative_to(tmp_path / "site")) for path in tmp_path.rglob("*.html")}
+    assert {f"{name}.html" for name in site.pages(REPOSITORY).values()} <= pages
+    reference = (tmp_path / "site/commands.html").read_text()
+    assert "longfat kernel build" in reference
+    assert "tune --check" in (tmp_path / "site/dependencies.html").read_text()
+    index = (tmp_path / "site/index.html").read_text()
+    for target in re.findall(r'(?:src|href)="([^"#:?]+\.(?:html|png))["#?]', index):
+        assert (tmp_path / "site" / target).exists(), target
+
+
+def test_a_link_to_nowhere_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def write(folder: Path) -> None:
+        (folder / "conf.py").write_text('extensions = ["myst_parser"]\n')
+        (folder / "index.md").write_text("# A page\n\n[b](nowhere.md)\n")
+
+    monkeypatch.setattr(site, "write_source", write)
+    assert site.main([str(tmp_path / "site")]) == 1
+    assert "nowhere.md" in capsys.readouterr().err
+
+
+def documented_commands() -> Iterator[tuple[str, list[str]]]:
+    """Yield the words of each command in a block for a shell, with the file it stands in."""
+    for file in site.pages(REPOSITORY):
+        text = (REPOSITORY / file).read_text(encoding="utf-8")
+        for block in re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+            line = ""
+            for more in block.replace("\\\n", " ").splitlines():
+                line += more
+                try:
+                    words = words_of(line.removeprefix("$ "))
+                except ValueError:  # a quote that ends in a later line
+                    line += "\n"
+                    continue
+                if words and words[0].rpartition("/")[2] == "longfat":
+                    yield file, words[1:]
+                line = ""
+
+
+def words_of(line: str) -> list[str]:
+    """Return the words of a line's first command, as a shell splits it."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    return list(itertools.takewhile(lambda word: not set(word) <= set("|<>;&()"), lexer))
+
+
+def parse(words: list[str]) -> None:
+    """Parse a command line as longfat does, and run nothing."""
+    command: click.Command = commands
+    context = click.Context(commands, info_name="longfat")
+    while isinstance(command, click.Group) and words:
+        name, found, words = command.resolve_command(context, words)
+        assert found is not None
+        command = found
+        if isinstance(command, click.Group):
+            context = click.Context(command, info_name=name, parent=context)
+    command.make_context(command.name, words, parent=context)
+
+
+def test_commands_of_the_documentation_are_commands() -> None:
+    found = list(documented_commands())
+    assert len(found) > 60
+    wrong = []
+    for file, words in found:
+        try:
+            parse([word for word in words if word != "..."])
+        except click.exceptions.Exit:
+            pass  # --help
+        except click.UsageError as error:
+            wrong.append(f"{file}: longfat {shlex.join(words)}: {error.format_message()}")
+    assert wrong == []

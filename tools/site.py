@@ -1,0 +1,248 @@
+"""Build the documentation as a site: `python -m tools.site OUT`, or `make docs`.
+
+Its pages stand where readers of the repository look for them: the README, `docs/`, the texts
+of labs and studies. They are copied to one source tree for Sphinx, in which links from page
+to page go on working, with the pages that are made from code: what each command takes, and
+the Python API. A link that leads nowhere, and a page in no part of the site, is an error.
+
+It ends with 0, 1 if Sphinx complains, 2 if it was called wrongly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+import click
+from sphinx.application import Sphinx
+from sphinx.errors import SphinxError
+
+from longfat import __version__
+from longfat.cli.main import commands
+
+_TOP = Path(__file__).parents[1]
+_LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
+_BLOCK = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
+
+HOW_TO = (
+    *("studio", "shell", "exec", "watch", "python", "pytest", "mininet", "miniedit", "query"),
+    *("compare", "plots", "advice", "cluster", "kernels", "plugins"),
+)
+REFERENCE = ("study-format", "commands", "api", "result-cache", "glossary", "dependencies")
+EXPLANATION = (
+    *("architecture", "fidelity", "limits", "performance", "security", "platforms", "peers"),
+    *("kernel-patches", "contributing"),
+)
+"""The pages of three of the four parts; the fourth are the labs."""
+
+_CONFIGURATION = """\
+project = "longfat"
+copyright = "the authors of longfat"
+version = release = {version!r}
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+html_theme = "furo"
+html_title = "longfat"
+html_show_sourcelink = False
+myst_enable_extensions = ["attrs_inline"]
+myst_heading_anchors = 4
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+suppress_warnings = ["myst.header"]
+pygments_style = "friendly"
+pygments_dark_style = "monokai"
+"""
+
+_API = """\
+# The Python API in full
+
+[The Python API](python.md) shows how these are used.
+
+```{eval-rst}
+.. automodule:: longfat
+   :no-members:
+
+.. autoclass:: longfat.Network
+   :members:
+   :inherited-members:
+
+.. autoclass:: longfat.live.LiveHost
+   :members:
+   :inherited-members:
+
+.. autoclass:: longfat.Completed
+   :members:
+
+.. autoclass:: longfat.Process
+   :members:
+
+.. autoexception:: longfat.CommandFailed
+
+.. autoexception:: longfat.TimedOut
+
+.. autofunction:: longfat.open_study
+
+.. autoclass:: longfat.StudyRuns
+   :members:
+```
+"""
+
+
+def pages(top: Path) -> dict[str, str]:
+    """Return the pages that stand in the repository: their files, and their names in the site.
+
+    Args:
+        top: the repository.
+    """
+    found = {"README.md": "index", "CONTRIBUTING.md": "contributing"}
+    found["kernel/patches/README.md"] = "kernel-patches"
+    found |= {f"docs/{one.name}": one.stem for one in sorted((top / "docs").glob("*.md"))}
+    for group in ("labs", "studies"):
+        for text in sorted((top / group).rglob("text.md")):
+            found[str(text.relative_to(top))] = f"{group}/{text.parent.name}"
+    return found
+
+
+def with_links(text: str, *, file: str, names: Mapping[str, str]) -> str:
+    """Return a page whose links lead to pages of the site.
+
+    A link to a file that is no page becomes its text; a web address and a link within the
+    page stay.
+
+    Args:
+        text: the page's Markdown.
+        file: where it stands in the repository.
+        names: the pages, as `pages` returns them.
+    """
+    here = PurePosixPath(names[file]).parent
+
+    def lead(found: re.Match[str]) -> str:
+        mark, words, target = found.groups()
+        path, hash_mark, anchor = target.partition("#")
+        if mark or not path or ":" in path:
+            return found[0]
+        aim = os.path.normpath(PurePosixPath(file).parent / path)
+        name = names.get(aim) or names.get(f"{aim}/text.md") or names.get(f"{aim}/README.md")
+        if name is None:
+            return words if words.startswith("`") else f"{words} (`{aim}`)"
+        return f"[{words}]({os.path.relpath(f'{name}.md', here)}{hash_mark}{anchor})"
+
+    parts = _BLOCK.split(text)
+    # Every second part is a block of code.
+    return "".join(
+        _LINK.sub(lead, part) if index % 2 == 0 else part for index, part in enumerate(parts)
+    )
+
+
+def command_pages(group: click.Group) -> str:
+    """Return the reference of all commands, from their help.
+
+    Args:
+        group: the command with its subcommands.
+    """
+    lines = ["# Commands", "", "What `--help` of each command prints.", ""]
+    for words, command in _walk(group, ("longfat",)):
+        context = click.Context(command, info_name=" ".join(words))
+        context.max_content_width = 92
+        level = "#" * min(1 + len(words), 3)
+        lines += [f"{level} {' '.join(words)}", "", "```text", command.get_help(context), "```", ""]
+    return "\n".join(lines)
+
+
+def _walk(
+    command: click.Command, words: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    yield words, command
+    if isinstance(command, click.Group):
+        context = click.Context(command, info_name=words[-1])
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            yield from _walk(inner, (*words, name))
+
+
+def write_source(folder: Path, *, top: Path = _TOP) -> None:
+    """Write the source of the site.
+
+    Args:
+        folder: an empty folder.
+        top: the repository.
+    """
+    names = pages(top)
+    for file, name in names.items():
+        text = with_links((top / file).read_text(encoding="utf-8"), file=file, names=names)
+        if name.startswith(("labs/", "studies/")):
+            text = text.replace("\n[network]\n", "\n")  # where a report draws the network
+        page = folder / f"{name}.md"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(text, encoding="utf-8")
+    shutil.copytree(top / "docs/images", folder / "images")
+    # The README names its pictures from the top.
+    shutil.copytree(top / "docs/images", folder / "docs/images")
+    (folder / "commands.md").write_text(command_pages(commands), encoding="utf-8")
+    (folder / "api.md").write_text(_API, encoding="utf-8")
+    (folder / "conf.py").write_text(_CONFIGURATION.format(version=__version__), encoding="utf-8")
+    labs = [name for name in names.values() if name.startswith("labs/")]
+    studies = [name for name in names.values() if name.startswith("studies/")]
+    with (folder / "index.md").open("a", encoding="utf-8") as index:
+        for caption, chosen in (
+            ("Tutorials: the labs", labs),
+            ("How-to guides", HOW_TO),
+            ("Reference", REFERENCE),
+            ("Explanation", (*EXPLANATION, *studies)),
+        ):
+            index.write(_contents(caption, chosen))
+
+
+def _contents(caption: str, names: Iterable[str]) -> str:
+    lines = ["", "```{toctree}", ":hidden:", f":caption: {caption}", "", *names, "```", ""]
+    return "\n".join(lines)
+
+
+def build(out: Path) -> bool:
+    """Build the site.
+
+    Args:
+        out: the folder that takes it.
+
+    Returns:
+        Whether there was nothing to complain of.
+    """
+    with tempfile.TemporaryDirectory(prefix="longfat-site-") as name:
+        source = Path(name, "source")
+        source.mkdir()
+        write_source(source)
+        try:
+            app = Sphinx(
+                source,
+                source,
+                out,
+                Path(name, "doctrees"),
+                "html",
+                status=None,
+                warning=sys.stderr,
+                freshenv=True,
+                keep_going=True,
+            )
+            app.build()
+        except SphinxError as error:
+            print(error, file=sys.stderr)
+            return False
+        return not app._warncount
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run what the command line says."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("out", type=Path, help="the folder that takes the site")
+    given = parser.parse_args(arguments)
+    return 0 if build(given.out) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
