@@ -64,7 +64,7 @@ def fidelity(
     studies = tuple(found.values())
     main = [group[0] for group in side_by_side(studies)]
     if out is not None:
-        _write(out, fidelity_markdown(studies))
+        write_page(out, fidelity_markdown(studies))
     if as_json:
         click.echo(json.dumps([one.to_json() for one in studies], indent=2))
     elif out is None:
@@ -94,8 +94,16 @@ def _study(folder: Path, study_name: str | None) -> Study:
     return read_study(lab.study_file)
 
 
-def _write(path: Path, text: str) -> None:
-    """Write the page; what was written by hand at the end of an older one stays."""
+def write_page(path: Path, text: str) -> None:
+    """Write a page; what was written by hand at the end of an older one stays.
+
+    Args:
+        path: the page's file.
+        text: the page.
+
+    Raises:
+        InputError: it cannot be written.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         older = path.read_text(encoding="utf-8") if path.exists() else ""

@@ -98,11 +98,25 @@ class Published:
 
     Attributes:
         source: where, as a reader can find it.
+        authors: who published it; empty if the source says so itself.
+        year: when; None if the source says so itself.
+        address: where the data are, as a URL; empty if nowhere.
+        place: where in the source the figures are: tables, figures, files; empty if not told.
         figures: the numbers, in the file's order.
     """
 
     source: str
+    authors: str = ""
+    year: int | None = None
+    address: str = ""
+    place: str = ""
     figures: tuple[Figure, ...]
+
+    @property
+    def citation(self) -> str:
+        """Return authors, source and year in one line."""
+        parts = (self.authors, self.source, "" if self.year is None else str(self.year))
+        return ", ".join(part for part in parts if part)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

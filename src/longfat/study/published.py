@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -14,15 +15,20 @@ from longfat.study.node import Key, Node
 
 Known = Mapping[str, Mapping[str, Metric]]
 
-OWN_FIELDS = ("source", "explained")
+OWN_FIELDS = ("source", "authors", "year", "address", "place", "explained")
 """The fields of `published` that are no cases; no case can be called so."""
+
+EARLIEST_YEAR, LATEST_YEAR = 1950, 2100
+"""The years in which a source can be from."""
+
+_ADDRESS = re.compile(r"https?://[^\s/]+\.[^\s]+")
 
 
 def read_published(node: Node, known: Known) -> Published:
     """Read what was published.
 
     Args:
-        node: a mapping: a source, figures by case, and explanations.
+        node: a mapping: a source and what tells more of it, figures by case, and explanations.
         known: the metrics of each case, as `known_metrics` returns them.
 
     Raises:
@@ -41,7 +47,32 @@ def read_published(node: Node, known: Known) -> Published:
         figures += _read_figures(key.text, value, known[key.text])
     if "explained" in fields:
         figures = _explain(figures, fields["explained"], known)
-    return Published(source=source, figures=tuple(figures))
+    return Published(
+        source=source,
+        authors=fields["authors"].line("the authors' names") if "authors" in fields else "",
+        year=_year(fields["year"]) if "year" in fields else None,
+        address=_address(fields["address"]) if "address" in fields else "",
+        place=_joined(fields["place"], "where in the source") if "place" in fields else "",
+        figures=tuple(figures),
+    )
+
+
+def _year(node: Node) -> int:
+    return node.integer(least=EARLIEST_YEAR, most=LATEST_YEAR)
+
+
+def _address(node: Node) -> str:
+    text = node.line("an address (such as https://www.rfc-editor.org/rfc/rfc9438)")
+    if not _ADDRESS.fullmatch(text):
+        raise node.error(
+            f"{text!r} is no address: write a URL that begins with https:// or http://"
+        )
+    return text
+
+
+def _joined(node: Node, what: str) -> str:
+    """Return a text of one or more lines in one."""
+    return " ".join(node.text(what).split())
 
 
 def _check_case(case: str, key: Key, known: Known) -> None:
@@ -103,7 +134,7 @@ def _explain(figures: list[Figure], node: Node, known: Known) -> list[Figure]:
             )
         if (case, metric) in texts:
             raise InputError(f"{case}.{metric} is explained twice", place=key.place)
-        texts[case, metric] = " ".join(value.text("an explanation").split())
+        texts[case, metric] = _joined(value, "an explanation")
     explained = []
     for figure in figures:
         text = texts.get((figure.case, figure.metric), texts.get((figure.case, None)))

@@ -68,6 +68,8 @@ def test_the_queue_is_below_netem_and_within_its_limit() -> None:
     metrics = QUEUE.measure(table(QUEUE))
     assert 900_000 < metrics["peak_bytes"] <= 1_000_000
     assert 0 < metrics["mean_bytes"] < metrics["peak_bytes"]
+    percentiles = [metrics[f"p{percent}_packets"] for percent in (5, 50, 95)]
+    assert 0 <= percentiles[0] < percentiles[1] <= percentiles[2] <= metrics["peak_packets"]
     assert metrics["drops"] > 0
     assert "marks" not in metrics  # tbf marks nothing
 

@@ -46,6 +46,9 @@ COLUMNS = (
     Column("marks", WHOLE, "packets"),
 )
 
+PERCENTILES = (5, 50, 95)
+"""The percentiles over time of the backlog in packets, each a metric such as `p50_packets`."""
+
 _TCMSG = struct.Struct("=BxxxiIII")
 _TCA_KIND, _TCA_STATS2 = 1, 7
 _BASIC, _QUEUE, _APP, _PACKETS64 = 1, 3, 4, 8
@@ -66,6 +69,10 @@ class Queue(Sampled):
         Metric("mean_bytes", Unit.BYTES, "mean backlog"),
         Metric("peak_bytes", Unit.BYTES, "largest backlog"),
         Metric("peak_packets", Unit.COUNT, "largest backlog in packets"),
+        *(
+            Metric(f"p{percent}_packets", Unit.COUNT, f"backlog in packets, {percent}th percentile")
+            for percent in PERCENTILES
+        ),
         Metric("drops", Unit.COUNT, "drops"),
         Metric("marks", Unit.COUNT, "marks"),
     )
@@ -91,6 +98,7 @@ class Queue(Sampled):
         }
         if lengths_s.sum() > 0:
             found["mean_bytes"] = float(np.average(backlog, weights=lengths_s))
+            found |= _percentiles(by_time["backlog_packets_sum"].to_numpy(), lengths_s)
         # Counts begin before the traffic, and its own are what is measured.
         start_s = pc.min(queue["time_s"]).as_py()
         for name in ("drops", "marks"):
@@ -98,6 +106,17 @@ class Queue(Sampled):
             if counted.num_rows:
                 found[name] = float(_growth(counted, name, start_s=start_s))
         return found
+
+
+def _percentiles(packets: np.ndarray, lengths_s: np.ndarray) -> dict[str, float]:
+    """Return the least backlogs that are not exceeded in such a part of the time."""
+    order = np.argsort(packets, kind="stable")
+    passed_s = np.cumsum(lengths_s[order])
+    places = np.searchsorted(passed_s, np.array(PERCENTILES) / 100 * passed_s[-1])
+    return {
+        f"p{percent}_packets": float(packets[order[place]])
+        for percent, place in zip(PERCENTILES, places, strict=True)
+    }
 
 
 def _growth(queue: pa.Table, name: str, *, start_s: float) -> int:

@@ -114,13 +114,17 @@ class StudyFidelity:
         return all(figure.standing.good for figure in self.figures)
 
     @property
-    def summary(self) -> str:
-        """Return how many figures stand how, in one line."""
-        counts = {
+    def counts(self) -> dict[Agreement, int]:
+        """Return how many figures stand how."""
+        return {
             standing: sum(figure.standing is standing for figure in self.figures)
             for standing in Agreement
         }
-        parts = [f"{count} {standing.value}" for standing, count in counts.items() if count]
+
+    @property
+    def summary(self) -> str:
+        """Return how many figures stand how, in one line."""
+        parts = [f"{count} {standing.value}" for standing, count in self.counts.items() if count]
         if few := sum(figure.too_few_seeds for figure in self.figures):
             parts.append(f"beyond 15 % with fewer than {FEWEST_SEEDS} seeds: {few}")
         return f"{len(self.figures)} figures: {', '.join(parts)}"
@@ -166,12 +170,20 @@ def study_fidelity(study: Study, folder: Path) -> StudyFidelity:
     """
     if study.published is None:
         raise InputError(f"{study.file}: nothing was published of it: there is no field published")
-    verdict = judge(study, load_runs(study, folder))
+    return verdict_fidelity(judge(study, load_runs(study, folder)))
+
+
+def verdict_fidelity(verdict: Verdict) -> StudyFidelity:
+    """Compare what a study's runs measured with what its source published.
+
+    Args:
+        verdict: the study with its runs; figures of cases that were not run are not measured.
+    """
     figures = tuple(
         FigureFidelity(
             comparison=comparison,
             standing=_standing(comparison),
-            other=_is_other(comparison, study),
+            other=_is_other(comparison, verdict.study),
         )
         for comparison in verdict.published
     )

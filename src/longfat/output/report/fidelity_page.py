@@ -98,15 +98,21 @@ def _run_commands(one: StudyFidelity) -> list[str]:
 def _section(one: StudyFidelity) -> list[str]:
     study = one.verdict.study
     source = study.published.source if study.published is not None else ""
-    lines = ["", f"## {study.name}: {_plain(study.title)}", ""]
-    lines += [f"Published: {_plain(source)}. {one.summary}.", ""]
+    lines = ["", f"## {study.name}: {plain_markdown(study.title)}", ""]
+    lines += [f"Published: {plain_markdown(source)}. {one.summary}.", ""]
+    return lines + figure_tables(one)
+
+
+def figure_tables(one: StudyFidelity) -> list[str]:
+    """Return the tables of a study's figures, and the notes that explain some, as Markdown."""
+    lines: list[str] = []
     notes: dict[str, int] = {}
     lines += _table([figure for figure in one.figures if not figure.other], notes)
     if others := [figure for figure in one.figures if figure.other]:
         lines += ["", "Other figures:", "", *_table(others, notes)]
     if notes:
         lines += ["", "Notes:", ""]
-        lines += [f"{number}. {_plain(text)}" for text, number in notes.items()]
+        lines += [f"{number}. {plain_markdown(text)}" for text, number in notes.items()]
     return lines
 
 
@@ -157,7 +163,7 @@ def _row(figure: FigureFidelity, *, with_band: bool, notes: dict[str, int]) -> l
         ratio = f"{figure.comparison.ratio:.2f}"
     cells = [
         published.case,
-        _plain(published.title),
+        plain_markdown(published.title),
         format_quantity(published.value, published.unit),
         ours,
         *([band_text(spread, published.unit)] if with_band else []),
@@ -176,6 +182,6 @@ def _verdict(figure: FigureFidelity, notes: dict[str, int]) -> str:
     return f"{words}, note {notes.setdefault(text, len(notes) + 1)}"
 
 
-def _plain(text: str) -> str:
+def plain_markdown(text: str) -> str:
     """Return a study's words so that Markdown takes them for words."""
     return re.sub(r"([\\`*_\[\]#|])", r"\\\1", text.replace("&", "&amp;").replace("<", "&lt;"))
