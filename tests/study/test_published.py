@@ -35,6 +35,16 @@ PUBLISHED = [
         "the figure of ping.avg_s is written twice",
     ),
     (
+        "{source: A, year: soon}",
+        "9:30: published.year",
+        "",
+    ),
+    (
+        "{source: A, address: example.org}",
+        "9:33: published.address",
+        "'example.org' is no address: write a URL that begins with https:// or http://",
+    ),
+    (
         "{source: A, default: {ping.avg: 1ms}, explained: many}",
         "9:61: published.explained",
         "here stands 'many', where a mapping of CASE or CASE.FLOW.METRIC to an "
@@ -108,3 +118,22 @@ published:
         ("two", "bulk.sender_bps"): "that machine's CPU",
         ("two", "ping.avg_s"): "so it is",
     }
+
+
+def test_what_tells_more_of_a_source(tmp_path: Path) -> None:
+    text = """\
+published:
+  source: On ping
+  authors: A. Author, B. Author
+  year: 1983
+  address: https://example.org/ping
+  place: |
+    Table 1
+    and Figure 2
+  default: {ping.avg: 1ms}
+"""
+    published = read(BASE + text, tmp_path).published
+    assert published is not None
+    assert published.citation == "A. Author, B. Author, On ping, 1983"
+    assert published.address == "https://example.org/ping"
+    assert published.place == "Table 1 and Figure 2"
