@@ -37,7 +37,7 @@ PUBLISHED = [
     (
         "{source: A, year: soon}",
         "9:30: published.year",
-        "",
+        "here stands 'soon', where a whole number is needed",
     ),
     (
         "{source: A, address: example.org}",
