@@ -17,6 +17,9 @@ from longfat.output.report.values import BAND, claim_rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+NOT_KNOWN = "Not known"
+"""How the explanation of a figure begins of which nothing that was tried shows why it differs."""
+
 _HEADS = ("experiment", "published", "figures", *(one.value for one in Agreement), "claims")
 
 
@@ -68,10 +71,23 @@ def _overview_row(one: StudyFidelity) -> str:
         f"[{study.name}](#{study.name})",
         plain_markdown(published.citation),
         str(len(one.figures)),
-        *(str(count) if count else "" for count in one.counts.values()),
+        *(_count(one, agreement) for agreement in Agreement),
         f"{holding} of {len(claims)}" if claims else "",
     ]
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _count(one: StudyFidelity, agreement: Agreement) -> str:
+    """Return how many figures stand so, and of how many explained ones the reason is not known."""
+    count = one.counts[agreement]
+    if agreement is not Agreement.EXPLAINED or not count:
+        return str(count or "")
+    unknown = sum(
+        (figure.comparison.figure.explanation or "").startswith(NOT_KNOWN)
+        for figure in one.figures
+        if figure.standing is agreement
+    )
+    return f"{count} ({unknown} not known)" if unknown else str(count)
 
 
 def _section(one: StudyFidelity) -> list[str]:
