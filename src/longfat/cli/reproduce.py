@@ -21,7 +21,7 @@ from longfat.execution import run_batches
 from longfat.execution.cache import ResultCache
 from longfat.execution.compile import expected_virtual_s
 from longfat.model.units import format_quantity
-from longfat.output.report.fidelity import StudyFidelity, verdict_fidelity
+from longfat.output.report.fidelity import NOT_KNOWN, StudyFidelity, verdict_fidelity
 from longfat.output.report.reproduced_page import reproduced_markdown
 from longfat.output.report.values import BAND, MISSING, band_text
 from longfat.study import read_study
@@ -190,5 +190,5 @@ def _cells(figure: FigureFidelity) -> tuple[str, ...]:
         format_quantity(published.value, published.unit),
         MISSING if spread is None else format_quantity(spread.median, published.unit),
         band_text(spread, published.unit),
-        figure.standing.value,
+        NOT_KNOWN.lower() if figure.reason_is_unknown else figure.standing.value,
     )

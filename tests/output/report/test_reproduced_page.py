@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from longfat.output.report.fidelity import study_fidelity
-from longfat.output.report.reproduced_page import NOT_KNOWN, reproduced_markdown
+from longfat.output.report.fidelity import NOT_KNOWN, study_fidelity
+from longfat.output.report.reproduced_page import reproduced_markdown
 from longfat.study import Study, read_study
 from tests.paths import TESTS
 
@@ -41,6 +41,7 @@ def test_the_page() -> None:
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert cells[1] == f"A. Author, {study.published.source}, 1988"
     assert cells[2:7] == ["8", "4", "1", "2 (1 not known)", "1"]
+    assert page.count(" not known, note ") == 1
     assert "\nPublished: A. Author, " in page
     assert "<https://example.org/x>. Table 1." in page
     assert "\nNot run for this page: ten-flows.\n" in page

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 TOLERANCE = 0.15
 """How far from the published figure is near enough, as a part of it."""
 
+NOT_KNOWN = "Not known"
+"""How the explanation of a figure begins of which nothing that was tried shows why it differs."""
+
 FEWEST_SEEDS = 8
 """With fewer, a band tells little; a figure that leans on one is counted as such."""
 
@@ -67,6 +70,13 @@ class FigureFidelity:
     comparison: Comparison
     standing: Agreement
     other: bool
+
+    @property
+    def reason_is_unknown(self) -> bool:
+        """Tell whether its explanation says that the reason is not known."""
+        text = self.comparison.figure.explanation
+        explained = self.standing is Agreement.EXPLAINED and text is not None
+        return explained and str(text).startswith(NOT_KNOWN)
 
     @property
     def too_few_seeds(self) -> bool:

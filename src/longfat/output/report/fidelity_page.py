@@ -14,6 +14,7 @@ from longfat import __version__
 from longfat.execution.runs import format_tools
 from longfat.model.units import format_quantity
 from longfat.output.report.fidelity import (
+    NOT_KNOWN,
     Agreement,
     FigureFidelity,
     StudyFidelity,
@@ -179,6 +180,8 @@ def _verdict(figure: FigureFidelity, notes: dict[str, int]) -> str:
     text = figure.comparison.figure.explanation
     if text is None or figure.standing is Agreement.WITHIN:
         return words
+    if figure.reason_is_unknown:
+        words = NOT_KNOWN.lower()
     return f"{words}, note {notes.setdefault(text, len(notes) + 1)}"
 
 

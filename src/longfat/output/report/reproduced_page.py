@@ -17,9 +17,6 @@ from longfat.output.report.values import BAND, claim_rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-NOT_KNOWN = "Not known"
-"""How the explanation of a figure begins of which nothing that was tried shows why it differs."""
-
 _HEADS = ("experiment", "published", "figures", *(one.value for one in Agreement), "claims")
 
 
@@ -82,11 +79,7 @@ def _count(one: StudyFidelity, agreement: Agreement) -> str:
     count = one.counts[agreement]
     if agreement is not Agreement.EXPLAINED or not count:
         return str(count or "")
-    unknown = sum(
-        (figure.comparison.figure.explanation or "").startswith(NOT_KNOWN)
-        for figure in one.figures
-        if figure.standing is agreement
-    )
+    unknown = sum(figure.reason_is_unknown for figure in one.figures)
     return f"{count} ({unknown} not known)" if unknown else str(count)
 
 
