@@ -244,12 +244,31 @@ export interface SeriesInfo {
   kind: SeriesKind;
   /** The interface, or the flow. */
   of: string;
-  /** throughput_bps, rtt_s, cwnd_bytes, backlog_bytes, drops, tx_bps, ... */
+  /** throughput_bps (over a round trip), throughput_raw_bps, rtt_s, cwnd_bytes, backlog_bytes, drops, tx_bps, ... */
   quantity: string;
   unit: "bit/s" | "s" | "bytes" | "packets" | "1";
   label: string;
-  /** What a queue holds at the most, where that is known. */
+  /** What a queue holds, or an interface sends at the most, where that is known. */
   limit: number | null;
+}
+
+/** Something that happened in a recording and was no traffic. */
+export interface Mark {
+  /** Of a link or a set-up line; at a terminal; of the study. */
+  kind: "change" | "command" | "event";
+  text: string;
+  /** After the recording's start. */
+  at_s: number;
+}
+
+/** A constant that a quantity is compared with, until the next one of that quantity. */
+export interface Level {
+  quantity: string;
+  label: string;
+  /** Null where there is none any more. */
+  value: number | null;
+  /** After the recording's start. */
+  from_s: number;
 }
 
 /** One press on Run: what was measured from then on. */
@@ -261,6 +280,10 @@ export interface Recording {
   end_s: number | null;
   flows: LiveFlow[];
   series: SeriesInfo[];
+  marks: Mark[];
+  levels: Level[];
+  /** Why its numbers may differ from those of the same case in Results. */
+  differences: string[];
 }
 
 /** What the server says on /ws/sessions/ID, as JSON texts. The first is always `state`. */
@@ -278,6 +301,8 @@ export type SessionEvent =
   | { event: "terminal"; terminal: TerminalInfo }
   /** What of the drawing a running network cannot take: it has to be started anew. */
   | { event: "stale"; reasons: string[] }
+  /** Run was pressed, and what is drawn cannot run in this network. */
+  | { event: "restart-needed"; reasons: string[] }
   /** An order failed, or something is to be known; `about` is the order, if it was one. */
   | { event: "message"; level: "error" | "warning" | "info"; text: string; about: string }
   | { event: "answer"; number: number; text: string }
@@ -294,8 +319,11 @@ export interface Clock {
 
 /** What the page says there, as JSON texts. */
 export type SessionOrder =
-  /** Start the flows of the case (or all, or those named), in a new recording. */
-  | { do: "run"; flows?: string[] }
+  /**
+   * Start the flows of the case (or all, or those named), in a new recording: of the drawing in
+   * `text`, as in `update`, and after the lines were run.
+   */
+  | { do: "run"; flows?: string[]; text?: string; case?: string | null; lines?: SetupLine[] }
   /** The drawing has changed. */
   | { do: "update"; text: string; case: string | null }
   | { do: "stop" }
@@ -313,7 +341,8 @@ export type SessionOrder =
 /**
  * Series come on the same socket as binary messages: a 32-bit little-endian length, so many
  * bytes of JSON (SeriesHeader), padding to a multiple of 8, then for each entry its times and
- * its values as 64-bit little-endian floats. Times are seconds since the recording's start.
+ * its values as 64-bit little-endian floats. Times are seconds since the recording's start; a value
+ * that is no number (NaN) breaks its line off.
  */
 export interface SeriesHeader {
   recording: number;

@@ -8,11 +8,10 @@
 
 import { ViewportPortal } from "@xyflow/react";
 import { memo, useMemo } from "react";
-import { effective } from "../documents/drawing";
 import { useLook } from "./activityFeed";
 import { useCanvas } from "./context";
 import type { CanvasEdge, CanvasNode } from "./elements";
-import { rateOf, rateText } from "./labels";
+import { rateText } from "./labels";
 import { reversed } from "./geometry";
 import type { PlacedLabel, PlacedLink, PlacedRates } from "./placedLabels";
 import { placeLabels, ROW } from "./placedLabels";
@@ -78,7 +77,6 @@ const Rates = memo(function Rates({ edge, line, box }: PlacedRates) {
           <Rate
             key={direction}
             name={link.interfaces[direction]}
-            limit_bps={rateOf(effective(link, direction)["rate"])}
             arrow={arrows[row] ?? ""}
             x={box.x + box.width / 2}
             y={box.y + 10.5 + row * ROW}
@@ -97,7 +95,6 @@ const Queues = memo(function Queues({ edge, line }: PlacedLink) {
     <QueueBar
       key={direction}
       name={link.interfaces[direction]}
-      limit_bps={rateOf(effective(link, direction)["rate"])}
       line={direction === 0 ? line : reversed(line)}
     />
   ));
@@ -105,15 +102,14 @@ const Queues = memo(function Queues({ edge, line }: PlacedLink) {
 
 interface RateProps {
   name: string;
-  limit_bps: number | null;
   arrow: string;
   x: number;
   y: number;
 }
 
-function Rate({ name, limit_bps, arrow, x, y }: RateProps) {
+function Rate({ name, arrow, x, y }: RateProps) {
   const { feed } = useCanvas();
-  const look = useLook(feed, name, limit_bps, rateText);
+  const look = useLook(feed, name, rateText);
   if (look === null || look.rate === "" || look.load === 0) return null;
   return (
     <text className="lane-rate" x={x} y={y} textAnchor="middle">

@@ -6,14 +6,13 @@
 import type { EdgeProps } from "@xyflow/react";
 import { BaseEdge } from "@xyflow/react";
 import { memo } from "react";
-import { effective } from "../documents/drawing";
 import type { DrawnLink } from "../documents/drawing";
-import { useLook } from "./activityFeed";
+import { useLook, type Look } from "./activityFeed";
 import { useCanvas } from "./context";
 import type { LinkEdgeType } from "./elements";
 import type { Line } from "./geometry";
 import { at, lineBetween, straight } from "./geometry";
-import { rateOf, rateText } from "./labels";
+import { rateText } from "./labels";
 
 /** How far a direction's lane is from the line. */
 const LANE = 4;
@@ -35,14 +34,22 @@ export const LinkEdge = memo(function LinkEdge({ sourceX, sourceY, targetX, targ
 
 function Direction({ link, direction, line }: { link: DrawnLink; direction: 0 | 1; line: Line }) {
   const { feed } = useCanvas();
-  const rate = rateOf(effective(link, direction)["rate"]);
-  const look = useLook(feed, link.interfaces[direction], rate, rateText);
+  const name = link.interfaces[direction];
+  const look = useLook(feed, name, rateText);
   if (look === null || look.load === 0) return null;
   return (
     <path
       d={straight(at(line, 0, LANE), at(line, line.length, LANE))}
-      className={`lane lane-${look.load > 9 ? "full" : look.load > 6 ? "busy" : "some"}`}
+      className={`lane lane-${laneOf(look)}`}
       style={{ strokeWidth: 1.5 + look.load * 0.35, animationDuration: `${1.6 - look.load * 0.13}s` }}
-    />
+    >
+      <title>{`${name} sends ${look.rate}${look.limited ? `, ${look.load * 10} % of its rate` : "; nothing limits its rate"}`}</title>
+    </path>
   );
+}
+
+/** Which colour: without a rate there is nothing that it could be much or little of. */
+function laneOf({ load, limited }: Look): "free" | "some" | "busy" | "full" {
+  if (!limited) return "free";
+  return load > 9 ? "full" : load > 6 ? "busy" : "some";
 }

@@ -9,14 +9,13 @@ import { rateText } from "./labels";
 interface QueueBarProps {
   /** The interface. */
   name: string;
-  limit_bps: number | null;
   /** From the end that sends to the other. */
   line: Line;
 }
 
-export function QueueBar({ name, limit_bps, line }: QueueBarProps) {
+export function QueueBar({ name, line }: QueueBarProps) {
   const { feed } = useCanvas();
-  const look = useLook(feed, name, limit_bps, rateText);
+  const look = useLook(feed, name, rateText);
   if (look === null || (look.fill === 0 && look.drops === 0)) return null;
   const { x, y } = at(line, 8, 14);
   const height = 20;

@@ -22,11 +22,6 @@ export class ActivityFeed {
     return this.#now.get(name) ?? null;
   }
 
-  /** The most that any interface sends now: what links without a rate are measured by. */
-  get most_bps(): number {
-    return Math.max(1e6, ...[...this.#now.values()].map((one) => one.tx_bps));
-  }
-
   /** The largest queue whose size is known: what others are measured by. */
   get largestLimit_bytes(): number {
     const known = [...this.#now.values()].map((one) => one.limit_bytes ?? 0);
@@ -41,41 +36,43 @@ export class ActivityFeed {
 
 /** How a direction of a link looks now, in few steps. */
 export interface Look {
-  /** 0 to 10. */
+  /** 0 to 10, of what its qdiscs let through; where they limit nothing, of a terabit per second. */
   load: number;
+  /** Something limits the rate. */
+  limited: boolean;
   /** 0 to 20. */
   fill: number;
   drops: number;
   rate: string;
 }
 
+/** What a queue bar shows as full where a queue has no known limit. */
 export interface Scale {
-  /** What a full link sends. */
-  rate_bps: number;
-  /** What the bar shows as full where a queue has no known limit. */
   queue_bytes: number;
 }
 
-export function lookOf(activity: InterfaceActivity, { rate_bps, queue_bytes }: Scale, spell: (rate_bps: number) => string): Look {
-  const load = activity.tx_bps < 1 ? 0 : Math.max(1, Math.min(10, Math.round((activity.tx_bps / rate_bps) * 10)));
+export function lookOf(activity: InterfaceActivity, { queue_bytes }: Scale, spell: (rate_bps: number) => string): Look {
+  const { tx_bps, rate_bps } = activity;
+  const share = rate_bps === null ? Math.log10(Math.max(10, tx_bps)) / 12 : tx_bps / rate_bps;
+  const load = tx_bps < 1 ? 0 : Math.max(1, Math.min(10, Math.round(share * 10)));
   const limit = activity.limit_bytes ?? queue_bytes;
   const fill = activity.backlog_bytes <= 0 ? 0 : Math.max(1, Math.min(20, Math.round((activity.backlog_bytes / limit) * 20)));
-  return { load, fill, drops: activity.recent_drops, rate: activity.tx_bps < 1 ? "" : spell(activity.tx_bps) };
+  return { load, limited: rate_bps !== null, fill, drops: activity.recent_drops, rate: tx_bps < 1 ? "" : spell(tx_bps) };
 }
 
 /** The look of an interface's sending side; null while nothing runs there. */
-export function useLook(feed: ActivityFeed, name: string, rate_bps: number | null, spell: (rate_bps: number) => string): Look | null {
+export function useLook(feed: ActivityFeed, name: string, spell: (rate_bps: number) => string): Look | null {
   const last = useRef<Look | null>(null);
   const snapshot = useCallback(() => {
     const activity = feed.of(name);
-    const look = activity === null ? null : lookOf(activity, { rate_bps: rate_bps ?? feed.most_bps, queue_bytes: feed.largestLimit_bytes }, spell);
+    const look = activity === null ? null : lookOf(activity, { queue_bytes: feed.largestLimit_bytes }, spell);
     if (!sameLook(look, last.current)) last.current = look;
     return last.current;
-  }, [feed, name, rate_bps, spell]);
+  }, [feed, name, spell]);
   return useSyncExternalStore(feed.listen, snapshot);
 }
 
 function sameLook(one: Look | null, other: Look | null): boolean {
   if (one === null || other === null) return one === other;
-  return one.load === other.load && one.fill === other.fill && one.drops === other.drops && one.rate === other.rate;
+  return one.load === other.load && one.limited === other.limited && one.fill === other.fill && one.drops === other.drops && one.rate === other.rate;
 }

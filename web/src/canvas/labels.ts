@@ -78,11 +78,3 @@ export function flowLabel(flow: DrawnFlow): string {
 export function rateText(rate_bps: number): string {
   return tellQuantity(rate_bps, "bit/s");
 }
-
-/** A rate as typed, in bit/s; null where it is not understood. */
-export function rateOf(text: string | null | undefined): number | null {
-  const match = /^([\d.]+)\s*([kmgt]?)bit/i.exec(text?.trim() ?? "");
-  if (match === null) return null;
-  const power = ["", "k", "m", "g", "t"].indexOf((match[2] ?? "").toLowerCase());
-  return Number(match[1]) * 1000 ** power;
-}

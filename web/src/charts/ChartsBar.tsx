@@ -2,13 +2,15 @@
 
 import { useStore } from "zustand";
 
-import { nameOf, type SessionView } from "../live/view";
+import { tellClock } from "../live/quantities";
+import { latestOf, nameOf, type SessionView } from "../live/view";
 import { csvOf, download } from "./export";
 import { isShown } from "./ChartsTab";
 import { toggled } from "./hidden";
 import type { PanelSpec } from "./panels";
 import { pictureOf } from "./picture";
-import type { ChartView } from "./view";
+import type { Range } from "./timeAxis";
+import { rangeOf, type ChartView } from "./view";
 
 const FOLLOWS = [
   { seconds: null, label: "all of it" },
@@ -25,7 +27,10 @@ interface ChartsBarProps {
 }
 
 export function ChartsBar({ session, view, panels, shown }: ChartsBarProps) {
-  const { zoom, follow_s, switched, hidden, earlier } = useStore(view.store);
+  const { zoom, follow_s, switched, hidden, earlier, log } = useStore(view.store);
+  const latest = latestOf(session);
+  const origin_s = latest?.start_s ?? 0;
+  const marks = latest?.marks ?? [];
   const name = session.session?.name ?? "charts";
   const others = session.recordings
     .slice(0, -1)
@@ -63,6 +68,18 @@ export function ChartsBar({ session, view, panels, shown }: ChartsBarProps) {
           </div>
         </details>
       )}
+      {marks.length > 0 && (
+        <details className="chart-menu">
+          <summary className="small-button">Happened ({marks.length})</summary>
+          <ol className="chart-menu-body chart-marks" aria-label="What happened, in its order">
+            {marks.map(({ kind, text, at_s }) => (
+              <li key={`${at_s} ${text}`}>
+                <time>{tellClock(at_s + origin_s)}</time> <span className={`mark-${kind}`}>{kind}</span> {text}
+              </li>
+            ))}
+          </ol>
+        </details>
+      )}
       <span className="grow" />
       {hidden.size > 0 && (
         <button type="button" className="small-button" onClick={() => view.store.setState({ hidden: new Set<string>() })}>
@@ -70,17 +87,22 @@ export function ChartsBar({ session, view, panels, shown }: ChartsBarProps) {
         </button>
       )}
       {zoom !== null ? (
+        <>
+        <RangeFields zoom={zoom} origin_s={origin_s} onZoom={(to) => view.store.setState({ zoom: to })} />
         <button type="button" className="small-button" title="Or press twice on a chart" onClick={() => view.store.setState({ zoom: null })}>
           Reset zoom
         </button>
+        </>
       ) : (
         <label className="charts-follow">
           Show
           <select
+            aria-label="Time that is shown"
             value={String(follow_s)}
             onChange={(event) => {
               const value = event.target.value;
-              view.store.setState({ follow_s: value === "null" ? null : Number(value) });
+              if (value === "range") view.store.setState({ zoom: rangeOf(view.store.getState(), view.end_s) });
+              else view.store.setState({ follow_s: value === "null" ? null : Number(value) });
             }}
           >
             {FOLLOWS.map(({ seconds, label }) => (
@@ -88,9 +110,13 @@ export function ChartsBar({ session, view, panels, shown }: ChartsBarProps) {
                 {label}
               </option>
             ))}
+            <option value="range">from … to …</option>
           </select>
         </label>
       )}
+      <button type="button" className="small-button" aria-pressed={log} title="Values on a logarithmic axis" onClick={() => view.store.setState({ log: !log })}>
+        Log
+      </button>
       <button type="button" className="small-button" title="Download what is shown, as a table" onClick={() => download(`${name}.csv`, new Blob([csvOf(shown, session.book, hidden)], { type: "text/csv" }))}>
         CSV
       </button>
@@ -103,5 +129,39 @@ export function ChartsBar({ session, view, panels, shown }: ChartsBarProps) {
         PNG
       </button>
     </div>
+  );
+}
+
+interface RangeFieldsProps {
+  /** After the start of the latest recording. */
+  zoom: Range;
+  origin_s: number;
+  onZoom: (zoom: Range) => void;
+}
+
+/** The stretch that is shown, in the clock's time. */
+function RangeFields({ zoom, origin_s, onZoom }: RangeFieldsProps) {
+  const field = (label: string, end: keyof Range) => (
+    <label className="charts-follow">
+      {label}
+      <input
+        key={zoom[end]}
+        type="number"
+        step="any"
+        aria-label={`${label}, in seconds of virtual time`}
+        defaultValue={Number((zoom[end] + origin_s).toFixed(4))}
+        onBlur={(event) => set(end, event.currentTarget.valueAsNumber)}
+        onKeyDown={(event) => event.key === "Enter" && set(end, event.currentTarget.valueAsNumber)}
+      />
+    </label>
+  );
+  const set = (end: keyof Range, time: number) => {
+    const next = { ...zoom, [end]: time - origin_s };
+    if (next.from < next.to) onZoom(next);
+  };
+  return (
+    <span className="charts-range">
+      {field("From", "from")} {field("to", "to")} s
+    </span>
   );
 }

@@ -9,14 +9,19 @@ import { useStore } from "zustand";
 
 import type { SeriesBook } from "../live/book";
 import { tellQuantity } from "../live/quantities";
+import type { Growing } from "../live/growing";
+import { maximumOf as maximum } from "./figures";
 import { toggled } from "./hidden";
 import { FIGURE_WORDS, isQuiet, legendRows, type LegendRow } from "./lookups";
 import { styleOf } from "./looks";
 import { Swatch } from "./Swatch";
 import type { PanelSpec } from "./panels";
-import type { ChartView } from "./view";
+import { FAR } from "./livePlot";
+import { rangeOf, type ChartView } from "./view";
 
 const EVERY_MS = 250;
+/** What happened is told at the cursor within this share of the time that is shown. */
+const NEAR = 0.01;
 
 interface LegendProps {
   panel: PanelSpec;
@@ -34,7 +39,13 @@ export function Legend({ panel, book, view, going }: LegendProps) {
   const rows = [...all.filter((row) => !row.line.earlier), ...all.filter((row) => row.line.earlier)];
   const loud = rows.filter((row) => !isQuiet(row));
   const quiet = rows.filter(isQuiet);
-  const when = hover === null ? (going ? "now" : "last") : `at ${hover.toFixed(3)} s`;
+  const when = hover === null ? (going ? "now" : "last") : `at ${(hover + panel.origin_s).toFixed(3)} s`;
+  const range = rangeOf(view.store.getState(), view.end_s);
+  const near = hover === null ? [] : panel.marks.filter(({ at_s }) => Math.abs(at_s - hover) < NEAR * (range.to - range.from));
+  // What is named here is so far above the lines that it is not drawn.
+  const top = Math.max(0, ...all.map(({ line }) => maximumOf(book.get(line.recording, line.key))));
+  const level = panel.levels.at(-1);
+  const isFar = level !== undefined && level.value !== null && level.value > FAR * top;
   const counts = rows.some((row) => (row.drops ?? 0) > 0);
 
   return (
@@ -61,6 +72,16 @@ export function Legend({ panel, book, view, going }: LegendProps) {
           ))}
         </tbody>
       </table>
+      {isFar && (
+        <p className="legend-quiet">
+          {level.label} {tellQuantity(level.value, panel.unit)}, far above
+        </p>
+      )}
+      {near.map(({ text, at_s }) => (
+        <p key={`${at_s} ${text}`} className="legend-mark">
+          {text}
+        </p>
+      ))}
       {quiet.length > 0 && (
         <p className="legend-quiet" title={quiet.map((row) => row.line.label).join(", ")}>
           At 0 all the time: {quiet.length < 4 ? quiet.map((row) => row.line.label).join(", ") : `${quiet.length} lines`}
@@ -93,6 +114,10 @@ function Row({ row, panel, counts, isHidden, onToggle }: RowProps) {
       {counts && <td>{drops === null ? "" : Math.round(drops).toLocaleString("en-US")}</td>}
     </tr>
   );
+}
+
+function maximumOf(series: Growing | undefined): number {
+  return series === undefined ? 0 : (maximum(series) ?? 0);
 }
 
 /** Look again some times a second while series grow. */

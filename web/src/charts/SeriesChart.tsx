@@ -1,6 +1,7 @@
 /** One live chart with its title and legend. */
 
 import { useEffect, useRef, useState } from "react";
+import { useStore } from "zustand";
 
 import type { SeriesBook } from "../live/book";
 import { Legend } from "./Legend";
@@ -21,6 +22,7 @@ export function SeriesChart({ panel, book, view, going }: SeriesChartProps) {
   const [unit, setUnit] = useState("");
   const theme = useThemeVersion();
   const { id } = panel;
+  const log = useStore(view.store, (state) => state.log);
   // The plot is made anew only when its lines are others, not with each event of the flows.
   const lines = JSON.stringify(panel);
 
@@ -36,7 +38,7 @@ export function SeriesChart({ panel, book, view, going }: SeriesChartProps) {
       resizes.disconnect();
       plot.destroy();
     };
-  }, [lines, book, view, theme]);
+  }, [lines, book, view, theme, log]);
 
   const toggleAlone = () =>
     view.store.setState((state) => ({ alone: state.alone === id ? null : id }));

@@ -41,6 +41,25 @@ describe("decimate", () => {
     expect(columns[0]?.[21]).toBe(75);
   });
 
+  it("breaks a line off where a value is no number, and joins it everywhere else", () => {
+    const { columns } = decimate([line([[1, 10], [2, 20], [3, Number.NaN], [6, 30], [8, 40]])], 0, 10, 100);
+    const column = columns[0] ?? [];
+    const at = (time: number) => column[1 + 2 * Math.floor(time * 10)];
+    expect([at(1), at(1.5), at(2), at(6), at(7), at(8)]).toEqual([10, undefined, 20, 30, undefined, 40]);
+    // From the last sample on to the next line there is nothing, and so before and after all.
+    expect([at(0.5), at(2.2), at(3), at(5), at(9)]).toEqual([null, null, null, null, null]);
+  });
+
+  it("sums up what is there, and reads nothing in a gap", () => {
+    const broken = line([[0, 10], [1, 10], [2, Number.NaN], [8, 30], [9, 30]]);
+    expect(averageOf(broken)).toBe(20);
+    expect(meanOf(broken)).toBe(20);
+    expect(maximumOf(broken)).toBe(30);
+    expect([broken.valueAt(1.5), broken.valueAt(5), broken.valueAt(8.5)]).toEqual([10, null, 30]);
+    const ended = line([[0, 10], [1, 12], [2, Number.NaN]]);
+    expect([ended.last, ended.valueAt(3)]).toEqual([12, null]);
+  });
+
   it("has nothing where there is nothing", () => {
     const { columns, counts } = decimate([undefined, new Growing(), line([[50, 1]])], 0, 10, 10);
     expect(counts).toEqual([0, 0, 0]);

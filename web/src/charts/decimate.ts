@@ -8,11 +8,14 @@
 
 import type { Growing } from "../live/growing";
 
+/** Null is a gap; undefined is a place where the line goes on from its sample before to the next. */
+export type Place = number | null | undefined;
+
 export interface Drawn {
   /** The shared times. */
   xs: number[];
-  /** One column for each line; null where it has no sample. */
-  columns: (number | null)[][];
+  /** One column for each line. */
+  columns: Place[][];
   /** How many samples of each line are in the range, at most one a pixel. */
   counts: number[];
 }
@@ -30,38 +33,55 @@ export function decimate(lines: readonly (Growing | undefined)[], from: number, 
   }
   const counts: number[] = [];
   const columns = lines.map((line) => {
-    const column = new Array<number | null>(xs.length).fill(null);
+    const column = new Array<Place>(xs.length).fill(null);
     counts.push(line === undefined || line.length === 0 ? 0 : fill(column, line, from, to, width));
     return column;
   });
   return { xs, columns, counts };
 }
 
-function fill(column: (number | null)[], line: Growing, from: number, to: number, width: number): number {
+function fill(column: Place[], line: Growing, from: number, to: number, width: number): number {
   const { times, values } = line;
   const first = firstAtOrAfter(line, from);
   const end = line.countUntil(to);
   const perSecond = width / (to - from);
-  column[0] = between(times, values, first, from);
-  column[column.length - 1] = between(times, values, end, to);
   let taken = 0;
   let at = first;
+  // The last place that holds a sample, if the line goes on from there.
+  let joined: number | null = null;
+  const put = (place: number, value: number) => {
+    if (joined !== null) column.fill(undefined, joined + 1, place);
+    column[place] = value;
+    joined = place;
+  };
+  const edge = between(times, values, first, from);
+  if (edge !== null) put(0, edge);
   while (at < end) {
     const bucket = bucketOf(times[at] ?? 0, from, perSecond, width);
-    let least = at;
-    let most = at;
-    let next = at + 1;
-    while (next < end && bucketOf(times[next] ?? 0, from, perSecond, width) === bucket) {
-      const value = values[next] ?? 0;
-      if (value < (values[least] ?? 0)) least = next;
-      if (value > (values[most] ?? 0)) most = next;
-      next += 1;
+    let least: number | null = null;
+    let most: number | null = null;
+    let gap: number | null = null;
+    let next = at;
+    for (; next < end && bucketOf(times[next] ?? 0, from, perSecond, width) === bucket; next += 1) {
+      const value = values[next] ?? Number.NaN;
+      if (Number.isNaN(value)) gap = next;
+      else {
+        if (least === null || value < (values[least] ?? 0)) least = next;
+        if (most === null || value > (values[most] ?? 0)) most = next;
+      }
     }
-    column[1 + 2 * bucket] = values[Math.min(least, most)] ?? null;
-    if (least !== most) column[2 + 2 * bucket] = values[Math.max(least, most)] ?? null;
-    taken += 1;
+    const place = 1 + 2 * bucket;
+    if (gap !== null && (least === null || gap < Math.min(least, most ?? least))) joined = null;
+    if (least !== null && most !== null) {
+      put(place, values[Math.min(least, most)] ?? 0);
+      if (least !== most) put(place + 1, values[Math.max(least, most)] ?? 0);
+      taken += 1;
+    }
+    if (gap !== null && gap === next - 1) joined = null;
     at = next;
   }
+  const rest = between(times, values, end, to);
+  if (rest !== null) put(column.length - 1, rest);
   return taken;
 }
 
@@ -81,5 +101,6 @@ function between(times: Float64Array, values: Float64Array, next: number, time: 
   const after = times[next];
   if (next === 0 || before === undefined || after === undefined || after <= before) return null;
   const share = (time - before) / (after - before);
-  return (values[next - 1] ?? 0) * (1 - share) + (values[next] ?? 0) * share;
+  const height = (values[next - 1] ?? 0) * (1 - share) + (values[next] ?? 0) * share;
+  return Number.isNaN(height) ? null : height;
 }

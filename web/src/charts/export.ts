@@ -21,7 +21,8 @@ export function csvOf(panels: readonly PanelSpec[], book: SeriesBook, hidden: Re
     columns.forEach((series, column) => {
       series?.times.forEach((time, index) => {
         const row = byTime.get(time) ?? new Array<string>(keys.length).fill("");
-        row[column] = String(series.values[index] ?? "");
+        const value = series.values[index] ?? Number.NaN;
+        row[column] = Number.isNaN(value) ? "" : String(value);
         byTime.set(time, row);
       });
     });

@@ -4,6 +4,7 @@ import type { Growing } from "../live/growing";
 
 /**
  * The average over time of rates or heights; each sample stands for the time since the one before.
+ * What lies in a gap does not count.
  *
  * @returns null where there is no sample.
  */
@@ -14,6 +15,7 @@ export function averageOf(line: Growing): number | null {
   let span = 0;
   for (let at = 1; at < line.length; at += 1) {
     const passed = (times[at] ?? 0) - (times[at - 1] ?? 0);
+    if (Number.isNaN(values[at]) || Number.isNaN(values[at - 1])) continue;
     sum += (values[at] ?? 0) * passed;
     span += passed;
   }
@@ -22,15 +24,19 @@ export function averageOf(line: Growing): number | null {
 
 /** The mean of samples that stand for themselves, such as round-trip times. */
 export function meanOf(line: Growing): number | null {
-  if (line.length === 0) return null;
   let sum = 0;
-  for (const value of line.values) sum += value;
-  return sum / line.length;
+  let count = 0;
+  for (const value of line.values) {
+    if (Number.isNaN(value)) continue;
+    sum += value;
+    count += 1;
+  }
+  return count === 0 ? null : sum / count;
 }
 
 /** The greatest value; null where there is no sample. */
 export function maximumOf(line: Growing): number | null {
   let most: number | null = null;
-  for (const value of line.values) if (most === null || value > most) most = value;
+  for (const value of line.values) if (!Number.isNaN(value) && (most === null || value > most)) most = value;
   return most;
 }

@@ -7,18 +7,25 @@
 
 import uPlot from "uplot";
 
+import type { Mark } from "../api/types";
 import type { SeriesBook } from "../live/book";
 import type { Growing } from "../live/growing";
 import { tellQuantity } from "../live/quantities";
 import { decimate } from "./decimate";
-import { styleOf } from "./looks";
-import { axesFor, axisUnit, drawLevel, roomy } from "./options";
+import { referenceDash, styleOf } from "./looks";
+import { axesFor, axisUnit, drawLevel, roomy, roomyLog } from "./options";
+import { strokeRule } from "./painter";
 import type { LineSpec, PanelSpec } from "./panels";
 import { resolveColour } from "./theme";
 import { rangeOf, type ChartView } from "./view";
 
 /** Lines with fewer samples than one in so many pixels show them as points. */
 const POINTS_APART = 9;
+
+/** Times the data; levels that are farther are named and not drawn. */
+export const FAR = 4;
+
+const MARK_COLOURS = { change: "var(--accent)", command: "var(--fg-dim)", event: "var(--flow)" };
 
 export class LivePlot {
   readonly plot: uPlot;
@@ -29,6 +36,11 @@ export class LivePlot {
   private readonly zeros = new Map<LineSpec, number | null>();
   private readonly bad: string;
   private readonly dim: string;
+  private readonly ground: string;
+  private readonly marks: Record<Mark["kind"], string>;
+  private readonly isLog: boolean;
+  /** The greatest value that is drawn. */
+  private most = 0;
 
   constructor(
     private readonly element: HTMLElement,
@@ -40,6 +52,13 @@ export class LivePlot {
     this.limit = Math.max(0, ...panel.lines.map((line) => line.limit ?? 0));
     this.bad = resolveColour(element, "var(--bad)");
     this.dim = resolveColour(element, "var(--fg-dim)");
+    this.ground = resolveColour(element, "var(--bg)");
+    this.marks = {
+      change: resolveColour(element, MARK_COLOURS.change),
+      command: resolveColour(element, MARK_COLOURS.command),
+      event: resolveColour(element, MARK_COLOURS.event),
+    };
+    this.isLog = view.store.getState().log;
     this.plot = new uPlot(this.options(), [[0], ...panel.lines.map(() => [null])], element);
     // The wheel and a second button are the page's; a double press shows all again.
     this.plot.over.addEventListener("dblclick", () => view.store.setState({ zoom: null, follow_s: null }));
@@ -57,9 +76,13 @@ export class LivePlot {
     const pixels = this.plot.over.clientWidth || width;
     const { xs, columns, counts } = decimate(lines, range.from, range.to, pixels);
     this.counts = counts;
+    const { origin_s } = this.panel;
+    this.most = columns.reduce((most, column) => column.reduce<number>((top, value) => Math.max(top, value ?? 0), most), 0);
+    // On a logarithmic axis there is no 0.
+    const shown = this.isLog ? columns.map((column) => column.map((value) => (value === 0 ? null : value))) : columns;
     this.plot.batch(() => {
-      this.plot.setData([xs, ...columns], false);
-      this.plot.setScale("x", { min: range.from, max: range.to });
+      this.plot.setData([xs.map((time) => time + origin_s), ...shown], false);
+      this.plot.setScale("x", { min: range.from + origin_s, max: range.to + origin_s });
     });
     this.onUnit(axisUnit(this.plot, this.panel.unit));
   }
@@ -79,8 +102,11 @@ export class LivePlot {
       height: Math.max(40, element.clientHeight),
       padding: [8, 10, 0, 0],
       legend: { show: false },
-      scales: { x: { time: false }, y: { range: (_plot, least, most) => roomy(least, most === 0 ? this.limit : most) } },
-      axes: axesFor(element, panel.unit),
+      scales: {
+        x: { time: false },
+        y: { distr: this.isLog ? 3 : 1, range: (_plot, least, most) => this.range(least, most) },
+      },
+      axes: axesFor(element, panel.unit, this.isLog),
       series: [{}, ...panel.lines.map((line, index) => this.lineOptions(line, index))],
       cursor: {
         sync: { key: syncKeyOf(view), scales: ["x", null] },
@@ -96,6 +122,14 @@ export class LivePlot {
     };
   }
 
+  /** The ends of the axis: room for the lines, and for levels that are not far above them. */
+  private range(least: number | null, most: number | null): [number, number] {
+    const near = this.panel.levels.map(({ value }) => value ?? 0).filter((value) => value <= FAR * (most ?? 0));
+    const top = Math.max(most ?? 0, ...near);
+    if (this.isLog) return roomyLog(least, top);
+    return roomy(least, top === 0 ? this.limit : top);
+  }
+
   private lineOptions(line: LineSpec, index: number): uPlot.Series {
     const { colour, dash } = styleOf(line.look);
     const stroke = resolveColour(this.element, colour);
@@ -104,7 +138,7 @@ export class LivePlot {
       width: line.earlier ? 1 : 1.6,
       alpha: line.earlier ? 0.55 : 1,
       dash: line.earlier ? [4, 4] : dash,
-      spanGaps: true,
+      spanGaps: false,
       points: {
         size: 5,
         fill: stroke,
@@ -115,31 +149,59 @@ export class LivePlot {
 
   private hovered(plot: uPlot): void {
     const left = plot.cursor.left ?? -1;
-    const hover = left < 0 ? null : plot.posToVal(left, "x");
+    const hover = left < 0 ? null : plot.posToVal(left, "x") - this.panel.origin_s;
     if (this.view.store.getState().hover !== hover) this.view.store.setState({ hover });
   }
 
   private selected(plot: uPlot): void {
     const { left, width } = plot.select;
     if (width < 4) return;
-    const zoom = { from: plot.posToVal(left, "x"), to: plot.posToVal(left + width, "x") };
+    const at = (place: number) => plot.posToVal(place, "x") - this.panel.origin_s;
+    const zoom = { from: at(left), to: at(left + width) };
     plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
     this.view.store.setState({ zoom });
   }
 
-  /** Limits as levels, and drops as red marks at the upper edge. */
+  /** Limits and levels, what happened meanwhile, and drops as red marks at the upper edge. */
   private drawMarks(plot: uPlot): void {
     const { hidden } = this.view.store.getState();
+    const { origin_s, marks, dropKeys, latest } = this.panel;
+    for (const { kind, at_s } of marks) {
+      strokeRule(plot, "x", at_s + origin_s, { colour: this.marks[kind], width: 1, dash: [3, 3] });
+    }
+    for (const key of dropKeys) {
+      if (!hidden.has(key.split(":")[1] ?? "")) this.drawDrops(plot, latest, key);
+    }
+    this.drawLevels(plot);
     const limits = new Map<number, string[]>();
     for (const line of this.panel.lines) {
       if (hidden.has(line.of)) continue;
       if (line.limit !== null && !this.isQuiet(line)) limits.set(line.limit, [...(limits.get(line.limit) ?? []), line.of]);
-      if (line.drops !== null) this.drawDrops(plot, line.recording, line.drops);
+      if (line.drops !== null && line.recording !== latest) this.drawDrops(plot, line.recording, line.drops);
     }
     for (const [limit, names] of limits) {
       const whose = limits.size > 1 ? `${names[0] ?? ""}${names.length > 1 ? ", …" : ""}: ` : "";
-      drawLevel(plot, limit, `${whose}limit ${tellQuantity(limit, this.panel.unit)}`, this.dim);
+      const label = `${whose}limit ${tellQuantity(limit, this.panel.unit)}`;
+      drawLevel(plot, { value: limit, label, colour: this.dim, ground: this.ground, dash: [2, 3] });
     }
+  }
+
+  /** What the lines are compared with, each as long as it holds. */
+  private drawLevels(plot: uPlot): void {
+    const { levels, origin_s, unit } = this.panel;
+    levels.forEach(({ label, value, from_s }, place) => {
+      if (value === null || value > FAR * this.most) return;
+      const next = levels[place + 1];
+      drawLevel(plot, {
+        value,
+        label: `${label} ${tellQuantity(value, unit)}`,
+        colour: this.dim,
+        ground: this.ground,
+        dash: referenceDash(0),
+        from: from_s + origin_s,
+        ...(next !== undefined && { to: next.from_s + origin_s }),
+      });
+    });
   }
 
   /** A queue that was always empty: its limit would only be in the way. */
@@ -154,8 +216,9 @@ export class LivePlot {
 
   private drawDrops(plot: uPlot, recording: number, key: string): void {
     const drops = this.book.get(recording, key);
-    const { min, max } = plot.scales["x"] ?? {};
-    if (drops === undefined || min === undefined || max === undefined) return;
+    const { min: first, max: end } = plot.scales["x"] ?? {};
+    if (drops === undefined || first === undefined || end === undefined) return;
+    const [min, max] = [first - this.panel.origin_s, end - this.panel.origin_s];
     const { ctx, bbox } = plot;
     const { times, values } = drops;
     const size = 4 * devicePixelRatio;
@@ -166,7 +229,7 @@ export class LivePlot {
       const time = times[at] ?? 0;
       if (time > max) break;
       if ((values[at] ?? 0) <= (values[at - 1] ?? 0)) continue;
-      const x = plot.valToPos(time, "x", true);
+      const x = plot.valToPos(time + this.panel.origin_s, "x", true);
       if (x - lastX < size) continue;
       lastX = x;
       ctx.beginPath();

@@ -23,13 +23,14 @@ export const FIGURE_WORDS = { average: "average", mean: "mean", maximum: "max" }
 export function legendRows(panel: PanelSpec, book: SeriesBook, time: number | null): LegendRow[] {
   return panel.lines.map((line) => {
     const series = book.get(line.recording, line.key);
+    const summed = book.get(line.recording, line.figureKey) ?? series;
     const drops = line.drops === null ? undefined : book.get(line.recording, line.drops);
     const value = time === null ? series?.last : series?.valueAt(time);
     const counted = time === null ? drops?.last : drops?.valueAt(time);
     return {
       line,
       value: value ?? null,
-      figure: series === undefined ? null : FIGURES[panel.figure](series),
+      figure: summed === undefined ? null : FIGURES[panel.figure](summed),
       drops: counted ?? null,
     };
   });

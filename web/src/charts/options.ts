@@ -2,8 +2,8 @@
 
 import type uPlot from "uplot";
 
-import { byteSteps, scaleFor, tellTicks, type Unit } from "../live/quantities";
-import { strokeRule } from "./painter";
+import { byteSteps, scaleFor, tellNumber, tellTicks, type Unit } from "../live/quantities";
+import { strokeLine } from "./painter";
 import { resolveColour } from "./theme";
 
 export const FONT = "11px system-ui, sans-serif";
@@ -12,6 +12,13 @@ export const FONT = "11px system-ui, sans-serif";
 export function roomy(least: number | null, most: number | null): [number, number] {
   const top = most === null || most <= 0 ? 1 : most * 1.08;
   return [least !== null && least < 0 ? least * 1.08 : 0, top];
+}
+
+/** The same for a logarithmic axis: down to the least value above 0, but five decades at the most. */
+export function roomyLog(least: number | null, most: number | null): [number, number] {
+  const top = most === null || most <= 0 ? 1 : most;
+  const bottom = least === null || least <= 0 ? top / 1e3 : Math.max(least, top / 1e5);
+  return [Math.min(bottom / 1.3, top / 10), top * 1.3];
 }
 
 /** What all axes look like, in the page's colours. */
@@ -29,7 +36,7 @@ export function axisLook(element: HTMLElement): uPlot.Axis {
 }
 
 /** Axes of time below and of a quantity at the left. */
-export function axesFor(element: HTMLElement, unit: Unit): [uPlot.Axis, uPlot.Axis] {
+export function axesFor(element: HTMLElement, unit: Unit, isLog = false): [uPlot.Axis, uPlot.Axis] {
   const common = axisLook(element);
   return [
     { ...common, size: 24, gap: 3, space: 60, values: (_plot, ticks) => tellTicks(ticks, { divisor: 1, unit: "s" }) },
@@ -38,8 +45,13 @@ export function axesFor(element: HTMLElement, unit: Unit): [uPlot.Axis, uPlot.Ax
       size: 46,
       gap: 4,
       space: 26,
-      ...(unit === "bytes" && { incrs: (_plot: uPlot, _axis: number, _least: number, most: number) => byteSteps(most) }),
-      values: (plot, ticks) => tellTicks(ticks, scaleFor(plot.scales["y"]?.max ?? 1, unit)),
+      ...(unit === "bytes" && !isLog && { incrs: (_plot: uPlot, _axis: number, _least: number, most: number) => byteSteps(most) }),
+      values: (plot, ticks) => {
+        const scale = scaleFor(plot.scales["y"]?.max ?? 1, unit);
+        // On a logarithmic axis uPlot leaves out most ticks: those are null.
+        if (isLog) return ticks.map((tick: number | null) => (tick === null ? null : tellNumber(tick / scale.divisor)));
+        return tellTicks(ticks, scale);
+      },
     },
   ];
 }
@@ -49,19 +61,40 @@ export function axisUnit(plot: uPlot, unit: Unit): string {
   return scaleFor(plot.scales["y"]?.max ?? 1, unit).unit;
 }
 
+export interface LevelStyle {
+  value: number;
+  label: string;
+  colour: string;
+  /** Behind the name. */
+  ground: string;
+  dash: readonly number[];
+  /** Where it holds, on the axis of time; all of it without. */
+  from?: number;
+  to?: number;
+}
+
 /** A dashed level across the chart, such as a queue's limit, with its name. */
-export function drawLevel(plot: uPlot, value: number, label: string, colour: string): void {
+export function drawLevel(plot: uPlot, { value, label, colour, ground, dash, from, to }: LevelStyle): void {
   const top = plot.scales["y"]?.max ?? 0;
   if (value > top || value <= 0) return;
   const { ctx, bbox } = plot;
   const y = Math.round(plot.valToPos(value, "y", true)) + 0.5;
-  strokeRule(plot, "y", value, { colour, width: 1, dash: [2, 3] });
+  const x = plot.scales["x"] ?? {};
+  const ends = [Math.max(from ?? -Infinity, x.min ?? 0), Math.min(to ?? Infinity, x.max ?? 0)] as const;
+  if (ends[0] >= ends[1]) return;
+  strokeLine(plot, ends, [value, value], { colour, width: 1, dash });
   ctx.save();
   ctx.fillStyle = colour;
   ctx.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
   ctx.textAlign = "right";
   const hasRoomAbove = y - bbox.top > 13 * devicePixelRatio;
   ctx.textBaseline = hasRoomAbove ? "bottom" : "top";
-  ctx.fillText(label, bbox.left + bbox.width - 4 * devicePixelRatio, hasRoomAbove ? y - 1 : y + 2);
+  const right = Math.min(bbox.left + bbox.width, plot.valToPos(ends[1], "x", true)) - 4 * devicePixelRatio;
+  // It may stand over a line.
+  ctx.strokeStyle = ground;
+  ctx.lineWidth = 3 * devicePixelRatio;
+  ctx.lineJoin = "round";
+  ctx.strokeText(label, right, hasRoomAbove ? y - 1 : y + 2);
+  ctx.fillText(label, right, hasRoomAbove ? y - 1 : y + 2);
   ctx.restore();
 }

@@ -5,7 +5,7 @@
  * The earlier recordings that a person has ticked lie behind the latest one.
  */
 
-import type { Recording, SeriesInfo } from "../api/types";
+import type { Level, Mark, Recording, SeriesInfo } from "../api/types";
 import { unitOf, type Unit } from "../live/quantities";
 import { nameOf } from "../live/view";
 import { looksOf, type Look } from "./looks";
@@ -16,6 +16,8 @@ export interface LineSpec {
   label: string;
   recording: number;
   key: string;
+  /** The line that is summed up in the legend: for an average over time, what is averaged. */
+  figureKey: string;
   look: Look;
   /** Of a recording before the latest. */
   earlier: boolean;
@@ -36,12 +38,22 @@ export interface PanelSpec {
   figure: "average" | "mean" | "maximum";
   /** Whether it is there without being asked for. */
   usual: boolean;
+  /** The start of the latest recording: times in charts are those of the clock. */
+  origin_s: number;
+  /** What its lines are compared with in the latest recording. */
+  levels: Level[];
+  /** What happened in it meanwhile, and the keys of what was dropped at its queues. */
+  marks: Mark[];
+  dropKeys: string[];
+  /** The number of that recording. */
+  latest: number;
 }
 
 type Kind = Pick<PanelSpec, "id" | "title" | "short" | "figure" | "usual">;
 
 const KINDS: Kind[] = [
   { id: "throughput_bps", title: "Throughput", short: "Throughput", figure: "average", usual: true },
+  { id: "throughput_raw_bps", title: "Throughput, each sample", short: "Raw throughput", figure: "average", usual: false },
   { id: "rtt_s", title: "Round-trip time", short: "RTT", figure: "mean", usual: true },
   { id: "cwnd_bytes", title: "Congestion window", short: "Window", figure: "maximum", usual: true },
   { id: "backlog_bytes", title: "Queue", short: "Queue", figure: "maximum", usual: true },
@@ -60,7 +72,7 @@ export function panelsOf(recordings: readonly Recording[], earlier: ReadonlySet<
   for (const recording of shown) {
     for (const info of recording.series) {
       if (info.quantity === "drops") continue;
-      const panel = panels.get(info.quantity) ?? newPanel(info);
+      const panel = panels.get(info.quantity) ?? newPanel(info, latest);
       panels.set(info.quantity, panel);
       const isInterface = info.kind === "queue" || info.kind === "rate";
       panel.lines.push({
@@ -68,6 +80,7 @@ export function panelsOf(recordings: readonly Recording[], earlier: ReadonlySet<
         label: recording === latest ? info.of : `${info.of} (${nameOf(recording)})`,
         recording: recording.number,
         key: info.key,
+        figureKey: info.key.replace(/:throughput_bps$/, ":throughput_raw_bps"),
         look: isInterface ? looks.interface(info.of) : looks.flow(info.of),
         earlier: recording !== latest,
         limit: info.limit,
@@ -82,7 +95,7 @@ export function panelsOf(recordings: readonly Recording[], earlier: ReadonlySet<
   return [...panels.values()].sort((one, other) => order(one) - order(other));
 }
 
-function newPanel(info: SeriesInfo): PanelSpec {
+function newPanel(info: SeriesInfo, latest: Recording): PanelSpec {
   const kind = KINDS.find((each) => each.id === info.quantity) ?? {
     id: info.quantity,
     title: info.quantity,
@@ -90,7 +103,16 @@ function newPanel(info: SeriesInfo): PanelSpec {
     figure: "maximum" as const,
     usual: false,
   };
-  return { ...kind, unit: unitOf(info.unit), lines: [] };
+  return {
+    ...kind,
+    unit: unitOf(info.unit),
+    lines: [],
+    origin_s: latest.start_s,
+    levels: latest.levels.filter(({ quantity }) => quantity === info.quantity),
+    marks: latest.marks,
+    dropKeys: latest.series.filter(({ quantity }) => quantity === "drops").map(({ key }) => key),
+    latest: latest.number,
+  };
 }
 
 function dropsOf(recording: Recording, info: SeriesInfo): string | null {

@@ -18,6 +18,8 @@ export interface ChartState {
   earlier: ReadonlySet<number>;
   /** Charts that were switched on or off, against what is usual. */
   switched: ReadonlySet<string>;
+  /** Values on a logarithmic axis. */
+  log: boolean;
   /** The one chart that has the whole dock. */
   alone: string | null;
 }
@@ -42,6 +44,7 @@ export function chartViewOf(book: SeriesBook): ChartView {
     hidden: new Set<string>(),
     earlier: new Set<number>(),
     switched: new Set<string>(),
+    log: false,
     alone: null,
   }));
   const ticker = new Ticker(() => book.revision);

@@ -4,6 +4,8 @@ import { ApiError, postJson, wordsOf } from "../api/client";
 import { tell } from "../app/notices";
 import { documentOf } from "../documents/change";
 import { isUnsaved, useDocuments } from "../documents/store";
+import { askToEnd } from "../live/launch";
+import { useLive } from "../live/store";
 import { useDialogs } from "./dialogs";
 
 /** Does something that asks the server, and tells where that fails. */
@@ -71,13 +73,15 @@ export function closeTab(id: string): void {
   if (document === null) return;
   const close = () => useDocuments.getState().close(id);
   if (!isUnsaved(document)) {
-    close();
+    askToEnd(id, close);
     return;
   }
+  const view = document.sessionId === null ? undefined : useLive.getState().sessions[document.sessionId];
+  const runs = view !== undefined && view.link !== "ended";
   useDialogs.getState().open({
     kind: "confirm",
     title: `Save ${document.name} before it is closed?`,
-    text: "It has changes that are in no file yet.",
+    text: `It has changes that are in no file yet.${runs ? " Its session ends with it: machine, terminals and charts." : ""}`,
     choices: [
       { label: "Save", main: true, act: () => save(id, close) },
       { label: "Close without saving", act: close },

@@ -2,7 +2,8 @@
 
 import type { StudyDocument } from "../documents/model";
 import { useDocuments } from "../documents/store";
-import { restartSession, useLaunch } from "./launch";
+import { Dialog } from "../app/Dialog";
+import { restartAndRun, restartSession, useLaunch } from "./launch";
 import { useLive } from "./store";
 import type { SessionView } from "./view";
 
@@ -53,6 +54,7 @@ export function ClockBanners({ document, view }: ClockBannersProps) {
           </span>
         </p>
       )}
+      {view !== undefined && view.restart !== null && <RestartDialog documentId={document.id} view={view} reasons={view.restart} />}
       {view !== undefined && view.link !== "ended" && view.stale.length > 0 && (
         <p className="banner banner-warn">
           <span>
@@ -64,5 +66,33 @@ export function ClockBanners({ document, view }: ClockBannersProps) {
         </p>
       )}
     </div>
+  );
+}
+
+/** Run was pressed, and the network that is up is not the one that is drawn. */
+function RestartDialog({ documentId, view, reasons }: { documentId: string; view: SessionView; reasons: string[] }) {
+  const answered = () => useLive.getState().change(view.id, (each) => ({ ...each, restart: null }));
+  return (
+    <Dialog title="Restart the network and run?" close={answered}>
+      <p>
+        What is drawn cannot run in the network that is up: {reasons.join("; ")}. A restart ends its terminals and its
+        charts.
+      </p>
+      <div className="dialog-buttons">
+        <button
+          type="button"
+          className="main"
+          onClick={() => {
+            answered();
+            void restartAndRun(documentId, view.runs ?? { lines: [] });
+          }}
+        >
+          Restart and run
+        </button>
+        <button type="button" onClick={answered}>
+          Cancel
+        </button>
+      </div>
+    </Dialog>
   );
 }

@@ -11,7 +11,7 @@ import type { StudyDocument } from "../documents/model";
 import { ClockBanners } from "./ClockBanners";
 import { ClockFace } from "./ClockFace";
 import { useFollowing, useForgetting } from "./follow";
-import { caseOf, chooseCase, endSession, restartSession, startRun, useLaunch } from "./launch";
+import { askToEnd, caseOf, chooseCase, endSession, restartSession, startRun, useLaunch } from "./launch";
 import { Pace } from "./Pace";
 import { useLive, useSession } from "./store";
 import { isGoingOn, latestOf } from "./view";
@@ -139,7 +139,7 @@ export function ClockBar({ document }: { document: StudyDocument }) {
             disabled={id === null || starting}
             title="End the session: its machine, terminals and recordings go"
             aria-label="End the session"
-            onClick={() => void endSession(document.id)}
+            onClick={() => askToEnd(document.id, () => void endSession(document.id))}
           >
             ✕
           </button>

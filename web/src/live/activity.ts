@@ -8,6 +8,8 @@ import { latestOf, type SessionView } from "./view";
 export interface InterfaceActivity {
   /** What it sends now. */
   tx_bps: number;
+  /** What its qdiscs limit it to; null where nothing does. */
+  rate_bps: number | null;
   backlog_bytes: number;
   /** What its queue holds at the most; null where that is not known. */
   limit_bytes: number | null;
@@ -54,11 +56,13 @@ export function activityOf(view: SessionView, nowMs: number): Activity {
   const found = new Map<string, InterfaceActivity>();
   for (const { key, kind, of, quantity, limit } of recording.series) {
     if (kind !== "queue" && kind !== "rate") continue;
-    const one = found.get(of) ?? { tx_bps: 0, backlog_bytes: 0, limit_bytes: null, recent_drops: 0 };
+    const one = found.get(of) ?? { tx_bps: 0, rate_bps: null, backlog_bytes: 0, limit_bytes: null, recent_drops: 0 };
     found.set(of, one);
     const last = view.book.get(recording.number, key)?.last ?? 0;
-    if (quantity === "tx_bps") one.tx_bps = last;
-    else if (quantity === "backlog_bytes") {
+    if (quantity === "tx_bps") {
+      one.tx_bps = last;
+      one.rate_bps = limit;
+    } else if (quantity === "backlog_bytes") {
       one.backlog_bytes = last;
       one.limit_bytes = limit;
     } else if (quantity === "drops") one.recent_drops = view.book.recentDrops(key, nowMs);
@@ -70,7 +74,7 @@ function isSame(one: Activity, other: Activity): boolean {
   if (one.size !== other.size) return false;
   for (const [name, a] of one) {
     const b = other.get(name);
-    if (b === undefined || a.tx_bps !== b.tx_bps || a.backlog_bytes !== b.backlog_bytes) return false;
+    if (b === undefined || a.tx_bps !== b.tx_bps || a.rate_bps !== b.rate_bps || a.backlog_bytes !== b.backlog_bytes) return false;
     if (a.limit_bytes !== b.limit_bytes || a.recent_drops !== b.recent_drops) return false;
   }
   return true;

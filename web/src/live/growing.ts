@@ -1,5 +1,6 @@
 /**
- * One series that grows while it is looked at: times and values in typed arrays.
+ * One series that grows while it is looked at: times and values in typed arrays. A value that
+ * is no number (NaN) is a gap: the line breaks off there.
  *
  * Arrays double when they are full, so that appending costs the same however
  * long the series is.
@@ -48,13 +49,17 @@ export class Growing {
     return low;
   }
 
-  /** The last value at `time` or before it; null before the first. */
+  /** The last value at `time` or before it; null before the first, and in a gap. */
   valueAt(time: number): number | null {
-    return this.nth(this.countUntil(time) - 1);
+    const value = this.nth(this.countUntil(time) - 1);
+    return Number.isNaN(value) ? null : value;
   }
 
+  /** The last value that is a number: a line may have broken off since. */
   get last(): number | null {
-    return this.nth(this.used - 1);
+    let index = this.used - 1;
+    while (index >= 0 && Number.isNaN(this.valuesRoom[index])) index -= 1;
+    return this.nth(index);
   }
 
   get lastTime(): number | null {

@@ -11,7 +11,9 @@ import { ApiError, deleteJson, postJson, wordsOf } from "../api/client";
 import type { Problem, SessionInfo } from "../api/types";
 import type { StudyDocument } from "../documents/model";
 import { useDocuments } from "../documents/store";
+import { useDialogs } from "../files/dialogs";
 import { useLive } from "./store";
+import type { RunWish } from "./view";
 
 interface LaunchState {
   /** Documents whose machine boots. */
@@ -75,15 +77,57 @@ export function ensureSession(documentId: string, chosen?: string | null): Promi
   return made;
 }
 
-/** Press Run: the network is started if need be, told what has changed, and its flows begin. */
-export async function startRun(documentId: string): Promise<void> {
+/**
+ * Press Run: the network is started if need be, told what has changed, and its flows begin.
+ *
+ * What is drawn goes with the order: where the network cannot take it, nothing runs, and the
+ * page asks whether it shall be started anew.
+ */
+export async function startRun(documentId: string, wish: RunWish = { lines: [] }): Promise<void> {
   try {
     const id = await ensureSession(documentId);
-    tellText(documentId);
-    useLive.getState().send(id, { do: "run" });
+    const { text } = documentOf(documentId);
+    const sent = { text, case: caseOf(documentOf(documentId)) };
+    const { send, change, sessions } = useLive.getState();
+    const known = sessions[id]?.sent;
+    const isKnown = known?.text === sent.text && known.case === sent.case;
+    change(id, (view) => ({ ...view, sent, runs: wish, restart: null }));
+    send(id, { do: "run", ...(!isKnown && sent), ...(wish.lines.length > 0 && { lines: wish.lines }) });
   } catch {
     // The clock bar shows why, from the launch store.
   }
+}
+
+/** Start the network anew, as it is drawn now, and do what Run was pressed for. */
+export async function restartAndRun(documentId: string, wish: RunWish): Promise<void> {
+  await restartSession(documentId);
+  if (documentOf(documentId).sessionId !== null) await startRun(documentId, wish);
+}
+
+/** End the session if a person agrees: what it holds is nowhere else. */
+export function askToEnd(documentId: string, end: () => void): void {
+  const { sessionId, name } = documentOf(documentId);
+  const view = sessionId === null ? undefined : useLive.getState().sessions[sessionId];
+  if (view === undefined || view.link === "ended") {
+    end();
+    return;
+  }
+  const terminals = view.terminals.filter(({ status }) => status === null).length;
+  const runs = view.recordings.filter(({ number }) => number > 0).length;
+  const held = [counted(terminals, "terminal"), counted(runs, "run")].filter((words) => words !== "");
+  useDialogs.getState().open({
+    kind: "confirm",
+    title: `End the session of ${name}?`,
+    text: `Its machine goes${held.length > 0 ? `, with ${held.join(" and ")}: charts, results and what was typed` : ""}. The drawing stays.`,
+    choices: [
+      { label: "End the session", main: true, act: end },
+      { label: "Cancel", act: () => undefined },
+    ],
+  });
+}
+
+function counted(count: number, of: string): string {
+  return count === 0 ? "" : `${count} ${of}${count === 1 ? "" : "s"}`;
 }
 
 /** Tell the session the drawing, where it differs from what it knows and has no problems. */

@@ -11,7 +11,7 @@ function flow(state: LiveFlow["state"]): LiveFlow {
 }
 
 function recording(number: number, change: Partial<Recording> = {}): Recording {
-  return { number, case: null, start_s: 1, end_s: null, flows: [], series: [], ...change };
+  return { number, case: null, start_s: 1, end_s: null, flows: [], series: [], marks: [], levels: [], differences: [], ...change };
 }
 
 const state: SessionEvent = {
@@ -85,6 +85,6 @@ it("tells the last samples of each interface as its activity", () => {
   ];
   const view = { ...newView("1", new SeriesBook()), recordings: [recording(1, { series })] };
   expect([...activityOf(view, 0)]).toEqual([
-    ["s1-eth1", { tx_bps: 0, backlog_bytes: 0, limit_bytes: 1000, recent_drops: 0 }],
+    ["s1-eth1", { tx_bps: 0, rate_bps: null, backlog_bytes: 0, limit_bytes: 1000, recent_drops: 0 }],
   ]);
 });

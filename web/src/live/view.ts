@@ -4,7 +4,7 @@
  * Pure: the socket stands in `store.ts`, the series in `book.ts`.
  */
 
-import type { Clock, Recording, SessionEvent, SessionInfo, TerminalInfo } from "../api/types";
+import type { Clock, Recording, SessionEvent, SessionInfo, SetupLine, TerminalInfo } from "../api/types";
 import type { SeriesBook } from "./book";
 
 export interface Message {
@@ -18,6 +18,11 @@ export interface Message {
   at_s: number | null;
   /** How often it came in a row. */
   times: number;
+}
+
+/** What Run is to do first: lines at nodes, by which a fix is tried. */
+export interface RunWish {
+  lines: SetupLine[];
 }
 
 /** Whether the socket is there: for the first time, again, or no more. */
@@ -39,6 +44,10 @@ export interface SessionView {
   byHand: boolean | null;
   /** What the server knows of the drawing; null where this page has not told it. */
   sent: { text: string; case: string | null } | null;
+  /** What Run was pressed with here the last time, to be done again after a restart; null before. */
+  runs: RunWish | null;
+  /** Why the network has to be started anew before Run, until a person has answered. */
+  restart: string[] | null;
   /** Always the same object. */
   book: SeriesBook;
 }
@@ -58,6 +67,8 @@ export function newView(id: string, book: SeriesBook): SessionView {
     ended: null,
     byHand: null,
     sent: null,
+    runs: null,
+    restart: null,
     book,
   };
 }
@@ -80,6 +91,9 @@ export function reduce(view: SessionView, event: SessionEvent): SessionView {
       return { ...view, terminals: placed(view.terminals, event.terminal, (each) => each.id) };
     case "stale":
       return { ...view, stale: event.reasons };
+    case "restart-needed":
+      // Of all pages that look, the one that has pressed Run asks.
+      return view.runs === null ? view : { ...view, restart: event.reasons };
     case "message":
       return withMessage(view, { level: event.level, text: event.text, about: event.about });
     case "answer":

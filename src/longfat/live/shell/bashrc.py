@@ -18,21 +18,28 @@ if TYPE_CHECKING:
 PLACE = "/run/shell.bash"
 """Where it stands in the guest."""
 
+NOTE, NOTE_END = b"\x1b]7777;", b"\a"
+"""An operating system command of xterm's kind: what does not know it, shows nothing."""
+
 _TEXT = Path(__file__).with_name("shell.bash")
 
 
-def bashrc(network: Network, *, session: str) -> str:
+def bashrc(network: Network, *, session: str, notes: bool = False) -> str:
     """Return its text.
 
     Args:
         network: the network that the shells are in.
         session: what `longfat attach` calls the session; "" if nobody can attach.
+        notes: whoever holds the terminal is told of each line that is typed, by a control
+            sequence: `NOTE`, the time as bash's EPOCHREALTIME has it, the line with its number
+            in the history, and `NOTE_END`.
     """
     ends = zip(network.links, network.interfaces(), strict=True)
     words = {
         "_lf_start_s": str(START_OF_TIME_S),
         "_lf_rc": PLACE,
         "_lf_session": session,
+        "_lf_notes": "yes" if notes else "",
         "_lf_shim": f"{SHIMS}/iperf3_lean.so",
     }
     lists = {

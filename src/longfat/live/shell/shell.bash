@@ -165,7 +165,20 @@ if [[ $- == *i* ]]; then
   _lf_prompt() {
     local now_us=$((${EPOCHREALTIME//[!0-9]/} - _lf_start_s * 1000000))
     printf -v _lf_now '%d.%06d' $((now_us / 1000000)) $((now_us % 1000000))
+    _lf_noted=
   }
+  # Once for each line that is typed, before its first command. No process is started.
+  _lf_note() {
+    if [[ ! $_lf_noted && $BASH_COMMAND != _lf_prompt ]]; then
+      _lf_noted=yes
+      printf '\e]7777;%s ' "$EPOCHREALTIME"
+      HISTTIMEFORMAT= history 1
+      printf '\a'
+    fi
+  }
+  if [[ $_lf_notes ]]; then
+    trap _lf_note DEBUG
+  fi
   PROMPT_COMMAND=_lf_prompt
   PS1='$LONGFAT_NODE $_lf_now s # '
   [[ $TERM == dumb ]] || PS1='\[\e[1m\]$LONGFAT_NODE\[\e[0m\] $_lf_now s # '

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from longfat.common.extras import lazy
 from longfat.model.metric import Metric, Unit
 from longfat.model.probes.columns import TEXT, TIME, WHOLE, Column, make_table
+from longfat.model.probes.installed_rate import installed_rate_bps
 from longfat.model.probes.probe import Sampled
 from longfat.model.probes.samples import attributes, growth, read_samples, weights
 
@@ -50,7 +51,7 @@ PERCENTILES = (5, 50, 95)
 """The percentiles over time of the backlog in packets, each a metric such as `p50_packets`."""
 
 _TCMSG = struct.Struct("=BxxxiIII")
-_TCA_KIND, _TCA_STATS2 = 1, 7
+_TCA_KIND, _TCA_OPTIONS, _TCA_STATS2 = 1, 2, 7
 _BASIC, _QUEUE, _APP, _PACKETS64 = 1, 3, 4, 8
 _ROOT = 0xFFFFFFFF
 
@@ -223,6 +224,8 @@ def decode(messages: Iterator[Message]) -> Iterator[dict[str, Any]]:
             "overlimits": overlimits,
             "requeues": requeues,
             "marks": _marks(kind, statistics.get(_APP)),
+            # For who reads while it runs: no column of tables.
+            "rate_bps": installed_rate_bps(kind, found.get(_TCA_OPTIONS)),
         }
 
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from longfat.common.suggest import listed
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.live import Network
+from longfat.model.flow_path import egress_interfaces, sender_and_receiver
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.output.watch.plan import queue_limits
 from longfat.studio.live.clock_controller import ClockController, ClockFace
@@ -26,16 +29,21 @@ from longfat.studio.live.recordings import Recordings
 from longfat.studio.live.terminals import Terminals
 
 if TYPE_CHECKING:
+    from longfat.model.case import Case
+    from longfat.model.traffic import Bulk
     from longfat.studio.live.broadcast import Listeners, Said
 
 _LOOK_EVERY_S = 0.05
 _WAIT_S = 0.05
 _IDLE_WAIT_S = 0.25
 
-_NO_EVENTS = (
-    "Run plays the flows on the network as it is drawn, and no events: these happen where the "
-    "study's cases are run, in Results"
+_EVENTS_LAST = "an event of the study has changed the network in the last run"
+_UNLIMITED = (
+    "{}: nothing on the path limits the rate, so it sends as fast as the machine computes, and "
+    "virtual time passes slowly: give a link of the path a rate"
 )
+_MOST_BY_HAND = 1000
+_LONGEST_LINE = 80
 _BLIND = "an interface of the drawing is not there any more, so the probes see nothing"
 
 
@@ -68,6 +76,7 @@ class SessionController:
         self._looked_s = 0.0
         self._is_flushed = True
         self._told_stale: list[str] = []
+        self._by_hand: deque[str] = deque(maxlen=_MOST_BY_HAND)
         case = drawn.case
         self._network = Network.of(
             case.network,
@@ -135,6 +144,7 @@ class SessionController:
         self._tell_clock()
         woken = wake in self._session.wait(_WAIT_S if runs else _IDLE_WAIT_S, also=[wake])
         self.terminals.look()
+        self._see_to_typed()
         if time.monotonic() - self._looked_s >= _LOOK_EVERY_S or self._session.is_held:
             self._looked_s = time.monotonic()
             self._recordings.look(self._looking)
@@ -212,6 +222,12 @@ class SessionController:
             self._listeners.message("error", str(error), about=order.do)
 
     def _run(self, order: Order) -> None:
+        if "text" in order.fields:
+            self._update(order)
+        if self._changing.stale:
+            # What is drawn is what runs: the page asks, and starts the network anew.
+            self._listeners.event("restart-needed", reasons=self._changing.stale)
+            return
         drawn = self._changing.drawn
         case = drawn.case
         if "flows" in order.fields:
@@ -220,16 +236,50 @@ class SessionController:
         self._end_recording()
         if not case.flows:
             raise InputError("there is no flow to run: draw one from a host to another")
-        if case.events:
-            self._listeners.message("warning", _NO_EVENTS, about="run")
+        for node, line in order.lines("lines") if "lines" in order.fields else ():
+            said = run_line(self._network, node, line)
+            if said.status != 0:
+                raise InputError(f"{node}: `{line}`: {said.text.strip() or 'it failed'}")
+            self._by_hand.append(f"{node}: {line}")
         self._clock.go()
         self._looking.flush(sample=True)
         self._recordings.look(self._looking)
         self._looking.count_anew()
-        self._recordings.begin(case, name=drawn.name)
+        self._warn_of_unlimited(case)
+        self._recordings.begin(case, name=drawn.name, differences=self._differences())
+
+    def _differences(self) -> tuple[str, ...]:
+        """Return why a run's numbers may differ from those of its case in Results."""
+        found = [
+            f"it began at {self._network.clock.now:.3f} s of a session that goes on; "
+            "in Results each case runs in a new machine"
+        ]
+        if earlier := self._recordings.last.number:
+            runs = "1 run" if earlier == 1 else f"{earlier} runs"
+            found.append(f"{runs} before it: TCP keeps what it has learnt of a path")
+        if self._by_hand:
+            count = len(self._by_hand)
+            last = self._by_hand[-1]
+            found.append(f"changed by hand before: {last}" + (", ..." if count > 1 else ""))
+        return tuple(found)
+
+    def _warn_of_unlimited(self, case: Case) -> None:
+        """Warn of TCP over a path that limits no rate: it is as slow as the machine is."""
+        unlimited = [
+            flow.name
+            for flow in case.bulk_flows
+            if not flow.udp and flow.rate_bps is None and not self._limits(case, flow)
+        ]
+        if unlimited:
+            self._listeners.message("warning", _UNLIMITED.format(listed(unlimited)), about="run")
+
+    def _limits(self, case: Case, flow: Bulk) -> bool:
+        ends = egress_interfaces(case.network, *sender_and_receiver(flow)) or []
+        return any(name in self._looking.installed_bps for _, name in ends)
 
     def _end_recording(self) -> None:
         self._recordings.end(self._looking)
+        self._end_events()
         self._clock.wake()
 
     def _step(self, order: Order) -> None:
@@ -242,6 +292,9 @@ class SessionController:
         if self._changing.take(new, looking=self._looking):
             self.terminals.prepare()
             self._listeners.tell([*self.all()][:1])
+        for words in self._changing.changes:
+            self._recordings.mark("change", words)
+            self._by_hand.append(words)
         self._looking.limits = queue_limits(self._changing.drawn.case)
         self._tell_stale()
 
@@ -273,7 +326,20 @@ class SessionController:
         went_on = self._recordings.last.end_s is None
         self._recordings.see_to_flows(self._looking)
         if went_on and self._recordings.last.end_s is not None:
+            self._end_events()
             self._clock.wake()
+
+    def _end_events(self) -> None:
+        if self._recordings.last.has_changed_network:
+            self._changing.give_up(_EVENTS_LAST)
+            self._tell_stale()
+
+    def _see_to_typed(self) -> None:
+        """Note the lines that people have typed at terminals."""
+        for node, time_s, line in self.terminals.take_notes():
+            now_s = min(max(time_s, 0.0), self._session.passing_s)
+            self._recordings.mark("command", f"{node}: {line}", now_s=now_s)
+            self._by_hand.append(f"{node}: {line[:_LONGEST_LINE]}")
 
     def _see_to_probes(self) -> None:
         """Begin anew to look where there is reason to; all that was seen has been read."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import shlex
-from dataclasses import dataclass, replace
+from collections import deque
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from longfat.errors import LongfatError
@@ -12,6 +14,7 @@ from longfat.model.traffic import Ping
 from longfat.model.traffic.ping import parse_replies
 from longfat.model.units import format_quantity
 from longfat.studio.live.advice import advise
+from longfat.studio.live.event_player import EventPlayer
 from longfat.studio.live.series import SeriesInfo, SeriesSet, info_json
 
 if TYPE_CHECKING:
@@ -23,6 +26,46 @@ if TYPE_CHECKING:
     from longfat.model.case import Case
     from longfat.model.traffic import Flow
     from longfat.studio.advice import Advice
+
+
+MOST_MARKS = 500
+"""So many marks of a recording are kept."""
+
+MOST_MARK_LETTERS = 200
+"""A mark's text is cut off there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """Something that happened in a recording and was no traffic.
+
+    Attributes:
+        kind: `change` of a link or a set-up line, `command` at a terminal, or `event` of the
+            study.
+        text: what, for people.
+        at_s: when, in seconds after the recording's start.
+    """
+
+    kind: str
+    text: str
+    at_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """A constant that a quantity is compared with, from a time on.
+
+    Attributes:
+        quantity: such as `throughput_bps`.
+        label: what it is.
+        value: in the quantity's unit; None where there is none any more.
+        from_s: since when it holds, in seconds after the recording's start.
+    """
+
+    quantity: str
+    label: str
+    value: float | None
+    from_s: float
 
 
 @dataclass(eq=False, slots=True)
@@ -39,6 +82,8 @@ class PlayedFlow:
         measured: what it gave.
         advice: what limited it.
         replies_end: up to where the replies that it printed, a ping, were read.
+        replies: the number of the last one of them.
+        replied_s: when it came, in seconds after the recording's start.
     """
 
     flow: Flow
@@ -51,6 +96,8 @@ class PlayedFlow:
     measured: Measured | None = None
     advice: Advice | None = None
     replies_end: int = 0
+    replies: int = 0
+    replied_s: float = 0.0
 
     def to_json(self) -> dict[str, object]:
         """Return it as `LiveFlow` of the page's `api/types.ts`."""
@@ -88,18 +135,33 @@ class Recording:
         case: what is played; its flows.
         name: the case's name, if the study names any.
         start_s: its start, in seconds of virtual time since boot.
+        differences: why its numbers may differ from those of the same case in a new machine.
 
     Attributes:
+        start_s: likewise.
         series: what the probes saw.
+        levels: what its lines are compared with.
         flows: its flows.
         end_s: when the last of them has ended; None before.
     """
 
-    def __init__(self, number: int, *, case: Case | None, name: str | None, start_s: float) -> None:
+    def __init__(
+        self,
+        number: int,
+        *,
+        case: Case | None,
+        name: str | None,
+        start_s: float,
+        differences: tuple[str, ...] = (),
+    ) -> None:
         self.number = number
         self.start_s = start_s
         self.end_s: float | None = None
         self.series = SeriesSet()
+        self.levels: list[Level] = []
+        self._marks: deque[Mark] = deque(maxlen=MOST_MARKS)
+        self._differences = differences
+        self._events: EventPlayer | None = None
         self.flows: list[PlayedFlow] = []
         self._name = name
         self._case = case
@@ -108,6 +170,7 @@ class Recording:
             for flow in case.flows:
                 client = flow.processes(address=addresses[flow.target], port=5201)[-1]
                 self.flows.append(PlayedFlow(flow, shlex.join(client.typed)))
+            self._events = EventPlayer(case, start_s=start_s, end_of=self._ended_s)
 
     @property
     def is_over(self) -> bool:
@@ -126,7 +189,39 @@ class Recording:
         """Return when something is to be done, since boot: a start, or a wait to be ended."""
         starts = (self._due_s(one) for one in self.flows)
         ends = (_given_up_s(one) for one in self.running())
-        return min((due for due in (*starts, *ends) if due is not None), default=None)
+        event_s = self._events.due_s() if self._events and self.end_s is None else None
+        return min((due for due in (*starts, *ends, event_s) if due is not None), default=None)
+
+    @property
+    def has_changed_network(self) -> bool:
+        """Tell whether an event of it did what was not taken back."""
+        return self._events is not None and self._events.has_changed
+
+    def mark(self, kind: str, text: str, *, now_s: float) -> None:
+        """Note that something happened; see `Mark`.
+
+        Args:
+            kind: what kind of thing.
+            text: what.
+            now_s: when, in seconds of virtual time since boot.
+        """
+        words = " ".join(text.split())[:MOST_MARK_LETTERS]
+        at_s = max(0.0, now_s - self.start_s)
+        self._marks.append(Mark(kind=kind, text=words, at_s=at_s))
+
+    def play_events(self, network: Network) -> list[str] | None:
+        """Play the events that are due now; the machine is held.
+
+        Returns:
+            What went wrong; None if nothing was due.
+        """
+        if self._events is None or self.end_s is not None:
+            return None
+        now_s = network.clock.now
+        played = self._events.play(network)
+        for words, _ in played:
+            self.mark("event", words, now_s=now_s)
+        return [wrong for _, wrong in played if wrong] if played else None
 
     def start_due(self, network: Network) -> bool:
         """Start what is due now; tell whether there was anything. The machine is held."""
@@ -183,7 +278,13 @@ class Recording:
             "end_s": self.end_s,
             "flows": [one.to_json() for one in self.flows],
             "series": [info_json(info) for info in self.series.infos],
+            "marks": [asdict(one) for one in self._marks],
+            "levels": [asdict(one) for one in self.levels],
+            "differences": list(self._differences),
         }
+
+    def _ended_s(self, name: str) -> float | None:
+        return next((one.ended_s for one in self.flows if one.flow.name == name), None)
 
     def _due_s(self, one: PlayedFlow) -> float | None:
         if one.state != "waiting" or self._case is None:
@@ -230,7 +331,12 @@ class Recording:
         )
         for reply in parse_replies(said[start : one.replies_end].decode(errors="replace")):
             sent_s = one.started_s + (reply.sequence - 1) * one.flow.interval_s
-            self.series.add(info, sent_s + reply.rtt_s - self.start_s, reply.rtt_s)
+            if reply.sequence > one.replies + 1:  # a line from one reply to the next would lie
+                lost_s = one.started_s + one.replies * one.flow.interval_s - self.start_s
+                self.series.add(info, max(lost_s, one.replied_s), math.nan)
+            one.replies = reply.sequence
+            one.replied_s = sent_s + reply.rtt_s - self.start_s
+            self.series.add(info, one.replied_s, reply.rtt_s)
 
 
 def _given_up_s(one: PlayedFlow) -> float | None:

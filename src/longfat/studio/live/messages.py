@@ -55,6 +55,18 @@ class Order:
             _check_sound(name, one)
         return value
 
+    def lines(self, name: str) -> list[tuple[str, str]]:
+        """Return a field that is a list of lines to type: the node and the line of each.
+
+        Raises:
+            InputError: it is none.
+        """
+        value = self.fields.get(name)
+        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+            raise InputError(f"the order {self.do!r} needs a list of lines {name!r}")
+        each = [Order(do=self.do, fields=one) for one in value]
+        return [(one.text("node"), one.text("line")) for one in each]
+
     def whole(self, name: str, *, least: int, most: int) -> int:
         """Return a field that is a whole number.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from longfat.execution.runs.run import RAW as _RAW
 from longfat.model.probes import queue, rate, tcp
 from longfat.model.probes.samples import UNREADABLE, SampleStream
 from longfat.output.watch.tail import Tail
+from longfat.studio.live.delivery import Delivery, delivered_bytes
 from longfat.studio.live.series import SeriesInfo
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from longfat.live import Network
     from longfat.live.probes import Series
     from longfat.model.probes.samples import Message
+    from longfat.studio.live.delivery import Throughput
 
 EVERY_S = 0.02
 """Between two looks, in seconds of virtual time."""
@@ -43,8 +46,11 @@ _LARGE_BYTES = 64 * 1024**2
 # So many looks may be missing before it is sure that there are none any more.
 _MISSING_LOOKS = 20
 
+# A series whose next sample is later than so many intervals has a gap.
+_GAP_LOOKS = 1.5
+
 Point = tuple[SeriesInfo, float, float]
-"""A series, a time in seconds since boot, and a value."""
+"""A series, a time in seconds since boot, and a value; where a line breaks off, it is no number."""
 
 
 class ProbeReader:
@@ -57,6 +63,8 @@ class ProbeReader:
 
     Attributes:
         limits: likewise.
+        installed_bps: what the qdiscs of an interface limit it to now, in bit/s; those that
+            limit nothing are not in it.
     """
 
     def __init__(
@@ -76,10 +84,12 @@ class ProbeReader:
         self._read_bytes = 0
         self._waiting: dict[str, list[Message]] = {}
         self._rates: dict[str, tuple[float, int]] = {}
+        self.installed_bps: dict[str, float] = {}
         self._counts: dict[tuple[str, str], tuple[int, int]] = {}
         self._resent: dict[str, dict[tuple[Any, ...], int]] = {}
         self._resent_before: dict[str, int] = {}
-        self._sockets: dict[tuple[str, int, str, int], tuple[float, int]] = {}
+        self._sockets: dict[tuple[Any, ...], Delivery] = {}
+        self._seen_s: dict[str, tuple[SeriesInfo, float]] = {}
 
     def begin(self) -> None:
         """Look at all that is in the network now.
@@ -172,6 +182,8 @@ class ProbeReader:
                     whole = [one for one in waiting if one.time_s <= stream.time_s]
                     del waiting[: len(whole)]
                     yield from decode[kind](whole)
+                    if kind == "tcp":
+                        yield from self._ended(stream.time_s)
                 except UNREADABLE as error:
                     raise MachineError(
                         f"the {kind} samples cannot be read: {type(error).__name__} {error}"
@@ -191,7 +203,8 @@ class ProbeReader:
                 self._rates[name] = time_s, row["tx_bytes"]
                 if before is not None and time_s > before[0]:
                     bps = (row["tx_bytes"] - before[1]) * 8 / (time_s - before[0])
-                    yield _info("rate", name, "tx_bps", "bit/s"), time_s, bps
+                    limit = self.installed_bps.get(name)
+                    yield _info("rate", name, "tx_bps", "bit/s", limit=limit), time_s, bps
 
     def _queue(self, messages: list[Message]) -> Iterator[Point]:
         for time_s, rows in self._samples(queue.decode(iter(messages))):
@@ -199,6 +212,7 @@ class ProbeReader:
             for row in rows:
                 of.setdefault(row["interface"], []).append(row)
             for name, qdiscs in of.items():
+                self._note_rate(name, [one["rate_bps"] for one in qdiscs])
                 handle, *_ = handles = queue.waiting_handles(qdiscs)
                 (row,) = [one for one in qdiscs if one["handle"] == handle][:1]
                 # A shaper counts drops of the qdisc below it as its own, but no marks.
@@ -216,9 +230,17 @@ class ProbeReader:
                     if what == "drops" or total:
                         yield _info("queue", name, what, "packets"), time_s, total
 
+    def _note_rate(self, interface: str, rates_bps: list[float | None]) -> None:
+        known = [rate for rate in rates_bps if rate is not None]
+        if known:
+            self.installed_bps[interface] = min(known)
+        else:
+            self.installed_bps.pop(interface, None)
+
     def _tcp(self, messages: list[Message]) -> Iterator[Point]:
         for time_s, rows in self._samples(tcp.decode_sockets(messages)):
-            flows: dict[str, list[tuple[dict[str, Any], float]]] = {}
+            yield from self._ended(time_s - self._start_s)
+            flows: dict[str, list[tuple[dict[str, Any], Throughput | None]]] = {}
             for row in rows:
                 there = row["state"] == "established"
                 if not (there or row["state"] == tcp.ENDED) or row["bytes_acked"] < _LEAST_BYTES:
@@ -226,28 +248,42 @@ class ProbeReader:
                 key = tuple(
                     row[one] for one in ("host", "local_port", "remote_address", "remote_port")
                 )
-                before = self._sockets.pop(key, None)
+                delivery = self._sockets.pop(key, None) or Delivery(every_s=self._every_s)
                 if there:
-                    self._sockets[key] = time_s, row["bytes_acked"]
-                bps = 0.0
-                if before is not None and time_s > before[0]:
-                    bps = (row["bytes_acked"] - before[1]) * 8 / (time_s - before[0])
+                    self._sockets[key] = delivery
+                got = delivery.add(time_s, delivered_bytes(row), row["rtt_s"])
                 name = self._flow_name(row)
                 self._count_resent(name, key, row["retransmits"], ended=not there)
-                flows.setdefault(name, []).append((row, bps))
+                flows.setdefault(name, []).append((row, got))
             for name, streams in flows.items():
-                yield (
-                    _info("tcp", name, "throughput_bps", "bit/s"),
-                    time_s,
-                    sum(bps for _, bps in streams),
-                )
-                if told := [row for row, _ in streams if row["state"] != tcp.ENDED]:
-                    rtt_s = sum(row["rtt_s"] for row in told) / len(told)
-                    yield _info("tcp", name, "rtt_s", "s"), time_s, rtt_s
-                    cwnd_bytes = sum(row["cwnd_bytes"] for row in told)
-                    yield _info("tcp", name, "cwnd_bytes", "bytes"), time_s, cwnd_bytes
-                resent = sum(self._resent[name].values()) + self._resent_before.get(name, 0)
-                yield _info("tcp", name, "retransmits", "packets"), time_s, resent
+                for info, value in self._flow_points(name, streams):
+                    self._seen_s[info.key] = info, time_s
+                    yield info, time_s, value
+
+    def _flow_points(
+        self, name: str, streams: list[tuple[dict[str, Any], Throughput | None]]
+    ) -> Iterator[tuple[SeriesInfo, float]]:
+        if got := [one for _, one in streams if one is not None]:
+            mean_bps, raw_bps = (sum(one.mean_bps for one in got), sum(one.raw_bps for one in got))
+            yield _info("tcp", name, "throughput_bps", "bit/s"), mean_bps
+            yield _info("tcp", name, "throughput_raw_bps", "bit/s"), raw_bps
+        if told := [row for row, _ in streams if row["state"] != tcp.ENDED]:
+            yield _info("tcp", name, "rtt_s", "s"), sum(row["rtt_s"] for row in told) / len(told)
+            cwnd_bytes = sum(row["cwnd_bytes"] for row in told)
+            yield _info("tcp", name, "cwnd_bytes", "bytes"), cwnd_bytes
+        resent = sum(self._resent[name].values()) + self._resent_before.get(name, 0)
+        yield _info("tcp", name, "retransmits", "packets"), resent
+
+    def _ended(self, now_s: float) -> Iterator[Point]:
+        """Break off the lines of flows of which the last samples say nothing.
+
+        Args:
+            now_s: up to when all was seen, in seconds since the probes began.
+        """
+        for key, (info, last_s) in list(self._seen_s.items()):
+            if self._start_s + now_s > last_s + _GAP_LOOKS * self._every_s:
+                del self._seen_s[key]
+                yield info, last_s + self._every_s, math.nan
 
     def _count_resent(self, flow: str, key: tuple[Any, ...], count: int, *, ended: bool) -> None:
         of_flow = self._resent.setdefault(flow, {})

@@ -24,6 +24,7 @@ class Reconciliation:
 
     Attributes:
         drawn: what is drawn now, and is so in the network.
+        changes: what was changed in the network the last time, in a few words each.
         stale: what of the last drawing the network could not take: then `drawn` is still
             what it was before that, but for what could be taken of it.
     """
@@ -32,6 +33,7 @@ class Reconciliation:
         self._network = network
         self.drawn = drawn
         self.stale: list[str] = []
+        self.changes: list[str] = []
         self._broken: list[str] = []
 
     def take(self, new: Drawn, *, looking: ProbeReader) -> bool:
@@ -48,6 +50,7 @@ class Reconciliation:
             MachineError: the machine has ended.
         """
         before = self._network.model
+        self.changes = []
         self.stale = self._broken or cannot_take(self.drawn, new) or self._change(new, looking)
         return self._network.model != before
 
@@ -67,8 +70,11 @@ class Reconciliation:
                 except CommandFailed as failed:
                     # It does what it did before, so another drawing can be taken.
                     return [f"the link from {link.a} to {link.b}: {failed.message}"]
+                words = "; ".join(link.summary()) or "no properties"
+                self.changes.append(f"{link.a} - {link.b}: {words}")
         if model != network.model:
             looking.end()
+            self.changes.append("nodes or links were added")
             try:
                 network.grow(model)
             except LongfatError as error:
@@ -91,6 +97,7 @@ class Reconciliation:
                 reasons = [f"{command.node}: `{command.line}`: {words}"]
                 break
             self._network.add_setup(command.node, command.line)
+            self.changes.append(f"{command.node}: {command.line}")
             done += 1
         case = replace(new.case, setup=new.case.setup[:done])
         self.drawn = replace(new, planned=replace(new.planned, case=case))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from longfat.studio.live.flow_run import Recording
+from longfat.studio.live.flow_run import Level, Recording
+from longfat.studio.live.levels import path_levels
 
 if TYPE_CHECKING:
     from longfat.live import Network
@@ -33,15 +35,19 @@ class Recordings:
         """The one that goes on."""
         return self._all[-1]
 
-    def begin(self, case: Case, *, name: str | None) -> None:
+    def begin(self, case: Case, *, name: str | None, differences: tuple[str, ...] = ()) -> None:
         """Begin a new one; the last one was ended.
 
         Args:
-            case: its flows are to be played.
+            case: its flows and events are to be played.
             name: what the case is called, if the study says.
+            differences: why its numbers may differ from those in a new machine.
         """
         number, now_s = self.last.number + 1, self._network.clock.now
-        self._all.append(Recording(number, case=case, name=name, start_s=now_s))
+        self._all.append(
+            Recording(number, case=case, name=name, start_s=now_s, differences=differences)
+        )
+        self._compare()
         # The first shows what was done at terminals before, and goes as others do.
         del self._all[:-_MOST_RECORDINGS]
         self.tell()
@@ -59,11 +65,44 @@ class Recordings:
         if last.end_s is not None:
             return
         ended = last.reap(self._network)
+        wrong = last.play_events(self._network)
+        for words in wrong or ():
+            self._listeners.message("error", words, about="run")
         began = last.start_due(self._network)
         if last.flows and last.is_over:
             self._close(looking)
-        if ended or began or last.end_s is not None:
+        if ended or began or wrong is not None or last.end_s is not None:
             self.tell()
+
+    def mark(self, kind: str, text: str, *, now_s: float | None = None) -> None:
+        """Note in the last one that something happened; see `flow_run.Mark`.
+
+        Args:
+            kind: what kind of thing.
+            text: what.
+            now_s: when, in seconds of virtual time since boot; None for now.
+        """
+        self.last.mark(kind, text, now_s=self._network.clock.now if now_s is None else now_s)
+        self._compare()
+        self.tell()
+
+    def _compare(self) -> None:
+        """Note what the paths of the last one's flows allow from now on."""
+        last = self.last
+        if last.end_s is not None or not last.flows:
+            return
+        case = replace(self._network.case(), flows=tuple(one.flow for one in last.flows))
+        from_s = max(0.0, self._network.clock.now - last.start_s)
+        known = {one.quantity: (one.label, one.value) for one in last.levels}
+        now: dict[str, tuple[str, float | None]] = {
+            quantity: (label, value) for quantity, label, value in path_levels(case)
+        }
+        now = dict.fromkeys(known, ("", None)) | now
+        for quantity, (label, level) in now.items():
+            if known.get(quantity) != (label, level):
+                last.levels.append(
+                    Level(quantity=quantity, label=label, value=level, from_s=from_s)
+                )
 
     def look(self, looking: ProbeReader) -> None:
         """Take what the probes and the pings have seen, and tell it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import struct
 from array import array
 from dataclasses import asdict, dataclass
@@ -34,7 +35,8 @@ class SeriesInfo:
         quantity: such as `throughput_bps`.
         unit: `bit/s`, `s`, `bytes` or `packets`.
         label: what people call it.
-        limit: what a queue holds at the most, in bytes; None where that is not known.
+        limit: what a queue holds at the most, in bytes, or an interface sends, in bit/s; None
+            where that is not known or there is none.
     """
 
     key: str
@@ -69,12 +71,15 @@ class Series:
             self._thin()
 
     def _thin(self) -> None:
-        """Keep the least and the largest of every four points, in their order."""
+        """Keep the least and the largest of every four points, in their order, and every gap."""
         times, values = array("d"), array("d")
         for start in range(0, len(self.times), 4):
             group = range(start, min(start + 4, len(self.times)))
             of = self.values.__getitem__
-            for index in sorted({min(group, key=of), max(group, key=of)}):
+            gaps = {index for index in group if math.isnan(of(index))}
+            known = set(group) - gaps
+            kept = {min(known, key=of), max(known, key=of)} if known else set()
+            for index in sorted(kept | gaps):
                 times.append(self.times[index])
                 values.append(self.values[index])
         # Who was told of them has more points than we: that does no harm.
@@ -95,10 +100,19 @@ class SeriesSet:
         return [one.info for one in self._all.values()]
 
     def add(self, info: SeriesInfo, time_s: float, value: float) -> None:
-        """Add a point to the series of a key, which begins with it."""
+        """Add a point to the series of a key, which begins with it.
+
+        A value that is no number is a gap: the line breaks off there.
+        """
         found = self._all.get(info.key)
         if found is None:
+            if math.isnan(value):
+                return  # there is nothing yet that could break off
             found = self._all[info.key] = Series(info)
+            self.is_new = True
+        elif found.info != info:
+            # Such as the rate of a link that was changed meanwhile.
+            found.info = info
             self.is_new = True
         most = max(_FEW_POINTS, min(MOST_POINTS, MOST_IN_ALL // len(self._all)))
         found.add(time_s, value, most=most)

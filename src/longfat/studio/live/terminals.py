@@ -6,12 +6,14 @@ for that page: it is shown no more for a while, and then the end of what there i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from longfat.engine.machine.machine import START_OF_TIME_S
 from longfat.errors import InputError
-from longfat.live.shell.bashrc import PLACE, bashrc, environment
+from longfat.live.shell.bashrc import NOTE, NOTE_END, PLACE, bashrc, environment
 from longfat.live.shell.server import SHELL
 from longfat.model.network import ROOT_NAMESPACE
 
@@ -30,6 +32,8 @@ _BEHIND_BYTES = 1 << 20
 """A page for which so much waits is shown no more until it has taken nearly all."""
 
 _LEFT_OUT = b"\r\n\x1b[0m[some of the output was left out: the page was too slow for it]\r\n"
+_NOTE = re.compile(rb"(\d+)[.,](\d+)\s+\d+\*?\s+(.*?)\s*", re.DOTALL)
+_LONGEST_NOTE_BYTES = 4096
 _HOME = "/root"
 _TERM = "xterm-256color"
 
@@ -46,6 +50,9 @@ class Terminal:
         fresh: what of it nobody was told yet.
         listeners: who looks at it, and whether they have come to be behind.
         is_told: all know that its shell has ended.
+        notes: lines that were typed and nobody was told of yet, with their times in seconds
+            of virtual time since boot.
+        partial: the beginning of a note whose end has not come yet.
     """
 
     number: int
@@ -55,13 +62,38 @@ class Terminal:
     fresh: bytearray = field(default_factory=bytearray)
     listeners: dict[Listener, bool] = field(default_factory=dict)
     is_told: bool = False
+    notes: list[tuple[float, str]] = field(default_factory=list)
+    partial: bytes = b""
 
     def show(self, data: bytes) -> None:
         """Keep what it shows; `tell` tells it."""
+        data = self._take_notes(self.partial + data)
         for kept in (self.shown, self.fresh):
             kept.extend(data)
             if len(kept) > MOST_SHOWN_BYTES:
                 del kept[: len(kept) - len(_end_of(kept))]
+
+    def _take_notes(self, data: bytes) -> bytes:
+        """Take out the notes of its shell; the beginning of one at the end waits for the rest."""
+        shown = bytearray()
+        self.partial = b""
+        while (start := data.find(NOTE[:1])) >= 0:
+            shown += data[:start]
+            data = data[start:]
+            is_note = data[: len(NOTE)] == NOTE[: len(data)]
+            end = data.find(NOTE_END)
+            if not is_note or len(data) > _LONGEST_NOTE_BYTES > end:
+                shown += data[:1]
+                data = data[1:]
+            elif end < 0:
+                self.partial = data
+                return bytes(shown)
+            else:
+                if found := _NOTE.fullmatch(data[len(NOTE) : end]):
+                    time_s = float(b"%s.%s" % found.group(1, 2)) - START_OF_TIME_S
+                    self.notes.append((time_s, found[3].decode(errors="replace")))
+                data = data[end + 1 :]
+        return bytes(shown + data)
 
     def watch(self, listener: Listener) -> None:
         """Show somebody what it has shown, and will show."""
@@ -115,7 +147,7 @@ class Terminals:
 
     def prepare(self) -> None:
         """Put in place what every shell reads at its start; anew when the network has grown."""
-        self._network.write_file(PLACE, bashrc(self._network.model, session=""))
+        self._network.write_file(PLACE, bashrc(self._network.model, session="", notes=True))
 
     def open(self, node: str, *, rows: int = 24, columns: int = 80) -> Terminal:
         """Start a shell in a terminal of its own.
@@ -200,6 +232,13 @@ class Terminals:
         """Show a listener nothing more of a terminal."""
         if terminal := self._all.get(number):
             terminal.listeners.pop(listener, None)
+
+    def take_notes(self) -> list[tuple[str, float, str]]:
+        """Return the lines that were typed: node, seconds of virtual time since boot, and line."""
+        found = [(one.node, *note) for one in self._all.values() for note in one.notes]
+        for one in self._all.values():
+            one.notes.clear()
+        return found
 
     def look(self) -> None:
         """Tell what the terminals have shown, and which shells have ended."""

@@ -1,0 +1,81 @@
+"""The events of a study in a live session: lines that are typed at their times in a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from longfat.model.timeline import timeline
+from longfat.studio.live.commands import run_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from longfat.live import Network
+    from longfat.model.case import Case
+    from longfat.model.timeline import Step
+
+_EARLY_S = 1e-9
+
+
+class EventPlayer:
+    """The events of a run.
+
+    Args:
+        case: the case whose events they are.
+        start_s: the start of its traffic, in seconds of virtual time since boot.
+        end_of: tells when a flow has ended, likewise; None as long as it has not.
+    """
+
+    def __init__(
+        self, case: Case, *, start_s: float, end_of: Callable[[str], float | None]
+    ) -> None:
+        self._steps = list(timeline(case.network, setup=case.setup, events=case.events))
+        self._start_s = start_s
+        self._end_of = end_of
+        self._lasting: set[int] = set()
+
+    @property
+    def has_changed(self) -> bool:
+        """Tell whether the network is not as it was before: something was not taken back."""
+        return bool(self._lasting)
+
+    def due_s(self) -> float | None:
+        """Return when the next one is due, in seconds since boot; None if none is known."""
+        times = (self._time_s(step) for step in self._steps)
+        return min((time_s for time_s in times if time_s is not None), default=None)
+
+    def play(self, network: Network) -> list[tuple[str, str]]:
+        """Play what is due now; the machine is held.
+
+        Args:
+            network: the network.
+
+        Returns:
+            Of each step what happens in a few words, and what was wrong, if anything was.
+
+        Raises:
+            MachineError: the machine has ended.
+        """
+        due = [
+            (time_s, number)
+            for number, step in enumerate(self._steps)
+            if (time_s := self._time_s(step)) is not None and time_s <= network.clock.now + _EARLY_S
+        ]
+        played = [self._steps[number] for _, number in sorted(due)]
+        self._steps = [step for step in self._steps if step not in played]
+        return [(step.words, self._type(step, network)) for step in played]
+
+    def _time_s(self, step: Step) -> float | None:
+        from_s = self._start_s if step.after is None else self._end_of(step.after)
+        return None if from_s is None else from_s + step.at_s
+
+    def _type(self, step: Step, network: Network) -> str:
+        if step.restores:
+            self._lasting.discard(step.event)
+        else:
+            self._lasting.add(step.event)
+        for command in step.commands:
+            said = run_line(network, command.node, command.line)
+            if said.status != 0:
+                return f"{command.node}: `{command.line}`: {said.text.strip() or 'it failed'}"
+        return ""
