@@ -112,6 +112,9 @@ def _look_at_runs(client: TestClient, paths: list[str]) -> None:
     assert panels["rtt"]["unit"] == "s"
     labels = [line["label"] for line in panels["rtt"]["lines"]]
     assert len(labels) == len(set(labels)) == 4
+    # A case has its colour in whichever order the runs were chosen.
+    other_way = client.get("/api/panels", params={"runs": paths[::-1]}).json()
+    assert [one["lines"] for one in other_way] == [one["lines"] for one in panels.values()]
     for panel in panels.values():
         for line in panel["lines"]:
             assert 0 < len(line["times_s"]) == len(line["values"]) <= 2000

@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -100,7 +101,8 @@ def make_app(*, workspace: Path, keys: Keys, static: Path = STATIC) -> Starlette
             *job_routes(jobs),
             *run_routes(ours, drawing=drawing),
             *live_routes(rooms, workspace=ours),
-            Mount("/", _PageFiles(directory=static, html=True, check_dir=False)),
+            # The page alone is compressed: in no answer of it stands anything secret.
+            Mount("/", GZipMiddleware(_PageFiles(directory=static, html=True, check_dir=False))),
         ],
         middleware=[Middleware(Gate, keys=keys)],
         exception_handlers={

@@ -18,7 +18,7 @@ from longfat.studio.http_error import Refusal
 from longfat.studio.panels import panels_of
 from longfat.studio.requests import asked_name, asked_names
 from longfat.studio.saved_runs import KeptRuns, load_kept
-from longfat.studio.share import shared_page
+from longfat.studio.share import case_order, shared_page
 
 if TYPE_CHECKING:
     import threading
@@ -109,7 +109,11 @@ def _load_all(workspace: Workspace, paths: tuple[str, ...]) -> list[Run]:
 
 def _figures(workspace: Workspace, paths: tuple[str, ...]) -> list[dict[str, Any]]:
     with workspace.told_below():
-        return panels_of(_load_all(workspace, paths))
+        runs = _load_all(workspace, paths)
+        cases = case_order(runs, workspace=workspace)
+        if all(run.name in cases for run in runs):
+            runs.sort(key=lambda run: cases.index(run.name))
+        return panels_of(runs, cases)
 
 
 def _diagnoses(workspace: Workspace, path: str) -> list[dict[str, Any]]:

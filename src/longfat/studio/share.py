@@ -45,6 +45,20 @@ def shared_page(runs: Sequence[Run], *, workspace: Workspace) -> str:
     return report_page(judge(study, in_order))
 
 
+def case_order(runs: Sequence[Run], *, workspace: Workspace) -> tuple[str, ...]:
+    """Return the names of all cases of the study that runs are of, in its order.
+
+    Args:
+        runs: the runs; at least one.
+        workspace: where they are.
+
+    Returns:
+        The names; empty where no study is known, or it has changed.
+    """
+    study = _their_study(_by_case(runs), workspace=workspace)
+    return tuple(study.cases) if study is not None else ()
+
+
 def _by_case(runs: Sequence[Run]) -> dict[str, tuple[Run, ...]]:
     """Put runs of one case together, under names that tell the cases apart."""
     groups: dict[tuple[Path, str, Case], dict[int, Run]] = {}

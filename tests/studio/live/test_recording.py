@@ -48,6 +48,9 @@ def test_throughput_is_never_above_the_capacity_and_ends_with_its_flow(
     assert max(finite(page.series[1, "tcp:bulk:throughput_raw_bps"][1])) < 1.3 * 50e6
     # While it goes on it is never 0, though there is less than a sample in a round trip.
     assert min(value for time_s, value in zip(times, values, strict=True) if 1 < time_s < 2.9) > 5e6
+    # A socket that waits for its end is no flow that has become slow.
+    assert finite(values)[-1] > 5e6
+    assert sum(map(math.isnan, values)) == 1
     for quantity in ("throughput_bps", "rtt_s", "cwnd_bytes"):
         assert math.isnan(page.series[1, f"tcp:bulk:{quantity}"][1][-1]), quantity
     levels = {one["quantity"]: (one["label"], one["value"]) for one in done["levels"]}
@@ -182,3 +185,18 @@ def test_a_fix_is_tried_before_the_flows_start_and_said_beside_the_numbers(
     page.do("run", lines=[{"node": "h1", "line": "sysctl -w net.none=1"}])
     page.wait(lambda: any("net.none" in one for one in page.messages()))
     assert page.recording(3) is None
+
+
+def test_a_typed_ping_is_a_curve_at_its_own_times(make_page: MakePage) -> None:
+    page = make_page(STUDY)
+    typed(page, "h1", "ping -c 3 -i 0.5 10.0.0.2")
+    key = (0, "ping:ping h1 → h2:rtt_s")
+    page.wait(lambda: len(page.series.get(key, ([], []))[0]) == 3)
+    times, values = page.series[key]
+    # The first waits for ARP, which takes a second round trip.
+    assert values == [pytest.approx(0.04, rel=0.05), *[pytest.approx(0.02, rel=0.05)] * 2]
+    assert times[1] - times[0] == pytest.approx(0.48, abs=0.01)
+    assert times[2] - times[1] == pytest.approx(0.5, abs=0.01)
+    typed(page, "h1", "ping -c 1 10.0.0.2")
+    page.wait(lambda: len(page.series[key][0]) == 5)
+    assert [math.isnan(value) for value in page.series[key][1]] == [False] * 3 + [True, False]

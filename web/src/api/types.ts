@@ -212,12 +212,16 @@ export interface LiveFlow {
 }
 
 export interface Advice {
+  /** In a line: what the flow got, of how much, and what limited it. */
+  answer: string;
   /** One sentence: what limited the flow. */
   verdict: string;
   /** The evidence, and what follows. */
   notes: string[];
   /** Lines to type, by node, which would help. */
   lines: SetupLine[];
+  /** Fields of the flow in the study and their values, which would help. */
+  study: { field: string; value: string }[];
 }
 
 export interface TerminalInfo {

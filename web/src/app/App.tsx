@@ -23,7 +23,7 @@ export function App() {
   useTheme();
   usePageKeys();
   useShown();
-  const view = useUi((state) => state.view);
+  const { view, narrow, set } = useUi();
   const current = useCurrentDocument();
   const [dropping, setDropping] = useState(false);
   const hasFiles = (event: DragEvent) => event.dataTransfer.types.includes("Files");
@@ -57,13 +57,22 @@ export function App() {
         </main>
       )}
       {/* The studio stays behind the other pages, so that terminals and charts live on. */}
-      <div className="studio" hidden={view !== "studio"}>
+      <div className="studio" hidden={view !== "studio"} data-narrow={narrow}>
         {current === null ? (
           <Start />
         ) : (
           <>
+            <nav className="narrow-switch" aria-label="Parts of the page">
+              <button type="button" aria-current={narrow === "network"} onClick={() => set({ narrow: "network" })}>
+                Network
+              </button>
+              <button type="button" aria-current={narrow === "panel"} onClick={() => set({ narrow: "panel" })}>
+                {current.lab === null ? "Properties and text" : "Lab and properties"}
+              </button>
+            </nav>
             <Palette />
             <main className="middle">
+              <h1 className="unseen">{current.name}</h1>
               <ClockBar document={current} />
               <Canvas document={current} />
               <Dock document={current} />

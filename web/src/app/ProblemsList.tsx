@@ -11,7 +11,7 @@ export function ProblemsList({ document }: { document: StudyDocument }) {
   const problems = worthTelling(document);
   return (
     <section className={problems.length === 0 ? "problems problems-none" : "problems"} aria-label="Problems" aria-live="polite">
-      {problems.length > 0 && <h3>{problems.length === 1 ? "A problem" : `${problems.length} problems`}</h3>}
+      {problems.length > 0 && <h2>{problems.length === 1 ? "A problem" : `${problems.length} problems`}</h2>}
       <ul>
         {problems.map((problem) => (
           <li key={`${problem.line}.${problem.column}.${problem.message}`}>

@@ -20,7 +20,7 @@ export function RightPanel({ document }: { document: StudyDocument }) {
   const tab = tabs.includes(rightTab) ? rightTab : "properties";
   useEffect(() => {
     // A lab opens with its text.
-    if (document.lab !== null) useUi.getState().set({ rightTab: "lab" });
+    if (document.lab !== null) useUi.getState().set({ rightTab: "lab", narrow: "panel" });
     else if (useUi.getState().rightTab === "lab") useUi.getState().set({ rightTab: "properties" });
   }, [document.id, document.lab]);
 

@@ -19,16 +19,16 @@ export function Tabs() {
   };
   return (
     <div className="tabs">
-      <div role="tablist" aria-label="Open networks" className="tab-list" onKeyDown={onKeyDown}>
+      {/* No list of tabs: each has a button of its own to close it. */}
+      <div role="group" aria-label="Open networks" className="tab-list" onKeyDown={onKeyDown}>
         {documents.map((one) => {
           const unsaved = isUnsaved(one);
           return (
-            <div key={one.id} className={one.id === currentId ? "tab tab-current" : "tab"} role="presentation">
+            <div key={one.id} className={one.id === currentId ? "tab tab-current" : "tab"}>
               <button
                 type="button"
-                role="tab"
                 data-tab={one.id}
-                aria-selected={one.id === currentId}
+                aria-current={one.id === currentId}
                 tabIndex={one.id === currentId ? 0 : -1}
                 title={`${one.path ?? (one.lab === null ? "in no file yet" : `lab ${one.lab}`)}${unsaved ? ", has unsaved changes" : ""}`}
                 onClick={() => select(one.id)}

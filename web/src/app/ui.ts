@@ -20,6 +20,8 @@ interface Ui {
   view: View;
   tool: Tool;
   selection: Selection;
+  /** On a narrow screen there is room for the network or for the panel. */
+  narrow: "network" | "panel";
   rightTab: RightTab;
   rightWidth: number;
   showsAddresses: boolean;
@@ -39,6 +41,7 @@ export const useUi = create<Ui>()((set) => ({
   view: "studio",
   tool: "select",
   selection: NOTHING,
+  narrow: "network",
   ...DEFAULTS,
   goTo: null,
   ...readKept(),

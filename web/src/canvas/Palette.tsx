@@ -10,6 +10,7 @@ export function Palette() {
   const tool = useUi((state) => state.tool);
   const set = useUi((state) => state.set);
   return (
+    <section aria-label="Drawing" className="palette-side">
     <div className="palette" role="toolbar" aria-label="Tools" aria-orientation="vertical">
       {TOOLS.map((one) => {
         const isNode = one.tool === "host" || one.tool === "switch" || one.tool === "router";
@@ -34,5 +35,6 @@ export function Palette() {
         );
       })}
     </div>
+    </section>
   );
 }

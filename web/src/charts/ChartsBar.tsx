@@ -34,7 +34,7 @@ export function ChartsBar({ session, view, panels, shown }: ChartsBarProps) {
   const name = session.session?.name ?? "charts";
   const others = session.recordings
     .slice(0, -1)
-    .filter(({ number, series }) => number > 0 || series.some(({ kind }) => kind === "tcp"));
+    .filter(({ number, series }) => number > 0 || series.some(({ kind }) => kind === "tcp" || kind === "ping"));
   return (
     <div className="tool-row charts-bar" role="toolbar" aria-label="Charts">
       {panels.map((panel) => (

@@ -4,6 +4,7 @@ import { useEffect, useMemo } from "react";
 import { useStore } from "zustand";
 
 import { isGoingOn, latestOf, type SessionView } from "../live/view";
+import { Answer } from "../live/Answer";
 import { ChartsBar } from "./ChartsBar";
 import { panelsOf, type PanelSpec } from "./panels";
 import { SeriesChart } from "./SeriesChart";
@@ -12,10 +13,15 @@ import "uplot/dist/uPlot.min.css";
 import "./series.css";
 import "./charts.css";
 
-export function ChartsTab({ view }: { view: SessionView | undefined }) {
+interface ChartsTabProps {
+  documentId: string;
+  view: SessionView | undefined;
+}
+
+export function ChartsTab({ documentId, view }: ChartsTabProps) {
   const latest = latestOf(view);
   // What flows through a network nobody pressed Run on comes from terminals.
-  const isEmpty = latest === null || (latest.number === 0 && !latest.series.some(({ kind }) => kind === "tcp"));
+  const isEmpty = latest === null || (latest.number === 0 && !latest.series.some(({ kind }) => kind === "tcp" || kind === "ping"));
   if (view === undefined || isEmpty) {
     return (
       <p className="empty">
@@ -24,7 +30,12 @@ export function ChartsTab({ view }: { view: SessionView | undefined }) {
       </p>
     );
   }
-  return <Charts session={view} />;
+  return (
+    <>
+      <Answer documentId={documentId} recording={latest} alive={view.link === "open"} />
+      <Charts session={view} />
+    </>
+  );
 }
 
 function Charts({ session }: { session: SessionView }) {

@@ -53,7 +53,9 @@ export function Legend({ panel, book, view, going }: LegendProps) {
       <table>
         <thead>
           <tr>
-            <th />
+            <th>
+              <span className="unseen">line</span>
+            </th>
             <th>{when}</th>
             <th>{FIGURE_WORDS[panel.figure]}</th>
             {counts && <th>drops</th>}

@@ -46,9 +46,9 @@ export function SeriesChart({ panel, book, view, going }: SeriesChartProps) {
   return (
     <section className="chart" aria-label={panel.title}>
       <header className="chart-head">
-        <h3>
+        <h2>
           {panel.title} {unit !== "" && <span>{unit}</span>}
-        </h3>
+        </h2>
         <button type="button" className="chart-alone" aria-label={`${panel.title}: alone, or with the others`} title="Alone, or with the others" onClick={toggleAlone}>
           ⤢
         </button>

@@ -7,12 +7,12 @@ export function Claims({ claims }: { claims: readonly ClaimRow[] }) {
   const known = claims.filter((claim) => claim.holds !== null).length;
   return (
     <section aria-label="Claims">
-      <h3>
+      <h2>
         Claims{" "}
         <span className="dim">
           {held} of {claims.length} hold{known < claims.length ? `, ${claims.length - known} not known yet` : ""}
         </span>
-      </h3>
+      </h2>
       <ul className="claims">
         {claims.map((claim) => (
           <li key={`${claim.text} ${claim.expression}`} className={markOf(claim).name} title={claim.expression}>

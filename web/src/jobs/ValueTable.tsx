@@ -8,16 +8,20 @@ export function ValueTable({ caption, table }: { caption: string; table: Table }
   const width = table.columns.length;
   return (
     <section aria-label={caption}>
-      <h3>{caption}</h3>
+      <h2>{caption}</h2>
       <div className="value-table">
         <table className="plain-table">
           <thead>
             <tr>
-              {table.columns.map((column, index) => (
-                <th key={`${index} ${column}`} scope="col">
-                  {column}
-                </th>
-              ))}
+              {table.columns.map((column, index) =>
+                column === "" ? (
+                  <td key={index} />
+                ) : (
+                  <th key={`${index} ${column}`} scope="col">
+                    {column}
+                  </th>
+                ),
+              )}
             </tr>
           </thead>
           <tbody>

@@ -10,11 +10,13 @@ interface AdviceBoxProps {
   advice: Advice;
   /** Types lines at nodes; absent where no network runs. */
   onType?: (typings: Typing[]) => void;
+  /** Changes the flow in the study; absent where none is open. */
+  onStudy?: (fields: Advice["study"]) => void;
 }
 
-export function AdviceBox({ advice, onType }: AdviceBoxProps) {
-  const [done, setDone] = useState<"typed" | "copied" | null>(null);
-  const { verdict, notes, lines } = advice;
+export function AdviceBox({ advice, onType, onStudy }: AdviceBoxProps) {
+  const [done, setDone] = useState<"typed" | "copied" | "changed" | null>(null);
+  const { verdict, notes, lines, study } = advice;
   return (
     <div className="advice">
       <p>
@@ -50,6 +52,30 @@ export function AdviceBox({ advice, onType }: AdviceBoxProps) {
             </button>
             <span role="status">{done === "typed" ? "Typed: run again to see." : done === "copied" ? "Copied." : ""}</span>
           </div>
+        </>
+      )}
+      {study.length > 0 && (
+        <>
+          <p>In the study, under the flow:</p>
+          <pre className="advice-lines">{study.map(({ field, value }) => `${field}: ${value}\n`).join("")}</pre>
+          {onStudy !== undefined && (
+            <div className="tool-row" style={{ padding: "0 0 4px" }}>
+              {study.map((one) => (
+                <button
+                  key={one.field}
+                  type="button"
+                  className="small-button"
+                  onClick={() => {
+                    onStudy([one]);
+                    setDone("changed");
+                  }}
+                >
+                  Set {one.field}: {one.value}
+                </button>
+              ))}
+              <span role="status">{done === "changed" ? "Changed: run again to see." : ""}</span>
+            </div>
+          )}
         </>
       )}
       {notes.length > 0 && (

@@ -10,7 +10,7 @@ import { useRef } from "react";
 import { ChartsTab } from "../charts/ChartsTab";
 import type { StudyDocument } from "../documents/model";
 import { TerminalsTab } from "../terminals/TerminalsTab";
-import { LEAST_HEIGHT, useDock, type DockTab } from "./dockStore";
+import { LEAST_SHARE, MOST_SHARE, useDock, type DockTab } from "./dockStore";
 import { FlowsTab } from "./FlowsTab";
 import { MessagesTab } from "./MessagesTab";
 import { useSession } from "./store";
@@ -25,7 +25,7 @@ const TABS: { tab: DockTab; label: string }[] = [
 ];
 
 export function Dock({ document }: { document: StudyDocument }) {
-  const { tab, height, folded, show, setFolded } = useDock();
+  const { tab, share, folded, show, setFolded } = useDock();
   const view = useSession(document.sessionId);
   const errors = view?.messages.filter((message) => message.level === "error").length ?? 0;
   const counts: Partial<Record<DockTab, number>> = {
@@ -35,7 +35,7 @@ export function Dock({ document }: { document: StudyDocument }) {
   const onKeyDown = tabKeys(TABS.map((each) => each.tab), tab, show);
 
   return (
-    <section className="dock" aria-label="Dock" style={folded ? undefined : { height: `min(${height}px, 75vh)` }}>
+    <section className="dock" aria-label="Dock" style={folded ? undefined : { height: `${share * 100}vh` }}>
       {!folded && <Splitter />}
       <header className="dock-head">
         <div role="tablist" aria-label="Dock" className="dock-tabs" onKeyDown={onKeyDown}>
@@ -71,11 +71,11 @@ export function Dock({ document }: { document: StudyDocument }) {
         </button>
       </header>
       <div className="dock-body" id="dock-body" role="tabpanel" aria-labelledby={`dock-tab-${tab}`} hidden={folded}>
-        {tab === "charts" && !folded && <ChartsTab view={view} />}
+        {tab === "charts" && !folded && <ChartsTab documentId={document.id} view={view} />}
         <div className="dock-page" hidden={tab !== "terminals"}>
           <TerminalsTab document={document} view={view} shown={tab === "terminals" && !folded} />
         </div>
-        {tab === "flows" && <FlowsTab view={view} />}
+        {tab === "flows" && <FlowsTab documentId={document.id} view={view} />}
         {tab === "messages" && <MessagesTab view={view} />}
       </div>
     </section>
@@ -84,33 +84,34 @@ export function Dock({ document }: { document: StudyDocument }) {
 
 /** The dock's upper edge: drag it, or use the arrow keys. */
 function Splitter() {
-  const { height, setHeight } = useDock();
-  const start = useRef<{ y: number; height: number } | null>(null);
+  const { share, setShare } = useDock();
+  const start = useRef<{ y: number; share: number } | null>(null);
   return (
     <div
       className="dock-splitter"
       role="separator"
       aria-orientation="horizontal"
       aria-label="Height of the dock"
-      aria-valuenow={height}
-      aria-valuemin={LEAST_HEIGHT}
+      aria-valuenow={Math.round(share * 100)}
+      aria-valuemin={LEAST_SHARE * 100}
+      aria-valuemax={MOST_SHARE * 100}
+      aria-valuetext={`${Math.round(share * 100)} % of the window`}
       tabIndex={0}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
-        start.current = { y: event.clientY, height };
+        start.current = { y: event.clientY, share };
       }}
       onPointerMove={(event) => {
         if (start.current === null) return;
-        const wanted = start.current.height + start.current.y - event.clientY;
-        setHeight(Math.min(wanted, window.innerHeight * 0.75));
+        setShare(start.current.share + (start.current.y - event.clientY) / window.innerHeight);
       }}
       onPointerUp={() => (start.current = null)}
       onPointerCancel={() => (start.current = null)}
       onKeyDown={(event) => {
-        const by = event.key === "ArrowUp" ? 20 : event.key === "ArrowDown" ? -20 : 0;
+        const by = event.key === "ArrowUp" ? 0.02 : event.key === "ArrowDown" ? -0.02 : 0;
         if (by === 0) return;
         event.preventDefault();
-        setHeight(Math.min(height + by, window.innerHeight * 0.75));
+        setShare(share + by);
       }}
     />
   );

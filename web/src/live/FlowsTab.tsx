@@ -2,13 +2,20 @@
 
 import { Fragment, useState } from "react";
 
-import type { LiveFlow, Recording } from "../api/types";
+import type { LiveFlow } from "../api/types";
 import { looksOf, styleOf } from "../charts/looks";
 import { AdviceBox } from "./AdviceBox";
+import { changeStudy } from "./fix";
+import { tellClock } from "./quantities";
 import { useLive } from "./store";
 import { latestOf, nameOf, type SessionView } from "./view";
 
-export function FlowsTab({ view }: { view: SessionView | undefined }) {
+interface FlowsTabProps {
+  documentId: string;
+  view: SessionView | undefined;
+}
+
+export function FlowsTab({ documentId, view }: FlowsTabProps) {
   const [chosen, setChosen] = useState<number | null>(null);
   const latest = latestOf(view);
   const played = view?.recordings.filter((each) => each.flows.length > 0) ?? [];
@@ -40,6 +47,11 @@ export function FlowsTab({ view }: { view: SessionView | undefined }) {
           </select>
         </label>
       )}
+      {recording.differences.length > 0 && (
+        <p className="flows-note">
+          Measured live. <strong>Results</strong> may differ: {recording.differences.join("; ")}.
+        </p>
+      )}
       <table className="plain-table">
         <thead>
           <tr>
@@ -53,7 +65,7 @@ export function FlowsTab({ view }: { view: SessionView | undefined }) {
         </thead>
         <tbody>
           {recording.flows.map((flow) => (
-            <FlowRows key={flow.name} flow={flow} recording={recording} view={view} />
+            <FlowRows key={flow.name} documentId={documentId} flow={flow} view={view} />
           ))}
         </tbody>
       </table>
@@ -61,9 +73,9 @@ export function FlowsTab({ view }: { view: SessionView | undefined }) {
   );
 }
 
-function FlowRows({ flow, recording, view }: { flow: LiveFlow; recording: Recording; view: SessionView }) {
+function FlowRows({ documentId, flow, view }: { documentId: string; flow: LiveFlow; view: SessionView }) {
   const style = styleOf(looksOf(view.recordings).flow(flow.name));
-  const started = flow.started_s === null ? "–" : `${(flow.started_s - recording.start_s).toFixed(2)} s`;
+  const started = flow.started_s === null ? "–" : tellClock(flow.started_s);
   return (
     <Fragment>
       <tr>
@@ -78,7 +90,7 @@ function FlowRows({ flow, recording, view }: { flow: LiveFlow; recording: Record
         <td>
           <span className={`flow-state flow-${flow.state}`}>{flow.state}</span>
         </td>
-        <td title="After Run was pressed">{started}</td>
+        <td title="Virtual time">{started}</td>
         <td>
           <div className="flow-told">
             {flow.told.map(({ name, label, text }) => (
@@ -98,6 +110,7 @@ function FlowRows({ flow, recording, view }: { flow: LiveFlow; recording: Record
             {flow.advice !== null && (
               <AdviceBox
                 advice={flow.advice}
+                onStudy={(fields) => changeStudy(documentId, flow.name, fields)}
                 {...(view.link === "open" && {
                   onType: (typings) => {
                     const { send } = useLive.getState();

@@ -1,4 +1,4 @@
-/** Which tab of the dock is open and how high it is; kept over a reload. */
+/** Which tab of the dock is open and what share of the window it has; kept over a reload. */
 
 import { create } from "zustand";
 
@@ -6,17 +6,19 @@ export type DockTab = "charts" | "terminals" | "flows" | "messages";
 
 interface DockState {
   tab: DockTab;
-  height: number;
+  /** Of the window's height, 0 to 1. */
+  share: number;
   folded: boolean;
   show: (tab: DockTab) => void;
-  setHeight: (height: number) => void;
+  setShare: (share: number) => void;
   setFolded: (folded: boolean) => void;
 }
 
 const PLACE = "longfat.dock";
-export const LEAST_HEIGHT = 120;
-/** On low screens, the canvas has the larger half. */
-const USUAL = { height: Math.max(220, Math.min(330, Math.round(window.innerHeight * 0.42))), folded: false };
+export const LEAST_SHARE = 0.15;
+export const MOST_SHARE = 0.75;
+/** The canvas has the larger part. */
+const USUAL = { share: 0.42, folded: false };
 
 export const useDock = create<DockState>()((set, get) => ({
   tab: "charts",
@@ -25,8 +27,8 @@ export const useDock = create<DockState>()((set, get) => ({
     set({ tab, folded: false });
     remember(get());
   },
-  setHeight: (height) => {
-    set({ height: Math.max(LEAST_HEIGHT, Math.round(height)) });
+  setShare: (share) => {
+    set({ share: within(share) });
     remember(get());
   },
   setFolded: (folded) => {
@@ -35,19 +37,23 @@ export const useDock = create<DockState>()((set, get) => ({
   },
 }));
 
-function remembered(): { height: number; folded: boolean } {
+function within(share: number): number {
+  return Math.min(MOST_SHARE, Math.max(LEAST_SHARE, share));
+}
+
+function remembered(): { share: number; folded: boolean } {
   try {
-    const kept = JSON.parse(localStorage.getItem(PLACE) ?? "{}") as { height?: unknown; folded?: unknown };
-    const height = typeof kept.height === "number" ? Math.max(LEAST_HEIGHT, kept.height) : USUAL.height;
-    return { height, folded: kept.folded === true };
+    const kept = JSON.parse(localStorage.getItem(PLACE) ?? "{}") as { share?: unknown; folded?: unknown };
+    const share = typeof kept.share === "number" ? within(kept.share) : USUAL.share;
+    return { share, folded: kept.folded === true };
   } catch {
     return USUAL;
   }
 }
 
-function remember({ height, folded }: DockState): void {
+function remember({ share, folded }: DockState): void {
   try {
-    localStorage.setItem(PLACE, JSON.stringify({ height, folded }));
+    localStorage.setItem(PLACE, JSON.stringify({ share, folded }));
   } catch {
     // A browser without storage: the dock is as usual after a reload.
   }

@@ -7,7 +7,7 @@ flow: the median, with the band that 5 to 95 % of them fall in.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,6 +46,8 @@ class Series:
         flows: the names of the flows to draw; empty for all.
         from_first: the kind of flows with whose first time begins, so that cases
             can be laid over each other; None for the traffic's start.
+        looks: the looks of the groups, by their labels, where a group has the same one
+            whichever others are drawn beside it; without, they are numbered in their order.
     """
 
     def __init__(
@@ -54,8 +56,10 @@ class Series:
         *,
         flows: Collection[str] = (),
         from_first: type[Flow] | None = None,
+        looks: Mapping[str, int] | None = None,
     ) -> None:
         self.groups = groups
+        self._looks = looks
         self.flows = flows
         self.from_first = from_first
         self._readers = [[RunCurves(run) for run in group.runs] for group in groups]
@@ -192,6 +196,10 @@ class Series:
             for group in self.groups
         ]
         rank = alike[place].index(wanted)
+        if self._looks is not None:
+            others = max(len(one) for one in alike) - 1
+            look = self._looks[self.groups[place].label]
+            return look if rank == 0 else len(self._looks) + look * others + rank - 1
         if rank == 0:
             return place
         return len(self.groups) + sum(len(one) - 1 for one in alike[:place]) + rank - 1

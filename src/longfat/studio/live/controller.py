@@ -340,6 +340,8 @@ class SessionController:
             now_s = min(max(time_s, 0.0), self._session.passing_s)
             self._recordings.mark("command", f"{node}: {line}", now_s=now_s)
             self._by_hand.append(f"{node}: {line[:_LONGEST_LINE]}")
+        for node, reply in self.terminals.take_replies():
+            self._recordings.add_reply(node, reply, now_s=self._session.passing_s)
 
     def _see_to_probes(self) -> None:
         """Begin anew to look where there is reason to; all that was seen has been read."""

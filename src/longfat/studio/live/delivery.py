@@ -8,6 +8,7 @@ repaired, though data arrived all the time: what was acknowledged selectively co
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,11 @@ class Delivery:
         self._window_s = _LEAST_SAMPLES * every_s
         self._delivered: deque[tuple[float, float]] = deque()
         self._rates: deque[tuple[float, float]] = deque()
+
+    @property
+    def last_s(self) -> float:
+        """When the last sample was taken, in seconds; before the first one, never."""
+        return self._delivered[-1][0] if self._delivered else -math.inf
 
     def add(self, time_s: float, delivered: float, rtt_s: float) -> Throughput | None:
         """Take a sample.

@@ -38,6 +38,9 @@ MANY_INTERFACES = 32
 
 MANY_EVERY_S = 0.1
 
+# States in which a socket's data may still be on its way.
+_CARRYING = frozenset(("established", "fin-wait-1", "close-wait", "closing", "last-ack"))
+
 # A connection that has carried less does not count: it is one that controls another.
 _LEAST_BYTES = 20_000
 
@@ -242,7 +245,7 @@ class ProbeReader:
             yield from self._ended(time_s - self._start_s)
             flows: dict[str, list[tuple[dict[str, Any], Throughput | None]]] = {}
             for row in rows:
-                there = row["state"] == "established"
+                there = row["state"] in _CARRYING
                 if not (there or row["state"] == tcp.ENDED) or row["bytes_acked"] < _LEAST_BYTES:
                     continue
                 key = tuple(
@@ -251,7 +254,10 @@ class ProbeReader:
                 delivery = self._sockets.pop(key, None) or Delivery(every_s=self._every_s)
                 if there:
                     self._sockets[key] = delivery
+                unseen_s = time_s - delivery.last_s
                 got = delivery.add(time_s, delivered_bytes(row), row["rtt_s"])
+                if not there and unseen_s > _GAP_LOOKS * self._every_s:
+                    got = None  # it has ended some time before it was destroyed
                 name = self._flow_name(row)
                 self._count_resent(name, key, row["retransmits"], ended=not there)
                 flows.setdefault(name, []).append((row, got))

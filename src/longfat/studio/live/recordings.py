@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from longfat.studio.live.flow_run import Level, Recording
 from longfat.studio.live.levels import path_levels
+from longfat.studio.live.series import SeriesInfo
 
 if TYPE_CHECKING:
     from longfat.live import Network
     from longfat.model.case import Case
     from longfat.studio.live.broadcast import Listeners
     from longfat.studio.live.probe_reader import ProbeReader
+    from longfat.studio.live.typed_ping import TypedReply
 
 _MOST_RECORDINGS = 20
 
@@ -28,6 +31,7 @@ class Recordings:
     def __init__(self, network: Network, *, listeners: Listeners) -> None:
         self._network = network
         self._listeners = listeners
+        self._replied: dict[str, tuple[Recording, float, int]] = {}
         self._all = [Recording(0, case=None, name=None, start_s=network.clock.now)]
 
     @property
@@ -73,6 +77,28 @@ class Recordings:
             self._close(looking)
         if ended or began or wrong is not None or last.end_s is not None:
             self.tell()
+
+    def add_reply(self, node: str, reply: TypedReply, *, now_s: float) -> None:
+        """Add a reply to a ping that was typed at a terminal to the last one's series.
+
+        Args:
+            node: where it was typed.
+            reply: the reply.
+            now_s: when it was read, in seconds of virtual time since boot.
+        """
+        last = self.last
+        names = {at: name for name, at in self._network.model.host_addresses().items()}
+        of = f"ping {node} → {names.get(reply.address, reply.address)}"
+        key = f"ping:{of}:rtt_s"
+        info = SeriesInfo(key=key, kind="ping", of=of, quantity="rtt_s", unit="s", label=of)
+        before = self._replied.get(key)
+        at_s = min(reply.time_s, now_s) - last.start_s
+        if at_s < 0 or (before is not None and at_s < before[1] and before[0] is last):
+            return
+        if before is not None and before[0] is last and reply.sequence != before[2] + 1:
+            last.series.add(info, before[1], math.nan)
+        last.series.add(info, at_s, reply.rtt_s)
+        self._replied[key] = (last, at_s, reply.sequence)
 
     def mark(self, kind: str, text: str, *, now_s: float | None = None) -> None:
         """Note in the last one that something happened; see `flow_run.Mark`.

@@ -16,6 +16,7 @@ from longfat.errors import InputError
 from longfat.live.shell.bashrc import NOTE, NOTE_END, PLACE, bashrc, environment
 from longfat.live.shell.server import SHELL
 from longfat.model.network import ROOT_NAMESPACE
+from longfat.studio.live.typed_ping import TypedPing, TypedReply
 
 if TYPE_CHECKING:
     from longfat.live import Network
@@ -53,6 +54,8 @@ class Terminal:
         notes: lines that were typed and nobody was told of yet, with their times in seconds
             of virtual time since boot.
         partial: the beginning of a note whose end has not come yet.
+        ping: reads what pings print there.
+        replies: replies that nobody was told of yet.
     """
 
     number: int
@@ -64,10 +67,13 @@ class Terminal:
     is_told: bool = False
     notes: list[tuple[float, str]] = field(default_factory=list)
     partial: bytes = b""
+    ping: TypedPing = field(default_factory=TypedPing)
+    replies: list[TypedReply] = field(default_factory=list)
 
     def show(self, data: bytes) -> None:
         """Keep what it shows; `tell` tells it."""
         data = self._take_notes(self.partial + data)
+        self.replies += self.ping.read(data)
         for kept in (self.shown, self.fresh):
             kept.extend(data)
             if len(kept) > MOST_SHOWN_BYTES:
@@ -91,7 +97,9 @@ class Terminal:
             else:
                 if found := _NOTE.fullmatch(data[len(NOTE) : end]):
                     time_s = float(b"%s.%s" % found.group(1, 2)) - START_OF_TIME_S
-                    self.notes.append((time_s, found[3].decode(errors="replace")))
+                    line = found[3].decode(errors="replace")
+                    self.notes.append((time_s, line))
+                    self.ping.typed(line, time_s)
                 data = data[end + 1 :]
         return bytes(shown + data)
 
@@ -238,6 +246,13 @@ class Terminals:
         found = [(one.node, *note) for one in self._all.values() for note in one.notes]
         for one in self._all.values():
             one.notes.clear()
+        return found
+
+    def take_replies(self) -> list[tuple[str, TypedReply]]:
+        """Return the replies to pings that were typed, each with the node where."""
+        found = [(one.node, reply) for one in self._all.values() for reply in one.replies]
+        for one in self._all.values():
+            one.replies.clear()
         return found
 
     def look(self) -> None:

@@ -1,0 +1,53 @@
+"""What the page is told of a diagnosis: an answer in a line, lines to type, fields of the study."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from longfat.analysis.advice.diagnosis import Diagnosis
+from longfat.analysis.advice.facts import Fact
+from longfat.analysis.advice.limits import Limit
+from longfat.analysis.advice.recommendation import STUDY, Line, Recommendation
+from longfat.studio.advice import advice_of
+
+FOUND = Diagnosis(
+    flow="bulk",
+    title="h1 -> h2, 1 stream, cubic",
+    certain=True,
+    limit=Limit.LOSS,
+    duration_s=10.0,
+    seconds={Limit.LOSS: 10.0},
+    spans=(),
+    verdict="The congestion window after losses limited bulk all the time.",
+    facts=(
+        Fact(key="receiver_bps", label="throughput", value=59e7, text="590 Mbit/s"),
+        Fact(key="rate_bps", label="rate of s1-eth2", value=1e10, text="10.0 Gbit/s"),
+    ),
+    recommendation=Recommendation(
+        words="Take more streams.",
+        lines=(
+            Line(node=STUDY, text="parallel: 9", why=""),
+            Line(node="h1", text="sysctl -w net.ipv4.tcp_congestion_control=bbr", why=""),
+        ),
+    ),
+)
+
+
+def test_the_answer_says_how_much_of_what_and_why() -> None:
+    loss = "bulk got 590 Mbit/s of 10.0 Gbit/s: the congestion window after losses limits it."
+    assert advice_of(FOUND).answer == loss
+    window = replace(FOUND, limit=Limit.RECEIVE_WINDOW, facts=FOUND.facts[:1])
+    assert advice_of(window).answer == "bulk got 590 Mbit/s: the receive window limits it."
+    assert advice_of(replace(FOUND, limit=None)).answer == FOUND.verdict
+
+
+def test_every_limit_has_its_words() -> None:
+    answers = {advice_of(replace(FOUND, limit=limit)).answer for limit in Limit}
+    assert len(answers) == len(Limit)
+
+
+def test_fields_of_the_study_are_no_lines_for_a_node() -> None:
+    advice = advice_of(FOUND)
+    assert advice.lines == (("h1", "sysctl -w net.ipv4.tcp_congestion_control=bbr"),)
+    assert advice.study == (("parallel", "9"),)
+    assert advice.to_json()["study"] == [{"field": "parallel", "value": "9"}]

@@ -1,0 +1,50 @@
+/** What came out of a run, in a line: what each flow got and what limited it, with the way on. */
+
+import type { Recording } from "../api/types";
+import { useDock } from "./dockStore";
+import { hasFix, tryFix } from "./fix";
+
+/** So many flows are told of; the others stand in the tab. */
+const MOST = 2;
+
+interface AnswerProps {
+  documentId: string;
+  recording: Recording;
+  /** Whether its network is up, so that something can be tried in it. */
+  alive: boolean;
+}
+
+export function Answer({ documentId, recording, alive }: AnswerProps) {
+  const show = useDock((state) => state.show);
+  const told = recording.flows.flatMap(({ name, advice }) => (advice === null ? [] : [{ name, advice }]));
+  if (recording.end_s === null || told.length === 0) return null;
+  const rest = told.length - MOST;
+  return (
+    <section className="answer" aria-label="Result" aria-live="polite">
+      {told.slice(0, MOST).map(({ name, advice }) => (
+        <p key={name}>
+          <strong>{advice.answer}</strong>
+          <button type="button" className="small-button" title={advice.verdict} onClick={() => show("flows")}>
+            Why?
+          </button>
+          {alive && hasFix(advice) && (
+            <button type="button" className="small-button main" title={tried(advice)} onClick={() => void tryFix(documentId, name, advice)}>
+              Try the fix
+            </button>
+          )}
+        </p>
+      ))}
+      <p className="answer-note">
+        {rest > 0 && `${rest} more in Flows. `}
+        {recording.differences.length > 0 && (
+          <span title={recording.differences.join("; ")}>Measured live: {recording.differences.at(-1)}.</span>
+        )}
+      </p>
+    </section>
+  );
+}
+
+function tried({ lines, study }: Parameters<typeof hasFix>[0]): string {
+  if (lines.length > 0) return `Runs again after:\n${lines.map(({ node, line }) => `${node}: ${line}`).join("\n")}`;
+  return `Runs again with, in the study:\n${study.map(({ field, value }) => `${field}: ${value}`).join("\n")}`;
+}
