@@ -2,7 +2,7 @@
 
 import type uPlot from "uplot";
 
-import { byteSteps, scaleFor, tellNumber, tellTicks, type Unit } from "../live/quantities";
+import { byteSteps, scaleFor, tellNumber, tellTicks, type Scale, type Unit } from "../live/quantities";
 import { strokeLine } from "./painter";
 import { resolveColour } from "./theme";
 
@@ -19,6 +19,21 @@ export function roomyLog(least: number | null, most: number | null): [number, nu
   const top = most === null || most <= 0 ? 1 : most;
   const bottom = least === null || least <= 0 ? top / 1e3 : Math.max(least, top / 1e5);
   return [Math.min(bottom / 1.3, top / 10), top * 1.3];
+}
+
+/** The ticks of a logarithmic axis: round in its unit, and so few that their numbers have room. */
+export function logTicks(least: number, most: number, divisor: number): number[] {
+  const [first, last] = [Math.log10(least / divisor), Math.log10(most / divisor)];
+  const steps = last - first > 2 ? [1] : [1, 2, 5];
+  const ticks: number[] = [];
+  for (let power = Math.floor(first); power <= last; power += 1) {
+    ticks.push(...steps.map((step) => step * 10 ** power * divisor));
+  }
+  return ticks.filter((tick) => tick >= least && tick <= most);
+}
+
+function unitScale(plot: uPlot, unit: Unit): Scale {
+  return scaleFor(plot.scales["y"]?.max ?? 1, unit);
 }
 
 /** What all axes look like, in the page's colours. */
@@ -46,11 +61,13 @@ export function axesFor(element: HTMLElement, unit: Unit, isLog = false): [uPlot
       gap: 4,
       space: 26,
       ...(unit === "bytes" && !isLog && { incrs: (_plot: uPlot, _axis: number, _least: number, most: number) => byteSteps(most) }),
+      ...(isLog && {
+        splits: (plot: uPlot, _axis: number, least: number, most: number) => logTicks(least, most, unitScale(plot, unit).divisor),
+        filter: (_plot: uPlot, ticks: number[]) => ticks,
+      }),
       values: (plot, ticks) => {
-        const scale = scaleFor(plot.scales["y"]?.max ?? 1, unit);
-        // On a logarithmic axis uPlot leaves out most ticks: those are null.
-        if (isLog) return ticks.map((tick: number | null) => (tick === null ? null : tellNumber(tick / scale.divisor)));
-        return tellTicks(ticks, scale);
+        const scale = unitScale(plot, unit);
+        return isLog ? ticks.map((tick) => tellNumber(tick / scale.divisor)) : tellTicks(ticks, scale);
       },
     },
   ];

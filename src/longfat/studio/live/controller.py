@@ -246,7 +246,9 @@ class SessionController:
         self._recordings.look(self._looking)
         self._looking.count_anew()
         self._warn_of_unlimited(case)
-        self._recordings.begin(case, name=drawn.name, differences=self._differences())
+        self._recordings.begin(
+            case, name=drawn.name, looking=self._looking, differences=self._differences()
+        )
 
     def _differences(self) -> tuple[str, ...]:
         """Return why a run's numbers may differ from those of its case in Results."""

@@ -197,6 +197,11 @@ class Recording:
         """Tell whether an event of it did what was not taken back."""
         return self._events is not None and self._events.has_changed
 
+    @property
+    def has_had_events(self) -> bool:
+        """Tell whether an event of the study has happened in it."""
+        return any(one.kind == "event" for one in self._marks)
+
     def mark(self, kind: str, text: str, *, now_s: float) -> None:
         """Note that something happened; see `Mark`.
 

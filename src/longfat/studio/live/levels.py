@@ -5,37 +5,38 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from longfat.model.flow_path import NotUnderstoodError, bottleneck, idle_rtt
+from longfat.model.flow_path import (
+    NotUnderstoodError,
+    egress_interfaces,
+    idle_rtt,
+    sender_and_receiver,
+)
 from longfat.theory import bdp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from longfat.model.case import Case
+    from longfat.model.traffic import Bulk
 
 
-def path_levels(case: Case) -> Iterator[tuple[str, str, float]]:
+def path_levels(
+    case: Case, *, installed_bps: Mapping[str, float], knows_delays: bool
+) -> Iterator[tuple[str, str, float]]:
     """Yield what the paths of a case's bulk flows have in common, as in a report's figures.
 
-    What differs from flow to flow is left out, and so is what the lines of `tc` do not tell
-    with certainty.
+    What differs from flow to flow is left out, and so is what is not known with certainty.
 
     Args:
         case: the case, as its network is now.
+        installed_bps: what interfaces are limited to now, in bit/s; others are not.
+        knows_delays: the delays are those of the case: no event has changed any.
 
     Yields:
         The quantity of a live series, what the level is called, and the level.
     """
-    rates, rtts = set(), set()
-    for flow in case.bulk_flows:
-        try:
-            slowest = bottleneck(case, flow)
-            # Alone: a ping before it has not measured anything yet.
-            rtt_s, _ = idle_rtt(replace(case, flows=(flow,)), flow, {})
-        except NotUnderstoodError:
-            return
-        rates.add(slowest.rate_bps if slowest is not None else None)
-        rtts.add(rtt_s)
+    rates = {_capacity_bps(case, flow, installed_bps) for flow in case.bulk_flows}
+    rtts = {_idle_rtt_s(case, flow) for flow in case.bulk_flows} if knows_delays else set()
     rate_bps = rates.pop() if len(rates) == 1 else None
     rtt_s = rtts.pop() if len(rtts) == 1 else 0.0
     if rate_bps is not None:
@@ -45,3 +46,18 @@ def path_levels(case: Case) -> Iterator[tuple[str, str, float]]:
         yield "cwnd_bytes", "BDP", bdp.bdp_bytes(rate_bps, rtt_s)
     if rtt_s > 0:
         yield "rtt_s", "idle path", rtt_s
+
+
+def _capacity_bps(case: Case, flow: Bulk, installed_bps: Mapping[str, float]) -> float | None:
+    ends = egress_interfaces(case.network, *sender_and_receiver(flow)) or []
+    known = [installed_bps[name] for _, name in ends if name in installed_bps]
+    return min(known, default=None)
+
+
+def _idle_rtt_s(case: Case, flow: Bulk) -> float:
+    try:
+        # Alone: a ping before it has not measured anything yet.
+        rtt_s, _ = idle_rtt(replace(case, flows=(flow,)), flow, {})
+    except NotUnderstoodError:
+        return 0.0
+    return rtt_s

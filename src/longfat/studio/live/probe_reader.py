@@ -68,6 +68,8 @@ class ProbeReader:
         limits: likewise.
         installed_bps: what the qdiscs of an interface limit it to now, in bit/s; those that
             limit nothing are not in it.
+        installed_s: when that was seen to change the last time, in seconds of virtual time
+            since boot.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class ProbeReader:
         self._waiting: dict[str, list[Message]] = {}
         self._rates: dict[str, tuple[float, int]] = {}
         self.installed_bps: dict[str, float] = {}
+        self.installed_s = 0.0
         self._counts: dict[tuple[str, str], tuple[int, int]] = {}
         self._resent: dict[str, dict[tuple[Any, ...], int]] = {}
         self._resent_before: dict[str, int] = {}
@@ -215,7 +218,7 @@ class ProbeReader:
             for row in rows:
                 of.setdefault(row["interface"], []).append(row)
             for name, qdiscs in of.items():
-                self._note_rate(name, [one["rate_bps"] for one in qdiscs])
+                self._note_rate(name, [one["rate_bps"] for one in qdiscs], time_s=time_s)
                 handle, *_ = handles = queue.waiting_handles(qdiscs)
                 (row,) = [one for one in qdiscs if one["handle"] == handle][:1]
                 # A shaper counts drops of the qdisc below it as its own, but no marks.
@@ -233,12 +236,15 @@ class ProbeReader:
                     if what == "drops" or total:
                         yield _info("queue", name, what, "packets"), time_s, total
 
-    def _note_rate(self, interface: str, rates_bps: list[float | None]) -> None:
-        known = [rate for rate in rates_bps if rate is not None]
-        if known:
-            self.installed_bps[interface] = min(known)
+    def _note_rate(self, interface: str, rates_bps: list[float | None], *, time_s: float) -> None:
+        rate_bps = min((rate for rate in rates_bps if rate is not None), default=None)
+        if self.installed_bps.get(interface) == rate_bps:
+            return
+        self.installed_s = time_s
+        if rate_bps is None:
+            del self.installed_bps[interface]
         else:
-            self.installed_bps.pop(interface, None)
+            self.installed_bps[interface] = rate_bps
 
     def _tcp(self, messages: list[Message]) -> Iterator[Point]:
         for time_s, rows in self._samples(tcp.decode_sockets(messages)):

@@ -31,6 +31,7 @@ class Recordings:
     def __init__(self, network: Network, *, listeners: Listeners) -> None:
         self._network = network
         self._listeners = listeners
+        self._compared_s = 0.0
         self._replied: dict[str, tuple[Recording, float, int]] = {}
         self._all = [Recording(0, case=None, name=None, start_s=network.clock.now)]
 
@@ -39,19 +40,27 @@ class Recordings:
         """The one that goes on."""
         return self._all[-1]
 
-    def begin(self, case: Case, *, name: str | None, differences: tuple[str, ...] = ()) -> None:
+    def begin(
+        self,
+        case: Case,
+        *,
+        name: str | None,
+        looking: ProbeReader,
+        differences: tuple[str, ...] = (),
+    ) -> None:
         """Begin a new one; the last one was ended.
 
         Args:
             case: its flows and events are to be played.
             name: what the case is called, if the study says.
+            looking: what knows the rates that are installed.
             differences: why its numbers may differ from those in a new machine.
         """
         number, now_s = self.last.number + 1, self._network.clock.now
         self._all.append(
             Recording(number, case=case, name=name, start_s=now_s, differences=differences)
         )
-        self._compare()
+        self._compare(looking, at_s=now_s)
         # The first shows what was done at terminals before, and goes as others do.
         del self._all[:-_MOST_RECORDINGS]
         self.tell()
@@ -109,19 +118,22 @@ class Recordings:
             now_s: when, in seconds of virtual time since boot; None for now.
         """
         self.last.mark(kind, text, now_s=self._network.clock.now if now_s is None else now_s)
-        self._compare()
         self.tell()
 
-    def _compare(self) -> None:
-        """Note what the paths of the last one's flows allow from now on."""
+    def _compare(self, looking: ProbeReader, *, at_s: float) -> None:
+        """Note what the paths of the last one's flows allow from a time on."""
         last = self.last
+        self._compared_s = at_s
         if last.end_s is not None or not last.flows:
             return
         case = replace(self._network.case(), flows=tuple(one.flow for one in last.flows))
-        from_s = max(0.0, self._network.clock.now - last.start_s)
+        from_s = max(0.0, at_s - last.start_s)
         known = {one.quantity: (one.label, one.value) for one in last.levels}
         now: dict[str, tuple[str, float | None]] = {
-            quantity: (label, value) for quantity, label, value in path_levels(case)
+            quantity: (label, value)
+            for quantity, label, value in path_levels(
+                case, installed_bps=looking.installed_bps, knows_delays=not last.has_had_events
+            )
         }
         now = dict.fromkeys(known, ("", None)) | now
         for quantity, (label, level) in now.items():
@@ -141,6 +153,9 @@ class Recordings:
             if time_s >= last.start_s:
                 last.series.add(info, time_s - last.start_s, value)
         last.read_replies()
+        if looking.installed_s > self._compared_s:
+            self._compare(looking, at_s=looking.installed_s)
+            last.series.is_new = True
         if last.series.is_new:
             last.series.is_new = False
             self.tell()

@@ -7,6 +7,7 @@ for that page: it is shown no more for a while, and then the end of what there i
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -33,8 +34,10 @@ _BEHIND_BYTES = 1 << 20
 """A page for which so much waits is shown no more until it has taken nearly all."""
 
 _LEFT_OUT = b"\r\n\x1b[0m[some of the output was left out: the page was too slow for it]\r\n"
-_NOTE = re.compile(rb"(\d+)[.,](\d+)\s+\d+\*?\s+(.*?)\s*", re.DOTALL)
+_NOTE = re.compile(rb"(\d{1,12})[.,](\d{1,9})\s+\d+\*?\s+(.*?)\s*", re.DOTALL)
 _LONGEST_NOTE_BYTES = 4096
+_MOST_NOTES = 100
+_MOST_REPLIES = 10_000
 _HOME = "/root"
 _TERM = "xterm-256color"
 
@@ -65,10 +68,10 @@ class Terminal:
     fresh: bytearray = field(default_factory=bytearray)
     listeners: dict[Listener, bool] = field(default_factory=dict)
     is_told: bool = False
-    notes: list[tuple[float, str]] = field(default_factory=list)
+    notes: deque[tuple[float, str]] = field(default_factory=lambda: deque(maxlen=_MOST_NOTES))
     partial: bytes = b""
     ping: TypedPing = field(default_factory=TypedPing)
-    replies: list[TypedReply] = field(default_factory=list)
+    replies: deque[TypedReply] = field(default_factory=lambda: deque(maxlen=_MOST_REPLIES))
 
     def show(self, data: bytes) -> None:
         """Keep what it shows; `tell` tells it."""
@@ -83,25 +86,27 @@ class Terminal:
         """Take out the notes of its shell; the beginning of one at the end waits for the rest."""
         shown = bytearray()
         self.partial = b""
-        while (start := data.find(NOTE[:1])) >= 0:
-            shown += data[:start]
-            data = data[start:]
-            is_note = data[: len(NOTE)] == NOTE[: len(data)]
-            end = data.find(NOTE_END)
-            if not is_note or len(data) > _LONGEST_NOTE_BYTES > end:
-                shown += data[:1]
-                data = data[1:]
-            elif end < 0:
-                self.partial = data
+        at = 0
+        while (start := data.find(NOTE, at)) >= 0:
+            shown += data[at:start]
+            end = data.find(NOTE_END, start, start + _LONGEST_NOTE_BYTES)
+            if end < 0 and len(data) - start < _LONGEST_NOTE_BYTES:
+                self.partial = data[start:]
                 return bytes(shown)
-            else:
-                if found := _NOTE.fullmatch(data[len(NOTE) : end]):
-                    time_s = float(b"%s.%s" % found.group(1, 2)) - START_OF_TIME_S
-                    line = found[3].decode(errors="replace")
-                    self.notes.append((time_s, line))
-                    self.ping.typed(line, time_s)
-                data = data[end + 1 :]
-        return bytes(shown + data)
+            if end < 0:  # none of its shell's
+                shown += NOTE
+                at = start + len(NOTE)
+                continue
+            if found := _NOTE.fullmatch(data[start + len(NOTE) : end]):
+                time_s = float(b"%s.%s" % found.group(1, 2)) - START_OF_TIME_S
+                line = found[3].decode(errors="replace")
+                self.notes.append((time_s, line))
+                self.ping.typed(line, time_s)
+            at = end + len(NOTE_END)
+        begun = next((n for n in range(len(NOTE) - 1, 0, -1) if data.endswith(NOTE[:n], at)), 0)
+        end = len(data) - begun
+        self.partial = data[end:]
+        return bytes(shown + data[at:end])
 
     def watch(self, listener: Listener) -> None:
         """Show somebody what it has shown, and will show."""
@@ -287,4 +292,4 @@ class Terminals:
 def _end_of(shown: bytearray) -> bytes:
     """Return the end of what was shown, from the beginning of a line: no escape sequence is cut."""
     start = max(0, len(shown) - MOST_SHOWN_BYTES // 2)
-    return bytes(shown[shown.find(b"\n", start) + 1 if start else 0 :])
+    return bytes(shown[(shown.find(b"\n", start) + 1 or start) if start else 0 :])

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 _TYPED = re.compile(r"(?:at )?(?:[\w-]+ )?ping6?\b([^|;&<>]*)")
 _INTERVAL = re.compile(r"\s-i\s*([\d.]+)")
-_REPLY = re.compile(rb"bytes from ([\w.:-]+?):? .*?icmp_seq=(\d+) .*?time=([\d.]+) ms")
+_REPLY = re.compile(
+    rb"bytes from ([\w.:-]{1,253}?):? .*?icmp_seq=(\d{1,9}) .*?time=(\d{1,9}(?:\.\d{1,9})?) ms"
+)
 _LONGEST_LINE_BYTES = 1000
 _USUAL_INTERVAL_S = 1.0
 _LEAST_INTERVAL_S, _MOST_INTERVAL_S = 1e-4, 3600.0
@@ -62,7 +64,9 @@ class TypedPing:
         *lines, rest = (self._rest + shown).split(b"\n")
         self._rest = rest[-_LONGEST_LINE_BYTES:]
         found = []
-        for match in filter(None, map(_REPLY.search, lines)):
+        # Whoever writes longer ones is no ping.
+        short = (line for line in lines if len(line) < _LONGEST_LINE_BYTES)
+        for match in filter(None, map(_REPLY.search, short)):
             sequence, rtt_s = int(match[2]), float(match[3]) / 1e3
             sent_s = self._start_s + (sequence - 1) * self._interval_s
             address = match[1].decode()
