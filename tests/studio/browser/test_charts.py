@@ -64,6 +64,21 @@ def test_lines_end_with_their_flows_and_times_are_the_clocks(studio: Studio, pag
     assert 80 < float(average[1]) < 100
 
 
+def test_a_flow_has_one_colour_on_the_canvas_and_in_the_charts(studio: Studio, page: Page) -> None:
+    begin(studio, page)
+    ended(page)
+    legend = page.get_by_role("group", name="Throughput: values")
+    colours = []
+    for name in ("bulk", "again"):
+        row = legend.get_by_role("row", name=re.compile(f"^{name}"))
+        swatch = row.locator(".swatch line, .swatch path").first
+        drawn = page.locator(f".react-flow__edge[data-id='flow:{name}'] .flow-line")
+        stroke = "element => getComputedStyle(element).stroke"
+        assert swatch.evaluate(stroke) == drawn.evaluate(stroke)
+        colours.append(drawn.evaluate(stroke))
+    assert len(set(colours)) == 2
+
+
 def test_a_stretch_of_time_is_typed_in_the_clocks_time(studio: Studio, page: Page) -> None:
     begin(studio, page)
     ended(page)

@@ -8,13 +8,16 @@
 
 import { Background, BackgroundVariant, ReactFlow, ReactFlowProvider, SelectionMode, useReactFlow } from "@xyflow/react";
 import type { DragEvent, MouseEvent } from "react";
+import type { Recording } from "../api/types";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useUi, type Tool } from "../app/ui";
 import type { NodeKind } from "../documents/drawing";
 import type { StudyDocument } from "../documents/model";
 import { drawingOf } from "../documents/useDrawing";
 import { problemsAt } from "../properties/problems";
+import { looksOf, type Look } from "../charts/looks";
 import { useActivity } from "../live/activity";
+import { useLive } from "../live/store";
 import { ActivityFeed } from "./activityFeed";
 import { connect, drawFlow, placeNode, rename } from "./commands";
 import { CanvasBar } from "./CanvasBar";
@@ -40,6 +43,7 @@ import { useFit } from "./useFit";
 const NODE_TYPES = { node: NodeView };
 const EDGE_TYPES = { link: LinkEdge, flow: FlowEdge };
 const MIDDLE = [1];
+const NO_RECORDINGS: readonly Recording[] = [];
 
 export function Canvas({ document }: { document: StudyDocument }) {
   return (
@@ -54,6 +58,7 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
   const flow = useReactFlow();
   const frame = useRef<HTMLDivElement>(null);
   const [feed] = useState(() => new ActivityFeed());
+  const flowLooks = useFlowLooks(document.sessionId);
   const drawing = drawingOf(document);
   const tool = useUi((state) => state.tool);
   const selection = useUi((state) => state.selection);
@@ -140,8 +145,8 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
   };
 
   const context = useMemo(
-    () => ({ feed, showsAddresses, editing, pending, finishName }),
-    [feed, showsAddresses, editing, pending, finishName],
+    () => ({ feed, flowLooks, showsAddresses, editing, pending, finishName }),
+    [feed, flowLooks, showsAddresses, editing, pending, finishName],
   );
 
   return (
@@ -244,6 +249,17 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
 }
 
 /** Listens to the session by itself, so that its news do not draw the whole canvas anew. */
+/** By the flow's name; the same object as long as nothing of it changes. */
+function useFlowLooks(sessionId: string | null): ReadonlyMap<string, Look> {
+  const recordings = useLive((state) => (sessionId === null ? undefined : state.sessions[sessionId]?.recordings)) ?? NO_RECORDINGS;
+  const known = useMemo(() => {
+    const looks = looksOf(recordings);
+    const names = new Set(recordings.flatMap(({ flows }) => flows.map(({ name }) => name)));
+    return JSON.stringify([...names].map((name) => [name, looks.flow(name)]));
+  }, [recordings]);
+  return useMemo(() => new Map(JSON.parse(known) as [string, Look][]), [known]);
+}
+
 function Activity({ sessionId, feed }: { sessionId: string | null; feed: ActivityFeed }) {
   const activity = useActivity(sessionId);
   useEffect(() => feed.publish(activity), [activity, feed]);

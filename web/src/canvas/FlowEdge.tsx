@@ -3,15 +3,20 @@
 import type { EdgeProps } from "@xyflow/react";
 import { BaseEdge } from "@xyflow/react";
 import { memo } from "react";
+import { styleOf } from "../charts/looks";
+import { useCanvas } from "./context";
 import type { FlowEdgeType } from "./elements";
 import { bowOf } from "./geometry";
 
 export const FlowEdge = memo(function FlowEdge({ sourceX, sourceY, targetX, targetY, data, selected }: EdgeProps<FlowEdgeType>) {
+  const { flowLooks } = useCanvas();
   if (data === undefined) return null;
+  // What has a line in the charts has its colour here.
+  const look = flowLooks.get(data.flow.name);
   const { path } = bowOf({ x: sourceX, y: sourceY }, { x: targetX, y: targetY }, data);
   return (
     <g className={selected ? "flow flow-selected" : "flow"}>
-      <BaseEdge path={path} className="flow-line" markerEnd={`url(#${selected ? "flow-arrow-selected" : "flow-arrow"})`} interactionWidth={18} />
+      <BaseEdge path={path} className="flow-line" {...(look !== undefined && !selected && { style: { stroke: styleOf(look).colour } })} markerEnd={`url(#${selected ? "flow-arrow-selected" : "flow-arrow"})`} interactionWidth={18} />
     </g>
   );
 });

@@ -1,10 +1,13 @@
 /** What nodes and links on the canvas need to know beside their own data. */
 
 import { createContext, useContext } from "react";
+import type { Look } from "../charts/looks";
 import { ActivityFeed } from "./activityFeed";
 
 export interface CanvasContext {
   feed: ActivityFeed;
+  /** The looks of flows that have a line in the session's charts. */
+  flowLooks: ReadonlyMap<string, Look>;
   showsAddresses: boolean;
   /** The node whose name is being edited in place. */
   editing: string | null;
@@ -16,6 +19,7 @@ export interface CanvasContext {
 
 export const CanvasState = createContext<CanvasContext>({
   feed: new ActivityFeed(),
+  flowLooks: new Map(),
   showsAddresses: false,
   editing: null,
   pending: null,
