@@ -36,7 +36,16 @@ HOW_TO = (
 )
 REFERENCE = ("study-format", "commands", "api", "result-cache", "glossary", "dependencies")
 EXPLANATION = (
-    *("architecture", "fidelity", "limits", "performance", "security", "platforms", "peers"),
+    *(
+        "architecture",
+        "fidelity",
+        "reproduced",
+        "limits",
+        "performance",
+        "security",
+        "platforms",
+        "peers",
+    ),
     *("kernel-patches", "contributing"),
 )
 """The pages of three of the four parts; the fourth are the labs."""

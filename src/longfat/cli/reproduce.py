@@ -80,7 +80,9 @@ def reproduce(
     known = all_experiments()
     chosen = tuple(known.values()) if runs_all else find_experiments(names)
     studies = [(str(one.folder), read_study(one.study_file)) for one in chosen]
-    parts = make_parts(studies, names=(), seed=None, seeds=seeds, kernels=(), out=None)
+    parts = make_parts(
+        studies, names=(), seed=None, seeds=seeds, kernels=(), testbed=None, out=None
+    )
     outcome = _run(parts, jobs=jobs)
     compared = [
         verdict_fidelity(judge(part.study, runs))

@@ -128,7 +128,7 @@ def _settings(main: StudyFidelity, others: Sequence[StudyFidelity]) -> list[str]
         shown = [
             MISSING if value is None else format_quantity(value, published.unit) for value in values
         ]
-        rows.append([published.case, _plain(published.title), *shown])
+        rows.append([published.case, plain_markdown(published.title), *shown])
     lines = [
         "",
         f"### {main.verdict.study.name} on other kernels and testbeds",
