@@ -10,6 +10,7 @@ import click
 
 from longfat.analysis.advice import screen
 from longfat.analysis.advice.diagnosis import diagnose as diagnose_run
+from longfat.cli.completion import complete_folder
 from longfat.cli.console import stdout
 from longfat.execution.runs import load_run
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=click.Path(path_type=Path), shell_complete=complete_folder)
 @click.argument("flow", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def diagnose(run: Path, flow: str | None, *, as_json: bool) -> None:

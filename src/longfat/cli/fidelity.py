@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from longfat.cli.completion import complete_folder
 from longfat.cli.console import stdout
 from longfat.errors import ExitCode, InputError
 from longfat.output.report.fidelity import (
@@ -26,7 +27,12 @@ _BY_HAND = "<!-- written by hand -->\n"
 
 @click.command()
 @click.argument(
-    "folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUNS_FOLDER..."
+    "folders",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="RUNS_FOLDER...",
+    shell_complete=complete_folder,
 )
 @click.option(
     "--study",

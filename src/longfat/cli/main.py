@@ -14,9 +14,19 @@ from longfat.errors import ExitCode, LongfatError
 COMMANDS = (
     *("run", "plan", "runs", "query", "compare", "watch", "labs", "show", "plot"),
     *("diagnose", "tune", "bdp", "studio", "shell", "attach", "exec", "convert"),
-    *("fidelity", "reproduce", "schema", "kernel", "doctor"),
+    *("fidelity", "reproduce", "schema", "kernel", "doctor", "completion"),
 )
 """The subcommands in the order of the help; each stands in the module of its name."""
+
+
+_FIRST_STEPS = """\b
+To begin with:
+  longfat labs          which labs there are, from the first steps on
+  longfat show lab01    the text of one
+  longfat run lab08     run one: tables, plots, a report
+  longfat studio        draw a network and run it, in the browser
+  longfat doctor        what this host lacks, and how to fix it
+"""
 
 
 class _Lazy(click.Group):
@@ -36,7 +46,9 @@ class _Lazy(click.Group):
 
 
 @click.group(
-    cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=_Lazy,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=_FIRST_STEPS,
 )
 @click.version_option(__version__, prog_name="longfat", message="%(prog)s %(version)s")
 def commands() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
+from longfat.cli.completion import complete_case, complete_study
 from longfat.cli.console import stdout
 from longfat.cli.number_words import format_count, format_time
 from longfat.cli.tables import plain_table, print_table
@@ -153,12 +154,13 @@ def _ratio(spread: Any) -> dict[str, float]:
 
 
 @click.command()
-@click.argument("study", metavar="STUDY")
+@click.argument("study", metavar="STUDY", shell_complete=complete_study)
 @click.option(
     "--case",
     "names",
     multiple=True,
     metavar="NAME",
+    shell_complete=complete_case,
     help="Plan this case only, or those that a pattern such as 'cubic-*' fits; repeatable.",
 )
 @click.option(

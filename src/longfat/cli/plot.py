@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from longfat.cli.completion import complete_folder
 from longfat.cli.console import stderr
 from longfat.errors import InputError
 from longfat.model.units import parse_time_s
@@ -15,7 +16,13 @@ from longfat.output.report.plots import PlotFiles, Wish, plot_reports, plot_runs
 
 
 @click.command()
-@click.argument("sources", nargs=-1, type=click.Path(path_type=Path), metavar="RUN...")
+@click.argument(
+    "sources",
+    nargs=-1,
+    type=click.Path(path_type=Path),
+    metavar="RUN...",
+    shell_complete=complete_folder,
+)
 @click.option("--iperf", is_flag=True, help="Take reports of `iperf3 -J` in place of runs.")
 @click.option("--flow", "flows", multiple=True, metavar="NAME", help="Draw this flow; repeatable.")
 @click.option(

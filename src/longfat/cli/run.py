@@ -11,6 +11,7 @@ import click
 from rich.text import Text
 
 from longfat.analysis.verdict import judge
+from longfat.cli.completion import complete_case, complete_study
 from longfat.cli.console import stderr, stdout
 from longfat.cli.failures import failures_json, tell_failures
 from longfat.cli.progress import CaseProgress
@@ -42,12 +43,15 @@ _PEM = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command()
-@click.argument("studies", nargs=-1, required=True, metavar="STUDY...")
+@click.argument(
+    "studies", nargs=-1, required=True, metavar="STUDY...", shell_complete=complete_study
+)
 @click.option(
     "--case",
     "names",
     multiple=True,
     metavar="NAME",
+    shell_complete=complete_case,
     help="Run this case only, or those that a pattern such as 'cubic-*' fits; repeatable.",
 )
 @click.option(

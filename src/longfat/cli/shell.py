@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from longfat.cli.completion import complete_case, complete_study
 from longfat.engine.machine.pace import LEAST_FACTOR, MOST_FACTOR
 from longfat.live.shell import hold, open_live, plan_session, run_script
 from longfat.live.shell.terminal import end_orderly
@@ -19,9 +20,14 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("network", required=False)
+@click.argument("network", required=False, shell_complete=complete_study)
 @click.argument("node", default=ROOT_NAMESPACE)
-@click.option("--case", metavar="NAME", help="Open this case of the study, with its own lines.")
+@click.option(
+    "--case",
+    metavar="NAME",
+    shell_complete=complete_case,
+    help="Open this case of the study, with its own lines.",
+)
 @click.option("--kernel", metavar="VERSION", help="Use this kernel in place of the study's.")
 @click.option(
     "--seed",

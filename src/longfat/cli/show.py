@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 from rich.markdown import Markdown
 
+from longfat.cli.completion import complete_study
 from longfat.cli.console import stdout
 from longfat.errors import InputError
 from longfat.study import STUDY_FILE
@@ -37,7 +38,7 @@ _NO_QUESTION = ("answer", "answers", "the answer", "solution")
 
 
 @click.command()
-@click.argument("lab", metavar="LAB")
+@click.argument("lab", metavar="LAB", shell_complete=complete_study)
 @click.option(
     "--study", "as_study", is_flag=True, help="Print the study file in place of the text."
 )

@@ -10,6 +10,7 @@ import click
 from rich.text import Text
 
 from longfat.analysis.verdict import judge
+from longfat.cli.completion import complete_case, complete_study
 from longfat.cli.console import stderr, stdout
 from longfat.common.suggest import listed, nearest
 from longfat.engine.machine.pace import LEAST_FACTOR, MOST_FACTOR
@@ -51,10 +52,11 @@ class _Window(click.ParamType[float]):
 
 
 @click.command()
-@click.argument("study")
+@click.argument("study", shell_complete=complete_study)
 @click.option(
     "--case",
     "names",
+    shell_complete=complete_case,
     multiple=True,
     metavar="NAME",
     help="Watch this case only; repeatable. Without it: all, one after the other.",

@@ -1,0 +1,62 @@
+"""`longfat completion`: what Tab offers, asked of a real bash with its script."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_run import longfat
+from tests.paths import REPOSITORY
+
+PRESS_TAB = """\
+eval "$({longfat} completion bash)"
+COMP_WORDS=(longfat {words})
+COMP_CWORD={last}
+_longfat_completion {longfat}
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+
+
+def offered(words: list[str], *, cwd: Path) -> list[str]:
+    """Return what bash offers when Tab is pressed behind the last word, which may be empty."""
+    program = REPOSITORY / ".venv/bin/longfat"
+    typed = " ".join(word or "''" for word in words)
+    script = PRESS_TAB.format(longfat=program, words=typed, last=len(words))
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=cwd, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["rep"], ["reproduce"]),
+        (["run", "lab2"], ["lab20", "lab21", "lab24", "lab25", "lab26"]),
+        (["run", "m"], ["mine/", "my.yaml"]),
+        (["run", "mine/"], ["mine/study"]),
+        (["run", "lab08", "--case", ""], ["unshaped", "default", "tuned"]),
+        (["run", "lab08", "nothing", "--case", "d"], ["default"]),
+        (["show", "lab08x"], []),
+        (["diagnose", "mine/"], ["mine/study/"]),
+        (["kernel", "b"], ["build"]),
+        (["run", "lab08", "--no-r"], ["--no-report"]),
+    ],
+)
+def test_tab_offers(words: list[str], found: list[str], tmp_path: Path) -> None:
+    study = tmp_path / "mine/study"
+    study.mkdir(parents=True)
+    (study / "study.yaml").write_text("title: x\n")
+    (tmp_path / "my.yaml").write_text("title: x\n")
+    (tmp_path / "my.txt").write_text("")
+    assert offered(words, cwd=tmp_path) == found
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_has_a_script(shell: str, tmp_path: Path) -> None:
+    done = longfat("completion", shell, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "_LONGFAT_COMPLETE" in done.stdout
