@@ -22,7 +22,7 @@ from longfat.model.case import Case
 from longfat.model.network import ROOT_NAMESPACE, Network
 from longfat.model.probes import Capture
 from longfat.study import Study, read_study
-from longfat.study.labs import Lab, all_labs, find_lab
+from longfat.study.labs import StudyFolder, all_labs, find_lab
 
 pytestmark = pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
 
@@ -32,18 +32,18 @@ _INTERFACE = re.compile(r"\b[a-z]+\d+-eth\d+\b")
 _RUN = re.compile(r"(?P<case>[\w-]+)-seed\d+")
 
 
-def test_every_lab_has_a_text(lab: Lab) -> None:
+def test_every_lab_has_a_text(lab: StudyFolder) -> None:
     text = _text(lab)
     assert text.startswith(f"# {_study(lab).title}\n")
 
 
-def test_the_network_is_placed_once(lab: Lab) -> None:
+def test_the_network_is_placed_once(lab: StudyFolder) -> None:
     text = _text(lab)
     assert text.count("[network]") == 1
     assert "\n\n[network]\n\n" in text
 
 
-def test_the_drawing_names_all_interfaces_and_addresses(lab: Lab) -> None:
+def test_the_drawing_names_all_interfaces_and_addresses(lab: StudyFolder) -> None:
     network = _study_network(lab)
     drawing = next(lines for info, lines in _blocks(lab) if info == "text")
     drawn = "\n".join(drawing)
@@ -52,7 +52,7 @@ def test_the_drawing_names_all_interfaces_and_addresses(lab: Lab) -> None:
         assert network.host_addresses()[host.name] in drawn
 
 
-def test_answers_are_folded_away(lab: Lab) -> None:
+def test_answers_are_folded_away(lab: StudyFolder) -> None:
     text = _text(lab)
     opened = re.findall(r"^<details><summary>Answer</summary>\n\n\S", text, re.MULTILINE)
     closed = re.findall(r"\S\n\n</details>$", text, re.MULTILINE)
@@ -71,7 +71,7 @@ def test_answers_are_folded_away(lab: Lab) -> None:
     )
 
 
-def test_lines_at_nodes_are_the_study_s(lab: Lab) -> None:
+def test_lines_at_nodes_are_the_study_s(lab: StudyFolder) -> None:
     study = _study(lab)
     known = {
         (command.node, command.line)
@@ -96,7 +96,7 @@ def test_lines_at_nodes_are_the_study_s(lab: Lab) -> None:
     assert found
 
 
-def test_every_line_of_the_study_is_in_the_text(lab: Lab) -> None:
+def test_every_line_of_the_study_is_in_the_text(lab: StudyFolder) -> None:
     typed = {
         (node, line)
         for info, lines in _blocks(lab)
@@ -109,7 +109,7 @@ def test_every_line_of_the_study_is_in_the_text(lab: Lab) -> None:
             assert (command.node, command.line) in typed
 
 
-def test_longfat_commands_exist(lab: Lab) -> None:
+def test_longfat_commands_exist(lab: StudyFolder) -> None:
     found = [
         line
         for info, lines in _blocks(lab)
@@ -124,7 +124,7 @@ def test_longfat_commands_exist(lab: Lab) -> None:
         _check_command(argv, lab)
 
 
-def _check_command(argv: list[str], lab: Lab) -> None:
+def _check_command(argv: list[str], lab: StudyFolder) -> None:
     line = shlex.join(argv)
     command = commands.get_command(click.Context(commands), argv[1])
     assert command is not None, f"{line}: there is no such subcommand"
@@ -157,7 +157,7 @@ def _values(given: dict[str, Any], several: str, one: str) -> list[Any]:
     return [*given.get(several, ()), *([given[one]] if given.get(one) else [])]
 
 
-def _meant(name: str, lab: Lab) -> Lab:
+def _meant(name: str, lab: StudyFolder) -> StudyFolder:
     # mine.yaml is the copy of the study that the text has just had made.
     return lab if name == "mine.yaml" else find_lab(name)
 
@@ -179,7 +179,7 @@ def _traffic_lines(case: Case) -> set[tuple[str, str]]:
     return found
 
 
-def _blocks(lab: Lab) -> list[tuple[str, list[str]]]:
+def _blocks(lab: StudyFolder) -> list[tuple[str, list[str]]]:
     return [
         (token.info.strip(), [line.strip() for line in token.content.splitlines() if line.strip()])
         for token in MarkdownIt("commonmark").parse(_text(lab))
@@ -187,16 +187,16 @@ def _blocks(lab: Lab) -> list[tuple[str, list[str]]]:
     ]
 
 
-def _text(lab: Lab) -> str:
+def _text(lab: StudyFolder) -> str:
     assert lab.text_file is not None, f"{lab.name} has no text"
     return lab.text_file.read_text(encoding="utf-8")
 
 
-def _study(lab: Lab) -> Study:
+def _study(lab: StudyFolder) -> Study:
     return read_study(lab.study_file)
 
 
-def _study_network(lab: Lab) -> Network:
+def _study_network(lab: StudyFolder) -> Network:
     """Return the network that is drawn: cases may differ in what nodes and links do to packets."""
     networks = [planned.case.network for planned in _study(lab).cases.values()]
     first = networks[0]

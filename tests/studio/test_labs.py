@@ -9,11 +9,11 @@ from starlette.testclient import TestClient
 
 from longfat.output.report.text import page_text
 from longfat.study import read_study
-from longfat.study.labs import Lab, all_labs
+from longfat.study.labs import StudyFolder, all_labs
 
 
 @pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
-def test_every_step_of_a_text_can_be_run(client: TestClient, lab: Lab) -> None:
+def test_every_step_of_a_text_can_be_run(client: TestClient, lab: StudyFolder) -> None:
     found = client.get(f"/api/labs/{lab.name}").json()
     assert found["title"] == read_study(lab.folder).title
     assert lab.text_file is not None

@@ -6,14 +6,15 @@ import pytest
 
 from longfat.errors import InputError
 from longfat.study import read_study
-from longfat.study.reproduced import Experiment, all_experiments, find_experiments
+from longfat.study.labs import StudyFolder
+from longfat.study.reproduced import all_experiments, find_experiments
 
 WITHOUT_AN_ADDRESS = {"ten-flows"}
 """Experiments whose data have no public address that is known."""
 
 
 @pytest.mark.parametrize("experiment", all_experiments().values(), ids=lambda one: one.name)
-def test_an_experiment_names_its_source(experiment: Experiment) -> None:
+def test_an_experiment_names_its_source(experiment: StudyFolder) -> None:
     study = read_study(experiment.study_file)
     assert study.name == experiment.name
     assert study.published is not None

@@ -13,14 +13,14 @@ from rich.text import Text
 from longfat.cli.console import stdout
 from longfat.execution.compile import expected_virtual_s
 from longfat.study import Study, read_study
-from longfat.study.labs import Lab, all_labs
+from longfat.study.labs import StudyFolder, all_labs
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
     """A lab and what its study says."""
 
-    lab: Lab
+    lab: StudyFolder
     study: Study
 
     @property

@@ -17,7 +17,7 @@ from longfat.cli.completion import complete_study
 from longfat.cli.console import stdout
 from longfat.errors import InputError
 from longfat.study import STUDY_FILE
-from longfat.study.labs import Lab, find_lab
+from longfat.study.labs import StudyFolder, find_lab
 from longfat.study.text import NETWORK_LINE, read_text
 
 # Longer lines are hard to read.
@@ -103,8 +103,8 @@ def _question(summary: str) -> str:
     return "" if text.lower().rstrip(".:?") in _NO_QUESTION else text
 
 
-def _find(name: str) -> Lab:
+def _find(name: str) -> StudyFolder:
     folder = Path(name)
     if (folder / STUDY_FILE).is_file():
-        return Lab(name=folder.resolve().name, folder=folder)
+        return StudyFolder(name=folder.resolve().name, folder=folder)
     return find_lab(name)

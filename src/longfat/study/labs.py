@@ -17,8 +17,8 @@ from longfat.study.text import find_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lab:
-    """A lab.
+class StudyFolder:
+    """A lab, or another study that comes with longfat.
 
     Attributes:
         name: its folder's name.
@@ -39,7 +39,7 @@ class Lab:
         return find_text(self.folder)
 
 
-def all_labs() -> tuple[Lab, ...]:
+def all_labs() -> tuple[StudyFolder, ...]:
     """Return the labs, by name: longfat's, and those of plug-ins.
 
     Raises:
@@ -51,7 +51,7 @@ def all_labs() -> tuple[Lab, ...]:
         places += [Path(file).parent] if file else []
     folders = sorted((folder for place in places for folder in place.iterdir()), key=_name_of)
     return tuple(
-        Lab(name=folder.name, folder=folder)
+        StudyFolder(name=folder.name, folder=folder)
         for folder in folders
         if (folder / STUDY_FILE).is_file()
     )
@@ -61,7 +61,7 @@ def _name_of(folder: Path) -> str:
     return folder.name
 
 
-def find_lab(name: str) -> Lab:
+def find_lab(name: str) -> StudyFolder:
     """Return the lab of a name.
 
     Raises:

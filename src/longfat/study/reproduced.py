@@ -6,40 +6,14 @@ figures and their source, and a text on what is known of its set-up.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-
 from longfat.common import resources
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.study import STUDY_FILE
-from longfat.study.text import find_text
+from longfat.study.labs import StudyFolder
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Experiment:
-    """A published experiment.
-
-    Attributes:
-        name: its folder's name.
-        folder: its folder.
-    """
-
-    name: str
-    folder: Path
-
-    @property
-    def study_file(self) -> Path:
-        """Return its study file."""
-        return self.folder / STUDY_FILE
-
-    @property
-    def text_file(self) -> Path | None:
-        """Return its text, or None if it has none."""
-        return find_text(self.folder)
-
-
-def all_experiments() -> dict[str, Experiment]:
+def all_experiments() -> dict[str, StudyFolder]:
     """Return the published experiments by name, in the order of their names.
 
     Raises:
@@ -47,13 +21,13 @@ def all_experiments() -> dict[str, Experiment]:
     """
     folders = sorted((resources.folder("studies") / "reproduced").iterdir())
     return {
-        folder.name: Experiment(name=folder.name, folder=folder)
+        folder.name: StudyFolder(name=folder.name, folder=folder)
         for folder in folders
         if (folder / STUDY_FILE).is_file()
     }
 
 
-def find_experiments(names: tuple[str, ...]) -> tuple[Experiment, ...]:
+def find_experiments(names: tuple[str, ...]) -> tuple[StudyFolder, ...]:
     """Return the experiments of these names, each once, in the order of the names.
 
     Raises:
