@@ -61,6 +61,7 @@ html_show_sourcelink = False
 myst_enable_extensions = ["attrs_inline"]
 myst_heading_anchors = 4
 autodoc_typehints = "none"
+default_role = "code"
 autodoc_member_order = "bysource"
 suppress_warnings = ["myst.header"]
 pygments_style = "friendly"
@@ -156,8 +157,12 @@ def command_pages(group: click.Group) -> str:
     """
     lines = ["# Commands", "", "What `--help` of each command prints.", ""]
     for words, command in _walk(group, ("longfat",)):
-        context = click.Context(command, info_name=" ".join(words))
-        context.max_content_width = 92
+        context = click.Context(
+            command,
+            info_name=" ".join(words),
+            max_content_width=92,
+            help_option_names=["-h", "--help"],
+        )
         level = "#" * min(1 + len(words), 3)
         lines += [f"{level} {' '.join(words)}", "", "```text", command.get_help(context), "```", ""]
     return "\n".join(lines)
@@ -196,7 +201,7 @@ def write_source(folder: Path, *, top: Path = _TOP) -> None:
     (folder / "commands.md").write_text(command_pages(commands), encoding="utf-8")
     (folder / "api.md").write_text(_API, encoding="utf-8")
     (folder / "conf.py").write_text(_CONFIGURATION.format(version=__version__), encoding="utf-8")
-    labs = [name for name in names.values() if name.startswith("labs/")]
+    labs = [_lab_entry(file, name, top) for file, name in names.items() if name[:5] == "labs/"]
     studies = [name for name in names.values() if name.startswith("studies/")]
     with (folder / "index.md").open("a", encoding="utf-8") as index:
         for caption, chosen in (
@@ -206,6 +211,13 @@ def write_source(folder: Path, *, top: Path = _TOP) -> None:
             ("Explanation", (*EXPLANATION, *studies)),
         ):
             index.write(_contents(caption, chosen))
+
+
+def _lab_entry(file: str, name: str, top: Path) -> str:
+    """Return a lab's line in the contents: its number, its title, and its page."""
+    title = (top / file).read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+    number = re.search(r"lab0*([0-9]+)$", name)
+    return f"{f'{number[1]}. ' if number else ''}{title} <{name}>"
 
 
 def _contents(caption: str, names: Iterable[str]) -> str:

@@ -2,7 +2,8 @@
 
 A *study* yields *cases*; running a case boots a *machine* (a User-Mode Linux
 kernel with a virtual clock), builds a *network* inside and plays the case's
-*flows*; what comes out is a *run*. docs/architecture.md shows the rooms.
+*flows*; what comes out is a *run*. docs/architecture.md shows how the
+code is divided.
 """
 
 from importlib import import_module
