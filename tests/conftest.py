@@ -1,4 +1,4 @@
-"""What the tests of several parts share: a real kernel, small networks, and a booted shell script."""
+"""What many tests share: a real kernel, small networks, and a booted shell script."""
 
 from __future__ import annotations
 
