@@ -34,6 +34,11 @@ def test_a_study_of_ours_is_good(path: Path) -> None:
     assert problems(YAML(typ="safe").load(path.read_text())) == []
 
 
+def test_a_number_may_be_a_text() -> None:
+    requests = {"requests": "h1 -> h2", "size": 100000}
+    assert problems(study(flows={"web": requests})) == []
+
+
 def study(**fields: Any) -> dict[str, Any]:
     network = {
         "hosts": {"h1": "10.0.0.1/8", "h2": "10.0.0.2/8"},

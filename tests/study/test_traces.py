@@ -35,6 +35,16 @@ def wrong(link: str, folder: Path, *, more: str = "") -> tuple[str, str]:
     return error(f"{HEAD}  links: [[h1, s1], [s1, h2, {link}]]\n{FLOWS}{more}", folder)
 
 
+def test_the_cases_of_a_grid_have_their_traces(tmp_path: Path) -> None:
+    (tmp_path / "up.trace").write_text("1\n2\n")
+    (tmp_path / "down.trace").write_text("3\n")
+    text = f"{HEAD}  links: [[h1, s1], [s1, h2, {{trace: $<which>}}]]\n{FLOWS}"
+    found = read(f"{text}grid: {{which: [up.trace, down.trace]}}\n", tmp_path).cases.values()
+    assert [one.case.files[0].content for one in found] == [b"1\n2\n", b"3\n"]
+    message = "there is no such file"
+    assert message in error(f"{text}grid: {{which: [up.trace, none.trace]}}\n", tmp_path)[1]
+
+
 def test_a_trace_beside_the_study_goes_into_the_case(tmp_path: Path) -> None:
     (tmp_path / "up.trace").write_text("1\n2\n")
     case = case_of("{delay: 5ms, to: {h2: {trace: up.trace, qdisc: codel}}}", tmp_path)

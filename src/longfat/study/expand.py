@@ -74,8 +74,8 @@ class _KernelVersion(Text):
         return text
 
     def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of versions; YAML takes some for numbers."""
-        return {"type": ["string", "number"], "examples": [self.example, NEWEST]}
+        """Return the JSON Schema of versions."""
+        return {**Text.schema(self), "examples": [self.example, NEWEST]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +107,7 @@ class Settings:
     memory_bytes: int = declare(
         Size(least=128 * 1024**2, most=1024**4),
         default=DEFAULT_MEMORY_BYTES,
-        label="ResultCache",
+        label="Memory",
         help="the machine's memory",
     )
     network: Network | None = None

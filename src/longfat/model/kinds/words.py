@@ -63,7 +63,8 @@ class Text(Kind[str]):
         return value
 
     def schema(self) -> dict[str, Any]:
-        return {"type": "string", "examples": [self.example]}
+        # The reader takes what was typed: a number without quotes is a text, too.
+        return {"type": ["string", "number"], "examples": [self.example]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,12 @@ from longfat.study.grid.templates import Text, has_expression, read_template, re
 from longfat.study.model import Grid, Parameter, Planned
 from longfat.study.node import Node
 
-_ATTRIBUTES = {**{name: name for name in SETTINGS}, "memory": "memory_bytes"}
+# What each field is among the settings; a network's links name traces beside the study.
+_ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
+    **{name: (name,) for name in SETTINGS},
+    "memory": ("memory_bytes",),
+    "network": ("network", "traces"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,24 +119,19 @@ class _Part:
         self.names = self._template.names
         self.parameters = axes.parameters_of(self.names)
         self._at = tuple(i for i, one in enumerate(axes.values) if one in self.parameters)
-        self._read: dict[Combination, Any] = {}
+        self._read: dict[Combination, Mapping[str, Any]] = {}
 
     def names_at(self, place: Place | None) -> tuple[str, ...]:
         """Return the names in the expressions of the text that stands at a place."""
         return () if place is None else self._template.places.get((place.line, place.column), ())
 
-    @property
-    def attribute(self) -> str:
-        """Return what the field is called among the settings."""
-        return _ATTRIBUTES[self._name]
-
-    def read(self, combination: Combination, bindings: Bindings) -> Any:
-        """Return what the field is in a combination."""
+    def read(self, combination: Combination, bindings: Bindings) -> Mapping[str, Any]:
+        """Return what the field is in a combination, by the attributes of the settings."""
         key = tuple(combination[i] for i in self._at)
         if key not in self._read:
             node = self._template.fill(bindings)
             settings = read_settings({self._name: node}, Settings(), beside=self._beside)
-            self._read[key] = getattr(settings, self.attribute)
+            self._read[key] = {name: getattr(settings, name) for name in _ATTRIBUTES[self._name]}
         return self._read[key]
 
 
@@ -150,7 +150,7 @@ class _Maker:
         try:
             for part in self.parts:
                 concerned = part.parameters
-                values[part.attribute] = part.read(combination, bindings)
+                values |= part.read(combination, bindings)
             concerned = tuple(dict.fromkeys(p for part in self.parts for p in part.parameters))
             title = name if self.title is None else self.title.fill(bindings, shown=True)
             planned = plan_case(name, Settings(**values), title=title, node=self.root)
