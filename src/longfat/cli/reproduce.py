@@ -123,12 +123,13 @@ def _list(*, as_json: bool) -> None:
         return
     table = plain_table("experiment", "title", "published", "figures", "virtual s")
     table.columns[-2].justify = table.columns[-1].justify = "right"
+    table.columns[1].no_wrap = False
     for study in studies:
         entry = _listed(study)
         table.add_row(
             Text(study.name, style="bold"),
             Text(study.title),
-            Text(entry["published"]),
+            Text("" if study.published is None else study.published.short_citation),
             str(entry["figures"]),
             f"{entry['virtual_s']:,.0f}",
         )

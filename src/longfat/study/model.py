@@ -118,6 +118,15 @@ class Published:
         parts = (self.authors, self.source, "" if self.year is None else str(self.year))
         return ", ".join(part for part in parts if part)
 
+    @property
+    def short_citation(self) -> str:
+        """Return the first author and the year; the source, if it says them itself."""
+        if not self.authors:
+            return self.source
+        first, more, _ = self.authors.partition(",")
+        year = "" if self.year is None else f" {self.year}"
+        return f"{first}{' and others' if more else ''}{year}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
