@@ -15,7 +15,7 @@ from longfat.common.guard import Guarded
 from longfat.engine.kernel import cache, locate, recipe, toolchain
 from longfat.engine.kernel._find import find
 from longfat.engine.kernel.installed import wheel_of
-from longfat.engine.kernel.job import PRODUCT, Job, check_release
+from longfat.engine.kernel.job import BUILD_LOG, PRODUCT, Job, check_release
 from longfat.engine.kernel.manifest import Kernel
 from longfat.engine.kernel.output import lines_of
 from longfat.engine.kernel.progress import Progress, Report, Step
@@ -186,10 +186,21 @@ def _run(job: Job, *, report: Report) -> Kernel:
                     case {"progress": {"step": step, "done": done, "total": total}}:
                         report(Step(step), done, total)
                     case {"failed": {"kind": kind, "message": text, "hint": hint}}:
+                        _keep_log(job, text)
                         raise (InputError(text) if kind == "input" else HostError(text, hint=hint))
                     case {"done": _}:
                         return cache.put(scratch / PRODUCT, digest=job.digest)
     raise AssertionError("the worker's messages ended without an end")
+
+
+def _keep_log(job: Job, message: str) -> None:
+    """Keep the log of a failed build, if the message names it.
+
+    The worker does not: when longfat is killed, it sees its compiler die, and a log would stay.
+    """
+    if job.log in message:
+        Path(job.log).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(Path(job.scratch) / BUILD_LOG, job.log)
 
 
 def _messages(fd: int, guarded: Guarded) -> Iterator[dict[str, Any]]:

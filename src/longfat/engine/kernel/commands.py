@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +17,7 @@ class Log:
 
     Args:
         path: the log while the build runs.
-        kept_as: where it goes if the build fails.
+        kept_as: where whoever started the build keeps it if the build fails.
         env: the environment of every command.
     """
 
@@ -50,7 +49,7 @@ class Log:
 
         Raises:
             HostError: it failed; the message has its last lines and
-                names the log, which is kept.
+                names the log that is kept.
         """
         said = []
         with (
@@ -79,9 +78,7 @@ class Log:
         return "".join(said)
 
     def _failure(self, doing: str, said: list[str]) -> HostError:
-        self._kept_as.parent.mkdir(parents=True, exist_ok=True)
         last = "".join(f"\n    {line.rstrip()}" for line in said[-_LAST_LINES:])
         if any("No space left on device" in line for line in said):
             return HostError(f"{doing} failed: the disk is full ({self._path.parent})")
-        shutil.copyfile(self._path, self._kept_as)
         return HostError(f"{doing} failed:{last}\n  the whole log: {self._kept_as}")

@@ -10,6 +10,9 @@ from longfat.common.decoding import decode, parse_json
 from longfat.engine.kernel.version import matches
 from longfat.errors import InputError
 
+BUILD_LOG = "build.log"
+"""What the log of the build is called in the scratch folder."""
+
 PRODUCT = "product"
 """The folder, in the job's scratch folder, where the finished kernel is."""
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from longfat.common.checksum import file_digest, write_sums
 from longfat.engine.kernel import configure, make, manifest, patch, recipe, toolchain, unpack
 from longfat.engine.kernel.commands import Log
-from longfat.engine.kernel.job import PRODUCT, Job, check_release
+from longfat.engine.kernel.job import BUILD_LOG, PRODUCT, Job, check_release
 from longfat.engine.kernel.progress import Step
 from longfat.engine.kernel.source import Source
 from longfat.engine.kernel.version import series
@@ -72,7 +72,7 @@ def _build(job: Job) -> None:
     if ours.digest != job.recipe_digest:
         raise HostError("the kernel recipe was changed while the build began; build again")
     environment = toolchain.environment(temporary=temporary)
-    log = Log(scratch / "build.log", kept_as=Path(job.log), env=environment)
+    log = Log(scratch / BUILD_LOG, kept_as=Path(job.log), env=environment)
     # Shims first: they take no time, and may not compile.
     for shim in ours.shims:
         make.compile_shim(shim, to=product / f"{shim.stem}.so", log=log)
