@@ -67,8 +67,8 @@ class Tool:
 
 def format_tools(runs: Iterable[Run]) -> list[str]:
     """Return the tools of runs as a reader is told of them; those of no version are left out."""
-    tools = {(name, tool) for run in runs for name, tool in run.tools.items()}
-    return sorted(f"{name}: {tool.version}" for name, tool in tools if tool.version)
+    tools = {(name, tool.version) for run in runs for name, tool in run.tools.items()}
+    return sorted(f"{name}: {version}" for name, version in tools if version)
 
 
 def result_key(case_digest: str, *, kernel_digest: str, tools: Mapping[str, Tool]) -> str:
