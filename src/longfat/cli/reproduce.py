@@ -137,7 +137,7 @@ def _list(*, as_json: bool) -> None:
 
 
 def _listed(study: Study) -> dict[str, Any]:
-    """Return what the list tells of an experiment; its virtual time is that of all its runs."""
+    """Return what the list shows of an experiment; its virtual time is that of all its runs."""
     published = study.published
     seeded = (case for planned in study.cases.values() for case in planned.seeded())
     return {

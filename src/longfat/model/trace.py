@@ -44,7 +44,7 @@ _S = 10**9
 _LONGEST_NS = 86_400 * _S
 # A packet of IPv4 and mahimahi's 4 bytes, of a frame with its header of 14.
 _EXTRA_BYTES = 4 - 14
-# 80 Gbit/s: the kernel reckons in 10^-9 bytes with 64 bits, and takes less than twice that.
+# 80 Gbit/s: the kernel computes in 10^-9 bytes with 64 bits, and takes less than twice that.
 _MOST_BYTES_PER_S = 10**10
 _PARQUET = b"PAR1"
 

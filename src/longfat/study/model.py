@@ -101,7 +101,7 @@ class Published:
         authors: who published it; empty if the source says so itself.
         year: when; None if the source says so itself.
         address: where the data are, as a URL; empty if nowhere.
-        place: where in the source the figures are: tables, figures, files; empty if not told.
+        place: where in the source the figures are: tables, figures, files; empty if not given.
         figures: the numbers, in the file's order.
     """
 

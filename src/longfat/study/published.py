@@ -28,7 +28,7 @@ def read_published(node: Node, known: Known) -> Published:
     """Read what was published.
 
     Args:
-        node: a mapping: a source and what tells more of it, figures by case, and explanations.
+        node: a mapping: a source with its fields, figures by case, and explanations.
         known: the metrics of each case, as `known_metrics` returns them.
 
     Raises:

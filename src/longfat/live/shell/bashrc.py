@@ -30,7 +30,7 @@ def bashrc(network: Network, *, session: str, notes: bool = False) -> str:
     Args:
         network: the network that the shells are in.
         session: what `longfat attach` calls the session; "" if nobody can attach.
-        notes: whoever holds the terminal is told of each line that is typed, by a control
+        notes: whoever holds the terminal gets each line that is typed, by a control
             sequence: `NOTE`, the time as bash's EPOCHREALTIME has it, the line with its number
             in the history, and `NOTE_END`.
     """

@@ -1,4 +1,4 @@
-"""The rate that an installed qdisc limits to, as the kernel tells it in TCA_OPTIONS.
+"""The rate that an installed qdisc limits to, as the kernel returns it in TCA_OPTIONS.
 
 Whoever installed it: a link's properties, a set-up line, or a line that was typed.
 

@@ -24,7 +24,7 @@ from longfat.output.report.values import BAND, MISSING, band_text
 from longfat.study.timing import format_testbed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
 
 def fidelity_markdown(studies: Sequence[StudyFidelity]) -> str:
@@ -138,8 +138,7 @@ def _settings(main: StudyFidelity, others: Sequence[StudyFidelity]) -> list[str]
         "fast. Medians, where there are several seeds.",
         "",
     ]
-    rules = ["---:" if index >= 2 else "---" for index in range(len(heads))]
-    return lines + [f"| {' | '.join(cells)} |" for cells in (heads, rules, *rows)]
+    return lines + _markdown(heads, rows, numbers=range(2, len(heads)))
 
 
 def _table(figures: Sequence[FigureFidelity], notes: dict[str, int]) -> list[str]:
@@ -148,9 +147,15 @@ def _table(figures: Sequence[FigureFidelity], notes: dict[str, int]) -> list[str
     with_band = any(f.comparison.inside_band is not None for f in figures)
     heads = ["case", "metric", "published", "ours", *([BAND] if with_band else [])]
     heads += ["seeds", "ratio", "verdict"]
-    numbers = range(2, len(heads) - 1)
-    rules = ["---:" if index in numbers else "---" for index in range(len(heads))]
     rows = [_row(figure, with_band=with_band, notes=notes) for figure in figures]
+    return _markdown(heads, rows, numbers=range(2, len(heads) - 1))
+
+
+def _markdown(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Container[int]
+) -> list[str]:
+    """Return the lines of a table, of whose columns some hold numbers."""
+    rules = ["---:" if index in numbers else "---" for index in range(len(heads))]
     return [f"| {' | '.join(cells)} |" for cells in (heads, rules, *rows)]
 
 

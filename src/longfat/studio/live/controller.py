@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 from longfat.common.suggest import listed
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.live import Network
-from longfat.model.flow_path import egress_interfaces, sender_and_receiver
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.output.watch.plan import queue_limits
 from longfat.studio.live.clock_controller import ClockController, ClockFace
 from longfat.studio.live.commands import run_line
 from longfat.studio.live.drawn_network import Drawn, read_drawing
+from longfat.studio.live.levels import capacity_bps
 from longfat.studio.live.messages import MOST_ROWS, MOST_STEP_S, Order, pace_of
 from longfat.studio.live.probe_reader import ProbeReader
 from longfat.studio.live.reconcile import Reconciliation
@@ -30,7 +30,6 @@ from longfat.studio.live.terminals import Terminals
 
 if TYPE_CHECKING:
     from longfat.model.case import Case
-    from longfat.model.traffic import Bulk
     from longfat.studio.live.broadcast import Listeners, Said
 
 _LOOK_EVERY_S = 0.05
@@ -270,14 +269,12 @@ class SessionController:
         unlimited = [
             flow.name
             for flow in case.bulk_flows
-            if not flow.udp and flow.rate_bps is None and not self._limits(case, flow)
+            if not flow.udp
+            and flow.rate_bps is None
+            and capacity_bps(case, flow, self._looking.installed_bps) is None
         ]
         if unlimited:
             self._listeners.message("warning", _UNLIMITED.format(listed(unlimited)), about="run")
-
-    def _limits(self, case: Case, flow: Bulk) -> bool:
-        ends = egress_interfaces(case.network, *sender_and_receiver(flow)) or []
-        return any(name in self._looking.installed_bps for _, name in ends)
 
     def _end_recording(self) -> None:
         self._recordings.end(self._looking)

@@ -23,7 +23,7 @@ class EventPlayer:
     Args:
         case: the case whose events they are.
         start_s: the start of its traffic, in seconds of virtual time since boot.
-        end_of: tells when a flow has ended, likewise; None as long as it has not.
+        end_of: returns when a flow has ended, likewise; None as long as it has not.
     """
 
     def __init__(
@@ -56,13 +56,17 @@ class EventPlayer:
         Raises:
             MachineError: the machine has ended.
         """
-        due = [
-            (time_s, number)
-            for number, step in enumerate(self._steps)
-            if (time_s := self._time_s(step)) is not None and time_s <= network.clock.now + _EARLY_S
-        ]
-        played = [self._steps[number] for _, number in sorted(due)]
-        self._steps = [step for step in self._steps if step not in played]
+        until_s = network.clock.now + _EARLY_S
+        due: list[tuple[float, int, Step]] = []
+        later: list[Step] = []
+        for number, step in enumerate(self._steps):
+            time_s = self._time_s(step)
+            if time_s is not None and time_s <= until_s:
+                due.append((time_s, number, step))
+            else:
+                later.append(step)
+        self._steps = later
+        played = [step for _, _, step in sorted(due, key=lambda one: one[:2])]
         return [(step.words, self._type(step, network)) for step in played]
 
     def _time_s(self, step: Step) -> float | None:

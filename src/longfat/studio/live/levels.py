@@ -35,7 +35,7 @@ def path_levels(
     Yields:
         The quantity of a live series, what the level is called, and the level.
     """
-    rates = {_capacity_bps(case, flow, installed_bps) for flow in case.bulk_flows}
+    rates = {capacity_bps(case, flow, installed_bps) for flow in case.bulk_flows}
     rtts = {_idle_rtt_s(case, flow) for flow in case.bulk_flows} if knows_delays else set()
     rate_bps = rates.pop() if len(rates) == 1 else None
     rtt_s = rtts.pop() if len(rtts) == 1 else 0.0
@@ -48,7 +48,14 @@ def path_levels(
         yield "rtt_s", "idle path", rtt_s
 
 
-def _capacity_bps(case: Case, flow: Bulk, installed_bps: Mapping[str, float]) -> float | None:
+def capacity_bps(case: Case, flow: Bulk, installed_bps: Mapping[str, float]) -> float | None:
+    """Return the least rate on a flow's path, in bit/s; None where nothing limits it.
+
+    Args:
+        case: the case, as its network is now.
+        flow: one of its flows.
+        installed_bps: what interfaces are limited to now, in bit/s; others are not.
+    """
     ends = egress_interfaces(case.network, *sender_and_receiver(flow)) or []
     known = [installed_bps[name] for _, name in ends if name in installed_bps]
     return min(known, default=None)

@@ -279,9 +279,12 @@ class ProbeReader:
             mean_bps, raw_bps = (sum(one.mean_bps for one in got), sum(one.raw_bps for one in got))
             yield _info("tcp", name, "throughput_bps", "bit/s"), mean_bps
             yield _info("tcp", name, "throughput_raw_bps", "bit/s"), raw_bps
-        if told := [row for row, _ in streams if row["state"] != tcp.ENDED]:
-            yield _info("tcp", name, "rtt_s", "s"), sum(row["rtt_s"] for row in told) / len(told)
-            cwnd_bytes = sum(row["cwnd_bytes"] for row in told)
+        if living := [row for row, _ in streams if row["state"] != tcp.ENDED]:
+            yield (
+                _info("tcp", name, "rtt_s", "s"),
+                sum(row["rtt_s"] for row in living) / len(living),
+            )
+            cwnd_bytes = sum(row["cwnd_bytes"] for row in living)
             yield _info("tcp", name, "cwnd_bytes", "bytes"), cwnd_bytes
         resent = sum(self._resent[name].values()) + self._resent_before.get(name, 0)
         yield _info("tcp", name, "retransmits", "packets"), resent

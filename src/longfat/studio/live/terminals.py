@@ -54,11 +54,11 @@ class Terminal:
         fresh: what of it nobody was told yet.
         listeners: who looks at it, and whether they have come to be behind.
         is_told: all know that its shell has ended.
-        notes: lines that were typed and nobody was told of yet, with their times in seconds
+        notes: lines that were typed and are not taken yet, with their times in seconds
             of virtual time since boot.
         partial: the beginning of a note whose end has not come yet.
         ping: reads what pings print there.
-        replies: replies that nobody was told of yet.
+        replies: replies that are not taken yet.
     """
 
     number: int

@@ -1,6 +1,6 @@
 """The replies of a ping that was typed at a terminal, with their times.
 
-What it prints comes some time after it was printed. So a reply's time is reckoned: from when
+What it prints comes some time after it was printed. So a reply's time is computed from when
 the line was typed, the number of the request and the interval.
 """
 
