@@ -1,4 +1,4 @@
-"""The published experiments: each can be read, tells its source and has a text."""
+"""The published experiments: each can be read, names its source and has a text."""
 
 from __future__ import annotations
 

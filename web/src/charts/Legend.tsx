@@ -20,7 +20,7 @@ import { FAR } from "./livePlot";
 import { rangeOf, type ChartView } from "./view";
 
 const EVERY_MS = 250;
-/** What happened is told at the cursor within this share of the time that is shown. */
+/** What happened is shown at the cursor within this share of the time that is shown. */
 const NEAR = 0.01;
 
 interface LegendProps {

@@ -29,7 +29,7 @@ export interface PanelPlotOptions {
 const FEW = 40;
 
 const MOMENT = { width: 1, dash: [1, 3] };
-/** What happened is told at the cursor within this share of the time that is shown. */
+/** What happened is shown at the cursor within this share of the time that is shown. */
 const NEAR = 0.01;
 
 export class PanelPlot {

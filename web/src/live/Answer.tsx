@@ -4,7 +4,7 @@ import type { Recording } from "../api/types";
 import { useDock } from "./dockStore";
 import { hasFix, tryFix } from "./fix";
 
-/** So many flows are told of; the others stand in the tab. */
+/** So many flows are shown; the others stand in the tab. */
 const MOST = 2;
 
 interface AnswerProps {
@@ -16,12 +16,12 @@ interface AnswerProps {
 
 export function Answer({ documentId, recording, alive }: AnswerProps) {
   const show = useDock((state) => state.show);
-  const told = recording.flows.flatMap(({ name, advice }) => (advice === null ? [] : [{ name, advice }]));
-  if (recording.end_s === null || told.length === 0) return null;
-  const rest = told.length - MOST;
+  const diagnosed = recording.flows.flatMap(({ name, advice }) => (advice === null ? [] : [{ name, advice }]));
+  if (recording.end_s === null || diagnosed.length === 0) return null;
+  const rest = diagnosed.length - MOST;
   return (
     <section className="answer" aria-label="Result" aria-live="polite">
-      {told.slice(0, MOST).map(({ name, advice }) => (
+      {diagnosed.slice(0, MOST).map(({ name, advice }) => (
         <p key={name}>
           <strong>{advice.answer}</strong>
           <button type="button" className="small-button" title={advice.verdict} onClick={() => show("flows")}>
