@@ -35,12 +35,23 @@ class Said:
     """What a line said.
 
     Attributes:
+        node: where it ran.
+        line: the line.
         status: its exit status; None if it did not end by itself.
         text: its output and standard error, and why it was ended if it was.
     """
 
+    node: str
+    line: str
     status: int | None
     text: str
+
+    @property
+    def problem(self) -> str:
+        """What went wrong, with the line; empty if it ended with 0."""
+        if self.status == 0:
+            return ""
+        return f"{self.node}: `{self.line}`: {self.text.strip() or 'it failed, and said nothing'}"
 
 
 def run_line(
@@ -85,4 +96,4 @@ def run_line(
         session.signal(task, signal.SIGKILL)
         session.run_until(ended=[task])
     session.forget(task)
-    return Said(status=status, text=said.decode(errors="replace") + words)
+    return Said(node=node, line=line, status=status, text=said.decode(errors="replace") + words)

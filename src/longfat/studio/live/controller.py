@@ -236,9 +236,8 @@ class SessionController:
         if not case.flows:
             raise InputError("there is no flow to run: draw one from a host to another")
         for node, line in order.lines("lines") if "lines" in order.fields else ():
-            said = run_line(self._network, node, line)
-            if said.status != 0:
-                raise InputError(f"{node}: `{line}`: {said.text.strip() or 'it failed'}")
+            if problem := run_line(self._network, node, line).problem:
+                raise InputError(problem)
             self._by_hand.append(f"{node}: {line}")
         self._clock.go()
         self._looking.flush(sample=True)

@@ -79,7 +79,6 @@ class EventPlayer:
         else:
             self._lasting.add(step.event)
         for command in step.commands:
-            said = run_line(network, command.node, command.line)
-            if said.status != 0:
-                return f"{command.node}: `{command.line}`: {said.text.strip() or 'it failed'}"
+            if problem := run_line(network, command.node, command.line).problem:
+                return problem
         return ""

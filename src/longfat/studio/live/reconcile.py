@@ -91,10 +91,8 @@ class Reconciliation:
         done = len(self.drawn.case.setup)
         reasons: list[str] = []
         for command in new.case.setup[done:]:
-            said = run_line(self._network, command.node, command.line)
-            if said.status != 0:
-                words = said.text.strip() or "it said nothing"
-                reasons = [f"{command.node}: `{command.line}`: {words}"]
+            if problem := run_line(self._network, command.node, command.line).problem:
+                reasons = [problem]
                 break
             self._network.add_setup(command.node, command.line)
             self.changes.append(f"{command.node}: {command.line}")
