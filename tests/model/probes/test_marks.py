@@ -31,6 +31,14 @@ probes:
   queue: {of: s1-eth2, every: 50ms}
 """
 
+# What h2's kernel says of packets that came with a mark, when all traffic has ended.
+SEEN = r"""
+  seen:
+    program: h2 -> h1
+    run: sleep 5; nstat -asz IpExtInCEPkts
+    metrics: {marks: {regex: 'InCEPkts +(\d+)'}}
+"""
+
 
 def played(qdisc: str, out: Path) -> Run:
     (run,) = run_cases(parse_study(STUDY % qdisc, name="marks").cases, out=out)["default"]
@@ -73,6 +81,28 @@ def test_a_shaper_counts_the_drops_below_it_once(tmp_path: Path, kind: str, qdis
     assert drops > 0
     assert counts(run, "tbf")[0] == drops
     assert run.metrics["queue.drops"] == drops
+
+
+@pytest.mark.parametrize(
+    "qdisc",
+    [
+        "codel ecn",
+        "codel ecn target 500ms interval 1s ce_threshold 1ms",
+        "fq_codel target 500ms interval 1s ce_threshold 1ms",
+        "fq ce_threshold 1ms",
+        "pie ecn",
+        "fq_pie ecn",
+        "sfb max 40 target 20",
+        "cake bandwidth 45mbit",
+        "dualpi2",
+    ],
+)
+def test_each_discipline_counts_the_marks_that_arrive(tmp_path: Path, qdisc: str) -> None:
+    # Of single frames: a mark on several that go together is one here, and several there.
+    text = (STUDY % qdisc).replace("network:", "network:\n  frames: yes")
+    text = text.replace("probes:", f"{SEEN}probes:")
+    (run,) = run_cases(parse_study(text, name="marks").cases, out=tmp_path)["default"]
+    assert run.metrics["queue.marks"] == run.metrics["seen.marks"] > 0
 
 
 def test_a_queue_that_counts_marks_beside_one_that_does_not(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ that the rest are words at all. What tc or the kernel says to the options is tol
 when the network is built.
 
 Not here are disciplines that need more lines than one (classes, filters, virtual
-queues), and those that a link's other properties become. Source: tc(8), and both
-kernels of the tests, which have each of them.
+queues), and those that a link's other properties become. Source: tc(8), and the
+kernels of the tests, which have each of them; dualpi2 is in Linux since 6.17.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ QDISCS = (
     "cake",
     "choke",
     "codel",
+    "dualpi2",
     "fq",
     "fq_codel",
     "fq_pie",

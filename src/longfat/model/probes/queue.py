@@ -55,8 +55,19 @@ _TCA_KIND, _TCA_OPTIONS, _TCA_STATS2 = 1, 2, 7
 _BASIC, _QUEUE, _APP, _PACKETS64 = 1, 3, 4, 8
 _ROOT = 0xFFFFFFFF
 
-# The 32-bit word of the qdisc's own statistics that counts ECN marks, by kind.
-_MARKS = {"red": 3, "codel": 6, "fq_codel": 3}
+# The 32-bit words of the qdisc's own statistics that count ECN marks, by kind: those of a
+# `ce_threshold` (codel's 8, fq_codel's 7, fq's 20) are not among the others.
+_MARKS = {
+    "codel": (6, 8),
+    "dualpi2": (6,),
+    "fq": (20,),
+    "fq_codel": (3, 7),
+    "fq_pie": (4,),
+    "pie": (9,),
+    "red": (3,),
+    "sfb": (5,),
+}
+_CAKE_TINS, _CAKE_TIN_MARKS = 10, 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,7 +246,15 @@ def _handle(number: int) -> str:
 
 
 def _marks(kind: str, own: memoryview | None) -> int | None:
-    word = _MARKS.get(kind)
-    if word is None or own is None or len(own) < 4 * word + 4:
+    if own is None:
         return None
-    return int(struct.unpack_from("=I", own, 4 * word)[0])
+    if kind == "cake":
+        tins = attributes(own).get(_CAKE_TINS, memoryview(b""))
+        return sum(
+            struct.unpack_from("=I", attributes(tin)[_CAKE_TIN_MARKS])[0]
+            for tin in attributes(tins).values()
+        )
+    words = _MARKS.get(kind)
+    if words is None or len(own) < 4 * max(words) + 4:
+        return None
+    return sum(struct.unpack_from("=I", own, 4 * word)[0] for word in words)
