@@ -249,12 +249,13 @@ def _marks(kind: str, own: memoryview | None) -> int | None:
     if own is None:
         return None
     if kind == "cake":
-        tins = attributes(own).get(_CAKE_TINS, memoryview(b""))
-        return sum(
-            struct.unpack_from("=I", attributes(tin)[_CAKE_TIN_MARKS])[0]
-            for tin in attributes(tins).values()
-        )
+        tins = attributes(attributes(own).get(_CAKE_TINS, memoryview(b"")))
+        return sum(_word(attributes(tin)[_CAKE_TIN_MARKS], 0) for tin in tins.values())
     words = _MARKS.get(kind)
     if words is None or len(own) < 4 * max(words) + 4:
         return None
-    return sum(struct.unpack_from("=I", own, 4 * word)[0] for word in words)
+    return sum(_word(own, word) for word in words)
+
+
+def _word(view: memoryview, place: int) -> int:
+    return int(struct.unpack_from("=I", view, 4 * place)[0])
