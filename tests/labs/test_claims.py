@@ -34,6 +34,7 @@ CASES = {
     "lab19": (("pie-10mbit",), 1),
     "lab20": (("ceil",), 1),
     "lab21": (("refused",), 1),
+    "lab22": (("dual-l4s",), 1),
     "lab24": (("small", "leo-idle"), 5),
     "lab25": (("fifo",), 1),
     "lab26": (("receiver",), 2),
