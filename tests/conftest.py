@@ -35,8 +35,9 @@ mount -t tmpfs tmpfs /tmp
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_memory_of_the_users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep what wider fixtures run out of the result cache of whoever runs the tests."""
+    """Keep what wider fixtures run out of the cache and language of whoever runs the tests."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LC_ALL", "C.UTF-8")
         patch.setenv("LONGFAT_RESULT_CACHE", str(tmp_path_factory.mktemp("memory")))
         yield
 

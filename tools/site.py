@@ -1,9 +1,10 @@
 """Build the documentation as a site: `python -m tools.site OUT`, or `make docs`.
 
 Its pages stand where readers of the repository look for them: the README, `docs/`, the texts
-of labs and studies. They are copied to one source tree for Sphinx, in which links from page
-to page go on working, with the pages that are made from code: what each command takes, and
-the Python API. A link that leads nowhere, and a page in no part of the site, is an error.
+of labs and studies with their translations. They are copied to one source tree for Sphinx, in
+which links from page to page go on working, with the pages that are made from code: what each
+command takes, and the Python API. A link that leads nowhere, and a page in no part of the
+site, is an error.
 
 It ends with 0, 1 if Sphinx complains, 2 if it was called wrongly.
 """
@@ -25,6 +26,7 @@ from sphinx.errors import SphinxError
 
 from longfat import __version__
 from longfat.cli.main import commands
+from longfat.study.text import ENGLISH, find_texts, language_of
 
 _TOP = Path(__file__).parents[1]
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
@@ -66,6 +68,15 @@ autodoc_member_order = "bysource"
 suppress_warnings = ["myst.header"]
 pygments_style = "friendly"
 pygments_dark_style = "monokai"
+
+
+def name_language(app, page, template, context, doctree):
+    # A translation has its language behind its name.
+    context["language"] = page.partition(".")[2] or "en"
+
+
+def setup(app):
+    app.connect("html-page-context", name_language)
 """
 
 _API = """\
@@ -113,8 +124,10 @@ def pages(top: Path) -> dict[str, str]:
     found["kernel/patches/README.md"] = "kernel-patches"
     found |= {f"docs/{one.name}": one.stem for one in sorted((top / "docs").glob("*.md"))}
     for group in ("labs", "studies"):
-        for text in sorted((top / group).rglob("text.md")):
-            found[str(text.relative_to(top))] = f"{group}/{text.parent.name}"
+        for folder in sorted({text.parent for text in (top / group).rglob("text.md")}):
+            for code, text in find_texts(folder).items():
+                name = f"{group}/{folder.name}"
+                found[str(text.relative_to(top))] = name if code == ENGLISH else f"{name}.{code}"
     return found
 
 
@@ -192,6 +205,7 @@ def write_source(folder: Path, *, top: Path = _TOP) -> None:
         text = with_links((top / file).read_text(encoding="utf-8"), file=file, names=names)
         if name.startswith(("labs/", "studies/")):
             text = text.replace("\n[network]\n", "\n")  # where a report draws the network
+            text = _with_languages(text, name, names)
         page = folder / f"{name}.md"
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text(text, encoding="utf-8")
@@ -201,22 +215,43 @@ def write_source(folder: Path, *, top: Path = _TOP) -> None:
     (folder / "commands.md").write_text(command_pages(commands), encoding="utf-8")
     (folder / "api.md").write_text(_API, encoding="utf-8")
     (folder / "conf.py").write_text(_CONFIGURATION.format(version=__version__), encoding="utf-8")
-    labs = [_lab_entry(file, name, top) for file, name in names.items() if name[:5] == "labs/"]
+    labs: dict[str, list[str]] = {}
+    for file, name in names.items():
+        if name.startswith("labs/"):
+            labs.setdefault(_language(name), []).append(_lab_entry(file, name, top))
+    english = labs.pop(ENGLISH)
     studies = [name for name in names.values() if name.startswith("studies/")]
     with (folder / "index.md").open("a", encoding="utf-8") as index:
         for caption, chosen in (
-            ("Tutorials: the labs", labs),
+            ("Tutorials: the labs", english),
             ("How-to guides", HOW_TO),
             ("Reference", REFERENCE),
             ("Explanation", (*EXPLANATION, *studies)),
+            *((f"Labs: {language_of(code).name}", labs[code]) for code in sorted(labs)),
         ):
             index.write(_contents(caption, chosen))
+
+
+def _language(name: str) -> str:
+    """Return the language of a page of a lab or study, by its name in the site."""
+    return name.partition(".")[2] or ENGLISH
+
+
+def _with_languages(text: str, name: str, names: Mapping[str, str]) -> str:
+    """Return a page with links, below its heading, to the same in other languages."""
+    english = name.partition(".")[0]
+    others = [one for one in names.values() if one.partition(".")[0] == english and one != name]
+    if not others:
+        return text
+    links = [f"[{language_of(_language(one)).name}]({one.rpartition('/')[2]}.md)" for one in others]
+    heading, _, rest = text.partition("\n")
+    return f"{heading}\n\n{' · '.join(links)}\n{rest}"
 
 
 def _lab_entry(file: str, name: str, top: Path) -> str:
     """Return a lab's line in the contents: its number, its title, and its page."""
     title = (top / file).read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
-    number = re.search(r"lab0*([0-9]+)$", name)
+    number = re.search(r"/lab0*([0-9]+)(?:\.|$)", name)
     return f"{f'{number[1]}. ' if number else ''}{title} <{name}>"
 
 

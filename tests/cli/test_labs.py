@@ -76,7 +76,7 @@ def test_labs(tmp_path: Path) -> None:
     done = longfat("labs", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0].split() == [
-        *("lab", "title", "cases", "runs", "virtual", "s", "text"),
+        *("lab", "title", "cases", "runs", "virtual", "s", "texts"),
     ]
     assert "\nlab08 " in done.stdout
     assert all(len(line) <= 80 and line == line.rstrip() for line in done.stdout.splitlines())
@@ -84,9 +84,42 @@ def test_labs(tmp_path: Path) -> None:
     folders = {path.parent.name for path in resources.folder("labs").glob("*/study.yaml")}
     assert data.keys() == folders
     lab08 = data["lab08"]
-    assert set(lab08) == {"name", "title", "cases", "runs", "virtual_s", "text", "folder"}
+    assert set(lab08) == {"name", "title", "cases", "runs", "virtual_s", "texts", "folder"}
+    assert lab08["texts"]["en"] == lab08["title"]
     assert lab08["cases"] >= 3
     assert lab08["virtual_s"] > 30
+
+
+def test_titles_in_a_language_where_there_is_one(tmp_path: Path) -> None:
+    data = {one["name"]: one for one in json.loads(longfat("labs", "--json", cwd=tmp_path).stdout)}
+    shown = longfat("labs", "--language", "ru", cwd=tmp_path).stdout
+    titles = {line.split()[0]: line for line in shown.splitlines()}
+    assert set(data["lab08"]["texts"]) >= {"en", "ru"}
+    first = data["lab08"]["texts"]["ru"].split()[0]
+    assert first in titles["lab08"]
+    done = longfat("labs", "--language", "xx", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "there is no text of any lab in 'xx' (there are: en, " in done.stderr
+
+
+def test_show_in_a_language(lab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    russian = TEXT.replace("A small lab", "Малая работа").replace(">Answer<", ">Ответ<")
+    (lab / "text.ru.md").write_text(russian)
+    assert longfat("show", "small", cwd=lab.parent).stdout == TEXT
+    assert longfat("show", "small", "--language", "ru", cwd=lab.parent).stdout == russian
+    shown = on_a_terminal("show", "small", "--language", "ru", "--answers", cwd=lab.parent)
+    assert shown.count("Ответ:") == 2
+    assert "Answer" not in shown
+    shown = on_a_terminal("show", "small", "--language", "ru", cwd=lab.parent)
+    assert "longfat show small --language ru --answers" in shown
+    done = longfat("show", "small", "--language", "de", cwd=lab.parent)
+    assert done.returncode == 2
+    assert "no text of the lab 'small' in 'de' (there are: en, ru)" in done.stderr
+    monkeypatch.delenv("LC_ALL")
+    monkeypatch.setenv("LANG", "ru_RU.UTF-8")
+    assert longfat("show", "small", cwd=lab.parent).stdout == russian
+    monkeypatch.setenv("LANG", "de_DE.UTF-8")
+    assert longfat("show", "small", cwd=lab.parent).stdout == TEXT
 
 
 def test_show_in_a_pipe_is_the_file(lab: Path) -> None:
@@ -133,7 +166,7 @@ def test_a_text_that_is_not_utf8(lab: Path) -> None:
 
 
 def test_answers() -> None:
-    unfolded = unfold_answers(TEXT)
+    unfolded = unfold_answers(TEXT, word="Answer")
     assert "Why `40 ms`?\n\n**Answer:** It waits for ARP.\n\nTwice.\n" in unfolded
     # A list stays at the beginning of its line, and a summary that asks nothing is left out.
     assert "What must the buffer be?\n\n**Answer:**\n\n- twice the BDP\n" in unfolded
@@ -143,4 +176,4 @@ def test_answers() -> None:
     assert "ARP" not in folded
     for text in (unfolded, folded):
         assert "<details><summary>code</summary>is left alone</details>" in text
-    assert unfold_answers("plain *text*") == "plain *text*"
+    assert unfold_answers("plain *text*", word="Answer") == "plain *text*"

@@ -23,6 +23,7 @@ from longfat.model.network import ROOT_NAMESPACE, Network
 from longfat.model.probes import Capture
 from longfat.study import Study, read_study
 from longfat.study.labs import StudyFolder, all_labs, find_lab
+from longfat.study.text import ENGLISH
 
 pytestmark = pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
 
@@ -188,8 +189,8 @@ def _blocks(lab: StudyFolder) -> list[tuple[str, list[str]]]:
 
 
 def _text(lab: StudyFolder) -> str:
-    assert lab.text_file is not None, f"{lab.name} has no text"
-    return lab.text_file.read_text(encoding="utf-8")
+    assert lab.text_files, f"{lab.name} has no text"
+    return lab.text_files[ENGLISH].read_text(encoding="utf-8")
 
 
 def _study(lab: StudyFolder) -> Study:

@@ -16,8 +16,7 @@ from longfat.study.labs import StudyFolder, all_labs
 def test_every_step_of_a_text_can_be_run(client: TestClient, lab: StudyFolder) -> None:
     found = client.get(f"/api/labs/{lab.name}").json()
     assert found["title"] == read_study(lab.folder).title
-    assert lab.text_file is not None
-    text = lab.text_file.read_text()
+    text = lab.text_files["en"].read_text()
     written = [
         nodes for nodes in re.findall(r"^```sh +(.+)$", text, re.MULTILINE) if nodes != "variation"
     ]
@@ -26,6 +25,37 @@ def test_every_step_of_a_text_can_be_run(client: TestClient, lab: StudyFolder) -
     assert "network-goes-here" not in found["html"]
     assert "[network]" not in found["html"]
     assert "<script" not in found["html"]
+
+
+def test_a_page_gets_the_language_that_it_prefers(client: TestClient) -> None:
+    english = client.get("/api/labs/lab08").json()
+    assert english["language"] == "en"
+    codes = [one["code"] for one in english["languages"]]
+    assert codes[0] == "en"
+    assert {"code": "ru", "label": "Русский"} in english["languages"]
+    russian = client.get("/api/labs/lab08?languages=xx&languages=ru-RU&languages=en").json()
+    assert russian["language"] == "ru"
+    assert russian["languages"] == english["languages"]
+    assert russian["title"] != english["title"]
+    # The heading is the page's own, and the steps can be run as in English.
+    assert "<h1" not in russian["html"]
+    assert russian["title"] not in russian["html"]
+    steps = re.compile(r'<pre tabindex="0" data-step=.*?</pre>', re.DOTALL)
+    assert steps.findall(russian["html"]) == steps.findall(english["html"])
+    for query in ("", "?languages=xx", "?languages=en&languages=ru", "?languages=" + "r" * 150):
+        assert client.get(f"/api/labs/lab08{query}").json() == english
+    assert client.get("/api/labs/lab08?languages=" + "r" * 1000).status_code == 400
+
+
+def test_labs_are_listed_with_the_titles_of_a_language(client: TestClient) -> None:
+    english = {one["name"]: one for one in client.get("/api/labs").json()}
+    russian = {one["name"]: one for one in client.get("/api/labs?languages=ru").json()}
+    assert english.keys() == russian.keys()
+    for name, one in russian.items():
+        there = [language["code"] for language in one["languages"]]
+        assert one["language"] == ("ru" if "ru" in there else "en")
+        assert (one["title"] != english[name]["title"]) == ("ru" in there)
+    assert russian["lab08"]["language"] == "ru"
 
 
 def test_there_is_no_other_lab(client: TestClient) -> None:

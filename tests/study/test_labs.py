@@ -46,8 +46,8 @@ def test_no_such_name(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_texts(tmp_path: Path) -> None:
     lab = find_lab("lab08")
     here = type(lab)(name="x", folder=tmp_path)
-    assert here.text_file is None
+    assert here.text_files == {}
     (tmp_path / "README.md").write_text("")
-    assert here.text_file == tmp_path / "README.md"
+    assert here.text_files == {"en": tmp_path / "README.md"}
     (tmp_path / "text.md").write_text("")
-    assert here.text_file == tmp_path / "text.md"
+    assert here.text_files == {"en": tmp_path / "text.md"}

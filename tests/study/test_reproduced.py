@@ -25,7 +25,7 @@ def test_an_experiment_names_its_source(experiment: StudyFolder) -> None:
         assert study.published.address
         assert study.published.authors
         assert study.published.place
-        assert experiment.text_file is not None
+        assert experiment.text_files
 
 
 def test_experiments_are_found_by_name() -> None:

@@ -14,6 +14,7 @@ from longfat.analysis.verdict import judge
 from longfat.cli.completion import complete_case, complete_study
 from longfat.cli.console import stderr, stdout
 from longfat.cli.failures import failures_json, tell_failures
+from longfat.cli.language import language_option
 from longfat.cli.progress import CaseProgress
 from longfat.cli.selection import label_of, make_parts
 from longfat.common.atomic import write_whole
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from longfat.cli.selection import Part
     from longfat.execution import Executor, Outcome
     from longfat.output.report import ReportFiles
+    from longfat.study.text import LanguageChoice
 
 VERDICT = "verdict.json"
 """The file beside the runs of a study that keeps what they amount to."""
@@ -91,6 +93,7 @@ _PEM = click.Path(path_type=Path, dir_okay=False)
     help="Run what is cached, too, and fail if it gives other bytes than then.",
 )
 @click.option("--no-report", is_flag=True, help="Print the tables, and draw nothing.")
+@language_option("The text in the report")
 @click.option("--no-cache", is_flag=True, help="Do not use the result cache.")
 @click.option(
     "--keep-going", is_flag=True, help="After a failure go on; all are listed at the end."
@@ -132,6 +135,7 @@ def run(
     out: Path | None,
     fresh: bool,
     no_report: bool,
+    language: LanguageChoice,
     no_cache: bool,
     keep_going: bool,
     cluster: str | None,
@@ -153,7 +157,9 @@ def run(
     certificates = {"ca": cluster_ca, "cert": cluster_cert, "key": cluster_key}
     if any(certificates.values()) and cluster is None:
         raise click.UsageError("--cluster-ca, -cert and -key are for a cluster; add --cluster")
-    found = [(argument, read_study(find_study(argument))) for argument in studies]
+    found = [
+        (argument, read_study(find_study(argument), language=language)) for argument in studies
+    ]
     check_names([study for _, study in found], names)
     parts = make_parts(
         found,

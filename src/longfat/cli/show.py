@@ -15,10 +15,18 @@ from rich.markdown import Markdown
 
 from longfat.cli.completion import complete_study
 from longfat.cli.console import stdout
+from longfat.cli.language import language_option
 from longfat.errors import InputError
 from longfat.study import STUDY_FILE
 from longfat.study.labs import StudyFolder, find_lab
-from longfat.study.text import NETWORK_LINE, read_text
+from longfat.study.text import (
+    ENGLISH,
+    NETWORK_LINE,
+    LanguageChoice,
+    is_answer_label,
+    language_of,
+    read_text,
+)
 
 # Longer lines are hard to read.
 _WIDEST = 100
@@ -34,7 +42,6 @@ _NETWORK = re.compile(rf"^{re.escape(NETWORK_LINE)}\s*$\n?", re.MULTILINE)
 _CODE_TAG = re.compile(r"</?code>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][^>]*>", re.IGNORECASE)
 _PLAIN_START = re.compile(r"[\w\"'(*`]")
-_NO_QUESTION = ("answer", "answers", "the answer", "solution")
 
 
 @click.command()
@@ -47,36 +54,42 @@ _NO_QUESTION = ("answer", "answers", "the answer", "solution")
     default=None,
     help="Show the answers to the text's questions; by default a terminal does not.",
 )
-def show(lab: str, *, as_study: bool, answers: bool | None) -> None:
+@language_option("The text")
+def show(lab: str, *, as_study: bool, answers: bool | None, language: LanguageChoice) -> None:
     """Print the text of LAB; in a pipe, as the Markdown that it is."""
     found = _find(lab)
     if as_study:
         click.echo(read_text(found.study_file), nl=False)
         return
-    if found.text_file is None:
+    files = found.text_files
+    if not files:
         raise InputError(
             f"the lab {found.name!r} has no text; its study file: longfat show {lab} --study"
         )
-    text = read_text(found.text_file)
+    code = language.choose(files, of=f"the lab {found.name!r}") or ENGLISH
+    text = read_text(files[code])
+    word = language_of(code).answer
     console = stdout()
     if not console.is_terminal:
         click.echo(text if answers is not False else fold_answers(text), nl=False)
         return
-    plain = unfold_answers(text) if answers else fold_answers(text)
+    plain = unfold_answers(text, word=word) if answers else fold_answers(text)
     plain = _NETWORK.sub("", plain)
     # A theme of the terminal's own colours, for terminals may be dark or light.
     console.print(Markdown(plain, code_theme="ansi_dark"), width=min(console.width, _WIDEST))
     if not answers and plain != text:
-        console.print(f"\n[dim]With the answers: longfat show {lab} --answers[/dim]")
+        same = f" --language {code}" if language.strict else ""
+        console.print(f"\n[dim]With the answers: longfat show {lab}{same} --answers[/dim]")
 
 
-def unfold_answers(text: str) -> str:
+def unfold_answers(text: str, *, word: str) -> str:
     """Write each folded answer as a paragraph that starts with `Answer:`, after its question.
 
     Args:
         text: Markdown.
+        word: what `Answer` is in the text's language.
     """
-    return _FOLDED.sub(_unfolded, text)
+    return _FOLDED.sub(lambda found: _unfolded(found, word), text)
 
 
 def fold_answers(text: str) -> str:
@@ -88,19 +101,19 @@ def fold_answers(text: str) -> str:
     return _FOLDED.sub(lambda found: found["code"] or _question(found["summary"]), text)
 
 
-def _unfolded(found: re.Match[str]) -> str:
+def _unfolded(found: re.Match[str], word: str) -> str:
     if found["code"]:
         return found["code"]
     answer = found["answer"].strip()
     # A list, a table or code must stay at the beginning of its line.
     gap = " " if _PLAIN_START.match(answer) and not answer.startswith("```") else "\n\n"
-    parts = (_question(found["summary"]), f"**Answer:**{gap}{answer}\n")
+    parts = (_question(found["summary"]), f"**{word}:**{gap}{answer}\n")
     return "\n\n".join(part for part in parts if part)
 
 
 def _question(summary: str) -> str:
     text = " ".join(_TAG.sub("", _CODE_TAG.sub("`", summary)).split())
-    return "" if text.lower().rstrip(".:?") in _NO_QUESTION else text
+    return "" if is_answer_label(text) else text
 
 
 def _find(name: str) -> StudyFolder:

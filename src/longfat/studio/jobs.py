@@ -20,8 +20,9 @@ from longfat.errors import InputError
 from longfat.studio.http_error import Refusal
 from longfat.studio.job import Job
 from longfat.studio.plan import Wish, make_plan
-from longfat.studio.requests import read_json
+from longfat.studio.requests import MOST_LANGUAGES, read_json
 from longfat.study.expand import MOST_SEEDS
+from longfat.study.text import LanguageChoice
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -184,6 +185,7 @@ def job_routes(jobs: Jobs) -> list[BaseRoute]:
             path=asked.maybe_text("path"),
             cases=asked.names("cases"),
             seeds=asked.maybe_integer("seeds", least=1, most=MOST_SEEDS),
+            language=LanguageChoice(wanted=asked.names("languages", most=MOST_LANGUAGES)),
         )
         job = await run_in_threadpool(jobs.start, wish)
         return JSONResponse(job.info(), status_code=HTTPStatus.CREATED)

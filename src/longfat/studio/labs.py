@@ -12,10 +12,14 @@ from starlette.routing import BaseRoute, Route
 
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.output.report.text import page_text, place_network
+from longfat.studio.requests import asked_language
 from longfat.study import read_study
 from longfat.study.labs import all_labs, find_lab
+from longfat.study.text import ANY, ENGLISH, LanguageChoice, StudyText, language_of, read_texts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -24,41 +28,82 @@ class LabBook:
     """The labs. They do not change while the server runs, so each is read once."""
 
     def __init__(self) -> None:
-        self.entries = cache(self._entries)
-        self.text = cache(self._text)
+        self._titles = cache(_titles)
+        self._written = cache(_written)
 
-    def _entries(self) -> list[dict[str, str]]:
-        """Return them as `LabEntry` of the page's `api/types.ts`."""
-        return [{"name": lab.name, "title": read_study(lab.folder).title} for lab in all_labs()]
+    def entries(self, language: LanguageChoice = ANY) -> list[dict[str, Any]]:
+        """Return them as `LabEntry` of the page's `api/types.ts`.
 
-    def _text(self, name: str) -> dict[str, Any]:
+        Args:
+            language: the language of their titles.
+        """
+        found = []
+        for name, titles in self._titles().items():
+            code = language.choose(titles, of=name) or ENGLISH
+            languages = _languages(titles)
+            found.append(
+                {"name": name, "title": titles[code], "language": code, "languages": languages}
+            )
+        return found
+
+    def text(self, name: str, language: LanguageChoice) -> dict[str, Any]:
         """Return a lab's text as `LabText` of the page.
 
         The canvas shows the network, so the text does not.
 
+        Args:
+            name: the lab.
+            language: the language of the text.
+
         Raises:
             InputError: there is no such lab.
         """
-        study = read_study(find_lab(name).folder)
-        nodes = {ROOT_NAMESPACE}
-        for planned in study.cases.values():
-            nodes |= {host.name for host in planned.case.network.hosts}
-            nodes |= {switch.name for switch in planned.case.network.switches}
-        text = page_text(study.text or "", title=study.title, steps_at=nodes)
-        # A column of names has no name itself, which a heading must have.
-        html = place_network(text.html, Markup("")).replace("<th></th>", "<td></td>")
-        return {"name": name, "title": study.title, "html": html}
+        there = find_lab(name).text_files
+        return self._written(name, language.choose(there, of=name) or ENGLISH) | {
+            "languages": _languages(there)
+        }
+
+
+def _written(name: str, language: str) -> dict[str, Any]:
+    """Return a lab's text in a language that it is there in."""
+    study = read_study(find_lab(name).folder, language=LanguageChoice(wanted=(language,)))
+    written = study.text or StudyText(markdown="")
+    title = written.title(study.title)
+    nodes = {ROOT_NAMESPACE}
+    for planned in study.cases.values():
+        nodes |= {host.name for host in planned.case.network.hosts}
+        nodes |= {switch.name for switch in planned.case.network.switches}
+    text = page_text(written.markdown, title=title, steps_at=nodes)
+    # A column of names has no name itself, which a heading must have.
+    html = place_network(text.html, Markup("")).replace("<th></th>", "<td></td>")
+    return {"name": name, "title": title, "language": written.language, "html": html}
+
+
+def _titles() -> dict[str, dict[str, str]]:
+    """Return the titles of the labs in each language that they have a text in."""
+    found = {}
+    for lab in all_labs():
+        title = read_study(lab.folder).title
+        texts = read_texts(lab.folder)
+        found[lab.name] = {ENGLISH: title} | {
+            code: text.title(title) for code, text in texts.items()
+        }
+    return found
+
+
+def _languages(codes: Iterable[str]) -> list[dict[str, str]]:
+    return [{"code": code, "label": language_of(code).name} for code in codes]
 
 
 def lab_routes(book: LabBook) -> list[BaseRoute]:
     """Return the routes of labs."""
 
     async def labs(request: Request) -> Response:
-        del request
-        return JSONResponse(await run_in_threadpool(book.entries))
+        return JSONResponse(await run_in_threadpool(book.entries, asked_language(request)))
 
     async def lab(request: Request) -> Response:
-        return JSONResponse(await run_in_threadpool(book.text, request.path_params["name"]))
+        name, language = request.path_params["name"], asked_language(request)
+        return JSONResponse(await run_in_threadpool(book.text, name, language))
 
     return [
         Route("/api/labs", labs, methods=["GET"]),

@@ -23,7 +23,7 @@ from longfat.studio.urls import RUNS
 from longfat.study.expand import LARGEST_SEED
 from longfat.study.labs import find_lab
 from longfat.study.read import STUDY_FILE, parse_study
-from longfat.study.text import TEXT_FILES, find_text, read_text
+from longfat.study.text import ANY, LanguageChoice, StudyText, read_text, text_file_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,6 +47,7 @@ class Wish:
         path: its file below the workspace, or None.
         cases: the names of the cases to run; all, if empty.
         seeds: how many seeds each is run with; None for the study's own number.
+        language: the language of the lab's text in the report.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Wish:
     path: str | None = None
     cases: tuple[str, ...] = ()
     seeds: int | None = None
+    language: LanguageChoice = ANY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +71,7 @@ class Plan:
         place: the folder of the runs, below the workspace.
         folder: the same as a whole path.
         texts: what is to stand beside the runs, so that they tell later what they were
-            runs of: the study and its text, by the files' names.
+            runs of: the study, its text and the translations, by the files' names.
     """
 
     study: Study
@@ -103,10 +105,10 @@ def make_plan(wish: Wish, *, workspace: Workspace) -> Plan:
     """
     beside = document_beside(workspace, path=wish.path, lab=wish.lab)
     study = parse_study(wish.text, name=wish.name, beside=beside)
-    text = None
-    if wish.lab is not None:
-        file = find_text(find_lab(wish.lab).folder)
-        text = None if file is None else read_text(file)
+    files = {} if wish.lab is None else find_lab(wish.lab).text_files
+    code = wish.language.choose(files, of=wish.lab or wish.name)
+    texts = {code: read_text(file) for code, file in files.items()}
+    text = None if code is None else StudyText(markdown=texts[code], language=code)
     name = folder_name(wish.lab or wish.name)
     study = replace(study, name=name, file=Path(wish.lab or wish.name), text=text)
     chosen = _chosen(study, names=wish.cases, seeds=wish.seeds)
@@ -121,7 +123,7 @@ def make_plan(wish: Wish, *, workspace: Workspace) -> Plan:
         known=_known(others, workspace=workspace, place=place),
         place=place,
         folder=folder,
-        texts={STUDY_FILE: wish.text} | ({} if text is None else {TEXT_FILES[0]: text}),
+        texts={STUDY_FILE: wish.text} | {text_file_name(one): texts[one] for one in texts},
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
 from longfat.studio.http_error import Refusal
+from longfat.study.text import LanguageChoice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 4 * 1024**2
 """The largest body of a request."""
+
+MOST_LANGUAGES = 20
+"""How many languages a page may prefer; what comes behind them does not matter."""
 
 _MOST_NAME = 200
 _TOO_LARGE = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
@@ -133,6 +137,12 @@ def asked_names(request: Request, name: str) -> tuple[str, ...]:
     if not values:
         raise InputError(f"the URL's query needs {name}=..., once or more")
     return tuple(_sound(name, value, most=4096) for value in values)
+
+
+def asked_language(request: Request) -> LanguageChoice:
+    """Return the choice of a page, from its preferences in the URL's query: languages=..."""
+    values = request.query_params.getlist("languages")[:MOST_LANGUAGES]
+    return LanguageChoice(wanted=tuple(_sound("languages", one, most=_MOST_NAME) for one in values))
 
 
 def _sound(name: str, value: str, *, most: int) -> str:

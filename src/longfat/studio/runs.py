@@ -16,7 +16,7 @@ from longfat.output.report.record import PAGE, PAPER
 from longfat.studio.advice import advice_of
 from longfat.studio.http_error import Refusal
 from longfat.studio.panels import panels_of
-from longfat.studio.requests import asked_name, asked_names
+from longfat.studio.requests import asked_language, asked_name, asked_names
 from longfat.studio.saved_runs import KeptRuns, load_kept
 from longfat.studio.share import case_order, shared_page
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from longfat.execution.runs import Run
     from longfat.studio.workspace import Workspace
+    from longfat.study.text import LanguageChoice
 
 REPORT_POLICY = "; ".join(
     (
@@ -74,7 +75,8 @@ def run_routes(workspace: Workspace, *, drawing: threading.Lock) -> list[BaseRou
 
     async def share(request: Request) -> Response:
         paths = asked_names(request, "runs")
-        name, content = await run_in_threadpool(_shared, workspace, paths, drawing)
+        language = asked_language(request)
+        name, content = await run_in_threadpool(_shared, workspace, paths, language, drawing)
         answer = _report(content.encode(), _TYPES[PAGE])
         answer.headers["Content-Disposition"] = f'attachment; filename="{name}.html"'
         return answer
@@ -124,11 +126,14 @@ def _diagnoses(workspace: Workspace, path: str) -> list[dict[str, Any]]:
 
 
 def _shared(
-    workspace: Workspace, paths: tuple[str, ...], drawing: threading.Lock
+    workspace: Workspace,
+    paths: tuple[str, ...],
+    language: LanguageChoice,
+    drawing: threading.Lock,
 ) -> tuple[str, str]:
     """Return what a page of runs is called, and the page."""
     with workspace.told_below():
         runs = _load_all(workspace, paths)
         with drawing:
-            page = shared_page(runs, workspace=workspace)
+            page = shared_page(runs, workspace=workspace, language=language)
     return _ODD.sub("-", runs[0].folder.parent.name), page

@@ -18,7 +18,7 @@ from longfat.output.report import report_page
 from longfat.study import STUDY_FILE, Planned, Study
 from longfat.study.document import LARGEST_FILE_BYTES
 from longfat.study.read import parse_study
-from longfat.study.text import TEXT_FILES
+from longfat.study.text import ANY, LANGUAGES, LanguageChoice, StudyText, text_file_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,19 +28,22 @@ if TYPE_CHECKING:
     from longfat.studio.workspace import Workspace
 
 
-def shared_page(runs: Sequence[Run], *, workspace: Workspace) -> str:
+def shared_page(
+    runs: Sequence[Run], *, workspace: Workspace, language: LanguageChoice = ANY
+) -> str:
     """Return the page.
 
     Args:
         runs: the runs; at least one, all of the workspace.
         workspace: the workspace.
+        language: the language of the study's text, if it has one.
 
     Raises:
         InputError: a file of a run is missing or broken.
         MachineError: a tool's output cannot be read.
     """
     cases = _by_case(runs)
-    study = _their_study(cases, workspace=workspace) or _bare_study(cases)
+    study = _their_study(cases, workspace=workspace, language=language) or _bare_study(cases)
     in_order = {name: cases[name] for name in study.cases if name in cases}
     return report_page(judge(study, in_order))
 
@@ -55,7 +58,7 @@ def case_order(runs: Sequence[Run], *, workspace: Workspace) -> tuple[str, ...]:
     Returns:
         The names; empty where no study is known, or it has changed.
     """
-    study = _their_study(_by_case(runs), workspace=workspace)
+    study = _their_study(_by_case(runs), workspace=workspace, language=ANY)
     return tuple(study.cases) if study is not None else ()
 
 
@@ -74,7 +77,9 @@ def _by_case(runs: Sequence[Run]) -> dict[str, tuple[Run, ...]]:
     return found
 
 
-def _their_study(cases: Mapping[str, tuple[Run, ...]], *, workspace: Workspace) -> Study | None:
+def _their_study(
+    cases: Mapping[str, tuple[Run, ...]], *, workspace: Workspace, language: LanguageChoice
+) -> Study | None:
     """Return the study that all these are runs of; None where none is known, or it has changed."""
     folders = {run.folder.parent for runs in cases.values() for run in runs}
     if len(folders) != 1:
@@ -86,9 +91,18 @@ def _their_study(cases: Mapping[str, tuple[Run, ...]], *, workspace: Workspace) 
         study = parse_study(kept, name=STUDY_FILE, beside=lambda _: b"")
         if all(_fits(study.cases.get(name), runs) for name, runs in cases.items()):
             name = Path(place).name
-            text = _kept_text(workspace, f"{place}/{TEXT_FILES[0]}")
+            text = _kept_study_text(workspace, place, language)
             return replace(study, name=name, file=Path(name), text=text)
     return None
+
+
+def _kept_study_text(
+    workspace: Workspace, place: str, language: LanguageChoice
+) -> StudyText | None:
+    kept = {code: _kept_text(workspace, f"{place}/{text_file_name(code)}") for code in LANGUAGES}
+    there = {code: text for code, text in kept.items() if text is not None}
+    code = language.choose(there, of=place)
+    return None if code is None else StudyText(markdown=there[code], language=code)
 
 
 def _kept_text(workspace: Workspace, path: str) -> str | None:

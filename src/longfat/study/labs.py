@@ -1,6 +1,6 @@
 """Labs: the studies that come with longfat, found by name from anywhere.
 
-A lab is a folder of `labs/` that holds a study file and, beside it, a text.
+A lab is a folder of `labs/` that holds a study file and, beside it, a text and its translations.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from longfat.common.plugins import entries, load
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.study import STUDY_FILE
-from longfat.study.text import find_text
+from longfat.study.text import find_texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +34,9 @@ class StudyFolder:
         return self.folder / STUDY_FILE
 
     @property
-    def text_file(self) -> Path | None:
-        """Return its text, or None if it has none."""
-        return find_text(self.folder)
+    def text_files(self) -> dict[str, Path]:
+        """Return its text and the translations, as `find_texts` does."""
+        return find_texts(self.folder)
 
 
 def all_labs() -> tuple[StudyFolder, ...]:

@@ -12,6 +12,7 @@ from longfat.model.metric import Unit
 from longfat.model.parameter import ParameterValue
 from longfat.study.claims.claims import Claim
 from longfat.study.figures.spec import FigureSpec
+from longfat.study.text import StudyText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +144,7 @@ class Study:
         published: what its source published, if anything.
         layout: where nodes stand in a drawing, in pixels to the right and down; of some
             nodes or all.
-        text: what stands beside it for a reader, as Markdown; None if there is nothing.
+        text: what stands beside it for a reader; None if there is nothing.
         grid: what the cases are made from; None where they are written one by one.
         figures: what it wants to see of its grid.
         source_sha256: the SHA-256 of the file's bytes; empty where it was read from none.
@@ -157,7 +158,7 @@ class Study:
     claims: tuple[Claim, ...]
     published: Published | None
     layout: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    text: str | None = None
+    text: StudyText | None = None
     grid: Grid | None = None
     figures: tuple[FigureSpec, ...] = ()
     source_sha256: str = ""

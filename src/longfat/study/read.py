@@ -26,7 +26,7 @@ from longfat.study.metrics import known_metrics
 from longfat.study.model import Planned, Study
 from longfat.study.node import Node
 from longfat.study.published import OWN_FIELDS, read_published
-from longfat.study.text import find_text, read_text
+from longfat.study.text import ANY, LanguageChoice, StudyText, read_study_text
 
 STUDY_FILE = "study.yaml"
 
@@ -36,24 +36,27 @@ DEFAULT_CASE = "default"
 FIELDS = ("title", *SETTINGS, "cases", "claims", "published", "layout")
 
 
-def read_study(path: Path, *, beside: ReadBeside | None = None) -> Study:
+def read_study(
+    path: Path, *, beside: ReadBeside | None = None, language: LanguageChoice = ANY
+) -> Study:
     """Read a study.
 
     Args:
         path: the file, or a folder that holds a `study.yaml`.
         beside: reads the files that the study names; those in its folder, if None.
+        language: in which language its text is wanted.
 
     Returns:
         The study, with all that can be checked without running it checked.
 
     Raises:
-        InputError: the file cannot be read, or something in it is wrong; then
-            with the place where it is written.
+        InputError: the file cannot be read, or something in it is wrong, then
+            with the place where it is written; or it has no text in that language.
     """
     file = find_document(path, STUDY_FILE)
     data = read_content(file)
     beside = beside or reads_beside(file.parent)
-    return _read(data, str(file), file=file, text=_read_text(file), beside=beside)
+    return _read(data, str(file), file=file, text=_read_text(file, language), beside=beside)
 
 
 def parse_study(text: str, *, name: str, beside: ReadBeside = reads_nothing) -> Study:
@@ -71,7 +74,9 @@ def parse_study(text: str, *, name: str, beside: ReadBeside = reads_nothing) -> 
     return _read(data, name, file=Path(name), text=None, beside=beside)
 
 
-def _read(data: bytes, name: str, *, file: Path, text: str | None, beside: ReadBeside) -> Study:
+def _read(
+    data: bytes, name: str, *, file: Path, text: StudyText | None, beside: ReadBeside
+) -> Study:
     root = Node(raw=parse_document(data, file=name), file=name)
     fields = _fields(root)
     if "title" not in fields:
@@ -146,11 +151,11 @@ def _common_case(root: Node, common: Settings) -> Planned | None:
     return None
 
 
-def _read_text(file: Path) -> str | None:
+def _read_text(file: Path, language: LanguageChoice) -> StudyText | None:
     if file.name != STUDY_FILE:
+        language.choose((), of=str(file))
         return None
-    text = find_text(file.parent)
-    return None if text is None else read_text(text)
+    return read_study_text(file.parent, choice=language, of=_name(file))
 
 
 def _name(file: Path) -> str:

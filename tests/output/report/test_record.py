@@ -16,6 +16,7 @@ from longfat.output.plot import Trace
 from longfat.output.report import origin, rendering, write_report
 from longfat.output.report.origin import value_digest
 from longfat.output.report.record import RECORD, Made, Record, read_record
+from longfat.study.text import StudyText
 
 PLOTS = {"plots/ping.pdf", "plots/ping.png", "plots/traffic.pdf", "plots/traffic.png"}
 PAGES = {"report.html", "report.pdf"}
@@ -84,10 +85,31 @@ def test_a_link_in_a_files_place_is_replaced(lab08: Verdict, folder: Path) -> No
 
 
 def test_another_text_makes_the_pages_and_no_plot(lab08: Verdict, folder: Path) -> None:
-    study = dataclasses.replace(lab08.study, text="# Other words\n")
-    other = judge(study, lab08.runs)
+    text = StudyText(markdown="# Other words\n")
+    other = judge(dataclasses.replace(lab08.study, text=text), lab08.runs)
     assert made_anew(folder, lambda: None, verdict=other) == PAGES
     assert "Other words" in (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_another_language_makes_the_pages_and_no_plot(lab08: Verdict, folder: Path) -> None:
+    markdown = (
+        "# Другие слова\n\n## Цели\n\n**1. Почему?**\n\n"
+        "<details><summary>Ответ</summary>\n\n- Так надо.\n\n</details>\n"
+    )
+    text = StudyText(markdown=markdown, language="ru")
+    other = judge(dataclasses.replace(lab08.study, text=text), lab08.runs)
+    assert made_anew(folder, lambda: None, verdict=other) == PAGES
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    # The title is the translation's, once; what is in Russian says so, and the rest is English.
+    assert page.count("Другие слова") == 2
+    assert '<h1 lang="ru">Другие слова</h1>' in page
+    assert '<section id="text" class="text" aria-label="The text" lang="ru">' in page
+    assert '<html lang="en">' in page
+    english = judge(
+        dataclasses.replace(lab08.study, text=dataclasses.replace(text, language="en")), lab08.runs
+    )
+    assert made_anew(folder, lambda: None, verdict=english) == PAGES
+    assert ' lang="ru"' not in (folder / "report.html").read_text(encoding="utf-8")
 
 
 def test_another_title_makes_all(lab08: Verdict, folder: Path) -> None:

@@ -50,19 +50,27 @@ def test_paper_has_the_answers_apart() -> None:
         f"Before.\n{QUESTION}\nAfter.\n\n<details><summary>Answer</summary>\n\n42\n\n</details>",
         title="",
     )
-    html, answers = unfold(page.html)
+    html, answers = unfold(page.html, word="Answer")
     assert "details" not in html
     assert "<strong>so</strong>" not in html
     assert html.index("Before.") < html.index("#answer-1") < html.index("After.")
     assert [answer.question for answer in answers] == ["Why is `it` <code>never</code> empty?", ""]
     assert "<strong>so</strong>" in answers[0].answer
     assert "42" in answers[1].answer
+    assert ">Answer 2</a>" in html
+
+
+def test_paper_has_the_answers_of_a_translation_apart() -> None:
+    page = page_text("<details><summary>Ответ</summary>\n\n42\n\n</details>", title="")
+    html, (answer,) = unfold(page.html, word="Ответ")
+    assert html == '<p class="question"> <a href="#answer-1">Ответ 1</a></p>'
+    assert answer.question == ""
 
 
 def test_nested_answers_stay_in_one() -> None:
     inner = "<details><summary>b</summary>\n\nc\n\n</details>"
     nested = f"<details><summary>a</summary>\n\n{inner}\n\nd\n\n</details>\n\ne"
-    html, (answer,) = unfold(page_text(nested, title="").html)
+    html, (answer,) = unfold(page_text(nested, title="").html, word="Answer")
     assert ">e<" in html
     assert "<summary>b</summary>" in answer.answer
     assert "d" in answer.answer
@@ -164,6 +172,6 @@ def test_any_text_is_harmless(markdown: str) -> None:
     page = parsed(found.html)
     assert page.scripts == page.handlers == page.references == []
     assert page.headings == [one.level for one in found.headings]
-    html, answers = unfold(found.html)
+    html, answers = unfold(found.html, word="Answer")
     for part in (html, *(answer.answer for answer in answers)):
         parsed(part)

@@ -133,15 +133,30 @@ export interface OpenedDocument {
   warnings: string[];
 }
 
+/** A language that a lab's text is there in. */
+export interface TextLanguage {
+  /** Such as `ru`. */
+  code: string;
+  /** Its own name. */
+  label: string;
+}
+
+/** GET /api/labs?languages=..., the preferred language first. */
 export interface LabEntry {
   name: string;
   title: string;
+  /** The code of the language that the title is in. */
+  language: string;
+  languages: TextLanguage[];
 }
 
-/** GET /api/labs/NAME */
+/** GET /api/labs/NAME?languages=... */
 export interface LabText {
   name: string;
   title: string;
+  /** The code of the language that it is in. */
+  language: string;
+  languages: TextLanguage[];
   /** Cleaned HTML; a code block that is a step is `<pre data-step="h1 h2">`, nodes by spaces. */
   html: string;
 }
@@ -376,6 +391,8 @@ export interface JobRequest {
   /** All, if empty. */
   cases: string[];
   seeds: number | null;
+  /** For the lab's text in the report, the preferred first. */
+  languages: string[];
 }
 
 export interface JobCase {

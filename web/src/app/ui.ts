@@ -26,6 +26,8 @@ interface Ui {
   rightWidth: number;
   showsAddresses: boolean;
   theme: Theme;
+  /** The language for labs' texts that the person chose; empty for the browser's. */
+  language: string;
   /** A place that the YAML editor shall go to; the number makes each wish a new one. */
   goTo: { line: number; column: number; focus: boolean; number: number } | null;
   set: (change: Partial<Omit<Ui, "set" | "select" | "goToLine">>) => void;
@@ -34,8 +36,8 @@ interface Ui {
 }
 
 const KEY = "longfat-studio-ui";
-const DEFAULTS = { rightWidth: 340, showsAddresses: false, theme: "system", rightTab: "properties" } as const;
-const KEPT = ["rightWidth", "showsAddresses", "theme", "rightTab"] as const;
+const DEFAULTS = { rightWidth: 340, showsAddresses: false, theme: "system", language: "", rightTab: "properties" } as const;
+const KEPT = ["rightWidth", "showsAddresses", "theme", "language", "rightTab"] as const;
 
 export const useUi = create<Ui>()((set) => ({
   view: "studio",

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { ApiError, wordsOf } from "../api/client";
 import type { CheckedCase, JobInfo } from "../api/types";
 import type { StudyDocument } from "../documents/model";
+import { preferredLanguages } from "../labs/language";
 import { jobName, useJobs } from "./store";
 
 interface CasePickerProps {
@@ -29,7 +30,7 @@ export function CasePicker({ document, job }: CasePickerProps) {
     setAsking(true);
     setFailure(null);
     const { name, path, text, lab } = document;
-    start({ name: jobName(name), text, path, lab, cases: names, seeds: seedsNumber })
+    start({ name: jobName(name), text, path, lab, cases: names, seeds: seedsNumber, languages: preferredLanguages() })
       .catch((error: unknown) => {
         const line = error instanceof ApiError ? error.problem?.line : null;
         setFailure(line ? `Line ${line}: ${wordsOf(error)}` : wordsOf(error));

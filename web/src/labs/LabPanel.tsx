@@ -9,6 +9,9 @@ import type { StudyDocument } from "../documents/model";
 import { CasePicker } from "../jobs/CasePicker";
 import { JobView } from "../jobs/JobView";
 import { jobOf, useJobs } from "../jobs/store";
+import { useUi } from "../app/ui";
+import { languageQuery } from "./language";
+import { LanguageSelect } from "./LanguageSelect";
 import { StepBar } from "./StepBar";
 import { stepsOf, type Step } from "./steps";
 import "../live/dock.css";
@@ -17,6 +20,7 @@ import "./labs.css";
 
 export function LabPanel({ document }: { document: StudyDocument }) {
   const { lab } = document;
+  const chosen = useUi((state) => state.language);
   const [text, setText] = useState<LabText | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
   const [steps, setSteps] = useState<Step[]>([]);
@@ -31,22 +35,23 @@ export function LabPanel({ document }: { document: StudyDocument }) {
     setText(null);
     setSteps([]);
     setFailure(null);
-    getJson<LabText>(`/api/labs/${encodeURIComponent(lab)}`).then(
+    getJson<LabText>(`/api/labs/${encodeURIComponent(lab)}?${languageQuery(chosen)}`).then(
       (found) => current && setText(found),
       (error: unknown) => current && setFailure(wordsOf(error)),
     );
     return () => {
       current = false;
     };
-  }, [lab]);
+  }, [lab, chosen]);
 
   if (lab === null) return <p className="lab-note">This study is not a lab: it has no text.</p>;
   return (
     <article className="lab-panel" aria-label="Lab">
       {failure !== null && <p role="alert">The lab's text could not be read: {failure}</p>}
       {text === null && failure === null && <p role="status">Reading the lab…</p>}
-      {text !== null && <h1>{text.title}</h1>}
-      {text !== null && <Prose html={text.html} onSteps={setSteps} />}
+      {text !== null && <LanguageSelect language={text.language} languages={text.languages} />}
+      {text !== null && <h1 lang={text.language}>{text.title}</h1>}
+      {text !== null && <Prose html={text.html} language={text.language} onSteps={setSteps} />}
       {steps.map((step, index) =>
         createPortal(<StepBar document={document} step={step} place={index} />, step.place, `step ${index}`),
       )}
@@ -64,11 +69,12 @@ export function LabPanel({ document }: { document: StudyDocument }) {
 
 interface ProseProps {
   html: string;
+  language: string;
   onSteps: (steps: Step[]) => void;
 }
 
 /** The text. It is drawn once for a text: places for buttons are put into it by hand. */
-const Prose = memo(function Prose({ html, onSteps }: ProseProps) {
+const Prose = memo(function Prose({ html, language, onSteps }: ProseProps) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = place.current;
@@ -82,5 +88,5 @@ const Prose = memo(function Prose({ html, onSteps }: ProseProps) {
       element.replaceChildren();
     };
   }, [html, onSteps]);
-  return <div className="lab-text" ref={place} />;
+  return <div className="lab-text" lang={language} ref={place} />;
 });

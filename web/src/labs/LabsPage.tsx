@@ -4,28 +4,34 @@ import { useEffect, useState } from "react";
 
 import { getJson, wordsOf } from "../api/client";
 import type { LabEntry } from "../api/types";
+import { useUi } from "../app/ui";
 import { useDocuments } from "../documents/store";
+import { languageQuery, shownLanguage } from "./language";
+import { LanguageSelect } from "./LanguageSelect";
 import "./labs.css";
 
 export function LabsPage() {
   const [labs, setLabs] = useState<LabEntry[] | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
+  const chosen = useUi((state) => state.language);
   const openLab = useDocuments((state) => state.openLab);
 
   useEffect(() => {
     let current = true;
-    getJson<LabEntry[]>("/api/labs").then(
+    getJson<LabEntry[]>(`/api/labs?${languageQuery(chosen)}`).then(
       (found) => current && setLabs(found),
       (error: unknown) => current && setFailure(wordsOf(error)),
     );
     return () => {
       current = false;
     };
-  }, []);
+  }, [chosen]);
 
+  const languages = [...new Map((labs ?? []).flatMap((lab) => lab.languages).map((one) => [one.code, one])).values()];
   return (
     <section aria-label="Labs" className="labs-page">
       <h1>Labs</h1>
+      <LanguageSelect language={shownLanguage(languages)} languages={languages} />
       <p className="dim">
         Each lab is a network, a text that leads through it, and cases whose results can be checked. Change what you like: a
         lab is opened as a copy.
@@ -34,7 +40,7 @@ export function LabsPage() {
       {labs === null && failure === null && <p role="status">Looking for labs…</p>}
       {labs?.length === 0 && <p>There are no labs in this installation.</p>}
       <ul className="lab-cards">
-        {labs?.map(({ name, title }) => (
+        {labs?.map(({ name, title, language }) => (
           <li key={name}>
             <button
               type="button"
@@ -44,7 +50,9 @@ export function LabsPage() {
               }}
             >
               <span className="lab-name">{name}</span>
-              <span className="lab-title">{title}</span>
+              <span className="lab-title" lang={language}>
+                {title}
+              </span>
               <span className="lab-open" aria-hidden="true">
                 Open →
               </span>

@@ -5,6 +5,7 @@ import { useEffect, useState } from "react";
 import { getJson, wordsOf } from "../api/client";
 import type { RunDiagnosis, RunEntry } from "../api/types";
 import { RunPanels } from "../charts/RunPanels";
+import { languageQuery } from "../labs/language";
 import { AdviceBox } from "../live/AdviceBox";
 import { sideBySide } from "./filter";
 
@@ -17,7 +18,7 @@ export function RunDetails({ runs }: { runs: readonly RunEntry[] }) {
         <h2>{runs.length === 1 ? (runs[0]?.case ?? "") : `${runs.length} runs compared`}</h2>
         <span className="run-buttons">
           <Reports runs={runs} />
-          <a className="small-button" href={`/api/share?${query}`} download title="One HTML file with these runs, for others">
+          <a className="small-button" href={`/api/share?${query}&${languageQuery()}`} download title="One HTML file with these runs, for others">
             Share as one file
           </a>
         </span>

@@ -28,6 +28,7 @@ from longfat.output.report.rerun import rerun_line
 from longfat.output.report.templates import environment
 from longfat.output.report.text import page_text, place_network, unfold
 from longfat.output.report.values import claim_rows, claims_summary, run_summary
+from longfat.study.text import ENGLISH, language_of
 
 if TYPE_CHECKING:
     from longfat.analysis.verdict import Verdict
@@ -89,7 +90,10 @@ class GridPage:
         self._galleries = galleries
         self._svgs = svgs
         text = verdict.study.text
-        self._text = None if text is None else page_text(text, title=verdict.study.title)
+        title = verdict.study.title
+        self._language = ENGLISH if text is None else text.language
+        self._title = title if text is None else text.title(title)
+        self._text = None if text is None else page_text(text.markdown, title=self._title)
 
     def for_screen(self, embedded: Embedded | None) -> str:
         """Return the page as a browser shows it.
@@ -103,7 +107,10 @@ class GridPage:
 
     def for_paper(self) -> str:
         """Return the page as it is printed: the table has its first rows and columns."""
-        text, answers = unfold(Markup("") if self._text is None else self._text.html)
+        text, answers = unfold(
+            Markup("") if self._text is None else self._text.html,
+            word=language_of(self._language).answer,
+        )
         return self._render(paper=True, embedded=None, text=text, answers=answers)
 
     def _render(self, *, paper: bool, text: Markup, **more: Any) -> str:
@@ -150,6 +157,9 @@ class GridPage:
             "version": __version__,
             "verdict": verdict,
             "study": study,
+            "title": self._title,
+            "language": self._language,
+            "answer": language_of(self._language).answer,
             "summary": run_summary(verdict),
             "colours": DARK,
             "variable": colour_variable,

@@ -48,6 +48,7 @@ from longfat.output.report.values import (
     run_summary,
 )
 from longfat.output.report.windows import flow_windows, window_grid, window_notes
+from longfat.study.text import ENGLISH, language_of
 
 if TYPE_CHECKING:
     from longfat.analysis.verdict import Verdict
@@ -107,7 +108,10 @@ class Page:
         self._charts = charts
         self._svgs = svgs
         text = verdict.study.text
-        self._text = None if text is None else page_text(text, title=verdict.study.title)
+        title = verdict.study.title
+        self._language = ENGLISH if text is None else text.language
+        self._title = title if text is None else text.title(title)
+        self._text = None if text is None else page_text(text.markdown, title=self._title)
 
     @property
     def folded_tables(self) -> dict[str, Any]:
@@ -156,7 +160,10 @@ class Page:
         Raises:
             MachineError: a report of iperf3 cannot be read.
         """
-        html, answers = unfold(Markup("") if self._text is None else self._text.html)
+        html, answers = unfold(
+            Markup("") if self._text is None else self._text.html,
+            word=language_of(self._language).answer,
+        )
         return self._render(
             paper=True,
             embedded=None,
@@ -193,6 +200,9 @@ class Page:
             "verdict": verdict,
             "runs": verdict.runs,
             "study": study,
+            "title": self._title,
+            "language": self._language,
+            "answer": language_of(self._language).answer,
             "summary": run_summary(verdict),
             "colours": DARK,
             "variable": colour_variable,

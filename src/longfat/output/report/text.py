@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
-from longfat.study.text import NETWORK_LINE
+from longfat.study.text import NETWORK_LINE, is_answer_label
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -48,7 +48,6 @@ _ATTRIBUTES = {
 }
 _BLOCK = re.compile(r'<pre( data-step="[^"]*")?>')
 _FOLD = re.compile(r"(<details>|</details>)")
-_NO_QUESTION = ("answer", "answers", "the answer", "solution")
 _SUMMARY = re.compile(r"\s*<summary>((?:(?!<summary>).)*?)</summary>", re.DOTALL)
 
 
@@ -127,11 +126,12 @@ def place_network(html: Markup, drawing: Markup) -> Markup:
     return html.replace(Markup(_NETWORK_MARK), drawing)
 
 
-def unfold(html: Markup) -> tuple[Markup, tuple[Answer, ...]]:
+def unfold(html: Markup, *, word: str) -> tuple[Markup, tuple[Answer, ...]]:
     """Take the answers out of a text, for paper, which cannot fold them away.
 
     Args:
         html: what `page_text` gave.
+        word: what an answer is called in the text's language.
 
     Returns:
         The text with a reference to `#answer-N` in place of each answer, and
@@ -154,12 +154,12 @@ def unfold(html: Markup) -> tuple[Markup, tuple[Answer, ...]]:
             found = _SUMMARY.match(body)
             question = Markup(found[1] if found else "")
             rest = Markup(body[found.end() :] if found else body)
-            if question.lower().rstrip(".:?") in _NO_QUESTION:
+            if is_answer_label(question):
                 question = Markup("")  # it stands in the text already
             answers.append(Answer(question, rest))
             number = len(answers)
-            reference = Markup('<p class="question">{} <a href="#answer-{}">Answer {}</a></p>')
-            parts.append(reference.format(question, number, number))
+            reference = Markup('<p class="question">{} <a href="#answer-{}">{} {}</a></p>')
+            parts.append(reference.format(question, number, word, number))
     return Markup("").join(map(Markup, parts)), tuple(answers)
 
 

@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+
+import { languageQuery, preferredLanguages, shownLanguage } from "./language";
+
+const THERE = [
+  { code: "en", label: "English" },
+  { code: "ru", label: "Русский" },
+];
+
+test("what the person chose comes before what the browser prefers", () => {
+  expect(preferredLanguages("", ["es-MX", "en"])).toEqual(["es-MX", "en"]);
+  expect(preferredLanguages("ru", ["es-MX", "en"])).toEqual(["ru", "es-MX", "en"]);
+  expect(languageQuery("r u").startsWith("languages=r%20u")).toBe(true);
+});
+
+test("a region's language is that of all regions, and English what nobody asked for", () => {
+  expect(shownLanguage(THERE, ["es-MX", "ru-RU", "en"])).toBe("ru");
+  expect(shownLanguage(THERE, ["en-GB", "ru"])).toBe("en");
+  expect(shownLanguage(THERE, ["de"])).toBe("en");
+});

@@ -1,0 +1,23 @@
+/** The language of labs' texts: what the person chose, or else what the browser prefers. */
+
+import type { TextLanguage } from "../api/types";
+import { useUi } from "../app/ui";
+
+/** The languages, the preferred first. Which of them a text has, the server knows. */
+export function preferredLanguages(chosen = useUi.getState().language, browser = navigator.languages): string[] {
+  return chosen === "" ? [...browser] : [chosen, ...browser];
+}
+
+/** Which of some languages is preferred, for the list of labs; not all labs need have it. */
+export function shownLanguage(languages: readonly TextLanguage[], preferred = preferredLanguages()): string {
+  const codes = languages.map(({ code }) => code);
+  const found = preferred.map((wish) => codes.find((code) => code === wish) ?? codes.find((code) => code === wish.split("-")[0]));
+  return found.find((code) => code !== undefined) ?? "en";
+}
+
+/** The languages as the query of a URL, without its question mark. */
+export function languageQuery(chosen = useUi.getState().language): string {
+  return preferredLanguages(chosen)
+    .map((code) => `languages=${encodeURIComponent(code)}`)
+    .join("&");
+}
