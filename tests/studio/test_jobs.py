@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import time
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from starlette.testclient import TestClient
 from longfat.engine import kernel as kernels
 from longfat.execution import run_cases
 from longfat.study import read_study
+from longfat.study.labs import find_lab
 from tests.conftest import processes_running
 from tests.studio.conftest import SOCKET, STUDY
 
@@ -309,3 +311,24 @@ def test_a_folder_that_vanishes_under_a_job_is_told(client: TestClient, workspac
     for url in ("/api/state", "/api/files", "/api/runs"):
         assert client.get(url).status_code == 200
     assert ask(client, STUDY).status_code == 404
+
+
+def test_a_labs_report_is_in_the_language_of_the_page(client: TestClient, workspace: Path) -> None:
+    text = find_lab("lab08").study_file.read_text()
+    more: dict[str, Any] = {"name": "lab08", "lab": "lab08", "cases": ["unshaped"]}
+    started = ask(client, text, languages=["xx", "ru-RU", "en"], **more)
+    assert started.status_code == 201, started.text
+    done = ended(client, started.json()["id"])
+    assert done["state"] == "done", done["problem"]
+    title = re.compile(r'<h1 lang="ru">Произведение полосы пропускания')
+    assert title.search(client.get(done["report"]).text)
+    # The texts are kept with the runs, so that what is shared can be in any of them later.
+    assert {path.name for path in (workspace / "runs/lab08").glob("text*.md")} == {
+        path.name for path in find_lab("lab08").folder.glob("text*.md")
+    }
+    (path,) = done["cases"][0]["runs"]
+    for languages, there in ((["ru"], True), (["xx", "ru-RU"], True), (["en"], False), ([], False)):
+        shared = client.get("/api/share", params={"runs": path, "languages": languages})
+        assert bool(title.search(shared.text)) is there, languages
+    assert "Bandwidth-delay product" in shared.text
+    assert ask(client, text, languages="ru", **more).status_code == 400

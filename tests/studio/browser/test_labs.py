@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.studio.browser.acts import panel
+from tests.studio.browser.conftest import Studio
 
 
 def open_lab(page: Page, title: str) -> None:
@@ -42,3 +43,29 @@ def test_a_labs_steps_are_typed_at_its_hosts(page: Page) -> None:
     lab.get_by_role("button", name="Type it on h1", exact=True).first.click()
     terminal = page.get_by_label("Terminal of h1")
     expect(terminal.last).to_contain_text("min/avg/max/mdev = 20")
+
+
+def test_a_text_is_in_the_browsers_language_or_in_the_one_that_was_chosen(
+    studio: Studio, browser: Browser
+) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="ru-RU")
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+    page.goto(studio.url)
+    open_lab(page, "Произведение полосы пропускания")
+    lab = page.get_by_role("article", name="Lab")
+    expect(lab.get_by_role("heading", level=1)).to_have_attribute("lang", "ru")
+    expect(lab.get_by_label("Language")).to_have_value("ru")
+    expect(lab.get_by_role("button", name="Type it on root").first).to_be_visible()
+    lab.get_by_label("Language").select_option("en")
+    expect(lab).to_contain_text("Learning objectives")
+    page.reload()
+    expect(lab.get_by_label("Language")).to_have_value("en")
+    expect(lab).to_contain_text("Learning objectives")
+    page.get_by_role("button", name="Labs", exact=True).click()
+    labs = page.get_by_role("region", name="Labs")
+    expect(labs).to_contain_text("Bandwidth-delay product")
+    labs.get_by_label("Language").select_option("ru")
+    expect(labs).to_contain_text("Произведение полосы пропускания")
+    expect(labs).to_contain_text("TCP fairness")  # which nobody has translated yet
+    context.close()
