@@ -50,6 +50,12 @@ def test_the_site_is_built_without_a_complaint(
     reference = (tmp_path / "site/commands.html").read_text()
     assert "longfat kernel build" in reference
     assert "reads and writes Parquet" in (tmp_path / "site/dependencies.html").read_text()
+    russian = (tmp_path / "site/labs/lab08.ru.html").read_text()
+    assert re.search(r'<html[^>]* lang="ru"', russian)
+    assert 'href="lab08.html"' in russian
+    english = (tmp_path / "site/labs/lab08.html").read_text()
+    assert re.search(r'<html[^>]* lang="en"', english)
+    assert re.search(r'<a [^>]*href="lab08\.ru\.html"[^>]*>(<span[^>]*>)?Русский', english)
     index = (tmp_path / "site/index.html").read_text()
     for target in re.findall(r'(?:src|href)="([^"#:?]+\.(?:html|png))["#?]', index):
         assert (tmp_path / "site" / target).exists(), target

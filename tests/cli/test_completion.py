@@ -36,6 +36,7 @@ def offered(words: list[str], *, cwd: Path) -> list[str]:
     [
         (["rep"], ["reproduce"]),
         (["run", "lab2"], ["lab20", "lab21", "lab24", "lab25", "lab26"]),
+        (["show", "lab08", "--language", "r"], ["ru"]),
         (["run", "m"], ["mine/", "my.yaml"]),
         (["run", "mine/"], ["mine/study"]),
         (["run", "lab08", "--case", ""], ["unshaped", "default", "tuned"]),

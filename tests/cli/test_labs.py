@@ -102,6 +102,15 @@ def test_titles_in_a_language_where_there_is_one(tmp_path: Path) -> None:
     assert "there is no text of any lab in 'xx' (there are: en, " in done.stderr
 
 
+def test_a_report_in_a_language_that_is_not_there_is_refused_before_all_runs(
+    lab: Path, tmp_path: Path
+) -> None:
+    done = longfat("run", "lab08", str(lab), "--language", "ru", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "there is no text of small in 'ru' (there are: en)" in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
 def test_show_in_a_language(lab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     russian = TEXT.replace("A small lab", "Малая работа").replace(">Answer<", ">Ответ<")
     (lab / "text.ru.md").write_text(russian)
