@@ -137,6 +137,7 @@ class Study:
         name: the folder's name for `.../study.yaml`, else the file's stem.
         file: the file.
         title: what it is about.
+        course: of a lab, the course that it belongs to; empty where it says none.
         cases: the cases by name, in the file's order.
         common: what all cases have in common, as a case; None where they have no network
             in common, and for a grid.
@@ -162,3 +163,4 @@ class Study:
     grid: Grid | None = None
     figures: tuple[FigureSpec, ...] = ()
     source_sha256: str = ""
+    course: str = ""

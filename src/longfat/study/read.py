@@ -33,7 +33,7 @@ STUDY_FILE = "study.yaml"
 DEFAULT_CASE = "default"
 """The name of the one case of a study that names none."""
 
-FIELDS = ("title", *SETTINGS, "cases", "claims", "published", "layout")
+FIELDS = ("title", "course", *SETTINGS, "cases", "claims", "published", "layout")
 
 
 def read_study(
@@ -103,6 +103,7 @@ def _read(
         name=_name(file),
         file=file,
         title=title,
+        course=fields["course"].line("the name of a course") if "course" in fields else "",
         cases=cases,
         common=_common_case(root, common),
         claims=claims,

@@ -51,6 +51,7 @@ def study_schema() -> dict[str, Any]:
         **_object(
             {
                 "title": _about(_TEXT, "what the study is about"),
+                "course": _about(_TEXT, "the course of a lab, by which labs are listed"),
                 **_settings(),
                 "cases": _about(
                     _mapping({"anyOf": [case, _ABSENT]}), "what is run, each with what differs"
