@@ -1,10 +1,12 @@
-"""`longfat labs`: the labs that come with longfat."""
+"""`longfat labs`: the labs that come with longfat, and those that an instructor makes."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,6 +15,10 @@ from rich.text import Text
 
 from longfat.cli.console import stdout
 from longfat.cli.language import language_option
+from longfat.common import resources
+from longfat.common.atomic import write_whole
+from longfat.common.suggest import listed, nearest
+from longfat.errors import ExitCode, InputError
 from longfat.execution.compile import expected_virtual_s
 from longfat.study import Study, read_study
 from longfat.study.labs import StudyFolder, all_labs
@@ -57,15 +63,19 @@ class _Entry:
         }
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 @language_option("Titles")
-def labs(*, as_json: bool, language: LanguageChoice) -> None:
-    """List the labs: read one with `longfat show LAB`, run it with `longfat run LAB`.
+@click.pass_context
+def labs(context: click.Context, *, as_json: bool, language: LanguageChoice) -> None:
+    """List the labs; new, check, seed and classroom make labs of your own for a class.
 
-    A run is a case with one seed; the virtual time is that of all runs together. The last
-    column has the languages that the lab's text is there in.
+    Read a lab with `longfat show LAB`, run it with `longfat run LAB`. A run is a case with
+    one seed; the virtual time is that of all runs together. The last column has the languages
+    that the lab's text is there in.
     """
+    if context.invoked_subcommand is not None:
+        return
     entries = [
         _Entry(lab, read_study(lab.study_file), read_texts(lab.folder)) for lab in all_labs()
     ]
@@ -96,3 +106,111 @@ def labs(*, as_json: bool, language: LanguageChoice) -> None:
         console.print(table)
     for line in captured.get().splitlines():
         click.echo(line.rstrip())
+
+
+TEMPLATES = "templates"
+DEFAULT_TEMPLATE = "bdp"
+_SOLUTION_SEED = 1
+
+
+def _templates() -> dict[str, Path]:
+    """Return the templates of labs for a class, by name."""
+    folder = resources.folder("labs") / TEMPLATES
+    return {one.name: one for one in sorted(folder.iterdir()) if one.is_dir()}
+
+
+@labs.command()
+@click.argument("folder", metavar="NAME", type=click.Path(path_type=Path))
+@click.option(
+    "--template", default=DEFAULT_TEMPLATE, metavar="TEMPLATE", help="What to start from: bdp."
+)
+def new(folder: Path, *, template: str) -> None:
+    """Make a lab for a class in the folder NAME, to be changed as you like.
+
+    Its folder student/ is what students get; instructor/ has the grading, the answer key's
+    study and a solution.
+    """
+    templates = _templates()
+    if template not in templates:
+        raise InputError(
+            f"there is no template {template!r}{nearest(template, templates)} "
+            f"(there are: {listed(templates)})"
+        )
+    if folder.exists():
+        raise InputError(f"{folder}: it is there already")
+    try:
+        shutil.copytree(templates[template], folder)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be written: {error.strerror}") from None
+    click.echo(f"{folder / 'student'}: give this folder to students")
+    click.echo(f"{folder / 'instructor'}: keep this one")
+    click.echo(f"longfat labs check {folder}")
+
+
+@labs.command()
+@click.argument("student", metavar="STUDENT")
+def seed(student: str) -> None:
+    """Print the seed that belongs to STUDENT, a name: what `longfat grade` runs with."""
+    from longfat.analysis.grading import seed_of  # noqa: PLC0415  it loads what runs cases
+
+    click.echo(seed_of(student))
+
+
+@labs.command()
+@click.argument("folder", metavar="LAB", type=click.Path(path_type=Path))
+def check(folder: Path) -> None:
+    """Check the instructor's file of LAB, and that its solution gets all points.
+
+    The solution lies in instructor/solution and answers for the seed 1.
+    """
+    from longfat.analysis.grading import Player, Submission, grade  # noqa: PLC0415  as in seed
+    from longfat.execution.cache import ResultCache  # noqa: PLC0415
+    from longfat.execution.tools import Toolbox  # noqa: PLC0415
+    from longfat.output.grading import print_graded  # noqa: PLC0415
+    from longfat.study.grading.read import SOLUTION, read_grading  # noqa: PLC0415
+
+    grading = read_grading(folder)
+    solution = grading.folder / SOLUTION
+    if not solution.is_dir():
+        raise InputError(f"{solution}: there is no solution, which would show what is right")
+    submission = Submission(student=SOLUTION, folder=solution, seed=_SOLUTION_SEED)
+    graded = grade(submission, grading, player=Player(ResultCache(), Toolbox()))
+    print_graded([graded], console=stdout())
+    if not all(score.is_full for score in graded.scores):
+        raise click.exceptions.Exit(ExitCode.CLAIM_FAILED)
+
+
+@labs.command()
+@click.argument("folder", metavar="LAB", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="The repository of the assignment.",
+)
+@click.option(
+    "--lab",
+    default=".lab",
+    metavar="PATH",
+    help="Where the lab is when the tests run, relative to the repository; default: .lab.",
+)
+@click.option(
+    "--setup",
+    required=True,
+    metavar="COMMAND",
+    help="The command that makes longfat and the lab available there.",
+)
+def classroom(folder: Path, *, out: Path, lab: str, setup: str) -> None:
+    """Write the files of GitHub Classroom for LAB: a test for each exercise."""
+    from longfat.output.grading import classroom_files  # noqa: PLC0415  as in seed
+    from longfat.study.grading import read_grading  # noqa: PLC0415
+
+    for name, text in classroom_files(read_grading(folder), lab=lab, setup=setup).items():
+        path = out / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, text.encode())
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+        click.echo(str(path))

@@ -14,7 +14,7 @@ from longfat.errors import ExitCode, LongfatError
 COMMANDS = (
     *("run", "plan", "runs", "query", "compare", "watch", "labs", "show", "plot"),
     *("diagnose", "tune", "bdp", "studio", "shell", "attach", "exec", "convert"),
-    *("fidelity", "reproduce", "schema", "kernel", "doctor", "completion"),
+    *("fidelity", "reproduce", "grade", "schema", "kernel", "doctor", "completion"),
 )
 """The subcommands in the order of the help; each stands in the module of its name."""
 

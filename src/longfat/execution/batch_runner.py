@@ -114,6 +114,7 @@ def run_batches(
     keep_going: bool = False,
     stop: threading.Event | None = None,
     observer: RunObserver | None = None,
+    toolbox: Toolbox | None = None,
 ) -> Outcome:
     """Run the cases of several studies; the results do not depend on how many run side by side.
 
@@ -127,6 +128,7 @@ def run_batches(
             and those that run are ended.
         stop: set by anybody to begin nothing more and to end what runs.
         observer: who is told meanwhile.
+        toolbox: the host's tools, where they have been looked at already.
 
     Returns:
         What came of it: runs, failures, and how many of each.
@@ -146,7 +148,7 @@ def run_batches(
     collector = ResultCollector(
         batches, cache=cache, observer=observer, stop=None if keep_going else stop
     )
-    toolbox = Toolbox()
+    toolbox = toolbox or Toolbox()
     keys = Keys(toolbox)
     first_of: dict[str, RunId] = {}
     twins: dict[RunId, list[RunId]] = {}

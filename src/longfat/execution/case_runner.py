@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from longfat.engine.kernel import Kernel
-    from longfat.engine.machine import Pace
+    from longfat.engine.machine import Pace, Quota
     from longfat.errors import Place
     from longfat.execution.guest_outcome import FailedCommand
     from longfat.execution.runs import Run
@@ -72,6 +72,7 @@ def run_case(
     on_progress: Callable[[Progress], None] = lambda _: None,
     on_start: Callable[[Path], None] = lambda _: None,
     pace: Pace | None = None,
+    quota: Quota | None = None,
 ) -> Run:
     """Run a case and keep what it gave.
 
@@ -91,6 +92,7 @@ def run_case(
             guest writes to. Somebody who looks into it while the machine runs must
             expect links and special files there (see `longfat.output.watch.tail`).
         pace: how fast virtual time may pass; as fast as it can, if None.
+        quota: what its machine may take of the host; that of our environment, if None.
 
     Returns:
         The run; its folder appears whole, in place of an earlier one.
@@ -120,6 +122,7 @@ def run_case(
                     cpu=cpu,
                     seed=case.seed,
                     memory_bytes=case.memory_bytes,
+                    quota=quota,
                 ) as machine,
             ):
                 try:

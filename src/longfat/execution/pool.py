@@ -22,6 +22,7 @@ from longfat.execution.tools import Toolbox
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from longfat.engine.machine import Quota
     from longfat.execution.executor import Listener, RunTask
     from longfat.execution.runs import Run
 
@@ -38,6 +39,7 @@ class Pool:
         memory_bytes: how much memory they may take together; what this computer has to
             spare when they begin, if None.
         toolbox: the host's tools, where they have been looked at already.
+        quota: what each machine may take; that of our environment, if None.
     """
 
     def __init__(
@@ -46,10 +48,12 @@ class Pool:
         *,
         memory_bytes: float | None = None,
         toolbox: Toolbox | None = None,
+        quota: Quota | None = None,
     ) -> None:
         self.jobs = max(1, jobs or len(os.sched_getaffinity(0)))
         self._memory_bytes = memory_bytes
         self._toolbox = toolbox or Toolbox()
+        self._quota = quota
 
     def execute(
         self, works: Sequence[RunTask], *, listener: Listener, stop: threading.Event
@@ -68,7 +72,7 @@ class Pool:
                         if work is None:
                             break
                         waiting.remove(work)
-                        hand = _Hand(work, listener, (stop, end), self._toolbox)
+                        hand = _Hand(work, listener, (stop, end), self._toolbox, self._quota)
                         running[threads.submit(hand.run)] = work
                     if not running:
                         return
@@ -95,8 +99,10 @@ class _Hand:
         listener: Listener,
         ends: tuple[threading.Event, ...],
         toolbox: Toolbox,
+        quota: Quota | None,
     ) -> None:
         self._work = work
+        self._quota = quota
         self._listener = listener
         self._ends = ends
         self._toolbox = toolbox
@@ -125,6 +131,7 @@ class _Hand:
             flow_places=work.flow_places,
             toolbox=self._toolbox,
             on_progress=self._report,
+            quota=self._quota,
         )
 
     def _report(self, progress: Progress) -> None:

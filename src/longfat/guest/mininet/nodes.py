@@ -183,7 +183,7 @@ class Node(Recorded):
         if not self.has_shell:
             return None
         net = self.net or (RECORD.nets or [None])[-1]
-        RECORD.commands.append((self, net, text, RECORD.place()))
+        RECORD.commands.append((self, net, text, RECORD.place(), True))
         asks_back = _ASKS_BACK.search(text)
         return {"?": "0\r\n", "!": "1\r\n"}[asks_back[1]] if asks_back else ""
 
@@ -204,6 +204,9 @@ class Node(Recorded):
 
     def sendCmd(self, *args, **named):
         RECORD.warn(f"{self.name}: `{_line(args)}` is left out: a study has flows for traffic")
+        if self.has_shell:
+            net = self.net or (RECORD.nets or [None])[-1]
+            RECORD.commands.append((self, net, _line(args), RECORD.place(), False))
 
     # ----------------------------------------------------------- interfaces
 

@@ -15,7 +15,8 @@ class Record:
     Attributes:
         script: the script's path, by which its frames are known.
         nets: every `Mininet`, in the order of their making; likewise all others.
-        commands: what was typed: at which node, of which net, what and where.
+        commands: what was typed: at which node, of which net, what, where, and whether the
+            script waited for it.
         warnings: who or where, and what is left out.
         is_quiet: nothing is to be noted now.
     """
@@ -26,7 +27,7 @@ class Record:
         self.topos: list[Any] = []
         self.nodes: list[Any] = []
         self.links: list[Any] = []
-        self.commands: list[tuple[Any, Any, str, list[int]]] = []
+        self.commands: list[tuple[Any, Any, str, list[int], bool]] = []
         self.warnings: dict[tuple[str, str], None] = {}
         self.is_quiet = False
         self._asked = 0

@@ -192,8 +192,8 @@ def _found() -> dict[str, Any]:
             for link in links
         ],
         "commands": [
-            {"node": node.name if node in nodes else None, "text": text, "at": at}
-            for node, net, text, at in RECORD.commands
+            {"node": node.name if node in nodes else None, "text": text, "at": at, "waits": waits}
+            for node, net, text, at, waits in RECORD.commands
             if net is nets[0]
         ],
     }

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _RIGHT = "needed is what `iperf3 -J` prints"
 _LONGEST_QUOTE = 40
+_LARGEST = 2.0**63
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +36,21 @@ class AnyReport:
         version: iperf3's version, such as `iperf 3.12`; empty where it does not say.
         streams: the rows of each stream.
         broken: the error that ended the test; empty where it ended well.
+        congestion: the congestion control that the sender says it used; empty where it does
+            not say.
+        started_s: when it started, in seconds since 1970; None where it does not say.
+        total_bytes: what it says was sent in all; None where it does not say.
+        receiver_bps: the throughput at the receiver, as it says; None likewise.
     """
 
     path: Path
     version: str
     streams: tuple[tuple[Interval, ...], ...]
     broken: str
+    congestion: str = ""
+    started_s: float | None = None
+    total_bytes: float | None = None
+    receiver_bps: float | None = None
 
 
 def read_any_report(path: Path) -> AnyReport:
@@ -69,7 +79,30 @@ def read_any_report(path: Path) -> AnyReport:
     if not any(not row.omitted for stream in streams for row in stream):
         why = f"; {broken}" if broken else ""
         raise InputError(f"{path}: all its intervals are omitted ones (-O){why}")
-    return AnyReport(path=path, version=version, streams=streams, broken=broken)
+    end = data.get("end")
+    congestion = _found(end, "sender_tcp_congestion")
+    return AnyReport(
+        path=path,
+        version=version,
+        streams=streams,
+        broken=broken,
+        congestion=congestion if isinstance(congestion, str) else "",
+        started_s=_number(_found(start, "timestamp", "timesecs")),
+        total_bytes=_number(_found(end, "sum_sent", "bytes")),
+        receiver_bps=_number(_found(end, "sum_received", "bits_per_second")),
+    )
+
+
+def _found(data: Any, *keys: str) -> Any:
+    """Return what stands in objects below keys; None if nothing does."""
+    for key in keys:
+        data = data.get(key) if isinstance(data, dict) else None
+    return data
+
+
+def _number(value: Any) -> float | None:
+    good = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if good and 0 <= value < _LARGEST else None
 
 
 def _wrong(message: str) -> InputError:

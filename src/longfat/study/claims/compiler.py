@@ -73,6 +73,27 @@ def parse_claim(text: str, known: Mapping[str, Mapping[str, Metric]], rows: Rows
     return Formula(condition=condition, named=frozenset(builder.cases), over=tuple(builder.over))
 
 
+def parse_number(
+    text: str, known: Mapping[str, Mapping[str, Metric]], rows: Rows
+) -> tuple[Term, frozenset[str]]:
+    """Parse a number that is made of metrics of named cases, such as the key of a question.
+
+    Args:
+        text: the number.
+        known: as of `parse_claim`.
+        rows: likewise.
+
+    Returns:
+        The number, and the cases that it names.
+
+    Raises:
+        FormulaError: it is not of the language, names what is not there, or mixes dimensions.
+    """
+    builder = CaseBuilder(text, rows, known)
+    term = builder.term(parse_syntax(text, "the answer"))
+    return term, frozenset(builder.cases)
+
+
 @dataclass(slots=True)
 class Parts:
     """What an expression over each case is made of.

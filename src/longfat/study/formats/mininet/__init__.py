@@ -11,5 +11,6 @@ The machine is a bare one of `longfat.engine`: no experiment runs in it, so noth
 """
 
 from longfat.study.formats.mininet.read import MininetNetwork, network_of, read_mininet
+from longfat.study.formats.mininet.record import Typed
 
-__all__ = ["MininetNetwork", "network_of", "read_mininet"]
+__all__ = ["MininetNetwork", "Typed", "network_of", "read_mininet"]

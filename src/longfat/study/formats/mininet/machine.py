@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from longfat.common.decoding import MOST_BYTES, decode, parse_json, read_bytes
@@ -32,13 +32,17 @@ class _Outcome:
     status: int
 
 
-def run_script(path: Path, content: bytes, *, arguments: Sequence[str] = ()) -> bytes:
+def run_script(
+    path: Path, content: bytes, *, arguments: Sequence[str] = (), most_wall_s: float | None = None
+) -> bytes:
     """Run a script in a machine of the newest kernel that is built.
 
     Args:
         path: the script, as the user named it.
         content: its text.
         arguments: its arguments, `sys.argv[1:]`.
+        most_wall_s: the wall time that it may take, in seconds, if that is less than it may
+            anyway.
 
     Returns:
         Its record, as the machine wrote it.
@@ -49,6 +53,7 @@ def run_script(path: Path, content: bytes, *, arguments: Sequence[str] = ()) -> 
         MachineError: the machine failed before the script was started.
     """
     kernel = kernels.find(NEWEST)
+    wall_s = _QUOTA.wall if most_wall_s is None else min(_QUOTA.wall, most_wall_s)
     job = {
         "name": path.name,
         "arguments": list(arguments),
@@ -70,7 +75,7 @@ def run_script(path: Path, content: bytes, *, arguments: Sequence[str] = ()) -> 
             seed=1,
             memory_bytes=_MEMORY_BYTES,
             stall_cpu_s=_STALL_CPU_S,
-            quota=_QUOTA,
+            quota=replace(_QUOTA, wall=wall_s),
         ) as machine:
             try:
                 machine.wait(limit_s=2 * _LIMIT_S)

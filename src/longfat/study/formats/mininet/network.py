@@ -68,11 +68,13 @@ class Reader:
     Attributes:
         notes: what is left out, or taken otherwise.
         setup: the lines to type, once `network` has been asked for.
+        typed: all lines that were typed at hosts, traffic too, likewise.
     """
 
     def __init__(self, found: Record, file: str) -> None:
         self.notes = Notes()
         self.setup: list[Command] = []
+        self.typed: list[Typed] = []
         self._record = found
         self._file = file
         self._nodes: dict[str, Node] = {}
@@ -209,6 +211,10 @@ class Reader:
         for typed in self._record.commands:
             for line in split_lines(typed.text):
                 who = typed.node or "root"
+                waits = typed.waits and not BACKGROUND.search(line)
+                self.typed.append(replace(typed, text=line, waits=waits))
+                if not typed.waits:
+                    continue  # the stand-in has told that it is left out
                 if _STATUS.fullmatch(line):
                     if doubted is not None and doubted[0] == who:
                         self.setup.append(doubted[1])

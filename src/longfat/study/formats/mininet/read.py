@@ -11,7 +11,7 @@ from longfat.study.document import LARGEST_FILE_BYTES
 from longfat.study.formats.lifting import infer_link_properties
 from longfat.study.formats.mininet.machine import run_script
 from longfat.study.formats.mininet.network import Reader
-from longfat.study.formats.mininet.record import at, printable, read_record
+from longfat.study.formats.mininet.record import Typed, at, printable, read_record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,21 +32,24 @@ class MininetNetwork:
         title: the first line of its docstring; None if it has none.
         network: its hosts, switches and links.
         setup: what it types at nodes to set them up.
+        typed: all lines that it types, those of traffic too, in their order.
     """
 
     title: str | None
     network: Network
     setup: tuple[Command, ...]
+    typed: tuple[Typed, ...] = ()
 
 
 def read_mininet(
-    path: Path, *, arguments: Sequence[str] = ()
+    path: Path, *, arguments: Sequence[str] = (), most_wall_s: float | None = None
 ) -> tuple[MininetNetwork, tuple[str, ...]]:
     """Run a script for Mininet in a machine of its own, and read what it makes.
 
     Args:
         path: the file.
         arguments: its command-line arguments.
+        most_wall_s: the wall time that it may take, in seconds; its own limit, if None.
 
     Returns:
         What it says, and what of it could not be carried over: each text names
@@ -58,7 +61,7 @@ def read_mininet(
         HostError: no kernel is built, or the host lacks what a sandbox needs.
         MachineError: the machine failed.
     """
-    content = run_script(path, _text(path), arguments=arguments)
+    content = run_script(path, _text(path), arguments=arguments, most_wall_s=most_wall_s)
     return network_of(content, file=str(path))
 
 
@@ -93,7 +96,9 @@ def network_of(content: bytes, *, file: str) -> tuple[MininetNetwork, tuple[str,
     network, setup = infer_link_properties(network, reader.setup)
     title = record.title if record.title.isprintable() else ""
     return (
-        MininetNetwork(title=title or None, network=network, setup=setup),
+        MininetNetwork(
+            title=title or None, network=network, setup=setup, typed=tuple(reader.typed)
+        ),
         tuple(map(printable, reader.notes.texts)),
     )
 

@@ -53,11 +53,12 @@ class Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Typed:
-    """What was typed, at a node or (None) at root."""
+    """What was typed, at a node or (None) at root, and whether the script waited for it."""
 
     node: str | None
     text: str
     at: At
+    waits: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

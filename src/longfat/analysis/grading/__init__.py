@@ -1,0 +1,22 @@
+"""Grading: what students hand in, run and judged against an instructor's file.
+
+`submission` takes the files in, `play` runs what they ask for within limits, `checks` looks
+for mistakes that no tool tells of, and `grade` gives points with reasons.
+"""
+
+from longfat.analysis.grading.checks import CHECKS, Check, Finding
+from longfat.analysis.grading.grade import Graded, Score, grade
+from longfat.analysis.grading.play import Player
+from longfat.analysis.grading.submission import Submission, seed_of
+
+__all__ = [
+    "CHECKS",
+    "Check",
+    "Finding",
+    "Graded",
+    "Player",
+    "Score",
+    "Submission",
+    "grade",
+    "seed_of",
+]

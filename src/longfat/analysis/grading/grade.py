@@ -1,0 +1,450 @@
+"""Points with reasons: one submission against an instructor's file."""
+
+from __future__ import annotations
+
+import math
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longfat.analysis.grading.checks import CHECKS, Finding, forged
+from longfat.analysis.grading.play import Player
+from longfat.analysis.grading.submission import Handed, Submission, take_in
+from longfat.common.suggest import listed
+from longfat.errors import InputError
+from longfat.model.metric import Metric
+from longfat.model.units import format_quantity, parse_literal
+from longfat.study.claims.aggregates import NotRunError, ResultScope, factor
+from longfat.study.claims.columns import number
+from longfat.study.claims.rows import Table
+from longfat.study.grading.answers import of_kind
+from longfat.study.grading.model import KEY_PREFIX, Exercise, Grading, PartKind
+from longfat.study.grading.read import REPORT_FLOW
+from longfat.study.metrics import find_metric
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from longfat.model.metric import Unit
+
+_READING = re.compile(r"(?<![\w.-])([A-Za-z][\w-]*)\.([A-Za-z][\w-]*)\.([A-Za-z]\w*)")
+_SAME_FIGURE = 0.01
+
+_ALWAYS = ("algorithm", "figures", "rate")
+"""The checks that look at every part, whatever exercises ask for: what they find is wrong anyway."""
+
+# What an answer is when it is off by just this factor.
+_SLIPS = (
+    (8.0, "bits and bytes may be mixed up"),
+    (1000.0, "a prefix may be wrong (k, M, G)"),
+    (1e6, "a prefix may be wrong (k, M, G)"),
+    (2.0, "a factor of 2: one way or both, buffer or window?"),
+)
+_SLIP = 0.06
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """What an exercise gave.
+
+    Attributes:
+        exercise: the exercise.
+        points: the points that were earned, before lateness.
+        reasons: why not all of them.
+        key: the answer key, for the instructor; empty where there is none.
+    """
+
+    exercise: Exercise
+    points: float
+    reasons: tuple[str, ...] = ()
+    key: str = ""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether all points were earned."""
+        return not self.reasons
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The reasons as a student may read them."""
+        if self.exercise.hidden and self.reasons:
+            return ("a hidden check did not hold",)
+        return self.reasons
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data, for the instructor."""
+        return {
+            "exercise": self.exercise.name,
+            "title": self.exercise.shown,
+            "points": self.points,
+            "max_points": self.exercise.points,
+            "hidden": self.exercise.hidden,
+            "reasons": list(self.reasons),
+            "key": self.key,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graded:
+    """A submission with its points.
+
+    Attributes:
+        submission: the submission.
+        grading: what it was graded against.
+        scores: one for each exercise.
+        findings: what checks found, whether they cost points or not.
+        problems: why parts, or cases of them, could not be used.
+        late_s: how long after the deadline it came, in seconds; 0 if in time or not known.
+        late_share: the share of the earned points which that costs.
+    """
+
+    submission: Submission
+    grading: Grading
+    scores: tuple[Score, ...]
+    findings: tuple[Finding, ...] = ()
+    problems: tuple[str, ...] = ()
+    late_s: float = 0.0
+    late_share: float = 0.0
+
+    @property
+    def earned(self) -> float:
+        """The points of all exercises."""
+        return sum(score.points for score in self.scores)
+
+    @property
+    def penalty(self) -> float:
+        """The points that lateness costs."""
+        return round(self.earned * self.late_share, 2)
+
+    @property
+    def total(self) -> float:
+        """The points that count."""
+        return round(self.earned - self.penalty, 2)
+
+    @property
+    def most(self) -> float:
+        """The points that could be earned."""
+        return sum(score.exercise.points for score in self.scores)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data, for the instructor."""
+        submitted = self.submission.submitted
+        return {
+            "student": self.submission.student,
+            "seed": self.submission.seed,
+            "submitted": None if submitted is None else submitted.isoformat(),
+            "points": self.total,
+            "max_points": self.most,
+            "earned": self.earned,
+            "late_s": self.late_s,
+            "penalty": self.penalty,
+            "exercises": [score.to_json() for score in self.scores],
+            "findings": [
+                {"check": one.check, "where": one.where, "found": one.words}
+                for one in self.findings
+            ],
+            "problems": list(self.problems),
+        }
+
+
+def grade(
+    submission: Submission,
+    grading: Grading,
+    *,
+    player: Player,
+    exercises: Sequence[str] = (),
+) -> Graded:
+    """Grade a submission.
+
+    Args:
+        submission: the submission.
+        grading: the instructor's file.
+        player: runs what has to be run.
+        exercises: the names of the exercises to grade; all, if there are none.
+
+    Raises:
+        LongfatError: the instructor's study failed, or the host lacks something. Nothing in
+            a submission raises: it costs points.
+    """
+    chosen = [one for one in grading.exercises if not exercises or one.name in exercises]
+    needed = _needed(chosen, grading)
+    with tempfile.TemporaryDirectory(prefix="longfat-grade-") as name:
+        scratch = Path(name)
+        handed = {}
+        for part in needed:
+            folder = scratch / "files" / part
+            folder.mkdir(parents=True)
+            taken = take_in(submission, grading.parts[part], grading, folder, player.scripts)
+            handed[part] = player.play(taken, limits=grading.limits, out=scratch / "runs" / part)
+        keys = _keys(chosen)
+        key = player.key(grading, keys, seed=submission.seed, out=scratch / "runs" / "key")
+        results = {
+            **_results(handed.values()),
+            **{f"{KEY_PREFIX}{case}": run.metrics for case, run in key.items()},
+        }
+        judge = _Judge(grading, handed, results)
+        scores = tuple(map(judge.score, chosen))
+        late_s = _late_s(submission.submitted, grading.deadline)
+        return Graded(
+            submission=submission,
+            grading=grading,
+            scores=scores,
+            findings=tuple(dict.fromkeys(judge.findings())),
+            problems=tuple(_problems(handed.values())),
+            late_s=late_s,
+            late_share=grading.late.share(late_s) if grading.late and late_s else 0.0,
+        )
+
+
+def _needed(exercises: Iterable[Exercise], grading: Grading) -> list[str]:
+    """Return the parts that exercises need: their own, and those whose cases they name."""
+    named = {case for one in exercises for case in one.named if not case.startswith(KEY_PREFIX)}
+    own = {one.part for one in exercises}
+    studies = {p.name for p in grading.parts.values() if p.kind is PartKind.STUDY}
+    if named - set(grading.parts):
+        own |= studies
+    return [name for name in grading.parts if name in own | named]
+
+
+def _keys(exercises: Iterable[Exercise]) -> list[str]:
+    named = {case for one in exercises for case in one.named if case.startswith(KEY_PREFIX)}
+    return sorted(case.removeprefix(KEY_PREFIX) for case in named)
+
+
+def _results(parts: Iterable[Handed]) -> dict[str, Mapping[str, float]]:
+    """Return what the cases and reports of a submission measured."""
+    found: dict[str, Mapping[str, float]] = {}
+    for handed in parts:
+        for played in handed.cases:
+            # What has the prefix of the key, or another part's name, is not the student's to give.
+            if played.run is not None and not played.name.startswith(KEY_PREFIX):
+                found.setdefault(played.name, played.run.metrics)
+        if handed.reports:
+            found[handed.part.name] = dict(_report_metrics(handed))
+    return found
+
+
+def _report_metrics(handed: Handed) -> Iterator[tuple[str, float]]:
+    for name, report in handed.reports.items():
+        flow = name if len(handed.reports) > 1 else REPORT_FLOW
+        rows = [row for stream in report.streams for row in stream if not row.omitted]
+        sent = [row for row in rows if row.sender] or rows
+        length_s = max(row.end_s for row in sent) - min(row.start_s for row in sent)
+        if length_s > 0:
+            yield f"{flow}.sender_bps", 8 * sum(row.bytes for row in sent) / length_s
+        yield f"{flow}.sent_bytes", float(sum(row.bytes for row in sent))
+        if report.receiver_bps is not None:
+            yield f"{flow}.receiver_bps", report.receiver_bps
+        again = [row.retransmits for row in rows if row.retransmits is not None]
+        if again:
+            yield f"{flow}.retransmits", float(sum(again))
+        windows = [row.cwnd_bytes for row in rows if row.cwnd_bytes is not None]
+        if windows:
+            yield f"{flow}.max_cwnd_bytes", float(max(windows))
+
+
+def _problems(parts: Iterable[Handed]) -> Iterator[str]:
+    for handed in parts:
+        if handed.problem:
+            yield f"{handed.part.name}: {handed.problem}"
+        for played in handed.cases:
+            if played.problem:
+                yield f"{handed.part.name}, {played.name}: {played.problem}"
+
+
+def _late_s(submitted: datetime | None, deadline: datetime | None) -> float:
+    if submitted is None or deadline is None:
+        return 0.0
+    return max(0.0, (submitted - deadline).total_seconds())
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Judges the exercises of one submission."""
+
+    grading: Grading
+    handed: Mapping[str, Handed]
+    results: Mapping[str, Mapping[str, float]]
+    _seen: dict[tuple[str, str, frozenset[str]], list[Finding]] = field(default_factory=dict)
+    _more: list[Finding] = field(default_factory=list)
+
+    def findings(self) -> list[Finding]:
+        """Return what the checks found that exercises asked for, and then all others."""
+        found = [one for each in self._seen.values() for one in each] + self._more
+        asked = {(part, check) for part, check, _ in self._seen}
+        for name, handed in self.handed.items():
+            for check in CHECKS:
+                if check in _ALWAYS and (name, check) not in asked:
+                    found += CHECKS[check].findings(handed)
+        return found
+
+    def score(self, exercise: Exercise) -> Score:
+        """Return the points of an exercise, with the reasons."""
+        handed = self.handed[exercise.part]
+        if handed.problem:
+            return Score(exercise=exercise, points=0.0, reasons=(handed.problem,))
+        reasons: list[str] = []
+        key = ""
+        if exercise.claim is not None:
+            reasons += self._claim(exercise)
+        if exercise.term is not None:
+            key, wrong = self._answer(exercise, handed)
+            reasons += wrong
+        cases = frozenset(exercise.cases or exercise.named)
+        for name in exercise.checks:
+            reasons += [
+                f"{CHECKS[name].title}: {one.words}" for one in self._look(name, handed, cases)
+            ]
+            reasons += self._not_run(handed, cases) if not reasons else []
+        points = 0.0 if reasons else exercise.points
+        return Score(
+            exercise=exercise, points=points, reasons=tuple(dict.fromkeys(reasons)), key=key
+        )
+
+    def _look(self, name: str, handed: Handed, cases: frozenset[str]) -> list[Finding]:
+        place = (handed.part.name, name, cases)
+        if place not in self._seen:
+            self._seen[place] = CHECKS[name].findings(handed, cases)
+        return self._seen[place]
+
+    def _not_run(self, handed: Handed, cases: frozenset[str]) -> list[str]:
+        """Return why cases did not run in which a check would have found something."""
+        return [
+            f"{one.name}: {one.problem}"
+            for one in handed.cases
+            if one.problem and (not cases or one.name in cases)
+        ]
+
+    # ----------------------------------------------------------------- claims
+
+    def _claim(self, exercise: Exercise) -> list[str]:
+        claim = exercise.claim
+        assert claim is not None
+        missing = sorted(case for case in claim.cases if case not in self.results)
+        if missing:
+            return [self._missing(case) for case in missing]
+        played = [one for each in self.handed.values() for one in each.cases]
+        false = [
+            f"{one.name}: {words}"
+            for one in played
+            if one.name in claim.cases
+            for words in forged(one)
+        ]
+        if false:
+            return false
+        table = Table(self.results, tuple(self.grading.known))
+        try:
+            if claim.holds(table):
+                return []
+        except (InputError, NotRunError):
+            pass  # a number does not exist, and what is said of it is not so
+        measured = self._measured(claim.expression)
+        beside = f" ({'; '.join(measured)})" if measured else ""
+        return [f"it does not hold that {claim.text}{beside}"]
+
+    def _missing(self, case: str) -> str:
+        for handed in self.handed.values():
+            for played in handed.cases:
+                if played.name == case:
+                    return f"{case}: {played.problem}"
+            if handed.problem and (handed.part.name == case or handed.part.kind is PartKind.STUDY):
+                return f"{handed.part.name}: {handed.problem}"
+        there = [one.name for each in self.handed.values() for one in each.cases]
+        return f"the study has no case {case!r}" + (
+            f" (there are: {listed(there)})" if there else ""
+        )
+
+    def _measured(self, expression: str) -> list[str]:
+        """Return what was measured of each metric that an expression names."""
+        found = []
+        for case, flow, name in dict.fromkeys(_READING.findall(expression)):
+            known = self.grading.known.get(case, {})
+            full = find_metric(flow, name, known)
+            if full is None or case.startswith(KEY_PREFIX):
+                continue
+            value = self.results.get(case, {}).get(full)
+            shown = "not measured" if value is None else format_quantity(value, known[full].unit)
+            found.append(f"{case}.{flow}.{name}: {shown}")
+        return found
+
+    # ---------------------------------------------------------------- answers
+
+    def _answer(self, exercise: Exercise, handed: Handed) -> tuple[str, list[str]]:
+        """Return the key for the instructor, and what is wrong with an answer."""
+        unit = exercise.answer_unit
+        value = self._key(exercise)
+        if value is None:
+            missing = [self._missing(case) for case in exercise.named if case not in self.results]
+            return "", missing or ["the runs that it is about do not have this figure"]
+        key = _in_unit(value, exercise)
+        answer = handed.answers.get(exercise.name)
+        if answer is None:
+            return key, ["not answered"]
+        if answer.quantity is None:
+            return key, [answer.problem]
+        given = of_kind(answer.quantity, unit)
+        if given is None:
+            example = f"such as {_example(exercise)}" if exercise.unit else "without a unit"
+            return key, [f"{answer.text!r} is of another kind than the question asks: {example}"]
+        if abs(given - value) <= exercise.tolerance * abs(value):
+            return key, []
+        reason = f"{answer.text!r} is not within {exercise.tolerance * 100:g} % of the answer"
+        slip = _slip(given, value)
+        reasons = [f"{reason}; {slip}" if slip else reason]
+        if exercise.named and not slip and not self._is_measured(given, unit):
+            self._more.append(
+                Finding(
+                    check="figures",
+                    where=f"{handed.part.name}, {exercise.name}",
+                    words=f"{answer.text!r} is none of the figures of any run",
+                )
+            )
+            reasons.append("no run gave this figure")
+        return key, reasons
+
+    def _key(self, exercise: Exercise) -> float | None:
+        """Return the answer key in the base unit; None if it has no value."""
+        assert exercise.term is not None
+        table = Table(self.results, tuple(self.grading.known))
+        try:
+            found = number(exercise.term, ResultScope(table)) / factor(exercise.answer_unit)
+        except (InputError, NotRunError):
+            return None
+        return found if math.isfinite(found) else None
+
+    def _is_measured(self, given: float, unit: Unit) -> bool:
+        """Tell whether any run, the student's or the instructor's, gave a figure."""
+        for case, metrics in self.results.items():
+            known: Mapping[str, Metric] = self.grading.known.get(case, {})
+            for name, value in metrics.items():
+                metric = known.get(name)
+                if metric is not None and metric.unit is not unit:
+                    continue
+                if abs(given - value) <= _SAME_FIGURE * abs(value):
+                    return True
+        return False
+
+
+def _slip(given: float, value: float) -> str:
+    if not given or not value:
+        return ""
+    ratio = max(given / value, value / given)
+    for factor_, words in _SLIPS:
+        if abs(ratio / factor_ - 1) <= _SLIP:
+            return words
+    return ""
+
+
+def _in_unit(value: float, exercise: Exercise) -> str:
+    """Return a key in the unit of its exercise."""
+    if not exercise.unit:
+        return f"{value:.4g}"
+    return f"{value / parse_literal(f'1{exercise.unit}').value:.4g} {exercise.unit}"
+
+
+def _example(exercise: Exercise) -> str:
+    return f"12.3 {exercise.unit}"

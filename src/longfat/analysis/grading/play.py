@@ -1,0 +1,201 @@
+"""Running what submissions ask for: in sandboxes, within limits, each case once.
+
+To each case a tcp probe is added, where there is none: looking costs nothing (law 3), and the
+checks then know what the kernel did and need not believe what a tool prints.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from longfat.analysis.grading.submission import Handed, Played, Scripts
+from longfat.engine.machine import Quota
+from longfat.errors import HostError, InputError, LongfatError
+from longfat.execution import run_batches
+from longfat.execution.compile import expected_virtual_s
+from longfat.execution.executor import Batch
+from longfat.execution.pool import Pool
+from longfat.execution.tools import Toolbox
+from longfat.model.flow_path import NotUnderstoodError, bottleneck, idle_rtt
+from longfat.model.metric import Unit
+from longfat.model.probes import Tcp
+from longfat.model.units import format_quantity
+from longfat.study.model import Planned
+
+if TYPE_CHECKING:
+    from longfat.execution.cache import ResultCache
+    from longfat.execution.runs import Run
+    from longfat.model.case import Case
+    from longfat.model.traffic import Bulk
+    from longfat.study.grading.model import Grading, Limits
+
+_PROBE = "grading-tcp"
+_OVERHEAD_BYTES = 512 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """Runs cases of submissions.
+
+    Args:
+        cache: the result cache; None to use none.
+        toolbox: the host's tools.
+        scripts: reads Mininet scripts.
+    """
+
+    cache: ResultCache | None
+    toolbox: Toolbox
+    scripts: Scripts = field(default_factory=Scripts)
+
+    def play(self, handed: Handed, *, limits: Limits, out: Path) -> Handed:
+        """Run the cases of a part.
+
+        Args:
+            handed: the part.
+            limits: what it may take.
+            out: the folder that takes the runs.
+
+        Returns:
+            The part with its runs; where a case did not run, with the reason.
+
+        Raises:
+            HostError: the host lacks the kernel, a tool, or room.
+        """
+        cases = {one.name: replace(one, case=watched(one.case)) for one in handed.cases}
+        problems = {name: _problem(one.case, limits) for name, one in cases.items()}
+        good = {name: one for name, one in cases.items() if not problems[name]}
+        runs, errors = self._run(
+            {name: one.case for name, one in good.items()}, limits=limits, out=out
+        )
+        for name in good:
+            if name not in runs:
+                problems[name] = _words(errors[name]) if name in errors else _too_long(limits)
+        done: dict[str, Played] = {
+            name: replace(one, run=runs.get(name), problem=problems[name])
+            for name, one in cases.items()
+        }
+        return handed.ran(done)
+
+    def key(
+        self, grading: Grading, names: Iterable[str], *, seed: int, out: Path
+    ) -> dict[str, Run]:
+        """Run cases of the instructor's study.
+
+        Args:
+            grading: the instructor's file.
+            names: the cases' names.
+            seed: the seed of a student.
+            out: the folder that takes the runs.
+
+        Raises:
+            LongfatError: a case failed.
+        """
+        cases = {name: replace(grading.study.cases[name].case, seed=seed) for name in names}
+        runs, errors = self._run(cases, limits=None, out=out)
+        for name, error in errors.items():
+            if isinstance(error, InputError):
+                raise InputError(f"the instructor's study, seed {seed}: {error}") from None
+            error.add_note(f"case {name} of the instructor's study")
+            raise error
+        return runs
+
+    def _run(
+        self, cases: Mapping[str, Case], *, limits: Limits | None, out: Path
+    ) -> tuple[dict[str, Run], dict[str, LongfatError]]:
+        if not cases:
+            return {}, {}
+        planned = {
+            name: Planned(case=case, setup_places=(), title=name) for name, case in cases.items()
+        }
+        stop = threading.Event()
+        quota, timer = None, None
+        if limits is not None:
+            quota = Quota(
+                disk=limits.disk_bytes,
+                files=limits.file_count,
+                processes=limits.processes,
+                memory=limits.memory_bytes,
+                overhead=_OVERHEAD_BYTES,
+                wall=limits.time_s,
+            )
+            timer = threading.Timer(limits.time_s, stop.set)
+            timer.daemon = True
+            timer.start()
+        try:
+            outcome = run_batches(
+                [Batch(cases=planned, out=out)],
+                executor=Pool(1, toolbox=self.toolbox, quota=quota),
+                cache=self.cache,
+                keep_going=True,
+                stop=stop,
+                toolbox=self.toolbox,
+            )
+        finally:
+            if timer is not None:
+                timer.cancel()
+        errors = {failure.piece.name: failure.error for failure in outcome.failures}
+        for error in errors.values():
+            if isinstance(error, HostError):
+                raise error  # not the student's fault
+        return {name: runs[0] for name, runs in outcome.runs[0].items()}, errors
+
+
+def watched(case: Case) -> Case:
+    """Return a case in which a tcp probe looks at each TCP flow."""
+    seen = {name for probe in case.probes_of(Tcp) for name in probe.of}
+    flows = tuple(flow.name for flow in case.tcp_flows if flow.name not in seen)
+    if not flows:
+        return case
+    taken = {flow.name for flow in case.flows} | {probe.name for probe in case.probes}
+    names = (f"{_PROBE}{end}" for end in ("", *range(len(taken))))
+    name = next(name for name in names if name not in taken)
+    return replace(case, probes=(*case.probes, Tcp(name=name, of=flows)))
+
+
+def _problem(case: Case, limits: Limits) -> str:
+    """Return why a case is not even begun; empty if it is."""
+    virtual_s = expected_virtual_s(case)
+    if virtual_s > limits.virtual_s:
+        return (
+            f"it would take {format_quantity(virtual_s, Unit.SECONDS)} of virtual time, and "
+            f"{format_quantity(limits.virtual_s, Unit.SECONDS)} are allowed"
+        )
+    if case.memory_bytes > limits.memory_bytes:
+        return (
+            f"it asks for a machine of {format_quantity(case.memory_bytes, Unit.BYTES)}, and "
+            f"{format_quantity(limits.memory_bytes, Unit.BYTES)} are allowed"
+        )
+    for flow in case.bulk_flows:
+        if _never_ends(case, flow):
+            return (
+                f"it was not run: nothing on the path of {flow.name} limits its rate or adds "
+                "delay, and hosts are infinitely fast here"
+            )
+    return ""
+
+
+def _never_ends(case: Case, flow: Bulk) -> bool:
+    """Tell whether a flow would be infinitely fast, which takes a machine for ever."""
+    if flow.rate_bps is not None or flow.bytes is not None or flow.udp:
+        return False
+    try:
+        rtt_s, _ = idle_rtt(case, replace(flow, after=None), {})
+        return rtt_s <= 0 and bottleneck(case, flow) is None
+    except NotUnderstoodError:
+        return False
+
+
+def _too_long(limits: Limits) -> str:
+    return (
+        "it was ended: the runs of this part took more than "
+        f"{format_quantity(limits.time_s, Unit.SECONDS)}"
+    )
+
+
+def _words(error: LongfatError) -> str:
+    text = str(error).partition("; LONGFAT_QUOTA")[0]
+    return text.partition("\n  hint")[0]

@@ -1,0 +1,332 @@
+"""A submission: a folder that a student made, whose files are taken in and never trusted.
+
+Only the files that the instructor's file names are read, and what a study among them names
+beside it. None is read through a link, from outside of the folder, or beyond the limit of
+size; whatever else lies in the folder (run folders, reports, programs) is not looked at. What
+cannot be read costs the points of its part, and is told.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from longfat.common.suggest import listed
+from longfat.errors import InputError, LongfatError, MachineError
+from longfat.model.case import Case
+from longfat.model.metric import Unit
+from longfat.model.traffic import Flow
+from longfat.model.traffic.iperf3_any import AnyReport, read_any_report
+from longfat.model.units import format_quantity
+from longfat.study.document import read_document
+from longfat.study.expand import read_setup
+from longfat.study.files import ReadBeside, reads_beside
+from longfat.study.formats.open import SCRIPT_SUFFIX, open_network
+from longfat.study.grading.answers import Answer, read_answers
+from longfat.study.grading.model import Grading, Part, PartKind
+from longfat.study.grading.read import report_name
+from longfat.study.grading.traffic import script_traffic
+from longfat.study.node import Node
+from longfat.study.read import read_study
+
+if TYPE_CHECKING:
+    from longfat.execution.runs import Run
+    from longfat.model.probes import Probe
+    from longfat.study.formats.mininet import MininetNetwork
+
+LARGEST_DRAWN_SEED = 1_000_000
+_MOST_WORDS = 600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """What a student handed in.
+
+    Attributes:
+        student: whose it is: the folder's name, if nobody says otherwise.
+        folder: the folder.
+        seed: the seed of its runs.
+        submitted: when it was handed in; None if that is not known.
+    """
+
+    student: str
+    folder: Path
+    seed: int
+    submitted: datetime | None = None
+
+
+def seed_of(student: str) -> int:
+    """Return the seed that belongs to a student's name: from 1, the same on every computer.
+
+    Args:
+        student: the name; case and blanks around it make no difference.
+    """
+    digest = hashlib.sha256(student.strip().casefold().encode(errors="surrogatepass")).digest()
+    return int.from_bytes(digest[:8]) % LARGEST_DRAWN_SEED + 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """A case of a submission.
+
+    Attributes:
+        name: its name.
+        title: what the student calls it.
+        case: the case, with the student's seed.
+        labels: what a script says of its flows, by their names.
+        run: what it gave; None if it did not run.
+        problem: why it did not.
+    """
+
+    name: str
+    case: Case
+    title: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    run: Run | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handed:
+    """A part as it was handed in.
+
+    Attributes:
+        part: the part.
+        cases: the cases that it asks for.
+        answers: its answers, by the questions' names.
+        reports: its reports of iperf3, by name.
+        notes: what could not be carried over of a network.
+        problem: why it cannot be used; empty if it can.
+    """
+
+    part: Part
+    cases: tuple[Played, ...] = ()
+    answers: Mapping[str, Answer] = field(default_factory=dict)
+    reports: Mapping[str, AnyReport] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+
+    def ran(self, cases: Mapping[str, Played]) -> Handed:
+        """Return it with cases that were run."""
+        return replace(self, cases=tuple(cases.get(one.name, one) for one in self.cases))
+
+
+class Scripts:
+    """Runs Mininet scripts in machines of their own, each text once: the same text gives the same.
+
+    A class hands in much that is alike, above all what was given and left as it was.
+    """
+
+    def __init__(self) -> None:
+        self._read: dict[tuple[str, bytes], tuple[MininetNetwork, tuple[str, ...]] | str] = {}
+
+    def read(
+        self, path: Path, *, name: str, most_wall_s: float
+    ) -> tuple[MininetNetwork, tuple[str, ...]]:
+        """Read a script.
+
+        Args:
+            path: the file.
+            name: what to call it in messages.
+            most_wall_s: the wall time that it may take, in seconds.
+
+        Raises:
+            InputError: as of `read_mininet`.
+            HostError: likewise.
+        """
+        # It takes a machine, and most submissions have no script.
+        from longfat.study.formats.mininet import read_mininet  # noqa: PLC0415
+
+        key = (name, path.read_bytes())
+        if key not in self._read:
+            try:
+                self._read[key] = read_mininet(path, most_wall_s=most_wall_s)
+            except (InputError, MachineError) as error:
+                self._read[key] = str(error).replace(str(path), name)
+        found = self._read[key]
+        if isinstance(found, str):
+            raise InputError(found)
+        return found
+
+
+def take_in(
+    submission: Submission, part: Part, grading: Grading, scratch: Path, scripts: Scripts
+) -> Handed:
+    """Read a part of a submission.
+
+    Args:
+        submission: the submission.
+        part: the part.
+        grading: the instructor's file.
+        scratch: an empty folder for copies of its files.
+        scripts: reads Mininet scripts.
+
+    Returns:
+        The part; with its problem, if it cannot be used.
+
+    Raises:
+        HostError: the host lacks what a script's machine needs.
+    """
+    reader = _Reader(submission, part, grading, scratch, scripts)
+    try:
+        return reader.read()
+    except (InputError, MachineError) as error:
+        return Handed(part=part, problem=reader.words(error))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    submission: Submission
+    part: Part
+    grading: Grading
+    scratch: Path
+    scripts: Scripts
+
+    def read(self) -> Handed:
+        """Read the part."""
+        if self.submission.folder.is_symlink() or not self.submission.folder.is_dir():
+            raise InputError("the submission is no folder, or a link to one")
+        beside = reads_beside(self.submission.folder)
+        paths = [self._copy(file, beside) for file in self.part.files]
+        match self.part.kind:
+            case PartKind.STUDY:
+                return self._study(paths[0], beside)
+            case PartKind.SETUP:
+                return self._setup(paths[0])
+            case PartKind.NETWORK:
+                return self._network(paths[0], beside)
+            case PartKind.ANSWERS:
+                return Handed(part=self.part, answers=read_answers(paths[0]))
+            case PartKind.IPERF3:
+                names = [report_name(file) for file in self.part.files]
+                reports = map(read_any_report, paths)
+                return Handed(part=self.part, reports=dict(zip(names, reports, strict=True)))
+
+    def words(self, error: LongfatError) -> str:
+        """Return what an error says, without the place of our copy and hints at our settings."""
+        text = str(error).replace(f"{self.scratch}/", "").partition("; LONGFAT_QUOTA")[0]
+        return text if len(text) <= _MOST_WORDS else f"{text[: _MOST_WORDS - 3]}..."
+
+    def _copy(self, file: str, beside: ReadBeside) -> Path:
+        """Copy a file to where nobody else can change it."""
+        try:
+            content = beside(file)
+        except InputError as error:
+            raise InputError(error.message.replace(" beside the study", "")) from None
+        most = self.grading.limits.input_bytes
+        if len(content) > most:
+            raise InputError(
+                f"{file}: it is larger than {format_quantity(most, Unit.BYTES)}, which is the "
+                "most that is read"
+            )
+        path = self.scratch / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        return path
+
+    def _beside(self, beside: ReadBeside) -> ReadBeside:
+        """Return what reads the files beside the part's own, inside of the submission."""
+        folder = self.part.files[0].rpartition("/")[0]
+        return lambda path: beside(path if path.startswith("/") else f"{folder}/{path}")
+
+    def _study(self, path: Path, beside: ReadBeside) -> Handed:
+        fields = dict(Node(raw=read_document(path), file=str(path)).named("a study's fields"))
+        if "grid" in fields:
+            raise fields["grid"].error("a study that is graded has named cases, and no grid")
+        most = self.grading.limits.runs
+        if "cases" in fields and len(fields["cases"].items("cases by name")) > most:
+            raise fields["cases"].error(f"here are more than {most} cases, and so many are run")
+        study = read_study(path, beside=self._beside(beside))
+        ours = self.grading.study.cases
+        first = next(iter(ours.values())).case
+        cases = [
+            Played(
+                name=name,
+                title=planned.title if planned.title != study.title else "",
+                case=replace(
+                    planned.case,
+                    kernel=(ours[name].case if name in ours else first).kernel,
+                    seed=self.submission.seed,
+                ),
+            )
+            for name, planned in study.cases.items()
+        ]
+        return Handed(part=self.part, cases=tuple(cases))
+
+    def _base(self) -> Case | None:
+        if self.part.case is None:
+            return None
+        case = self.grading.study.cases[self.part.case].case
+        return replace(case, seed=self.submission.seed)
+
+    def _setup(self, path: Path) -> Handed:
+        base = self._base()
+        assert base is not None
+        node = Node(raw=read_document(path), file=str(path))
+        lines = () if node.is_null else read_setup(node)
+        known = (*base.network.node_names(), "root")
+        for line in lines:
+            if line.command.node not in known:
+                raise InputError(
+                    f"there is no node {line.command.node!r} (there are: {listed(known)})",
+                    place=line.node_place,
+                )
+        case = replace(base, setup=(*base.setup, *(line.command for line in lines)))
+        return Handed(part=self.part, cases=(Played(name=self.part.name, case=case),))
+
+    def _network(self, path: Path, beside: ReadBeside) -> Handed:
+        base = self._base()
+        flows: tuple[Flow, ...] = ()
+        labels: Mapping[str, str] = {}
+        if path.suffix == SCRIPT_SUFFIX:
+            script, notes = self.scripts.read(
+                path, name=self.part.files[0], most_wall_s=self.grading.limits.time_s
+            )
+            network, setup = script.network, script.setup
+            if base is None:
+                traffic = script_traffic(script.typed, network.host_addresses())
+                flows, labels = traffic.flows, traffic.labels
+                notes = (*notes, *traffic.notes)
+                if not flows:
+                    raise InputError("the script types no line of iperf3 -c that can be played")
+        else:
+            opened = open_network(path, beside=self._beside(beside))
+            network, setup, notes = opened.network, opened.setup, opened.warnings
+        notes = tuple(note.replace(f"{self.scratch}/", "") for note in notes)
+        if base is None:
+            first = next(iter(self.grading.study.cases.values())).case
+            case = Case(
+                kernel=first.kernel,
+                network=network,
+                setup=setup,
+                flows=flows,
+                seed=self.submission.seed,
+            )
+        else:
+            case = replace(base, network=network, setup=setup, files=(), events=())
+            case = replace(case, probes=tuple(self._probes(case)))
+        played = Played(name=self.part.name, case=case, labels=labels)
+        return Handed(part=self.part, cases=(played,), notes=notes)
+
+    def _probes(self, case: Case) -> Iterator[Probe]:
+        """Check that the lab's traffic fits into a student's network; yield the probes that do."""
+        hosts = {host.name for host in case.network.hosts}
+        for flow in case.flows:
+            for name in (flow.source, flow.target):
+                if name not in hosts:
+                    raise InputError(
+                        f"the lab's traffic runs from {flow.source} to {flow.target}, and this "
+                        f"network has no host {name!r} (its hosts: {listed(sorted(hosts))})"
+                    )
+        flows = {flow.name: flow for flow in case.flows}
+        for probe in case.probes:
+            problems = [
+                probe.target_problem(name, network=case.network, flows=flows)
+                for name in probe.targets
+            ]
+            if not any(problems):
+                yield probe

@@ -1,0 +1,258 @@
+"""`longfat grade`: points for what students handed in."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from longfat.cli.console import stderr, stdout
+from longfat.common.atomic import write_whole
+from longfat.common.extras import need
+from longfat.common.suggest import listed, nearest
+from longfat.errors import ExitCode, InputError
+from longfat.study.expand import LARGEST_SEED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from longfat.analysis.grading import Graded, Player, Submission
+    from longfat.study.grading import Grading
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command()
+@click.argument(
+    "folders",
+    nargs=-1,
+    required=True,
+    metavar="SUBMISSION...",
+    type=click.Path(path_type=Path),
+)
+@click.option(
+    "--against",
+    "lab",
+    required=True,
+    metavar="LAB",
+    type=click.Path(path_type=Path),
+    help="The lab's folder, or its instructor's file.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0, max=LARGEST_SEED),
+    help="Use this seed for all, in place of the one that follows from each student's name.",
+)
+@click.option(
+    "--roster",
+    type=_FILE,
+    metavar="CSV",
+    help="Names, seeds and times of submission: columns folder, name, seed, submitted.",
+)
+@click.option(
+    "--submitted",
+    metavar="TIME",
+    help="When it was handed in, such as 2026-11-30T17:55+01:00, where the roster does not say.",
+)
+@click.option(
+    "--exercise",
+    "exercises",
+    multiple=True,
+    metavar="NAME",
+    help="Grade this exercise only, and end with 1 unless it gives all points; repeatable.",
+)
+@click.option("--jobs", type=click.IntRange(min=1), help="Submissions at once; default: one a CPU.")
+@click.option("--no-cache", is_flag=True, help="Do not use the result cache.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Write a page for each student there, and grades.json for the instructor.",
+)
+@click.option(
+    "--gradescope", type=_FILE, metavar="FILE", help="Write Gradescope's results.json of one."
+)
+@click.option(
+    "--metadata",
+    type=_FILE,
+    metavar="FILE",
+    help="Of one submission: Gradescope's submission_metadata.json, for its time and names.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def grade(
+    folders: tuple[Path, ...],
+    *,
+    lab: Path,
+    seed: int | None,
+    roster: Path | None,
+    submitted: str | None,
+    exercises: tuple[str, ...],
+    jobs: int | None,
+    no_cache: bool,
+    out: Path | None,
+    gradescope: Path | None,
+    metadata: Path | None,
+    as_json: bool,
+) -> None:
+    """Grade each SUBMISSION, a student's folder, against the instructor's file of LAB.
+
+    Everything is run anew, in sandboxes and within the lab's limits; nothing that a student
+    handed in is believed. What is wrong with a submission costs points and ends nothing.
+    """
+    need("series")
+    # They load what runs cases.
+    from longfat.analysis.grading import Player  # noqa: PLC0415
+    from longfat.execution.cache import ResultCache  # noqa: PLC0415
+    from longfat.execution.tools import Toolbox  # noqa: PLC0415
+    from longfat.output.grading import gradescope_results, print_graded  # noqa: PLC0415
+    from longfat.study.grading import read_grading  # noqa: PLC0415
+
+    if len(folders) > 1 and (gradescope is not None or metadata is not None):
+        raise click.UsageError("--gradescope and --metadata are of one submission")
+    grading = read_grading(lab)
+    known = [exercise.name for exercise in grading.exercises]
+    for name in exercises:
+        if name not in known:
+            raise InputError(
+                f"{grading.file}: there is no exercise {name!r}{nearest(name, known)} "
+                f"(there are: {listed(known)})"
+            )
+    submissions, grading = _submissions(
+        folders, grading, seed=seed, roster=roster, submitted=submitted, metadata=metadata
+    )
+    began_s = time.monotonic()
+    player = Player(None if no_cache else ResultCache(), Toolbox())
+    graded = _grade(submissions, grading, player, exercises=exercises, jobs=jobs)
+    if out is not None:
+        _write(graded, out)
+    if gradescope is not None:
+        results = gradescope_results(graded[0], took_s=time.monotonic() - began_s)
+        _write_file(gradescope, json.dumps(results, indent=2))
+    if as_json:
+        click.echo(json.dumps(_document(graded, grading), indent=2))
+    else:
+        print_graded(graded, console=stdout())
+    if exercises and not all(score.is_full for one in graded for score in one.scores):
+        raise click.exceptions.Exit(ExitCode.CLAIM_FAILED)
+
+
+def _submissions(
+    folders: Sequence[Path],
+    grading: Grading,
+    *,
+    seed: int | None,
+    roster: Path | None,
+    submitted: str | None,
+    metadata: Path | None,
+) -> tuple[list[Submission], Grading]:
+    """Return whose the folders are, and the grading with the deadline that counts."""
+    from longfat.analysis.grading import Submission, seed_of  # noqa: PLC0415  as in grade
+    from longfat.study.grading.model import Moment  # noqa: PLC0415
+    from longfat.study.grading.roster import Entry, read_metadata, read_roster  # noqa: PLC0415
+
+    entries = {} if roster is None else read_roster(roster)
+    at = None
+    if submitted is not None:
+        try:
+            at = Moment().parse(submitted)
+        except InputError as error:
+            raise click.UsageError(f"--submitted: {error.message}") from None
+    told = None if metadata is None else read_metadata(metadata)
+    if told is not None and told.deadline is not None:
+        grading = dataclasses.replace(grading, deadline=told.deadline)
+    found = []
+    for folder in folders:
+        # An InputError: who typed it is the instructor.
+        if not folder.exists():
+            raise InputError(f"{folder}: there is no such submission")
+        name = folder.absolute().name or folder.resolve().name
+        entry = entries.get(name, Entry(folder=name))
+        student = entry.name or (told.student if told else "") or name
+        found.append(
+            Submission(
+                student=student,
+                folder=folder,
+                seed=next(one for one in (seed, entry.seed, seed_of(student)) if one is not None),
+                submitted=entry.submitted or (told.submitted if told else at),
+            )
+        )
+    return found, grading
+
+
+def _grade(
+    submissions: Sequence[Submission],
+    grading: Grading,
+    player: Player,
+    *,
+    exercises: Sequence[str],
+    jobs: int | None,
+) -> list[Graded]:
+    import os  # noqa: PLC0415
+
+    from longfat.analysis.grading import grade as grade_one  # noqa: PLC0415  as in grade
+
+    console = stderr()
+    workers = jobs or len(os.sched_getaffinity(0))
+    with (
+        console.status(f"grading {len(submissions)} submissions") as status,
+        ThreadPoolExecutor(max_workers=workers) as threads,
+    ):
+        futures = [
+            threads.submit(grade_one, one, grading, player=player, exercises=exercises)
+            for one in submissions
+        ]
+        graded = []
+        try:
+            for number, future in enumerate(futures, start=1):
+                graded.append(future.result())
+                status.update(f"graded {number} of {len(submissions)} submissions")
+        except BaseException:
+            threads.shutdown(wait=False, cancel_futures=True)
+            raise
+    return graded
+
+
+def _document(graded: Sequence[Graded], grading: Grading) -> dict[str, object]:
+    return {
+        "lab": grading.title,
+        "file": str(grading.file),
+        "max_points": sum(score.exercise.points for score in graded[0].scores),
+        "submissions": [one.to_json() for one in graded],
+    }
+
+
+def _write(graded: Sequence[Graded], out: Path) -> None:
+    from longfat.output.grading import student_page  # noqa: PLC0415  it loads templates
+
+    for name, one in zip(page_names(graded), graded, strict=True):
+        _write_file(out / name, student_page(one))
+    document = json.dumps(_document(graded, graded[0].grading), indent=2)
+    _write_file(out / "grades.json", f"{document}\n")
+
+
+def page_names(graded: Sequence[Graded]) -> list[str]:
+    """Return the names of the students' pages: safe as files, and each of them once."""
+    names: list[str] = []
+    for one in graded:
+        folder = one.submission.folder.absolute().name
+        stem = re.sub(r"[^A-Za-z0-9._-]+", "_", folder).lstrip(".")[:80] or "student"
+        if f"{stem}.html" in names or stem != folder:
+            digest = hashlib.sha256(str(one.submission.folder).encode(errors="replace"))
+            stem = f"{stem}-{digest.hexdigest()[:8]}"
+        names.append(f"{stem}.html")
+    return names
+
+
+def _write_file(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text.encode(errors="replace"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from None

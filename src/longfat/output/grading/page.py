@@ -1,0 +1,71 @@
+"""A student's page: points, reasons, hints, and what the checks found, explained.
+
+What the student wrote is escaped by the template; the page has no script and may load nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from longfat import __version__
+from longfat.analysis.grading import CHECKS
+
+if TYPE_CHECKING:
+    from longfat.analysis.grading import Graded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Mistake:
+    """A mistake, with the places where it was found."""
+
+    title: str
+    explanation: str
+    places: tuple[tuple[str, str], ...]
+
+
+def student_page(graded: Graded) -> str:
+    """Return the page of a submission, as HTML.
+
+    It shows no answer key, and of hidden exercises no reason: it is for the student.
+
+    Args:
+        graded: the submission.
+    """
+    environment = Environment(
+        loader=PackageLoader("longfat.output", package_path=""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    hidden = {
+        reason for score in graded.scores if score.exercise.hidden for reason in score.reasons
+    }
+    return environment.get_template("grading/student.html.j2").render(
+        graded=graded,
+        version=__version__,
+        mistakes=_mistakes(graded, hidden),
+        submitted=_submitted(graded),
+    )
+
+
+def _mistakes(graded: Graded, hidden: set[str]) -> list[_Mistake]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for one in graded.findings:
+        if f"{CHECKS[one.check].title}: {one.words}" not in hidden:
+            found.setdefault(one.check, []).append((one.where, one.words))
+    return [
+        _Mistake(
+            title=CHECKS[name].title, explanation=CHECKS[name].explanation, places=tuple(places)
+        )
+        for name, places in found.items()
+    ]
+
+
+def _submitted(graded: Graded) -> str:
+    submitted = graded.submission.submitted
+    return "" if submitted is None else submitted.isoformat(sep=" ", timespec="minutes")

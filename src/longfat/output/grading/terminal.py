@@ -1,0 +1,88 @@
+"""The points of a class as a table, and the reasons below it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from longfat.analysis.grading import CHECKS
+
+if TYPE_CHECKING:
+    from longfat.analysis.grading import Graded
+
+_PIPE_WIDTH = 2000
+
+
+def printable(text: str) -> str:
+    """Return a text of a student's that a terminal can be shown, on one line."""
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in " ".join(text.split()))
+
+
+def print_graded(graded: Sequence[Graded], *, console: Console) -> None:
+    """Print the points of submissions, and why they are not all.
+
+    Args:
+        graded: the submissions; at least one.
+        console: where to print.
+    """
+    exercises = [score.exercise for score in graded[0].scores]
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("student", no_wrap=True)
+    for exercise in exercises:
+        table.add_column(exercise.name, justify="right", no_wrap=True)
+    late = any(one.penalty for one in graded)
+    for head in (*(("late",) if late else ()), "points"):
+        table.add_column(head, justify="right", no_wrap=True)
+    table.add_row("", *(f"/{exercise.points:g}" for exercise in exercises), *([""] if late else []))
+    for one in graded:
+        cells = [f"{score.points:g}" for score in one.scores]
+        cells += [f"-{one.penalty:g}" if one.penalty else ""] if late else []
+        table.add_row(
+            Text(printable(one.submission.student), style="bold"),
+            *cells,
+            f"{one.total:g} of {one.most:g}",
+        )
+    _print(table, console)
+    for one in graded:
+        _print_reasons(one, console)
+
+
+def _print_reasons(graded: Graded, console: Console) -> None:
+    lines: list[tuple[str, str]] = []
+    for score in graded.scores:
+        for number, reason in enumerate(score.reasons):
+            key = f" [key: {score.key}]" if score.key and number == 0 else ""
+            lines.append((score.exercise.name, f"{reason}{key}"))
+    told = {reason for score in graded.scores for reason in score.reasons}
+    lost = {score.exercise.name for score in graded.scores if score.reasons}
+    for finding in graded.findings:
+        if finding.where.rpartition(", ")[2] in lost:
+            continue  # its exercise tells
+        words = f"{CHECKS[finding.check].title}: {finding.words}"
+        if words not in told and finding.words not in " ".join(told):
+            lines.append((f"note ({finding.where})", words))
+    for problem in graded.problems:
+        if not any(problem.partition(": ")[2] in reason for reason in told):
+            lines.append(("note", problem))
+    if not lines:
+        return
+    student, seed = printable(graded.submission.student), graded.submission.seed
+    console.print(Text(f"\n{student}, seed {seed}", style="bold"), soft_wrap=True)
+    for name, words in lines:
+        console.print(Text(f"  {name}: {printable(words)}"), soft_wrap=True)
+
+
+def _print(table: Table, console: Console) -> None:
+    if console.is_terminal:
+        console.print(table)
+        return
+    wide = Console(file=io.StringIO(), width=_PIPE_WIDTH, highlight=False)
+    with wide.capture() as captured:
+        wide.print(table)
+    for line in captured.get().splitlines():
+        console.out(line.rstrip(), highlight=False)
