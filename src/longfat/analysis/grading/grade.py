@@ -35,7 +35,7 @@ _READING = re.compile(r"(?<![\w.-])([A-Za-z][\w-]*)\.([A-Za-z][\w-]*)\.([A-Za-z]
 _SAME_FIGURE = 0.01
 
 _ALWAYS = ("algorithm", "figures", "rate")
-"""The checks that look at every part, whatever exercises ask for: what they find is wrong anyway."""
+"""The checks that look at every part, whatever exercises ask for."""
 
 # What an answer is when it is off by just this factor.
 _SLIPS = (
@@ -324,9 +324,6 @@ class _Judge:
     def _claim(self, exercise: Exercise) -> list[str]:
         claim = exercise.claim
         assert claim is not None
-        missing = sorted(case for case in claim.cases if case not in self.results)
-        if missing:
-            return [self._missing(case) for case in missing]
         played = [one for each in self.handed.values() for one in each.cases]
         false = [
             f"{one.name}: {words}"
@@ -336,6 +333,9 @@ class _Judge:
         ]
         if false:
             return false
+        missing = sorted(case for case in claim.cases if case not in self.results)
+        if missing:
+            return [self._missing(case) for case in missing]
         table = Table(self.results, tuple(self.grading.known))
         try:
             if claim.holds(table):

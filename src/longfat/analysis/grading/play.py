@@ -73,7 +73,7 @@ class Player:
         )
         for name in good:
             if name not in runs:
-                problems[name] = _words(errors[name]) if name in errors else _too_long(limits)
+                problems[name] = _words(errors[name], name) if name in errors else _too_long(limits)
         done: dict[str, Played] = {
             name: replace(one, run=runs.get(name), problem=problems[name])
             for name, one in cases.items()
@@ -196,6 +196,7 @@ def _too_long(limits: Limits) -> str:
     )
 
 
-def _words(error: LongfatError) -> str:
-    text = str(error).partition("; LONGFAT_QUOTA")[0]
-    return text.partition("\n  hint")[0]
+def _words(error: LongfatError, name: str) -> str:
+    """Return what an error says, without hints at what the instructor may set."""
+    text = str(error).partition("; LONGFAT_QUOTA")[0].partition("\n  hint")[0]
+    return text.replace(f"case {name!r}: ", "", 1)

@@ -74,17 +74,18 @@ def script_traffic(lines: Iterable[Typed], addresses: Mapping[str, str]) -> Scri
     labels: dict[str, str] = {}
     notes: list[str] = []
     control: dict[str, str] = {}
-    now_s = 0.0
+    after: str | None = None  # the test that the script has waited for
+    later_s = 0.0
     for line in lines:
         # The set-up types all such lines before the traffic; the script may change it meanwhile.
         if (found := _CONTROL.search(line.text)) and line.node is not None:
             control[line.node] = found[1]
         if found := _SLEEP.fullmatch(line.text.strip()):
-            now_s += parse_time_s(found[1], bare_seconds=True) if line.waits else 0.0
+            later_s += parse_time_s(found[1], bare_seconds=True) if line.waits else 0.0
         elif _CLIENT.match(line.text) and len(flows) < MOST_FLOWS:
             name = flow_name(len(flows))
             try:
-                flow, label = _flow(name, line, hosts, control, start_s=round(now_s, 6))
+                flow, label = _flow(name, line, hosts, control, start_s=later_s, after=after)
             except (InputError, ValueError) as error:
                 reason = getattr(error, "message", str(error))
                 notes.append(f"line {line.at[0]}: `{line.text}` is not played: {reason}")
@@ -92,7 +93,7 @@ def script_traffic(lines: Iterable[Typed], addresses: Mapping[str, str]) -> Scri
             flows.append(flow)
             labels[name] = label
             if line.waits:
-                now_s += flow.duration_s()
+                after, later_s = name, 0.0
     return ScriptTraffic(flows=tuple(flows), labels=labels, notes=tuple(notes))
 
 
@@ -103,6 +104,7 @@ def _flow(
     control: Mapping[str, str],
     *,
     start_s: float,
+    after: str | None,
 ) -> tuple[Flow, str]:
     command, _, rest = line.text.partition(">")
     words = shlex.split(command.replace("&", " "))
@@ -124,7 +126,14 @@ def _flow(
         values.setdefault("time_s", DEFAULT_TIME_S)
     if conflict := Iperf3.conflict(given):
         raise InputError(conflict[1])
-    flow = Iperf3(name=name, source=line.node, target=hosts[target], start_s=start_s, **values)
+    flow = Iperf3(
+        name=name,
+        source=line.node,
+        target=hosts[target],
+        start_s=start_s,
+        after=after,
+        **values,
+    )
     return flow, rest.strip(" &")
 
 
