@@ -7,6 +7,7 @@ from tools.reference import TABLES, renewed
 
 
 def test_tables_are_as_the_fields_are_declared() -> None:
-    page = (REPOSITORY / "docs/study-format.md").read_text(encoding="utf-8")
-    assert all(f"<!-- fields: {name} -->" in page for name in TABLES)
-    assert renewed(page) == page, "write them anew: python -m tools.reference"
+    names = ("docs/study-format.md", "docs/class.md")
+    pages = "".join((REPOSITORY / name).read_text(encoding="utf-8") for name in names)
+    assert all(f"<!-- fields: {name} -->" in pages for name in TABLES)
+    assert renewed(pages) == pages, "write them anew: python -m tools.reference"

@@ -21,6 +21,7 @@ from longfat.model.probes.probe import Sampled
 from longfat.model.traffic import Cbr, Flow, Iperf3, Ping, Program, Requests, Transfer, Video
 from longfat.model.traffic.extraction import Extraction
 from longfat.study.expand import Settings
+from longfat.study.grading.model import Exercise, Grading, Late, Limits, Part
 
 _DOCS = Path(__file__).resolve().parents[1] / "docs"
 _TABLE = re.compile(r"(<!-- fields: (\S+) -->\n).*?(<!-- end of fields -->)", re.DOTALL)
@@ -51,6 +52,11 @@ TABLES: Mapping[str, Iterable[Field]] = {
     "event": fields_of(LinkChange).values(),
     "sampled": fields_of(Sampled).values(),
     "capture": fields_of(Capture).values(),
+    "grading": fields_of(Grading).values(),
+    "late": fields_of(Late).values(),
+    "limits": fields_of(Limits).values(),
+    "part": fields_of(Part).values(),
+    "exercise": fields_of(Exercise).values(),
 }
 
 

@@ -27,28 +27,34 @@ from tests.mutations.mutators import (
 )
 from tests.mutations.single import (
     FRAMES,
+    check_answers,
     check_any,
     check_drawing,
     check_forged,
     check_frame,
+    check_grading,
     check_kernel_manifest,
     check_manifest,
+    check_metadata,
     check_note,
     check_order,
     check_outcome,
     check_package,
     check_record,
+    check_roster,
     check_script,
     check_study,
     check_table,
     check_trace,
     check_wire,
     kernel,
+    metadata,
     note,
     outcomes,
     packages,
     raw_kind,
     records,
+    rosters,
     tables,
     traces,
 )
@@ -116,5 +122,17 @@ KINDS: dict[str, Kind] = {
     "script": Kind(
         samples=files("tests/data/mininet/from_miniedit.py"), mutate=change_words, read=check_script
     ),
+    "grading": Kind(
+        samples=files("labs/templates/*/instructor/grading.yaml"),
+        mutate=change_words,
+        read=check_grading,
+    ),
+    "answers": Kind(
+        samples=files("labs/templates/*/instructor/solution/answers.yaml"),
+        mutate=change_words,
+        read=check_answers,
+    ),
+    "roster": Kind(samples=rosters, mutate=change_words, read=check_roster),
+    "metadata": Kind(samples=metadata, mutate=change_json, read=check_metadata),
     "package": Kind(samples=packages, mutate=change_package, read=check_package),
 }

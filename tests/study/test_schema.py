@@ -15,6 +15,7 @@ from tests.paths import REPOSITORY
 STUDIES = sorted(
     [
         *REPOSITORY.glob("labs/*/study.yaml"),
+        *REPOSITORY.glob("labs/templates/**/study.yaml"),
         *REPOSITORY.glob("studies/**/study.yaml"),
         *REPOSITORY.glob("studies/*.yaml"),
         *REPOSITORY.glob("tests/**/*.yaml"),

@@ -1,4 +1,4 @@
-"""`longfat schema`: the JSON Schema of study files."""
+"""`longfat schema`: the JSON Schema of study files, and of instructors' files."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import json
 
 import click
 
-from longfat.study.schema import study_schema
+from longfat.study.schema import grading_schema, study_schema
+
+_SCHEMAS = {"study": study_schema, "grading": grading_schema}
 
 
 @click.command()
-def schema() -> None:
-    """Print the JSON Schema of study files.
+@click.argument("kind", type=click.Choice(tuple(_SCHEMAS)), default="study")
+def schema(kind: str) -> None:
+    """Print the JSON Schema of study files, or of instructors' files (grading.yaml).
 
     Editors complete and check a study by it: write it to a file, and name that in the study's
     first line, as `# yaml-language-server: $schema=study.schema.json`.
     """
-    print(json.dumps(study_schema(), indent=2, ensure_ascii=False))
+    print(json.dumps(_SCHEMAS[kind](), indent=2, ensure_ascii=False))

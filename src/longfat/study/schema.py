@@ -23,6 +23,7 @@ from longfat.model.network import (
 from longfat.model.probes import PROBES
 from longfat.model.traffic import FLOWS
 from longfat.study.expand import Settings
+from longfat.study.grading.model import Exercise, Grading, Late, Limits, Part, PartKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -80,6 +81,59 @@ def study_schema() -> dict[str, Any]:
             },
             required=("title",),
         ),
+    }
+
+
+def grading_schema() -> dict[str, Any]:
+    """Return the JSON Schema of an instructor's file (grading.yaml), as plain data."""
+    file = {"type": "string", "minLength": 1}
+    files = {"anyOf": [file, {"type": "array", "items": file, "minItems": 1}]}
+    parts = [
+        _object(
+            {
+                kind: _about(files if kind is PartKind.IPERF3 else file, "its file"),
+                **_plain_fields(Part),
+            },
+            required=(kind,),
+        )
+        for kind in PartKind
+    ]
+    exercise = _object(
+        {
+            "claim": _about(
+                {"anyOf": [_TEXT, {**_mapping(_LINE), "minProperties": 1, "maxProperties": 1}]},
+                "what has to hold: an expression, or a sentence with an expression",
+            ),
+            **_plain_fields(Exercise),
+        },
+        required=(key for key, field in fields_of(Exercise).items() if field.is_required),
+    )
+    return {
+        "$schema": SCHEMA_URL,
+        "title": "longfat grading",
+        **_object(
+            {
+                **_plain_fields(Grading),
+                "study": _about(_TEXT, "the file of the instructor's study"),
+                "late": _about(_object(_plain_fields(Late)), "what a late submission costs"),
+                "limits": _about(_object(_plain_fields(Limits)), "what a submission may take"),
+                "parts": _about(_mapping({"oneOf": parts}), "what students hand in"),
+                "exercises": _about(_mapping(exercise), "what gives points"),
+            },
+            required=("title", "study", "parts", "exercises"),
+        ),
+    }
+
+
+def _plain_fields(cls: type) -> dict[str, Any]:
+    """Return the schemas of fields that no grid fills in and no case takes back."""
+    return {
+        field.key: {
+            **field.kind.schema(),
+            "title": field.about.label,
+            "description": field.about.help,
+        }
+        for field in fields_of(cls).values()
     }
 
 

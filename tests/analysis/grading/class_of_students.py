@@ -419,7 +419,7 @@ STUDENTS: Mapping[str, Student] = {
                 "study.yaml",
                 "  tuned:\n",
                 "  tuned:\n    flows: {noise: {program: h1 -> h2, "
-                "run: head -c 1000000000 /dev/zero, output_limit: 2GB}}\n",
+                "run: head -c 1000000000 /dev/zero, output_limit: 1GB}}\n",
             ),
         ),
         lost=lost("and its quota is 128 MB", "fill"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -47,7 +46,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def graded(lab: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Graded]]:
+def graded(lab: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Graded]:
     folder = tmp_path_factory.mktemp("submissions")
     for name, student in STUDENTS.items():
         make_solution(folder / name)
@@ -81,7 +80,7 @@ def graded(lab: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict
 
     print(f"graded {len(found)} submissions in {used_s:.1f} s of CPU time")
     assert used_s < MOST_CPU_S
-    yield found
+    return found
 
 
 def _cpu_s() -> float:
