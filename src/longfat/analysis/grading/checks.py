@@ -377,9 +377,8 @@ def _above(played: Played, run: Run, lab_bps: int | None) -> Found:
             slowest = bottleneck(played.case, flow)
         except NotUnderstoodError:
             slowest = None
-        if slowest is not None:
-            place = slowest.interface
-            limit = slowest.rate_bps if limit is None else min(limit, slowest.rate_bps)
+        if slowest is not None and (limit is None or slowest.rate_bps < limit):
+            place, limit = slowest.interface, slowest.rate_bps
         if limit is not None:
             links.setdefault(place, (limit, []))[1].append(flow)
     for place, (limit, flows) in links.items():

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from longfat import __version__
 from longfat.analysis.grading import CHECKS
@@ -42,6 +43,7 @@ def student_page(graded: Graded) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["code"] = _code
     hidden = {
         reason for score in graded.scores if score.exercise.hidden for reason in score.reasons
     }
@@ -51,6 +53,14 @@ def student_page(graded: Graded) -> str:
         mistakes=_mistakes(graded, hidden),
         submitted=_submitted(graded),
     )
+
+
+def _code(text: str) -> Markup:
+    """Return a text as HTML: escaped, and what stands between backticks as code."""
+    parts = text.split("`")
+    pairs = enumerate(parts[:-1] if len(parts) % 2 == 0 else parts)
+    html = [Markup("<code>{}</code>").format(one) if at % 2 else escape(one) for at, one in pairs]
+    return Markup("").join([*html, *([escape(f"`{parts[-1]}")] if len(parts) % 2 == 0 else [])])
 
 
 def _mistakes(graded: Graded, hidden: set[str]) -> list[_Mistake]:
