@@ -237,6 +237,22 @@ STUDENTS: Mapping[str, Student] = {
         lost=lost("one after the other", "contest"),
         found={"overlap": "one after the other"},
     ),
+    "popen-and-wait": Student(
+        edits=(
+            change(
+                "contest.py",
+                _SENDS,
+                'first = h1.popen("iperf3", "-c", h3.IP(), "-t5", "-C", "cubic")\nfirst.wait()',
+            ),
+        ),
+        lost=lost("one after the other", "contest"),
+        found={"overlap": "one after the other"},
+    ),
+    "sleeps-between": Student(
+        edits=(change("contest.py", _SENDS, f"import time\n{_SENDS}\ntime.sleep(4)"),),
+        lost=lost("they ran together for", "contest"),
+        found={"overlap": "only"},
+    ),
     "hardly-together": Student(
         edits=(change("contest.py", _SENDS, f'{_SENDS}\nh2.cmd("sleep 4")'),),
         lost=lost("they ran together for", "contest"),

@@ -107,6 +107,21 @@ def test_a_script_waits_for_a_test_that_is_not_in_the_background() -> None:
     assert found.labels["flow1"] == "a.json"
 
 
+def test_what_a_script_waits_for() -> None:
+    lines = [
+        Typed(node="h1", text="iperf3 -c 10.0.0.2 -t 5", at=(1, 1), waits=False, number=0),
+        Typed(node="h2", text="iperf3 -c 10.0.0.3 -t 2", at=(2, 1), waits=False, number=1, at_s=1),
+        Typed(node="h1", text="", at=(3, 1), number=2, at_s=1, awaits=0),
+        Typed(node="h2", text="", at=(4, 1), number=3, at_s=1, awaits=1),
+        Typed(node="h2", text="iperf3 -c 10.0.0.3 -t 2 &", at=(5, 1), waits=False, at_s=1.5),
+        Typed(node="h2", text="wait", at=(6, 1), at_s=1.5),
+        Typed(node="h1", text="iperf3 -c 10.0.0.2", at=(7, 1), at_s=1.5),
+    ]
+    found = script_traffic(lines, HOSTS)
+    begins = [(flow.after, flow.start_s) for flow in found.flows]
+    assert begins == [(None, 0), (None, 1), ("flow1", 0.5), ("flow3", 0)]
+
+
 def test_an_algorithm_is_set_for_what_comes_after() -> None:
     control = "sysctl -w net.ipv4.tcp_congestion_control="
     found = script_traffic(

@@ -143,6 +143,24 @@ class TCLink(Link):
     intf_class = TCIntf
 
 
+class _Ended(subprocess.Popen):  # type: ignore[type-arg]
+    """What `popen` gives: a process that has ended, in place of the command of a number."""
+
+    number = None
+
+    def wait(self, timeout=None):
+        self._noted()
+        return super().wait(timeout)
+
+    def communicate(self, input=None, timeout=None):
+        self._noted()
+        return super().communicate(input, timeout)
+
+    def _noted(self):
+        if self.number is not None:
+            RECORD.wait(self.number)
+
+
 class Node(Recorded):
     """A node: a host, if it is no switch and no controller.
 
@@ -150,13 +168,14 @@ class Node(Recorded):
         address: its address, as the script says it.
         gateway: its default route, likewise.
         net: the `Mininet` that it is of; None if it is made without one.
+        number: of the last command that the script did not wait for.
     """
 
     portBase = 0
     is_switch = False
     # Static ARP is of no use either: interfaces have Linux's own addresses.
     ignored = {
-        **dict.fromkeys(("waitOutput", "monitor", "setARP"), ""),
+        **dict.fromkeys(("monitor", "setARP"), ""),
         **dict.fromkeys(("sendInt", "write", "cleanup", "deleteIntfs", "setup")),
         "intfIsUp": True,
     }
@@ -170,7 +189,7 @@ class Node(Recorded):
         self.intfs, self.ports, self.nameToIntf = {}, {}, {}
         self._last_port = self.portBase - 1
         self.address = params.get("ip")
-        self.gateway = self.net = None
+        self.gateway = self.net = self.number = None
         self.at = RECORD.place()
         self.has_shell = True  # until the network is stopped
         self.pid, self.waiting = 1, False
@@ -183,7 +202,7 @@ class Node(Recorded):
         if not self.has_shell:
             return None
         net = self.net or (RECORD.nets or [None])[-1]
-        RECORD.commands.append((self, net, text, RECORD.place(), True))
+        RECORD.type(self, net, text)
         asks_back = _ASKS_BACK.search(text)
         return {"?": "0\r\n", "!": "1\r\n"}[asks_back[1]] if asks_back else ""
 
@@ -196,17 +215,23 @@ class Node(Recorded):
     def popen(self, *args, text=False, universal_newlines=False, **named):
         self.sendCmd(*args)
         RECORD.is_quiet = True
-        done = subprocess.Popen(
+        done = _Ended(
             ["/bin/true"], stdin=-1, stdout=-1, stderr=-1, text=text or universal_newlines
         )
         RECORD.is_quiet = False
+        done.number = self.number
         return done
 
     def sendCmd(self, *args, **named):
         RECORD.warn(f"{self.name}: `{_line(args)}` is left out: a study has flows for traffic")
         if self.has_shell:
             net = self.net or (RECORD.nets or [None])[-1]
-            RECORD.commands.append((self, net, _line(args), RECORD.place(), False))
+            self.number = RECORD.type(self, net, _line(args), waits=False)
+
+    def waitOutput(self, verbose=False, findPid=True):
+        if self.number is not None:
+            RECORD.wait(self.number)
+        return ""
 
     # ----------------------------------------------------------- interfaces
 

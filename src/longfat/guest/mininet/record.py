@@ -1,6 +1,7 @@
 """What is noted of a script: its nodes, links and commands, and what is left out."""
 
 import sys
+import time
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
@@ -15,8 +16,7 @@ class Record:
     Attributes:
         script: the script's path, by which its frames are known.
         nets: every `Mininet`, in the order of their making; likewise all others.
-        commands: what was typed: at which node, of which net, what, where, and whether the
-            script waited for it.
+        commands: what was typed, and what was waited for, as mappings.
         warnings: who or where, and what is left out.
         is_quiet: nothing is to be noted now.
     """
@@ -27,10 +27,34 @@ class Record:
         self.topos: list[Any] = []
         self.nodes: list[Any] = []
         self.links: list[Any] = []
-        self.commands: list[tuple[Any, Any, str, list[int], bool]] = []
+        self.commands: list[dict[str, Any]] = []
         self.warnings: dict[tuple[str, str], None] = {}
         self.is_quiet = False
         self._asked = 0
+        self._began_s = time.monotonic()
+
+    def type(self, node: Any, net: Any, text: str, *, waits: bool = True) -> int:
+        """Note what is typed at a node, when, and whether the script waits; return its number."""
+        number = len(self.commands)
+        self.commands.append(
+            {
+                "node": node,
+                "net": net,
+                "text": text,
+                "at": self.place(),
+                "waits": waits,
+                "number": number,
+                "at_s": round(time.monotonic() - self._began_s, 3),
+                "awaits": None,
+            }
+        )
+        return number
+
+    def wait(self, number: int) -> None:
+        """Note that the script waits for the end of a command that it did not wait for."""
+        command = self.commands[number]
+        self.type(command["node"], command["net"], "")
+        self.commands[-1]["awaits"] = number
 
     def place(self) -> list[int]:
         """Return the line and the column of the script that is being run, from 1.

@@ -192,9 +192,12 @@ def _found() -> dict[str, Any]:
             for link in links
         ],
         "commands": [
-            {"node": node.name if node in nodes else None, "text": text, "at": at, "waits": waits}
-            for node, net, text, at, waits in RECORD.commands
-            if net is nets[0]
+            {
+                **{key: value for key, value in one.items() if key != "net"},
+                "node": one["node"].name if one["node"] in nodes else None,
+            }
+            for one in RECORD.commands
+            if one["net"] is nets[0]
         ],
     }
 

@@ -23,8 +23,11 @@ from longfat.study.formats.mininet import Typed
 
 MOST_FLOWS = 16
 
+_LONGEST_SLEEP_S = 86400.0
+
 _CLIENT = re.compile(r"(sudo )?(iperf3?)\s(.*\s)?(-c|--client)\b")
 _CONTROL = re.compile(r"tcp_congestion_control[= '\"]+([a-z][a-z0-9_]*)")
+_WAIT = re.compile(r"wait\b")
 _SLEEP = re.compile(r"sleep ([0-9.]+)")
 # The words of iperf3 that fields become, and whether a value follows.
 _OPTIONS: Mapping[str, str] = {
@@ -57,6 +60,42 @@ class ScriptTraffic:
     notes: tuple[str, ...] = ()
 
 
+class _ScriptClock:
+    """When a script types its next line: after the end of a flow, and so much later.
+
+    Attributes:
+        after: the flow that it has waited for; None if for none.
+        later_s: how long after that, or after the start.
+        at_s: the script's own clock when it typed its last line.
+    """
+
+    def __init__(self, at_s: float) -> None:
+        self.after: str | None = None
+        self.later_s = 0.0
+        self.at_s = at_s
+        self._now_s = 0.0
+        self._ends_s: dict[str, float] = {}
+
+    def sleep(self, time_s: float, *, at_s: float | None = None) -> None:
+        """Let time pass."""
+        # A script may have set its clock to what it likes.
+        time_s = min(max(0.0, time_s), _LONGEST_SLEEP_S)
+        self.later_s = round(self.later_s + time_s, 3)
+        self._now_s += time_s
+        self.at_s = self.at_s if at_s is None else at_s
+
+    def start(self, flow: Flow) -> None:
+        """Note that a flow begins now."""
+        self._ends_s[flow.name] = self._now_s + flow.duration_s()
+
+    def wait(self, flows: Sequence[Flow]) -> None:
+        """Wait for the end of flows: for that of the last."""
+        last = max(flows, key=lambda flow: self._ends_s[flow.name], default=None)
+        if last is not None and self._ends_s[last.name] > self._now_s:
+            self.after, self.later_s = last.name, 0.0
+            self._now_s = self._ends_s[last.name]
+
+
 def flow_name(index: int) -> str:
     """Return what the flow of a line is called, by its index among them, from 0."""
     return f"flow{index + 1}"
@@ -74,26 +113,34 @@ def script_traffic(lines: Iterable[Typed], addresses: Mapping[str, str]) -> Scri
     labels: dict[str, str] = {}
     notes: list[str] = []
     control: dict[str, str] = {}
-    after: str | None = None  # the test that the script has waited for
-    later_s = 0.0
+    typed: dict[int, Flow] = {}
+    lines = tuple(lines)
+    clock = _ScriptClock(lines[0].at_s if lines else 0.0)
     for line in lines:
+        clock.sleep(line.at_s - clock.at_s, at_s=line.at_s)
         # The set-up types all such lines before the traffic; the script may change it meanwhile.
         if (found := _CONTROL.search(line.text)) and line.node is not None:
             control[line.node] = found[1]
-        if found := _SLEEP.fullmatch(line.text.strip()):
-            later_s += parse_time_s(found[1], bare_seconds=True) if line.waits else 0.0
+        if line.awaits is not None:
+            clock.wait([typed[line.awaits]] if line.awaits in typed else [])
+        elif _WAIT.match(line.text):
+            clock.wait([flow for flow in flows if flow.source == line.node])
+        elif found := _SLEEP.fullmatch(line.text.strip()):
+            clock.sleep(parse_time_s(found[1], bare_seconds=True) if line.waits else 0.0)
         elif _CLIENT.match(line.text) and len(flows) < MOST_FLOWS:
             name = flow_name(len(flows))
             try:
-                flow, label = _flow(name, line, hosts, control, start_s=later_s, after=after)
+                flow, label = _flow(name, line, hosts, control, clock)
             except (InputError, ValueError) as error:
                 reason = getattr(error, "message", str(error))
                 notes.append(f"line {line.at[0]}: `{line.text}` is not played: {reason}")
                 continue
             flows.append(flow)
             labels[name] = label
+            typed[line.number] = flow
+            clock.start(flow)
             if line.waits:
-                after, later_s = name, 0.0
+                clock.wait([flow])
     return ScriptTraffic(flows=tuple(flows), labels=labels, notes=tuple(notes))
 
 
@@ -102,9 +149,7 @@ def _flow(
     line: Typed,
     hosts: Mapping[str, str],
     control: Mapping[str, str],
-    *,
-    start_s: float,
-    after: str | None,
+    clock: _ScriptClock,
 ) -> tuple[Flow, str]:
     command, _, rest = line.text.partition(">")
     words = shlex.split(command.replace("&", " "))
@@ -130,8 +175,8 @@ def _flow(
         name=name,
         source=line.node,
         target=hosts[target],
-        start_s=start_s,
-        after=after,
+        start_s=clock.later_s,
+        after=clock.after,
         **values,
     )
     return flow, rest.strip(" &")

@@ -209,6 +209,9 @@ class Reader:
         # A line that is left out, and what was told of it, until the script asks how it ended.
         doubted: tuple[str, Command, str] | None = None
         for typed in self._record.commands:
+            if typed.awaits is not None:
+                self.typed.append(typed)
+                continue
             for line in split_lines(typed.text):
                 who = typed.node or "root"
                 waits = typed.waits and not BACKGROUND.search(line)

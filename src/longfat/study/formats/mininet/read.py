@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
@@ -38,7 +38,7 @@ class MininetNetwork:
     title: str | None
     network: Network
     setup: tuple[Command, ...]
-    typed: tuple[Typed, ...] = ()
+    typed: tuple[Typed, ...] = field(default=(), compare=False)
 
 
 def read_mininet(

@@ -53,12 +53,25 @@ class Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Typed:
-    """What was typed, at a node or (None) at root, and whether the script waited for it."""
+    """What was typed, at a node or (None) at root.
+
+    Attributes:
+        node: the node.
+        text: what was typed; empty where the script waits for what it had typed before.
+        at: where.
+        waits: the script goes on when it has ended.
+        number: by which `awaits` knows it.
+        at_s: when it was typed, in seconds that the script has slept.
+        awaits: the number of the command that is waited for.
+    """
 
     node: str | None
     text: str
     at: At
     waits: bool = True
+    number: int = 0
+    at_s: float = 0.0
+    awaits: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
