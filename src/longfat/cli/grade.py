@@ -215,6 +215,7 @@ def _grade(
                 status.update(f"graded {number} of {len(submissions)} submissions")
         except BaseException:
             threads.shutdown(wait=False, cancel_futures=True)
+            player.end()
             raise
     return graded
 

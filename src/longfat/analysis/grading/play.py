@@ -50,6 +50,12 @@ class Player:
     cache: ResultCache | None
     toolbox: Toolbox
     scripts: Scripts = field(default_factory=Scripts)
+    _running: set[threading.Event] = field(default_factory=set)
+
+    def end(self) -> None:
+        """End what runs now, in whatever thread: the user had enough."""
+        for stop in tuple(self._running):
+            stop.set()
 
     def play(self, handed: Handed, *, limits: Limits, out: Path) -> Handed:
         """Run the cases of a part.
@@ -112,6 +118,7 @@ class Player:
             name: Planned(case=case, setup_places=(), title=name) for name, case in cases.items()
         }
         stop = threading.Event()
+        self._running.add(stop)
         quota, timer = None, None
         if limits is not None:
             quota = Quota(
@@ -135,6 +142,7 @@ class Player:
                 toolbox=self.toolbox,
             )
         finally:
+            self._running.discard(stop)
             if timer is not None:
                 timer.cancel()
         errors = {failure.piece.name: failure.error for failure in outcome.failures}
