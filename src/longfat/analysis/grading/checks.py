@@ -135,7 +135,8 @@ def _algorithm(handed: Handed, cases: frozenset[str]) -> Found:
         common = named_algorithms(f"{played.name} {played.title}")
         for flow in played.case.tcp_flows:
             wanted = named_algorithms(f"{flow.name} {played.labels.get(flow.name, '')}")
-            wanted = wanted or common
+            # What a case is called does not speak of a flow that says itself what it uses.
+            wanted = wanted or (common if flow.congestion is None else frozenset())
             used = _congestion(played, flow)
             if len(wanted) == 1 and used and used not in wanted:
                 (name,) = wanted
