@@ -65,11 +65,12 @@ def test_a_roster_tells_who_and_when(class_folder: Path) -> None:
     grading = class_folder / "lab/instructor/grading.yaml"
     grading.write_text(grading.read_text().replace("# deadline:", "deadline:"))
     (class_folder / "roster.csv").write_text(
-        "folder,name,seed,submitted\nalice,Alice A,5,2026-12-01T17:00+01:00\n"
+        "folder,name,seed,submitted\nalice,Alice A,5,2026-12-01T17:00+01:00\ncarol,,,\n"
     )
     options = ("--against", "lab", "--exercise", "bdp", "--json", "--roster", "roster.csv")
     done = longfat("grade", "alice", *options, cwd=class_folder)
     (found,) = json.loads(done.stdout)["submissions"]
+    assert "not handed in: carol" in done.stderr
     assert found["student"] == "Alice A"
     assert found["seed"] == 5
     assert found["points"] == pytest.approx(1.6)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from rich.text import Text
 
 from longfat.cli.console import stderr, stdout
 from longfat.common.atomic import write_whole
@@ -167,6 +168,11 @@ def _submissions(
     told = None if metadata is None else read_metadata(metadata)
     if told is not None and told.deadline is not None:
         grading = dataclasses.replace(grading, deadline=told.deadline)
+    names = [folder.absolute().name for folder in folders]
+    if missing := [name for name in entries if name not in names]:
+        _tell(f"{roster}: not handed in: {', '.join(missing)}")
+    if unknown := [name for name in names if roster is not None and name not in entries]:
+        _tell(f"{roster}: not in the roster: {', '.join(unknown)}")
     found = []
     for folder in folders:
         # An InputError: who typed it is the instructor.
@@ -184,6 +190,12 @@ def _submissions(
             )
         )
     return found, grading
+
+
+def _tell(text: str) -> None:
+    from longfat.output.grading.terminal import printable  # noqa: PLC0415  as in grade
+
+    stderr().print(Text(f"longfat: {printable(text)}"), soft_wrap=True)
 
 
 def _grade(

@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
-from longfat.analysis.grading import Finding, Graded, Score, Submission
+from longfat.analysis.grading import CHECKS, Finding, Graded, Score, Submission
 from longfat.cli.grade import page_names
 from longfat.cli.main import commands
 from longfat.output.grading import classroom_files, gradescope_results, student_page
@@ -26,6 +26,7 @@ from tests.paths import REPOSITORY
 
 TEMPLATE = REPOSITORY / "labs" / "templates" / "bdp"
 NASTY = "<script>alert('x')</script>"
+SECRET = f"{CHECKS['rate'].title}: so secret"
 TEST_CODE = "`tc qdisc`"
 
 # gradescope-autograders.readthedocs.io, "Autograder Specifications", "Output format".
@@ -105,7 +106,9 @@ def graded(grading: Grading) -> Graded:
         exercise=grading.exercises[0], points=0, reasons=(f"{NASTY} in {TEST_CODE}",), key="the key"
     )
     hidden = next(at for at, one in enumerate(grading.exercises) if one.hidden)
-    scores[hidden] = Score(exercise=grading.exercises[hidden], points=0, reasons=("a secret",))
+    scores[hidden] = Score(
+        exercise=grading.exercises[hidden], points=0, reasons=("a secret", SECRET)
+    )
     return Graded(
         submission=Submission(
             student=f"Bob {NASTY}",
@@ -115,7 +118,10 @@ def graded(grading: Grading) -> Graded:
         ),
         grading=grading,
         scores=tuple(scores),
-        findings=(Finding(check="shaper", where="path", words=f"{NASTY} nothing"),),
+        findings=(
+            Finding(check="shaper", where="path", words=f"{NASTY} nothing"),
+            Finding(check="rate", where="buffers", words="so secret"),
+        ),
         problems=(f"path: {NASTY}",),
         late_s=86400.0,
         late_share=0.2,
@@ -148,7 +154,7 @@ def test_a_page_keeps_secrets_and_runs_nothing(graded: Graded) -> None:
     assert "script" not in tags.tags
     assert "img" not in tags.tags
     assert "default-src 'none'" in page
-    assert "a secret" not in page
+    assert "secret" not in page
     assert "the key" not in page
     assert "a hidden check did not hold" in page
 
@@ -161,7 +167,7 @@ def test_gradescopes_results(graded: Graded) -> None:
     hidden = next(test for test in results["tests"] if test["visibility"] != "visible")
     assert hidden["visibility"] == "after_published"
     text = json.dumps(results)
-    assert "a secret" not in text
+    assert "secret" not in text
     assert "the key" not in text
 
 

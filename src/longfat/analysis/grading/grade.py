@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longfat.analysis.grading.checks import CHECKS, Finding, forged
 from longfat.analysis.grading.play import Player
 from longfat.analysis.grading.submission import Handed, Submission, take_in
+from longfat.common.guard import scratch_folder
 from longfat.common.suggest import listed
 from longfat.errors import InputError
 from longfat.model.metric import Metric
@@ -130,6 +129,30 @@ class Graded:
         """The points that could be earned."""
         return sum(score.exercise.points for score in self.scores)
 
+    @property
+    def told_findings(self) -> tuple[Finding, ...]:
+        """The findings that a student may read: not those of hidden exercises alone."""
+        hidden = {
+            f"{score.exercise.part}, {score.exercise.name}"
+            for score in self.scores
+            if score.exercise.hidden
+        }
+        secret, open_ = (
+            {
+                reason
+                for score in self.scores
+                if score.exercise.hidden is is_hidden
+                for reason in score.reasons
+            }
+            for is_hidden in (True, False)
+        )
+        return tuple(
+            one
+            for one in self.findings
+            if one.where not in hidden
+            and f"{CHECKS[one.check].title}: {one.words}" not in secret - open_
+        )
+
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data, for the instructor."""
         submitted = self.submission.submitted
@@ -172,8 +195,7 @@ def grade(
     """
     chosen = [one for one in grading.exercises if not exercises or one.name in exercises]
     needed = _needed(chosen, grading)
-    with tempfile.TemporaryDirectory(prefix="longfat-grade-") as name:
-        scratch = Path(name)
+    with scratch_folder() as scratch:
         handed = {}
         for part in needed:
             folder = scratch / "files" / part

@@ -31,8 +31,8 @@ def gradescope_results(graded: Graded, *, took_s: float | None = None) -> dict[s
     if graded.penalty:
         lines.append(f"Late: {graded.penalty:g} of {graded.earned:g} points are taken off.")
     lines += graded.problems
-    for name in dict.fromkeys(one.check for one in graded.findings):
-        where = [f"{one.where}: {one.words}" for one in graded.findings if one.check == name]
+    for name in dict.fromkeys(one.check for one in graded.told_findings):
+        where = [f"{one.where}: {one.words}" for one in graded.told_findings if one.check == name]
         lines += ["", CHECKS[name].title.capitalize() + ".", *where, CHECKS[name].explanation]
     results: dict[str, Any] = {
         "score": graded.total,

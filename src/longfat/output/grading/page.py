@@ -44,13 +44,10 @@ def student_page(graded: Graded) -> str:
         keep_trailing_newline=True,
     )
     environment.filters["code"] = _code
-    hidden = {
-        reason for score in graded.scores if score.exercise.hidden for reason in score.reasons
-    }
     return environment.get_template("grading/student.html.j2").render(
         graded=graded,
         version=__version__,
-        mistakes=_mistakes(graded, hidden),
+        mistakes=_mistakes(graded),
         submitted=_submitted(graded),
     )
 
@@ -63,11 +60,10 @@ def _code(text: str) -> Markup:
     return Markup("").join([*html, *([escape(f"`{parts[-1]}")] if len(parts) % 2 == 0 else [])])
 
 
-def _mistakes(graded: Graded, hidden: set[str]) -> list[_Mistake]:
+def _mistakes(graded: Graded) -> list[_Mistake]:
     found: dict[str, list[tuple[str, str]]] = {}
-    for one in graded.findings:
-        if f"{CHECKS[one.check].title}: {one.words}" not in hidden:
-            found.setdefault(one.check, []).append((one.where, one.words))
+    for one in graded.told_findings:
+        found.setdefault(one.check, []).append((one.where, one.words))
     return [
         _Mistake(
             title=CHECKS[name].title, explanation=CHECKS[name].explanation, places=tuple(places)
