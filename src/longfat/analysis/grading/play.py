@@ -102,10 +102,9 @@ class Player:
         """
         cases = {name: replace(grading.study.cases[name].case, seed=seed) for name in names}
         runs, errors = self._run(cases, limits=None, out=out)
-        for name, error in errors.items():
+        for error in errors.values():
             if isinstance(error, InputError):
                 raise InputError(f"the instructor's study, seed {seed}: {error}") from None
-            error.add_note(f"case {name} of the instructor's study")
             raise error
         return runs
 

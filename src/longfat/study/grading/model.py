@@ -155,7 +155,7 @@ class Limits:
         Size(least=128 << 20, most=1 << 40),
         default=2 << 30,
         label="Memory",
-        help="the memory of a machine",
+        help="the memory of a machine; a study that does not say asks for 2 GB",
     )
     disk_bytes: int = declare(
         Size(least=1 << 20, most=1 << 40),
