@@ -10,6 +10,7 @@ class Dumbbell(Topo):
     """h1 and h2 send, h3 and h4 receive; the link between s1 and s2 is the bottleneck."""
 
     def build(self):
+        """Make hosts, switches and links."""
         left, right = self.addSwitch("s1"), self.addSwitch("s2")
         # Yours: 50 Mbit/s, 10 ms, a queue of 100 packets.
         self.addLink(left, right)

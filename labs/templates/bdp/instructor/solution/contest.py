@@ -11,6 +11,7 @@ class Dumbbell(Topo):
     """h1 and h2 send, h3 and h4 receive; the link between s1 and s2 is the bottleneck."""
 
     def build(self):
+        """Make hosts, switches and links."""
         left, right = self.addSwitch("s1"), self.addSwitch("s2")
         self.addLink(left, right, cls=TCLink, bw=50, delay="10ms", max_queue_size=100)
         for number in (1, 2):
