@@ -84,7 +84,13 @@ def test_labs(tmp_path: Path) -> None:
     folders = {path.parent.name for path in resources.folder("labs").glob("*/study.yaml")}
     assert data.keys() == folders
     lab08 = data["lab08"]
-    assert set(lab08) == {"name", "title", "cases", "runs", "virtual_s", "texts", "folder"}
+    assert set(lab08) == {
+        *("name", "title", "course", "cases", "runs", "virtual_s", "texts", "folder"),
+    }
+    lines = done.stdout.splitlines()
+    assert lines.index(f"          {lab08['course']}") < lines.index(
+        next(line for line in lines if line.startswith("lab08 "))
+    )
     assert lab08["texts"]["en"] == lab08["title"]
     assert lab08["cases"] >= 3
     assert lab08["virtual_s"] > 30
@@ -93,7 +99,7 @@ def test_labs(tmp_path: Path) -> None:
 def test_titles_in_a_language_where_there_is_one(tmp_path: Path) -> None:
     data = {one["name"]: one for one in json.loads(longfat("labs", "--json", cwd=tmp_path).stdout)}
     shown = longfat("labs", "--language", "ru", cwd=tmp_path).stdout
-    titles = {line.split()[0]: line for line in shown.splitlines()}
+    titles = {line.split()[0]: line for line in shown.splitlines() if line}
     assert set(data["lab08"]["texts"]) >= {"en", "ru"}
     first = data["lab08"]["texts"]["ru"].split()[0]
     assert first in titles["lab08"]

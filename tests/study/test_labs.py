@@ -20,6 +20,12 @@ def test_all_labs() -> None:
         assert read_study(lab.study_file).name == lab.name
 
 
+def test_each_of_our_labs_belongs_to_a_course() -> None:
+    courses = {lab.name: read_study(lab.study_file).course for lab in all_labs()}
+    assert all(courses.values())
+    assert courses["lab06"] == courses["lab07"] != courses["lab08"]
+
+
 def test_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert find_study("lab08") == resources.folder("labs") / "lab08"

@@ -21,7 +21,7 @@ from longfat.common.suggest import listed, nearest
 from longfat.errors import ExitCode, InputError
 from longfat.execution.compile import expected_virtual_s
 from longfat.study import Study, read_study
-from longfat.study.labs import StudyFolder, all_labs
+from longfat.study.labs import OTHER_LABS, StudyFolder, all_labs
 from longfat.study.text import LanguageChoice, StudyText, read_texts
 
 
@@ -32,6 +32,10 @@ class _Entry:
     lab: StudyFolder
     study: Study
     texts: Mapping[str, StudyText]
+
+    @property
+    def course(self) -> str:
+        return self.study.course or OTHER_LABS
 
     @property
     def runs(self) -> int:
@@ -51,10 +55,22 @@ class _Entry:
         code = LanguageChoice(wanted=language.wanted).choose(self.texts, of=self.lab.name)
         return self.study.title if code is None else self.texts[code].title(self.study.title)
 
+    def cells(self, language: LanguageChoice) -> tuple[str | Text, ...]:
+        """Return its row of the table."""
+        return (
+            Text(self.lab.name, style="bold"),
+            Text(self.title(language)),
+            str(len(self.study.cases)),
+            str(self.runs),
+            f"{self.virtual_s:.0f}",
+            ", ".join(self.texts) or "none",
+        )
+
     def to_json(self) -> dict[str, Any]:
         return {
             "name": self.lab.name,
             "title": self.study.title,
+            "course": self.course,
             "cases": len(self.study.cases),
             "runs": self.runs,
             "virtual_s": self.virtual_s,
@@ -68,7 +84,7 @@ class _Entry:
 @language_option("Titles")
 @click.pass_context
 def labs(context: click.Context, *, as_json: bool, language: LanguageChoice) -> None:
-    """List the labs; new, check, seed and classroom make labs of your own for a class.
+    """List the labs by course; new, check, seed and classroom make labs for a class.
 
     Read a lab with `longfat show LAB`, run it with `longfat run LAB`. A run is a case with
     one seed; the virtual time is that of all runs together. The last column has the languages
@@ -89,15 +105,13 @@ def labs(context: click.Context, *, as_json: bool, language: LanguageChoice) -> 
     for head in ("cases", "runs", "virtual s"):
         table.add_column(head, justify="right", no_wrap=True)
     table.add_column("texts", no_wrap=True)
-    for entry in entries:
-        table.add_row(
-            Text(entry.lab.name, style="bold"),
-            Text(entry.title(language)),
-            str(len(entry.study.cases)),
-            str(entry.runs),
-            f"{entry.virtual_s:.0f}",
-            ", ".join(entry.texts) or "none",
-        )
+    for course in dict.fromkeys(entry.course for entry in entries):
+        if table.row_count:
+            table.add_row()
+        table.add_row("", Text(course, style="italic"))
+        for entry in entries:
+            if entry.course == course:
+                table.add_row(*entry.cells(language))
     console = stdout()
     if console.is_terminal:
         console.print(table)

@@ -14,7 +14,7 @@ from longfat.model.network import ROOT_NAMESPACE
 from longfat.output.report.text import page_text, place_network
 from longfat.studio.requests import asked_language
 from longfat.study import read_study
-from longfat.study.labs import all_labs, find_lab
+from longfat.study.labs import OTHER_LABS, all_labs, find_lab
 from longfat.study.text import ANY, ENGLISH, LanguageChoice, StudyText, language_of, read_texts
 
 if TYPE_CHECKING:
@@ -38,11 +38,16 @@ class LabBook:
             language: the language of their titles.
         """
         found = []
-        for name, titles in self._titles().items():
+        for name, (course, titles) in self._titles().items():
             code = language.choose(titles, of=name) or ENGLISH
-            languages = _languages(titles)
             found.append(
-                {"name": name, "title": titles[code], "language": code, "languages": languages}
+                {
+                    "name": name,
+                    "course": course,
+                    "title": titles[code],
+                    "language": code,
+                    "languages": _languages(titles),
+                }
             )
         return found
 
@@ -79,15 +84,13 @@ def _written(name: str, language: str) -> dict[str, Any]:
     return {"name": name, "title": title, "language": written.language, "html": html}
 
 
-def _titles() -> dict[str, dict[str, str]]:
-    """Return the titles of the labs in each language that they have a text in."""
+def _titles() -> dict[str, tuple[str, dict[str, str]]]:
+    """Return of each lab its course, and its title in each language that it has a text in."""
     found = {}
     for lab in all_labs():
-        title = read_study(lab.folder).title
-        texts = read_texts(lab.folder)
-        found[lab.name] = {ENGLISH: title} | {
-            code: text.title(title) for code, text in texts.items()
-        }
+        study = read_study(lab.folder)
+        titles = {code: text.title(study.title) for code, text in read_texts(lab.folder).items()}
+        found[lab.name] = (study.course or OTHER_LABS, {ENGLISH: study.title} | titles)
     return found
 
 

@@ -15,6 +15,9 @@ from longfat.errors import InputError
 from longfat.study import STUDY_FILE
 from longfat.study.text import find_texts
 
+OTHER_LABS = "Other labs"
+"""The course of labs that name none."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyFolder:

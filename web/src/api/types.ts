@@ -144,6 +144,7 @@ export interface TextLanguage {
 /** GET /api/labs?languages=..., the preferred language first. */
 export interface LabEntry {
   name: string;
+  course: string;
   title: string;
   /** The code of the language that the title is in. */
   language: string;

@@ -28,6 +28,7 @@ export function LabsPage() {
   }, [chosen]);
 
   const languages = [...new Map((labs ?? []).flatMap((lab) => lab.languages).map((one) => [one.code, one])).values()];
+  const courses = [...new Set((labs ?? []).map((lab) => lab.course))];
   return (
     <section aria-label="Labs" className="labs-page">
       <h1>Labs</h1>
@@ -39,27 +40,34 @@ export function LabsPage() {
       {failure !== null && <p role="alert">The labs could not be listed: {failure}</p>}
       {labs === null && failure === null && <p role="status">Looking for labs…</p>}
       {labs?.length === 0 && <p>There are no labs in this installation.</p>}
-      <ul className="lab-cards">
-        {labs?.map(({ name, title, language }) => (
-          <li key={name}>
-            <button
-              type="button"
-              onClick={() => {
-                setFailure(null);
-                openLab(name).catch((error: unknown) => setFailure(wordsOf(error)));
-              }}
-            >
-              <span className="lab-name">{name}</span>
-              <span className="lab-title" lang={language}>
-                {title}
-              </span>
-              <span className="lab-open" aria-hidden="true">
-                Open →
-              </span>
-            </button>
-          </li>
-        ))}
-      </ul>
+      {courses.map((course) => (
+        <div key={course}>
+          <h2>{course}</h2>
+          <ul className="lab-cards">
+            {labs
+              ?.filter((lab) => lab.course === course)
+              .map(({ name, title, language }) => (
+                <li key={name}>
+                  <button
+                    type="button"
+                    onClick={() => {
+                      setFailure(null);
+                      openLab(name).catch((error: unknown) => setFailure(wordsOf(error)));
+                    }}
+                  >
+                    <span className="lab-name">{name}</span>
+                    <span className="lab-title" lang={language}>
+                      {title}
+                    </span>
+                    <span className="lab-open" aria-hidden="true">
+                      Open →
+                    </span>
+                  </button>
+                </li>
+              ))}
+          </ul>
+        </div>
+      ))}
     </section>
   );
 }
