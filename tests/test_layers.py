@@ -15,7 +15,7 @@ SOURCE = REPOSITORY / "src"
 LAYERS = (
     ("pytest_plugin", "cli"),
     ("studio",),
-    ("live", "output"),
+    ("live", "output", "packetdrill"),
     ("analysis",),
     ("execution",),
     ("study",),

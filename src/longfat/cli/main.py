@@ -14,7 +14,8 @@ from longfat.errors import ExitCode, LongfatError
 COMMANDS = (
     *("run", "plan", "runs", "query", "compare", "watch", "labs", "show", "plot"),
     *("diagnose", "tune", "bdp", "studio", "shell", "attach", "exec", "convert"),
-    *("fidelity", "reproduce", "grade", "schema", "kernel", "doctor", "completion"),
+    *("packetdrill", "fidelity", "reproduce", "grade", "schema", "kernel", "doctor"),
+    "completion",
 )
 """The subcommands in the order of the help; each stands in the module of its name."""
 

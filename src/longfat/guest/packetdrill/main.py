@@ -1,0 +1,63 @@
+"""PID 1 of a machine that plays one packetdrill script.
+
+The script may do what it likes: it is root of a machine without a network, whose
+kernel is confined (docs/security.md), and what it leaves is read as a stranger's.
+"""
+
+import json
+import os
+import sys
+import traceback
+
+# This file stands at ROOT/longfat/guest/packetdrill/main.py.
+sys.path.insert(0, os.path.abspath(f"{__file__}/../../../.."))
+from longfat.guest import mounts, shared, system
+from longfat.guest.packetdrill.player import Player
+
+_SOFTIRQS_PRIORITY, _PRIORITY = 20, 10
+_ENVIRONMENT = {
+    "HOME": "/root",
+    "LC_ALL": "C.UTF-8",
+    "LOGNAME": "root",
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "PYTHONHASHSEED": "0",
+    "SHELL": "/bin/sh",
+    "TZ": "UTC",
+    "USER": "root",
+    # By which the kernel's set_sysctls.py names its file, as $PPID of the shell.
+    "PACKETDRILL_PID": str(os.getpid()),
+}
+
+
+def main() -> None:
+    """Do all of it; whatever happens, the machine is turned off."""
+    try:
+        with open(f"{mounts.HANDOVER}/run/job.json", encoding="utf-8") as file:
+            job = json.load(file)
+        mounts.mount_all()
+        mounts.make_writable({})
+        shared.allow_congestion_controls()
+        os.environ.clear()
+        os.environ.update(_ENVIRONMENT)
+        system.put_softirqs_first(_SOFTIRQS_PRIORITY)
+        system.share_by_turns(_PRIORITY)
+        folder = f"{mounts.HOME}/run"
+        player = Player(
+            job["plan"],
+            folder=f"{mounts.HOME}/{job['folder']}",
+            limit_ns=job["limit_ns"],
+            output=folder,
+            captures=job["captures"],
+        )
+        outcome = player.play()
+        with open(f"{folder}/outcome.json", "w", encoding="utf-8") as file:
+            json.dump(outcome, file)
+    except BaseException:
+        traceback.print_exc(file=sys.stdout)  # the console, which the host keeps
+    finally:
+        sys.stdout.flush()
+        system.power_off()
+
+
+if __name__ == "__main__":
+    main()

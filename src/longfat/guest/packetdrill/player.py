@@ -1,0 +1,606 @@
+"""A script, played: each event at its time, and what the kernel does against what it should.
+
+Times are those of the script, in ns: an event that the script causes is made at its time
+exactly, and what the kernel sends has the time at which it sent it. The rules of what a time
+refers to, and how far off it may be, are packetdrill's.
+"""
+
+import ctypes
+import errno
+import json
+import os
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from longfat.guest import mounts
+from longfat.guest.packetdrill import assertions, compare, wire
+from longfat.guest.packetdrill.calls import Calls, Prepared
+from longfat.guest.packetdrill.device import Device
+from longfat.guest.packetdrill.flow import (
+    SYN_ACKED,
+    SYN_RECEIVED,
+    SYN_SENT,
+    SYNACK_ACKED,
+    SYNACK_SENT,
+    Flow,
+    Flows,
+    ScriptFailedError,
+    inbound_bytes,
+)
+from longfat.guest.packetdrill.waiting import FloodError, OverLimitError, Waiting
+
+# Somewhat after a tick of the kernel, as packetdrill begins: RTTs in whole ms then are whole
+# ms for timers, too. And not before a second has passed since boot.
+_EARLIEST_NS, _AFTER_TICK_NS, _TICK_NS = 2_000_000_000, 250_000, 10_000_000
+# How long after its time a packet is waited for, and a call that has to end.
+_PATIENCE_NS, _CALL_PATIENCE_NS = 2_000_000_000, 1_000_000_000
+# What reading the clock costs, many times over: nothing that takes time is shorter.
+_NOTHING_NS = 20_000
+_MOST_OUTPUT, _KEPT_OUTPUT = 1 << 20, 4096
+_PCAP_HEAD = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 1 << 18, 101)
+_MOST_CAPTURE = 48 << 20
+_NEVER_NS = 2**62
+# Where this package is seen once /tmp is the guest's own.
+_ASSERTIONS = f"{mounts.HOME}/guest/longfat/guest/packetdrill/assertions.py"
+
+Event = dict[str, Any]
+
+
+class FailureError(Exception):
+    """The script has failed: what is told of it."""
+
+    def __init__(self, line: int, message: str, **more: Any) -> None:
+        super().__init__(message)
+        self.failure = {
+            **{"line": line, "message": message, "expected": None, "actual": None},
+            **{"expected_ns": None, "actual_ns": None, "differences": [], "sent": None},
+            **more,
+        }
+
+
+class Worker:
+    """A thread that makes calls, one after the other.
+
+    Args:
+        waiting: woken when a call has returned.
+    """
+
+    def __init__(self, waiting: Waiting) -> None:
+        self._waiting = waiting
+        self._order = threading.Semaphore(0)
+        self._ready = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        self._run: Callable[[], int] | None = None
+        self.event: Event | None = None
+        self.prepared: Prepared | None = None
+        self.due_ns = 0
+        self.result = self.errno = self.end_ns = 0
+        self.is_done = True
+        waiting.on(self._ready, self._take)
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def start(self, event: Event, prepared: Prepared, *, due_ns: int) -> None:
+        """Begin a call."""
+        self.event, self.prepared, self.due_ns = event, prepared, due_ns
+        self.is_done = False
+        self._run = prepared.run
+        self._order.release()
+
+    def _take(self) -> None:
+        os.eventfd_read(self._ready)
+        self.is_done = True
+
+    def _work(self) -> None:
+        while True:
+            self._order.acquire()
+            assert self._run is not None
+            ctypes.set_errno(0)
+            self.result = self._run()
+            self.errno = ctypes.get_errno()
+            self.end_ns = self._waiting.now_ns()
+            os.eventfd_write(self._ready, 1)
+
+
+class Player:
+    """Plays a script.
+
+    Args:
+        plan: the script, as `longfat.packetdrill` made it.
+        folder: where its commands run.
+        limit_ns: how long it may take, in ns of virtual time.
+        output: the folder for what is written.
+        captures: write the packets to `packets.pcap` there.
+
+    Raises:
+        RuntimeError: the interface cannot be set up.
+    """
+
+    def __init__(
+        self, plan: dict[str, Any], *, folder: str, limit_ns: int, output: str, captures: bool
+    ) -> None:
+        self._plan = plan
+        self._settings: dict[str, Any] = plan["settings"]
+        self._folder, self._output = folder, output
+        self._capture = open(f"{output}/packets.pcap", "wb") if captures else None  # noqa: SIM115
+        if self._capture is not None:
+            self._capture.write(_PCAP_HEAD)
+        self._captured = 0
+        self._device = Device(self._settings)
+        self._waiting = Waiting(self._device, limit_ns=limit_ns, record=self._record)
+        self._limit_ns = limit_ns
+        self._flows = Flows(self._settings)
+        self._calls = Calls(self._settings, self._flows)
+        self._direct, self._blocking = Worker(self._waiting), Worker(self._waiting)
+        self._code: list[dict[str, Any]] = []
+        self._commands_said = b""
+        self._warnings: list[dict[str, Any]] = []
+        self._now_ns = 0
+        self._last: Event | None = None
+        self._last_due_ns = 0
+        self._real_start_ns = 0
+        self._packets = self._late_ns = 0
+        self._deviation: tuple[int, int] | None = None
+        self._kinds: dict[str, Callable[[Event], None]] = {
+            "packet": self._packet,
+            "call": self._call,
+            "command": self._command,
+            "code": self._play_code,
+        }
+
+    def play(self) -> dict[str, Any]:
+        """Play it, and return what came of it."""
+        failure = None
+        done = 0
+        try:
+            os.chdir(self._folder)
+            for line in self._plan["before"]:
+                self._command({"line": 1, "command": {"line": line}}, is_first=True)
+            self._begin()
+            for event in self._plan["events"]:
+                self._play(event)
+                done += 1
+            self._end()
+        except FailureError as error:
+            failure = error.failure
+        after = self._plan["after"]
+        try:
+            if after is not None:
+                self._command({"line": 0, "command": {"line": after}})
+            if failure is None:
+                self._run_code()
+        except FailureError as error:
+            failure = failure or error.failure
+        if self._capture is not None:
+            self._capture.close()
+        return {
+            "failure": failure,
+            "warnings": self._warnings,
+            "events": done,
+            "packets": self._packets,
+            "virtual_ns": self._now_ns,
+            "late_ns": self._late_ns,
+            "deviation_ns": self._deviation[0] if self._deviation else None,
+            "deviation_line": self._deviation[1] if self._deviation else None,
+            "output": self._commands_said.decode(errors="replace"),
+        }
+
+    def _begin(self) -> None:
+        earliest = max(_EARLIEST_NS, time.monotonic_ns())
+        start_ns = -(-earliest // _TICK_NS) * _TICK_NS + _AFTER_TICK_NS
+        self._waiting.start(start_ns)
+        self._real_start_ns = time.time_ns() - self._waiting.now_ns()
+        self._calls.start_ns = self._real_start_ns
+
+    def _play(self, event: Event) -> None:
+        """Play an event; all that is wrong with it becomes a failure with its line."""
+        line = event["line"]
+        due_ns, end_ns = self._due(event)
+        try:
+            if event["kind"] == "packet" and event["packet"]["outbound"]:
+                self._outbound(event, due_ns, end_ns)
+            else:
+                self._wait(event, due_ns)
+                self._kinds[event["kind"]](event)
+        except ScriptFailedError as error:
+            raise FailureError(line, error.message) from None
+        except OverLimitError:
+            seconds = self._limit_ns / 1e9
+            message = f"the script is not over after {seconds:g} s of virtual time"
+            raise FailureError(line, message) from None
+        except FloodError:
+            raise FailureError(line, "the kernel sends packets without end") from None
+        except OSError as error:
+            raise FailureError(line, f"{error.strerror}") from None
+        self._last, self._last_due_ns = event, due_ns
+
+    def _due(self, event: Event) -> tuple[int, int]:
+        """Return when an event is due, and when its range ends."""
+        moment = event["moment"]
+        base_ns = 0
+        if moment["kind"] != "at":
+            base_ns = self._now_ns
+            # Packets that arrive one after the other are counted from their due times.
+            if self._last is not None and _arrives(self._last) and _arrives(event):
+                base_ns = self._last_due_ns
+        due_ns = base_ns + moment["start_ns"]
+        end_ns = due_ns if moment["end_ns"] is None else base_ns + moment["end_ns"]
+        return due_ns, end_ns
+
+    def _wait(self, event: Event, due_ns: int) -> None:
+        if due_ns > self._waiting.now_ns():
+            self._until(due_ns)
+        late_ns = self._waiting.now_ns() - due_ns
+        self._late_ns = max(self._late_ns, late_ns)
+        if late_ns > self._tolerance_ns(due_ns):
+            names = {"packet": "this packet", "call": "this call", "command": "this command"}
+            raise FailureError(
+                event["line"],
+                f"it is too late for {names.get(event['kind'], 'this code')}",
+                expected_ns=due_ns,
+                actual_ns=due_ns + late_ns,
+            )
+        self._pass(due_ns)
+
+    def _pass(self, due_ns: int) -> None:
+        """Note how late it is; what reading the clock costs is none of the script's time."""
+        now_ns = self._waiting.now_ns()
+        exact_ns = due_ns if now_ns - due_ns < _NOTHING_NS else now_ns
+        self._now_ns = max(self._now_ns, exact_ns)
+
+    def _tolerance_ns(self, due_ns: int) -> int:
+        tolerance_ns: int = self._settings["tolerance_ns"]
+        if self._last is None:
+            return tolerance_ns
+        share = self._settings["tolerance_percent"] / 100
+        return max(tolerance_ns, round(share * (due_ns - self._last_due_ns)))
+
+    def _until(self, when_ns: int, *, done: Callable[[], bool] | None = None) -> bool:
+        """Let time pass; a blocking call that returns meanwhile is looked at when it does."""
+
+        def stop() -> bool:
+            if self._blocking.event is not None and self._blocking.is_done:
+                self._returned()
+            return done() if done is not None else False
+
+        return self._waiting.until(when_ns, done=stop)
+
+    # What arrives, and what is sent.
+
+    def _packet(self, event: Event) -> None:
+        packet = event["packet"]
+        flow = self._flows.of(packet)
+        segment = packet["tcp"]
+        if segment is not None:
+            flags = segment["flags"]
+            if flow.state == SYNACK_SENT and flags & wire.ACK:
+                flow.state = SYNACK_ACKED
+            elif flow.state == SYN_SENT and flags & wire.SYN and flags & wire.ACK:
+                flow.state = SYN_ACKED
+                flow.remote_isn = segment["sequence"]
+        if flow.local is None or flow.remote is None or self._settings["is_anyip"]:
+            self._flows.give_addresses(flow)
+        data = inbound_bytes(packet, flow, self._settings)
+        self._record(self._waiting.now_ns(), data)
+        self._device.write(data, is_tcp=segment is not None)
+        self._rest(self._now_ns)
+
+    def _rest(self, due_ns: int) -> None:
+        """Look whether a blocking call returns from what has just been done."""
+        if self._blocking.event is not None:
+            self._until(self._waiting.now_ns() + 1000)
+        self._pass(due_ns)
+
+    def _outbound(self, event: Event, due_ns: int, end_ns: int) -> None:
+        script = event["packet"]
+        flow = self._flows.of(script)
+        segment = script["tcp"]
+        is_any = event["moment"]["kind"] == "any"
+        deadline_ns = _NEVER_NS if is_any else max(self._now_ns, end_ns) + _PATIENCE_NS
+        answers = segment is not None and flow.state == SYN_RECEIVED and segment["flags"] & 18 == 18
+        if answers:
+            flow.script_isn = segment["sequence"]
+        wanted = (segment or script["udp"] or {"length": 0})["length"]
+        parts: list[wire.Sent] = []
+        while True:
+            sent = self._next(event, flow, deadline_ns, parts, due_ns=due_ns)
+            if answers and not parts:
+                flow.state = SYNACK_SENT
+                flow.local_isn = sent.sequence
+            compare.to_script(sent, flow)
+            parts.append(sent)
+            size = sum(len(part.rest) for part in parts)
+            is_last = size >= wanted or self._settings["strict_segments"]
+            if len(parts) > 1 and (why := compare.gap(sent, parts[-2], is_last=is_last)):
+                raise FailureError(
+                    event["line"],
+                    f"the kernel did not send this packet, nor parts of it: {why}",
+                    expected_ns=None if is_any else due_ns,
+                    actual_ns=sent.time_ns,
+                    sent=compare.shown(sent, script, flow),
+                )
+            if segment is None or is_last:
+                break
+        self._packets += 1
+        last_ns = parts[-1].time_ns
+        self._judge(event, compare.joined(parts), flow, due_ns=due_ns, end_ns=end_ns)
+        self._now_ns = max(self._now_ns, last_ns)
+
+    def _next(
+        self,
+        event: Event,
+        flow: Flow,
+        deadline_ns: int,
+        parts: list[wire.Sent],
+        *,
+        due_ns: int,
+    ) -> wire.Sent:
+        """Return the next packet of a connection that the kernel sends."""
+        while True:
+            packets = self._waiting.packets
+            while packets:
+                time_ns, data = packets.popleft()
+                try:
+                    sent = wire.parse(data, time_ns)
+                except wire.NotOursError:
+                    continue
+                if self._flows.sent(sent) is flow:
+                    return sent
+            if not self._until(deadline_ns, done=lambda: bool(self._waiting.packets)):
+                got = sum(len(part.rest) for part in parts)
+                more = f"; {got} bytes of it came" if parts else ""
+                raise FailureError(
+                    event["line"],
+                    f"the kernel did not send this packet{more}",
+                    expected_ns=due_ns,
+                )
+
+    def _judge(
+        self, event: Event, sent: wire.Sent, flow: Flow, *, due_ns: int, end_ns: int
+    ) -> None:
+        script = event["packet"]
+        compare.learn_timestamps(sent, script, flow)
+        ticks_us = self._settings["tcp_ts_tick_usecs"]
+        most_ticks = None
+        if ticks_us:
+            share_ns = round(self._settings["tolerance_percent"] / 100 * due_ns)
+            most_ticks = max(self._settings["tolerance_ns"], share_ns) // 1000 // ticks_us
+        found = compare.differences(sent, script, flow, most_ticks=most_ticks)
+        off_ns = sent.time_ns - due_ns
+        if event["moment"]["end_ns"] is not None:
+            off_ns = min(0, sent.time_ns - due_ns) + max(0, sent.time_ns - end_ns)
+        is_any = event["moment"]["kind"] == "any"
+        too_far = not is_any and abs(off_ns) > self._tolerance_ns(due_ns)
+        if not is_any and (self._deviation is None or abs(off_ns) > abs(self._deviation[0])):
+            self._deviation = (off_ns, event["line"])
+        if not found and not too_far:
+            return
+        message = "the kernel sent another packet" if found else "the kernel sent it at another time"
+        error = FailureError(
+            event["line"],
+            message,
+            expected_ns=None if is_any else due_ns,
+            actual_ns=sent.time_ns,
+            differences=found,
+            sent=compare.shown(sent, script, flow),
+        )
+        if "packet" not in self._settings["non_fatal"]:
+            raise error
+        self._warnings.append(error.failure)
+
+    # System calls.
+
+    def _call(self, event: Event) -> None:
+        call = event["call"]
+        due_ns = self._now_ns
+        blocks = call["end_ns"] is not None
+        worker = self._blocking if blocks else self._direct
+        if blocks and worker.event is not None:
+            limit_ns = self._waiting.now_ns() + _CALL_PATIENCE_NS
+            if not self._until(limit_ns, done=lambda: worker.event is None):
+                raise ScriptFailedError("another blocking call has not returned yet")
+        prepared = self._calls.prepare(call["name"], call["arguments"], call["result"])
+        worker.start(event, prepared, due_ns=due_ns)
+        if blocks:
+            self._until(self._waiting.now_ns() + 1000, done=lambda: worker.event is None)
+            self._pass(due_ns)
+            return
+        if not self._until(_NEVER_NS, done=lambda: worker.is_done):
+            raise OverLimitError
+        worker.event = None
+        self._pass(due_ns)
+        self._check(event, prepared, worker)
+
+    def _returned(self) -> None:
+        """Look at what a blocking call gave, and when."""
+        worker = self._blocking
+        event, prepared = worker.event, worker.prepared
+        assert event is not None
+        assert prepared is not None
+        worker.event = None
+        call, moment = event["call"], event["moment"]
+        end_ns = call["end_ns"]
+        if moment["kind"] == "after":
+            end_ns += worker.due_ns - moment["start_ns"]
+        self._check(event, prepared, worker)
+        share = self._settings["tolerance_percent"] / 100
+        tolerance_ns = max(
+            self._settings["tolerance_ns"], round(share * (end_ns - worker.due_ns))
+        )
+        if abs(worker.end_ns - end_ns) > tolerance_ns:
+            raise FailureError(
+                event["line"],
+                "this call returned at another time",
+                expected_ns=end_ns,
+                actual_ns=worker.end_ns,
+            )
+
+    def _check(self, event: Event, prepared: Prepared, worker: Worker) -> None:
+        call = event["call"]
+        expected, actual = call["result"], worker.result
+        wrong = actual != expected
+        if prepared.is_descriptor and expected >= 0:
+            wrong = actual < 0
+        if not wrong and call["errno"] is not None:
+            wrong = worker.errno != call["errno"]
+        found = [] if wrong or actual < 0 else prepared.check()
+        if wrong or found:
+            error = FailureError(
+                event["line"],
+                "this call wrote something else" if found else "this call returned something else",
+                expected=_result_text(expected, call["errno"]),
+                actual=_result_text(actual, worker.errno if actual < 0 else None),
+                actual_ns=worker.end_ns,
+                differences=found,
+            )
+            if "syscall" not in self._settings["non_fatal"]:
+                raise error
+            self._warnings.append(error.failure)
+        if actual >= 0:
+            try:
+                prepared.after(actual)
+            except ScriptFailedError as failed:
+                raise FailureError(event["line"], failed.message) from None
+
+    # Commands and code.
+
+    def _command(self, event: Event, *, is_first: bool = False) -> None:
+        line: str = event["command"]["line"]
+        due_ns = self._now_ns
+        # If it never ends, the host finds here what it was.
+        with open(f"{self._output}/at", "w", encoding="ascii") as file:
+            file.write(str(event["line"]))
+        status, said = self._run(["/bin/sh", "-c", line])
+        self._commands_said = (self._commands_said + said)[-_KEPT_OUTPUT:]
+        if not is_first:
+            self._pass(due_ns)
+        if status != 0:
+            words = said.decode(errors="replace").strip()
+            raise FailureError(
+                event["line"],
+                "this command failed" + (f": {words}" if words else ""),
+                expected="exit status 0",
+                actual=f"exit status {status}",
+            )
+
+    def _run(self, command: list[str], *, stdin: bytes = b"") -> tuple[int, bytes]:
+        """Run a program, while packets are read; return its status and the end of its output."""
+        said = bytearray()
+        total = 0
+        near, far = os.pipe()
+        os.set_blocking(near, False)
+        with open(f"{self._output}/stdin", "w+b") as file:
+            file.write(stdin)
+            file.seek(0)
+            process = subprocess.Popen(
+                command, stdin=file, stdout=far, stderr=far, start_new_session=True
+            )
+        os.close(far)
+        ended = os.pidfd_open(process.pid)
+
+        def read() -> None:
+            nonlocal total, is_open
+            try:
+                data = os.read(near, 65536)
+            except BlockingIOError:
+                return
+            total += len(data)
+            said.extend(data)
+            del said[:-_KEPT_OUTPUT]
+            if not data:
+                self._waiting.off(near)
+                is_open = False
+            if total > _MOST_OUTPUT:
+                os.killpg(process.pid, 9)
+                raise ScriptFailedError(f"it wrote more than {_MOST_OUTPUT:,} bytes")
+
+        is_open, is_over = True, False
+        self._waiting.on(near, read)
+
+        def end() -> None:
+            nonlocal is_over
+            is_over = True
+
+        self._waiting.on(ended, end)
+        try:
+            if not self._until(_NEVER_NS, done=lambda: is_over):
+                raise OverLimitError
+            while is_open and _has_data(near):
+                read()
+        finally:
+            self._waiting.off(ended)
+            if is_open:
+                self._waiting.off(near)
+            os.close(near)
+            os.close(ended)
+        return process.wait(), bytes(said)
+
+    def _code_state(self) -> dict[str, int]:
+        flow = self._flows.newest
+        if flow is None or flow.descriptor < 0:
+            raise ScriptFailedError("there is no connection yet that this code could look at")
+        return assertions.state_of(flow.descriptor)
+
+    def _play_code(self, event: Event) -> None:
+        source: str = event["code"]["source"]
+        piece = {"line": event["line"], "source": source.lstrip(" \t"), "state": self._code_state()}
+        self._code.append(piece)
+
+    def _run_code(self) -> None:
+        if not self._code:
+            return
+        program = [sys.executable, "-I", "-B", _ASSERTIONS]
+        try:
+            status, said = self._run(program, stdin=json.dumps(self._code).encode())
+        except (ScriptFailedError, OverLimitError) as error:
+            words = getattr(error, "message", "it does not end")
+            raise FailureError(self._code[0]["line"], f"the code: {words}") from None
+        if status == 0:
+            return
+        try:
+            told = json.loads(said.splitlines()[-1])
+            line, words = int(told["line"]), str(told["words"])
+        except (ValueError, LookupError, TypeError):
+            line, words = self._code[0]["line"], f"it ended with status {status}"
+        raise FailureError(line, f"this code failed: {words}")
+
+    # The end.
+
+    def _end(self) -> None:
+        worker = self._blocking
+        if worker.event is None:
+            return
+        line = worker.event["line"]
+        try:
+            limit_ns = self._waiting.now_ns() + _CALL_PATIENCE_NS
+            if self._until(limit_ns, done=lambda: worker.event is None):
+                return
+        except OverLimitError:
+            pass
+        raise FailureError(line, "this call has not returned when the script ends")
+
+    def _record(self, now_ns: int, data: bytes) -> None:
+        if self._capture is None or self._captured > _MOST_CAPTURE:
+            return
+        seconds, nanoseconds = divmod(max(0, now_ns), 10**9)
+        head = struct.pack("<IIII", seconds, nanoseconds, len(data), len(data))
+        self._captured += self._capture.write(head + data)
+
+
+def _arrives(event: Event) -> bool:
+    return event["kind"] == "packet" and not event["packet"]["outbound"]
+
+
+def _has_data(descriptor: int) -> bool:
+    import select  # noqa: PLC0415  after the script's end
+
+    return bool(select.select([descriptor], [], [], 0)[0])
+
+
+def _result_text(result: int, number: int | None) -> str:
+    if number is None:
+        return str(result)
+    return f"{result} {errno.errorcode.get(number, number)} ({os.strerror(number)})"
