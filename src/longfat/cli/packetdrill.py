@@ -68,7 +68,9 @@ class _Report:
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+@click.argument(
+    "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE..."
+)
 @click.option("--kernel", metavar="VERSION", default=NEWEST, show_default=True)
 @click.option(
     "--ip-version",
@@ -120,9 +122,7 @@ class _Report:
     metavar="DIR",
     help="Write each script's packets to a file in this folder.",
 )
-@click.option(
-    "--seed", type=click.IntRange(min=0, max=LARGEST_SEED), default=1, show_default=True
-)
+@click.option("--seed", type=click.IntRange(min=0, max=LARGEST_SEED), default=1, show_default=True)
 @click.option("--jobs", type=click.IntRange(min=1), help="Machines at once; default: one a CPU.")
 @click.option("--check", is_flag=True, help="Read the scripts, and run none.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list in place of lines.")
@@ -195,9 +195,7 @@ def packetdrill(
     return _exit_code(reports)
 
 
-def _settings(
-    defines: Sequence[str], options: Sequence[str], tolerance_us: int | None
-) -> Settings:
+def _settings(defines: Sequence[str], options: Sequence[str], tolerance_us: int | None) -> Settings:
     settings = Settings()
     for option in options:
         name, equals, value = option.partition("=")
@@ -281,7 +279,7 @@ def _time_text(seconds: float) -> str:
 
 
 def _show_summary(reports: Sequence[_Report], *, wall_s: float) -> None:
-    counts = {name: 0 for name in ("passed", "valid", "failed", "invalid", "broken")}
+    counts = dict.fromkeys(("passed", "valid", "failed", "invalid", "broken"), 0)
     for report in reports:
         counts[report.status] += 1
     words = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
@@ -314,7 +312,7 @@ def _failure_document(report: _Report, failure: Any) -> dict[str, Any] | None:
     if failure is None:
         return None
     assert report.script is not None
-    event = next((one for one in report.script.events if one.place.line == failure.line), None)
+    event = report.script.event_at(failure.line)
     return {
         **asdict(failure),
         "sent": None if failure.sent is None else failure.sent.text(),

@@ -12,7 +12,8 @@ halves: here a script is read and checked (`parse_script`) and becomes a plain p
 * `options`: `--name=value` at the head of a script, and of a command line
 * `symbols`: what constants such as `SOL_TCP` are
 * `expressions`: arguments and results of system calls
-* `packets`: packets as values, how they are read, and how they are printed
+* `packets`: packets as values, and how they are printed
+* `packet_reader`: how they are read
 * `calls`: which system calls there are, and what they take
 * `parser`: a script as a whole
 * `script`: what a script is once it is read
@@ -28,7 +29,6 @@ from longfat.packetdrill.script import Script
 
 __all__ = [
     "IP_VERSIONS",
-    "Result",
     "Result",
     "Script",
     "ScriptFile",

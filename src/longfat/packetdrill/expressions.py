@@ -20,8 +20,8 @@ from longfat.packetdrill.symbols import symbols
 
 _MOST_DEPTH = 30
 _NAMED = re.compile(r"([A-Za-z_]\w*)\s*(?=(?:\([^()]*\)\s*)?=(?!=))")
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\\": "\\", '"': '"', "'": "'", "`": "`"}
-_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
+_ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"0": b"\0"}
+_ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _LARGEST = 2**64 - 1
 
 
@@ -121,7 +121,7 @@ class ExpressionReader:
     def _text(self) -> bytes:
         text = b""
         while (match := self._scanner.take(STRING)) is not None:
-            text += unescape(match[1]).encode("utf-8", "surrogateescape")
+            text += unescape(match[1])
         self._scanner.accept("...")
         return text
 
@@ -167,7 +167,7 @@ class ExpressionReader:
             if INTEGER.fullmatch(text):
                 return int(text, 0)
             if (match := STRING.fullmatch(text) or BACK_QUOTED.fullmatch(text)) is not None:
-                return unescape(match[1]).encode("utf-8", "surrogateescape")
+                return unescape(match[1])
             if WORD.fullmatch(text):
                 return self._look_up(text, start, depth=depth + 1)
         known = symbols()
@@ -197,14 +197,14 @@ class ExpressionReader:
         return address.packed
 
 
-def unescape(text: str) -> str:
-    """Return a text with what its backslashes stand for."""
+def unescape(text: str) -> bytes:
+    """Return a text's bytes, with what its backslashes stand for."""
 
-    def put(match: re.Match[str]) -> str:
+    def put(match: re.Match[bytes]) -> bytes:
         word = match[1]
-        return chr(int(word[1:], 16)) if len(word) == 3 else _ESCAPES.get(word, word)
+        return bytes([int(word[1:], 16)]) if len(word) == 3 else _ESCAPES.get(word, word)
 
-    return _ESCAPE.sub(put, text)
+    return _ESCAPE.sub(put, text.encode("utf-8", "surrogateescape"))
 
 
 def wrong_kind(scanner: Scanner, found: Expression, needed: str) -> InputError:

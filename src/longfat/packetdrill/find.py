@@ -39,7 +39,6 @@ class ScriptFile:
                 f"cannot read the script: {error.strerror}", place=Place(str(self.path), 1, 1)
             ) from None
 
-
     def ip_version(self) -> str | None:
         """Return the version of IP that the script asks for; None if it asks for none."""
         match = _IP_VERSION.search(self.read())

@@ -141,7 +141,7 @@ class Settings:
         """The version of IP on the wire: 4 or 6."""
         return 6 if self.ip_version == "ipv6" else 4
 
-    def with_option(self, name: str, value: str | None) -> Settings:  # noqa: PLR0911  one each
+    def with_option(self, name: str, value: str | None) -> Settings:
         """Return the settings with an option of packetdrill's.
 
         Args:
@@ -158,11 +158,11 @@ class Settings:
         if name in _FLAGS:
             if value is not None:
                 raise InputError(f"--{name} takes no value, found {value!r}")
-            return replace(self, **{name: True})
+            return self._with(name, True)
         if name in _NUMBERS:
-            return replace(self, **{name: _number(name, value)})
+            return self._with(name, _number(name, value))
         if name in _ADDRESSES:
-            return replace(self, **{name: _value(name, value)})
+            return self._with(name, _value(name, value))
         special = {
             "ip_version": self._with_version,
             "tolerance_percent": self._with_percent,
@@ -174,6 +174,10 @@ class Settings:
             known = {*_FLAGS, *_NUMBERS, *_ADDRESSES, *special, *_IGNORED}
             raise InputError(f"there is no option --{name}{nearest(name, known)}")
         return special[name](_value(name, value))
+
+    def _with(self, name: str, value: str | int | bool) -> Settings:
+        changed: dict[str, Any] = {name: value}
+        return replace(self, **changed)
 
     def _with_version(self, value: str) -> Settings:
         if value not in IP_VERSIONS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from longfat.common.suggest import nearest
 from longfat.packetdrill.packets import (
@@ -35,14 +35,14 @@ from longfat.packetdrill.packets import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from longfat.packetdrill.scanner import Scanner
 
 _KEYWORD = re.compile(r"[A-Za-z_]\w*")
 _BODY = re.compile(r"(?:udp|icmp|ipv4|ipv6|gre|GREv0|mpls|encap)\b")
 _PORTS = re.compile(r"(\d{1,5})\s*>\s*(\d{1,5})(?=\s)")
-_FLAGS = re.compile(r"-(?=\s)|(?=[^\s\d])[A-Za-z]*\.?[0-9]?(?=\s)")
+_FLAGS = re.compile(r"-(?=\s)|(?=[^\s\d])[A-Za-z]*(?:[0-9]?\.?|\.[0-9])(?=\s)")
 _SEQUENCE = re.compile(r"(\d{1,10})\s*:\s*(\d{1,10})\s*\(\s*(\d{1,6})\s*\)")
 _BLOCK = re.compile(r"(\d{1,10})\s*:\s*(\d{1,10})")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})+(?![0-9a-zA-Z])")
@@ -62,9 +62,7 @@ class PacketReader:
         defines: what words stand for, in cookies and codes.
     """
 
-    def __init__(
-        self, scanner: Scanner, *, wire_version: int, defines: Mapping[str, str]
-    ) -> None:
+    def __init__(self, scanner: Scanner, *, wire_version: int, defines: Mapping[str, str]) -> None:
         self._scanner = scanner
         self._version = wire_version
         self._defines = defines
@@ -96,32 +94,37 @@ class PacketReader:
         if not (bracket := scanner.sees("[")) and not scanner.sees("("):
             return Ip()
         scanner.accept("[" if bracket else "(")
-        ip: dict[str, int | bool] = {}
+        ip: dict[str, Any] = {}
         while True:
-            scanner.skip()
-            start = scanner.offset
-            word = scanner.need(_KEYWORD, "ect0, ect1, ce, noecn, ect01, tos, flowlabel or ttl")[0]
-            if word in ECN:
-                ip["ecn"] = ECN[word]
-            elif word == "ect01":
-                if not outbound:
-                    raise scanner.error("[ect01] is for packets that the kernel sends", at=start)
-                ip["any_ect"] = True
-            elif word == "tos":
-                ip["tos"] = scanner.integer("a TOS byte such as 0x10", most=255)
-            elif word == "flowlabel":
-                if self._version == 4:
-                    raise scanner.error("only IPv6 has flow labels", at=start)
-                ip["flow_label"] = scanner.integer("a flow label such as 0x1", most=2**20 - 1)
-            elif word == "ttl":
-                ip["ttl"] = scanner.integer("a TTL", most=255)
-            else:
-                known = [*ECN, "ect01", "tos", "flowlabel", "ttl"]
-                raise scanner.error(f"found {word!r}{nearest(word, known)}", at=start)
+            ip |= self._ip_word(outbound=outbound)
             if not scanner.accept(","):
                 break
         scanner.expect("]" if bracket else ")")
-        return Ip(**ip)  # type: ignore[arg-type]  each has its kind
+        return Ip(**ip)
+
+    def _ip_word(self, *, outbound: bool) -> dict[str, int | bool]:
+        scanner = self._scanner
+        scanner.skip()
+        start = scanner.offset
+        word = scanner.need(_KEYWORD, "ect0, ect1, ce, noecn, ect01, tos, flowlabel or ttl")[0]
+        if word in ECN:
+            return {"ecn": ECN[word]}
+        match word:
+            case "ect01" if outbound:
+                return {"any_ect": True}
+            case "ect01":
+                raise scanner.error("[ect01] is for packets that the kernel sends", at=start)
+            case "tos":
+                return {"tos": scanner.integer("a TOS byte such as 0x10", most=255)}
+            case "flowlabel" if self._version == 4:
+                raise scanner.error("only IPv6 has flow labels", at=start)
+            case "flowlabel":
+                value = scanner.integer("a flow label such as 0x1", most=2**20 - 1)
+                return {"flow_label": value}
+            case "ttl":
+                return {"ttl": scanner.integer("a TTL", most=255)}
+        known = [*ECN, "ect01", "tos", "flowlabel", "ttl"]
+        raise scanner.error(f"found {word!r}{nearest(word, known)}", at=start)
 
     def _ports(self) -> tuple[int, int]:
         scanner = self._scanner
@@ -183,8 +186,8 @@ class PacketReader:
         scanner.skip()
         start = scanner.offset
         text = scanner.need(_FLAGS, "TCP flags such as S, S., P. or . (or udp, icmp)")[0]
-        counts = text[-1:].isdigit()
-        letters = text[:-1] if counts else text
+        digits = "".join(filter(str.isdigit, text))
+        letters = text.replace(digits, "")
         if letters == "-":
             return 0, False
         flags = 0
@@ -194,11 +197,11 @@ class PacketReader:
                     f"{letter!r} is no TCP flag, needed are some of F S R P U E W A .", at=start
                 )
             flags |= FLAGS[letter]
-        if not counts:
+        if not digits:
             return flags, False
-        if int(text[-1]) > 7 or set("EWA") & set(letters):
+        if int(digits) > 7 or set("EWA") & set(letters):
             raise scanner.error("a count of CE marks is 0 to 7, without E, W and A", at=start)
-        return flags | int(text[-1]) << 6, True
+        return flags | int(digits) << 6, True
 
     def _sequence(self) -> tuple[int, int]:
         scanner = self._scanner
@@ -232,37 +235,32 @@ class PacketReader:
             )
         return tuple(found)
 
-    def _option(self) -> TcpOption:  # noqa: PLR0911  one for each kind
+    def _option(self) -> TcpOption:
         scanner = self._scanner
         scanner.skip()
         start = scanner.offset
         word = scanner.need(_KEYWORD, "a TCP option such as mss 1460")[0]
-        match word:
-            case "nop":
-                return TcpOption(kind=NOP)
-            case "eol":
-                return TcpOption(kind=EOL)
-            case "mss":
-                value = scanner.integer("an MSS", most=65535)
-                return TcpOption(kind=MSS, data=f"{value:04x}")
-            case "wscale":
-                return TcpOption(kind=WSCALE, data=f"{scanner.integer('a shift', most=255):02x}")
-            case "sackOK":
-                return TcpOption(kind=SACK_OK)
-            case "sack":
-                return TcpOption(kind=SACK, data=self._blocks())
-            case "TS":
-                return TcpOption(kind=TIMESTAMP, data=self._timestamp())
-            case "md5":
-                return TcpOption(kind=MD5, data=self._hex(start, least=16, most=16))
-            case "FO":
-                return TcpOption(kind=FAST_OPEN, data=self._hex(start, least=0, most=_MOST_COOKIE))
-            case "FOEXP":
-                data = FAST_OPEN_MAGIC.hex() + self._hex(start, least=0, most=_MOST_COOKIE)
-                return TcpOption(kind=EXPERIMENT, data=data)
-            case "ECN":
-                return self._accecn()
-        raise scanner.error(f"{word} is no TCP option{nearest(word, _OPTIONS)}", at=start)
+        plain = {"nop": NOP, "eol": EOL, "sackOK": SACK_OK}
+        if word in plain:
+            return TcpOption(kind=plain[word])
+        if word == "ECN":
+            return self._accecn()
+        if word not in _OPTIONS:
+            raise scanner.error(f"{word} is no TCP option{nearest(word, _OPTIONS)}", at=start)
+        readers: dict[str, tuple[int, Callable[[], str]]] = {
+            "mss": (MSS, lambda: f"{scanner.integer('an MSS', most=65535):04x}"),
+            "wscale": (WSCALE, lambda: f"{scanner.integer('a shift', most=255):02x}"),
+            "sack": (SACK, self._blocks),
+            "TS": (TIMESTAMP, self._timestamp),
+            "md5": (MD5, lambda: self._hex(start, least=16, most=16)),
+            "FO": (FAST_OPEN, lambda: self._hex(start, least=0, most=_MOST_COOKIE)),
+            "FOEXP": (
+                EXPERIMENT,
+                lambda: FAST_OPEN_MAGIC.hex() + self._hex(start, least=0, most=_MOST_COOKIE),
+            ),
+        }
+        kind, read = readers[word]
+        return TcpOption(kind=kind, data=read())
 
     def _blocks(self) -> str:
         blocks = []

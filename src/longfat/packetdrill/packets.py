@@ -97,38 +97,36 @@ class TcpOption:
     kind: int
     data: str = ""
 
-    def text(self) -> str:  # noqa: PLR0911  one for each kind
+    def text(self) -> str:
         """Return it in the words of scripts."""
-        data = bytes.fromhex(self.data)
-        sizes = {MSS: 2, WSCALE: 1, TIMESTAMP: 8}
-        if self.kind in sizes and len(data) != sizes[self.kind]:
-            return f"option {self.kind} of {len(data)} bytes {self.data}".rstrip()
-        match self.kind:
-            case 0:
-                return "eol"
-            case 1:
-                return "nop"
-            case 2:
-                return f"mss {int.from_bytes(data, 'big')}"
-            case 3:
-                return f"wscale {data[0]}"
-            case 4 if not data:
-                return "sackOK"
-            case 5 if len(data) % 8 == 0:
+        plain = {EOL: "eol", NOP: "nop", SACK_OK: "sackOK"}
+        if self.kind in plain and not self.data:
+            return plain[self.kind]
+        return self._named(bytes.fromhex(self.data)) or self._raw()
+
+    def _raw(self) -> str:
+        return f"option {self.kind} of {len(self.data) // 2} bytes {self.data}".rstrip()
+
+    def _named(self, data: bytes) -> str:
+        """Return what is in it; empty, if it has not the size of its kind."""
+        number = int.from_bytes(data, "big")
+        match self.kind, len(data):
+            case 2, 2:
+                return f"mss {number}"
+            case 3, 1:
+                return f"wscale {number}"
+            case 5, size if size % 8 == 0:
                 blocks = struct.iter_unpack("!II", data)
                 return " ".join(["sack", *(f"{left}:{right}" for left, right in blocks)])
-            case 8:
-                value, echo = struct.unpack("!II", data)
-                return f"TS val {value} ecr {echo}"
-            case 19:
-                return f"md5 {self.data}"
-            case 34:
-                return f"FO {self.data}".rstrip()
-            case 172 | 174 if len(data) % 3 == 0:
+            case 8, 8:
+                return f"TS val {number >> 32} ecr {number % 2**32}"
+            case ((19 | 34), _):
+                return f"{'FO' if self.kind == FAST_OPEN else 'md5'} {self.data}".rstrip()
+            case ((172 | 174), size) if size % 3 == 0:
                 return accecn_text(self.kind, data)
-            case 254 if data.startswith(FAST_OPEN_MAGIC):
+            case 254, _ if data.startswith(FAST_OPEN_MAGIC):
                 return f"FOEXP {self.data[4:]}".rstrip()
-        return f"option {self.kind} of {len(data)} bytes {self.data}".rstrip()
+        return ""
 
 
 def accecn_text(kind: int, data: bytes) -> str:

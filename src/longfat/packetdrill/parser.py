@@ -1,4 +1,4 @@
-"""A script as a whole: options, a command that prepares, events with their times, a last command."""
+"""A script as a whole: options, a first command, events with their times, a last command."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from longfat.packetdrill.scanner import BACK_QUOTED, CODE, WORD, Scanner
 from longfat.packetdrill.script import Call, Code, Command, Event, Moment, Script
 
 if TYPE_CHECKING:
+    from longfat.errors import Place
     from longfat.packetdrill.options import Settings
 
 _OPTION = re.compile(r"--([A-Za-z]\w*)")
@@ -54,7 +55,7 @@ def _options(scanner: Scanner, settings: Settings) -> Settings:
         if scanner.accept("="):
             text = scanner.need(_OPTION_VALUE, "a value")[0]
             quoted = len(text) > 1 and text[0] == text[-1] == '"'
-            value = unescape(text[1:-1]) if quoted else text
+            value = unescape(text[1:-1]).decode(errors="replace") if quoted else text
         try:
             settings = settings.with_option(option[1], value)
         except InputError as error:
@@ -65,6 +66,11 @@ def _options(scanner: Scanner, settings: Settings) -> Settings:
 def _command_line(quoted: str) -> str:
     """Return a command as the shell gets it: backslashes are the shell's, but before a `."""
     return quoted.replace("\\`", "`")
+
+
+def _outside(line: str, place: Place) -> Event:
+    """Return a command that runs before or after the script's own time."""
+    return Event(place=place, moment=Moment(kind="any"), action=Command(line=line))
 
 
 class _Parser:
@@ -78,14 +84,19 @@ class _Parser:
 
     def read(self) -> Script:
         scanner = self._scanner
-        before = [f"./{name}" if "/" not in name else name for name in self._settings.init_scripts]
+        start = scanner.place(0)
+        names = self._settings.init_scripts
+        lines = (f"./{name}" if "/" not in name else name for name in names)
+        before = [_outside(line, start) for line in lines]
+        place = scanner.place()
         if (command := scanner.take(BACK_QUOTED)) is not None:
-            before.append(_command_line(command[1]))
+            before.append(_outside(_command_line(command[1]), place))
         events: list[Event] = []
         after = None
         while not scanner.at_end:
+            place = scanner.place()
             if events and (command := scanner.take(BACK_QUOTED)) is not None:
-                after = _command_line(command[1])
+                after = _outside(_command_line(command[1]), place)
                 if not scanner.at_end:
                     raise scanner.wrong("the end: a command without a time is the last thing")
                 break

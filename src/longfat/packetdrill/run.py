@@ -20,7 +20,7 @@ from longfat.engine.init import GUEST_PLACE, guest_folder, init_program
 from longfat.engine.kernel import Kernel
 from longfat.engine.kernel.version import NEWEST
 from longfat.engine.machine import Machine, Quota, reserve_cpu
-from longfat.errors import InputError, MachineError
+from longfat.errors import MachineError
 from longfat.packetdrill.packets import Packet
 from longfat.packetdrill.script import Script, seconds_text
 
@@ -266,7 +266,7 @@ def explain(script: Script, failure: Failure) -> list[str]:
         script: the script that failed.
         failure: why.
     """
-    event = next((event for event in script.events if event.place.line == failure.line), None)
+    event = script.event_at(failure.line)
     where = str(event.place) if event is not None else f"{script.file}:{failure.line or 1}:1"
     lines = [f"{where}: {failure.message}"]
     columns: list[tuple[str, int | None, str]] = []
@@ -287,17 +287,3 @@ def explain(script: Script, failure: Failure) -> list[str]:
         for one in failure.differences
     ]
     return lines
-
-
-def input_error(error: InputError) -> Failure:
-    """Return a script's mistake as a failure of the same form."""
-    return Failure(
-        line=error.place.line if error.place else 0,
-        message=error.message,
-        expected=None,
-        actual=None,
-        expected_ns=None,
-        actual_ns=None,
-        differences=(),
-        sent=None,
-    )

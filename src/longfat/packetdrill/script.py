@@ -139,9 +139,15 @@ class Script:
 
     file: str
     settings: Settings
-    before: tuple[str, ...]
+    before: tuple[Event, ...]
     events: tuple[Event, ...]
-    after: str | None
+    after: Event | None
+
+    def event_at(self, line: int) -> Event | None:
+        """Return what is written in a line; None, if nothing is."""
+        last = () if self.after is None else (self.after,)
+        every = (*self.events, *self.before, *last)
+        return next((event for event in every if event.place.line == line), None)
 
     def plan(self) -> dict[str, Any]:
         """Return what the guest needs of it.
@@ -151,9 +157,9 @@ class Script:
         """
         return {
             "settings": self.settings.plan(),
-            "before": list(self.before),
+            "before": [event.plan() for event in self.before],
             "events": [event.plan() for event in self.events],
-            "after": self.after,
+            "after": None if self.after is None else self.after.plan(),
         }
 
 

@@ -5,6 +5,7 @@ It knows plans and no language: `longfat.packetdrill` reads scripts on the host.
 * `main`: mount, play, write down what came of it
 * `player`: the events, one after the other, and their times
 * `waiting`: the one place where time passes
+* `worker`, `program`: system calls that may block, and commands
 * `device`: the tun interface
 * `wire`: packets as bytes
 * `flow`: what the connection's numbers are, in the script and on the wire

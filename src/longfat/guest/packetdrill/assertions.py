@@ -103,20 +103,29 @@ def _congestion_control(descriptor: int) -> dict[str, int]:
     if name == "bbr" and len(info) >= 20:
         low, high, rtt, pacing, window = struct.unpack_from("<5I", info)
         return {
-            **{"bbr_bw_lo": low, "bbr_bw_hi": high, "bbr_bw": high << 32 | low},
-            **{"bbr_min_rtt": rtt, "bbr_pacing_gain": pacing, "bbr_cwnd_gain": window},
+            "bbr_bw_lo": low,
+            "bbr_bw_hi": high,
+            "bbr_bw": high << 32 | low,
+            "bbr_min_rtt": rtt,
+            "bbr_pacing_gain": pacing,
+            "bbr_cwnd_gain": window,
         }
     if name == "dctcp" and len(info) >= 16:
         enabled, state, alpha, marked, total = struct.unpack_from("<HHIII", info)
         return {
-            **{"dctcp_enabled": enabled, "dctcp_ce_state": state, "dctcp_alpha": alpha},
-            **{"dctcp_ab_ecn": marked, "dctcp_ab_tot": total},
+            "dctcp_enabled": enabled,
+            "dctcp_ce_state": state,
+            "dctcp_alpha": alpha,
+            "dctcp_ab_ecn": marked,
+            "dctcp_ab_tot": total,
         }
     if name == "vegas" and len(info) >= 16:
         enabled, count, rtt, least = struct.unpack_from("<4I", info)
         return {
-            **{"tcpv_enabled": enabled, "tcpv_rttcnt": count},
-            **{"tcp_rtt": rtt, "tcp_minrtt": least},
+            "tcpv_enabled": enabled,
+            "tcpv_rttcnt": count,
+            "tcp_rtt": rtt,
+            "tcp_minrtt": least,
         }
     return {}
 
@@ -127,7 +136,7 @@ def main() -> None:
     for piece in json.load(sys.stdin):
         names.update(piece["state"])
         # Line numbers of messages are those of the script.
-        source = "\n" * (piece["line"] - 1) + piece["source"]
+        source = "\n" * (piece["line"] - 1) + piece["source"] + "\n\n"
         try:
             exec(compile(source, "<script>", "exec"), names)
         except BaseException as error:

@@ -82,8 +82,7 @@ class Calls:
         return prepared
 
     def _add(self, script: int, live: int) -> None:
-        if script in self._live_of:
-            raise ScriptFailedError(f"descriptor {script} is open already")
+        # As in packetdrill, a number that is used again is the newer one's.
         self._live_of[script] = live
         flow = self._flows.having(live)
         if flow is not None:
@@ -96,9 +95,7 @@ class Calls:
 
     def _bound(self) -> bytes:
         settings = self._settings
-        return structures.address_bytes(
-            self._prefix + settings["local_ip"], settings["bind_port"]
-        )
+        return structures.address_bytes(self._prefix + settings["local_ip"], settings["bind_port"])
 
     def _target(self, script: int, family: int | None) -> bytes:
         """Return where a socket connects to, or sends to, and note that it does."""
@@ -173,7 +170,7 @@ class Calls:
         live, memory = self._live(script), self._buffer(buffer, count)
         return Prepared(lambda: _libc.send(live, memory, _SIZE(count), flags))
 
-    def _sendto(  # noqa: PLR0917  sendto(2) has so many
+    def _sendto(
         self,
         script: int,
         buffer: int | None,
@@ -342,9 +339,7 @@ class Calls:
         memory = ctypes.create_string_buffer(_epoll_bytes(event))
         return Prepared(lambda: _libc.epoll_ctl(live, operation, watched, memory))
 
-    def _epoll_wait(
-        self, script: int, event: dict[str, int], most: int, timeout: int
-    ) -> Prepared:
+    def _epoll_wait(self, script: int, event: dict[str, int], most: int, timeout: int) -> Prepared:
         live = self._live(script)
         wanted = _epoll_bytes(event)
         memory = ctypes.create_string_buffer(len(wanted) * max(1, min(most, 1024)))
@@ -359,9 +354,7 @@ class Calls:
                 texts.append(f"events {events:#x}, data {value:#x}")
             return [{"field": "event", "expected": texts[0], "actual": texts[1]}]
 
-        return Prepared(
-            lambda: _libc.epoll_wait(live, memory, most, timeout), check=check
-        )
+        return Prepared(lambda: _libc.epoll_wait(live, memory, most, timeout), check=check)
 
     def _pipe(self, scripts: list[int]) -> Prepared:
         memory = (_INT * 2)()
@@ -389,9 +382,7 @@ class Calls:
     def _sendfile(self, target: int, source: int, at: list[int], size: int) -> Prepared:
         ends = self._live(target), self._live(source)
         offset = _OFFSET(at[0])
-        return Prepared(
-            lambda: _libc.sendfile(ends[0], ends[1], ctypes.byref(offset), _SIZE(size))
-        )
+        return Prepared(lambda: _libc.sendfile(ends[0], ends[1], ctypes.byref(offset), _SIZE(size)))
 
 
 def _with(kept: object, result: int) -> int:

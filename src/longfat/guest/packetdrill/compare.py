@@ -7,7 +7,7 @@ from longfat.guest.packetdrill.flow import Flow
 from longfat.guest.packetdrill.wire import ACK, Sent
 
 _TIMESTAMP = 8
-_PUSH_FIN = wire.PSH | wire.FIN
+_PUSH_FIN, _CWR = wire.PSH | wire.FIN, 128
 
 Difference = dict[str, Any]
 """A field, what was expected of it, and what it was."""
@@ -25,11 +25,15 @@ def to_script(packet: Sent, flow: Flow) -> None:
 
 
 def joined(parts: list[Sent]) -> Sent:
-    """Return segments that follow each other as one; the last says whether it ends there."""
-    first = parts[0]
-    first.flags |= parts[-1].flags & _PUSH_FIN
-    first.rest = b"".join(part.rest for part in parts)
-    return first
+    """Return segments that follow each other as one: the last, that begins where the first does.
+
+    That a window was reduced is told by the first alone.
+    """
+    whole = parts[-1]
+    whole.sequence = parts[0].sequence
+    whole.flags = whole.flags & ~_CWR | parts[0].flags & _CWR
+    whole.rest = b"".join(part.rest for part in parts)
+    return whole
 
 
 def gap(part: Sent, before: Sent, *, is_last: bool) -> str:
@@ -38,7 +42,7 @@ def gap(part: Sent, before: Sent, *, is_last: bool) -> str:
         return f"a segment begins at {part.sequence}, not where the one before ends"
     if not is_last and len(part.rest) != len(before.rest):
         return f"a segment of {len(part.rest)} bytes follows one of {len(before.rest)}"
-    if (part.flags ^ before.flags) & ~(_PUSH_FIN | 128):
+    if (part.flags ^ before.flags) & ~(_PUSH_FIN | _CWR):
         return "segments have different flags"
     if part.acknowledged != before.acknowledged:
         return "segments acknowledge different bytes"

@@ -90,6 +90,7 @@ class Flows:
         """Note that a socket is about to connect, or to send its first datagram."""
         if flow.state == NEW:
             flow.state = CONNECTING
+            flow.local = None  # the kernel chooses; its first packet tells
             flow.remote = (self._settings["remote_ip"], self._settings["connect_port"])
 
     def accepted(self, descriptor: int) -> Flow:
@@ -233,9 +234,7 @@ def inbound_bytes(packet: dict[str, Any], flow: Flow, settings: dict[str, Any]) 
     return wire.ip_packet(packet["ip"], remote_ip, local_ip, protocol, body)
 
 
-def _live_segment(
-    segment: dict[str, Any], flow: Flow, settings: dict[str, Any]
-) -> dict[str, Any]:
+def _live_segment(segment: dict[str, Any], flow: Flow, settings: dict[str, Any]) -> dict[str, Any]:
     """Return a segment whose options have the numbers of the wire."""
     options = [(option["kind"], bytes.fromhex(option["data"])) for option in segment["options"]]
     options = wire.shift_sack(options, flow.local_offset(segment["flags"]))

@@ -5,17 +5,17 @@ exactly, and what the kernel sends has the time at which it sent it. The rules o
 refers to, and how far off it may be, are packetdrill's.
 """
 
+import contextlib
 import ctypes
 import errno
 import json
 import os
+import signal
 import struct
-import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
 
 from longfat.guest import mounts
 from longfat.guest.packetdrill import assertions, compare, wire
@@ -32,16 +32,17 @@ from longfat.guest.packetdrill.flow import (
     ScriptFailedError,
     inbound_bytes,
 )
-from longfat.guest.packetdrill.waiting import FloodError, OverLimitError, Waiting
+from longfat.guest.packetdrill.program import KEPT_OUTPUT, Program
+from longfat.guest.packetdrill.waiting import FloodError, OverLimitError, Waiting, take_no_time
+from longfat.guest.packetdrill.worker import Worker
 
-# Somewhat after a tick of the kernel, as packetdrill begins: RTTs in whole ms then are whole
-# ms for timers, too. And not before a second has passed since boot.
-_EARLIEST_NS, _AFTER_TICK_NS, _TICK_NS = 2_000_000_000, 250_000, 10_000_000
+# Just before a tick of the kernel, which has 100 a second. Its timers end with a tick: one of
+# 40 ms that is set just before one ends 40.25 ms later, and just after one 49.75 ms later.
+_EARLIEST_NS, _BEFORE_TICK_NS, _TICK_NS = 2_000_000_000, 250_000, 10_000_000
 # How long after its time a packet is waited for, and a call that has to end.
 _PATIENCE_NS, _CALL_PATIENCE_NS = 2_000_000_000, 1_000_000_000
 # What reading the clock costs, many times over: nothing that takes time is shorter.
 _NOTHING_NS = 20_000
-_MOST_OUTPUT, _KEPT_OUTPUT = 1 << 20, 4096
 _PCAP_HEAD = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 1 << 18, 101)
 _MOST_CAPTURE = 48 << 20
 _NEVER_NS = 2**62
@@ -57,52 +58,16 @@ class FailureError(Exception):
     def __init__(self, line: int, message: str, **more: Any) -> None:
         super().__init__(message)
         self.failure = {
-            **{"line": line, "message": message, "expected": None, "actual": None},
-            **{"expected_ns": None, "actual_ns": None, "differences": [], "sent": None},
+            "line": line,
+            "message": message,
+            "expected": None,
+            "actual": None,
+            "expected_ns": None,
+            "actual_ns": None,
+            "differences": [],
+            "sent": None,
             **more,
         }
-
-
-class Worker:
-    """A thread that makes calls, one after the other.
-
-    Args:
-        waiting: woken when a call has returned.
-    """
-
-    def __init__(self, waiting: Waiting) -> None:
-        self._waiting = waiting
-        self._order = threading.Semaphore(0)
-        self._ready = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
-        self._run: Callable[[], int] | None = None
-        self.event: Event | None = None
-        self.prepared: Prepared | None = None
-        self.due_ns = 0
-        self.result = self.errno = self.end_ns = 0
-        self.is_done = True
-        waiting.on(self._ready, self._take)
-        threading.Thread(target=self._work, daemon=True).start()
-
-    def start(self, event: Event, prepared: Prepared, *, due_ns: int) -> None:
-        """Begin a call."""
-        self.event, self.prepared, self.due_ns = event, prepared, due_ns
-        self.is_done = False
-        self._run = prepared.run
-        self._order.release()
-
-    def _take(self) -> None:
-        os.eventfd_read(self._ready)
-        self.is_done = True
-
-    def _work(self) -> None:
-        while True:
-            self._order.acquire()
-            assert self._run is not None
-            ctypes.set_errno(0)
-            self.result = self._run()
-            self.errno = ctypes.get_errno()
-            self.end_ns = self._waiting.now_ns()
-            os.eventfd_write(self._ready, 1)
 
 
 class Player:
@@ -134,14 +99,14 @@ class Player:
         self._limit_ns = limit_ns
         self._flows = Flows(self._settings)
         self._calls = Calls(self._settings, self._flows)
-        self._direct, self._blocking = Worker(self._waiting), Worker(self._waiting)
+        self._blocking = Worker(self._waiting)
         self._code: list[dict[str, Any]] = []
         self._commands_said = b""
         self._warnings: list[dict[str, Any]] = []
         self._now_ns = 0
         self._last: Event | None = None
         self._last_due_ns = 0
-        self._real_start_ns = 0
+        self._has_begun = False
         self._packets = self._late_ns = 0
         self._deviation: tuple[int, int] | None = None
         self._kinds: dict[str, Callable[[Event], None]] = {
@@ -157,8 +122,9 @@ class Player:
         done = 0
         try:
             os.chdir(self._folder)
-            for line in self._plan["before"]:
-                self._command({"line": 1, "command": {"line": line}}, is_first=True)
+            signal.signal(signal.SIGALRM, _over)
+            for event in self._plan["before"]:
+                self._guarded(event, self._command)
             self._begin()
             for event in self._plan["events"]:
                 self._play(event)
@@ -166,10 +132,9 @@ class Player:
             self._end()
         except FailureError as error:
             failure = error.failure
-        after = self._plan["after"]
         try:
-            if after is not None:
-                self._command({"line": 0, "command": {"line": after}})
+            if (after := self._plan["after"]) is not None:
+                self._guarded(after, self._command)
             if failure is None:
                 self._run_code()
         except FailureError as error:
@@ -190,21 +155,31 @@ class Player:
 
     def _begin(self) -> None:
         earliest = max(_EARLIEST_NS, time.monotonic_ns())
-        start_ns = -(-earliest // _TICK_NS) * _TICK_NS + _AFTER_TICK_NS
+        start_ns = (earliest // _TICK_NS + 2) * _TICK_NS - _BEFORE_TICK_NS
+        take_no_time()
         self._waiting.start(start_ns)
-        self._real_start_ns = time.time_ns() - self._waiting.now_ns()
-        self._calls.start_ns = self._real_start_ns
+        self._has_begun = True
+        self._calls.start_ns = time.time_ns() - self._waiting.now_ns()
 
     def _play(self, event: Event) -> None:
-        """Play an event; all that is wrong with it becomes a failure with its line."""
-        line = event["line"]
+        """Play an event of the script's time."""
         due_ns, end_ns = self._due(event)
-        try:
+
+        def play(event: Event) -> None:
             if event["kind"] == "packet" and event["packet"]["outbound"]:
                 self._outbound(event, due_ns, end_ns)
             else:
                 self._wait(event, due_ns)
                 self._kinds[event["kind"]](event)
+
+        self._guarded(event, play)
+        self._last, self._last_due_ns = event, due_ns
+
+    def _guarded(self, event: Event, play: Callable[[Event], None]) -> None:
+        """Let all that is wrong with an event become a failure with its line."""
+        line = event["line"]
+        try:
+            play(event)
         except ScriptFailedError as error:
             raise FailureError(line, error.message) from None
         except OverLimitError:
@@ -215,7 +190,6 @@ class Player:
             raise FailureError(line, "the kernel sends packets without end") from None
         except OSError as error:
             raise FailureError(line, f"{error.strerror}") from None
-        self._last, self._last_due_ns = event, due_ns
 
     def _due(self, event: Event) -> tuple[int, int]:
         """Return when an event is due, and when its range ends."""
@@ -255,7 +229,7 @@ class Player:
         tolerance_ns: int = self._settings["tolerance_ns"]
         if self._last is None:
             return tolerance_ns
-        share = self._settings["tolerance_percent"] / 100
+        share: float = self._settings["tolerance_percent"] / 100
         return max(tolerance_ns, round(share * (due_ns - self._last_due_ns)))
 
     def _until(self, when_ns: int, *, done: Callable[[], bool] | None = None) -> bool:
@@ -378,7 +352,9 @@ class Player:
             self._deviation = (off_ns, event["line"])
         if not found and not too_far:
             return
-        message = "the kernel sent another packet" if found else "the kernel sent it at another time"
+        message = (
+            "the kernel sent another packet" if found else "the kernel sent it at another time"
+        )
         error = FailureError(
             event["line"],
             message,
@@ -396,23 +372,34 @@ class Player:
     def _call(self, event: Event) -> None:
         call = event["call"]
         due_ns = self._now_ns
-        blocks = call["end_ns"] is not None
-        worker = self._blocking if blocks else self._direct
-        if blocks and worker.event is not None:
+        if call["end_ns"] is None:
+            prepared = self._calls.prepare(call["name"], call["arguments"], call["result"])
+            ctypes.set_errno(0)
+            with self._limited():
+                result = prepared.run()
+            number = ctypes.get_errno()
+            end_ns = self._waiting.now_ns()
+            self._rest(due_ns)
+            self._check(event, prepared, (result, number, end_ns))
+            return
+        worker = self._blocking
+        if worker.event is not None:
             limit_ns = self._waiting.now_ns() + _CALL_PATIENCE_NS
             if not self._until(limit_ns, done=lambda: worker.event is None):
                 raise ScriptFailedError("another blocking call has not returned yet")
         prepared = self._calls.prepare(call["name"], call["arguments"], call["result"])
         worker.start(event, prepared, due_ns=due_ns)
-        if blocks:
-            self._until(self._waiting.now_ns() + 1000, done=lambda: worker.event is None)
-            self._pass(due_ns)
-            return
-        if not self._until(_NEVER_NS, done=lambda: worker.is_done):
-            raise OverLimitError
-        worker.event = None
-        self._pass(due_ns)
-        self._check(event, prepared, worker)
+        self._rest(due_ns)
+
+    @contextlib.contextmanager
+    def _limited(self) -> Iterator[None]:
+        """End a call that blocks beyond the script's time, though the script does not say so."""
+        left_s = (self._limit_ns - self._waiting.now_ns()) / 1e9
+        signal.setitimer(signal.ITIMER_REAL, max(left_s, 1e-6))
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _returned(self) -> None:
         """Look at what a blocking call gave, and when."""
@@ -425,11 +412,9 @@ class Player:
         end_ns = call["end_ns"]
         if moment["kind"] == "after":
             end_ns += worker.due_ns - moment["start_ns"]
-        self._check(event, prepared, worker)
+        self._check(event, prepared, (worker.result, worker.errno, worker.end_ns))
         share = self._settings["tolerance_percent"] / 100
-        tolerance_ns = max(
-            self._settings["tolerance_ns"], round(share * (end_ns - worker.due_ns))
-        )
+        tolerance_ns = max(self._settings["tolerance_ns"], round(share * (end_ns - worker.due_ns)))
         if abs(worker.end_ns - end_ns) > tolerance_ns:
             raise FailureError(
                 event["line"],
@@ -438,22 +423,24 @@ class Player:
                 actual_ns=worker.end_ns,
             )
 
-    def _check(self, event: Event, prepared: Prepared, worker: Worker) -> None:
+    def _check(self, event: Event, prepared: Prepared, given: tuple[int, int, int]) -> None:
+        """Look at what a call gave: its result, its error, and when it returned."""
         call = event["call"]
-        expected, actual = call["result"], worker.result
+        expected = call["result"]
+        actual, number, end_ns = given
         wrong = actual != expected
         if prepared.is_descriptor and expected >= 0:
             wrong = actual < 0
         if not wrong and call["errno"] is not None:
-            wrong = worker.errno != call["errno"]
+            wrong = number != call["errno"]
         found = [] if wrong or actual < 0 else prepared.check()
         if wrong or found:
             error = FailureError(
                 event["line"],
                 "this call wrote something else" if found else "this call returned something else",
                 expected=_result_text(expected, call["errno"]),
-                actual=_result_text(actual, worker.errno if actual < 0 else None),
-                actual_ns=worker.end_ns,
+                actual=_result_text(actual, number if actual < 0 else None),
+                actual_ns=end_ns,
                 differences=found,
             )
             if "syscall" not in self._settings["non_fatal"]:
@@ -467,15 +454,15 @@ class Player:
 
     # Commands and code.
 
-    def _command(self, event: Event, *, is_first: bool = False) -> None:
+    def _command(self, event: Event) -> None:
         line: str = event["command"]["line"]
         due_ns = self._now_ns
         # If it never ends, the host finds here what it was.
         with open(f"{self._output}/at", "w", encoding="ascii") as file:
             file.write(str(event["line"]))
         status, said = self._run(["/bin/sh", "-c", line])
-        self._commands_said = (self._commands_said + said)[-_KEPT_OUTPUT:]
-        if not is_first:
+        self._commands_said = (self._commands_said + said)[-KEPT_OUTPUT:]
+        if self._has_begun:
             self._pass(due_ns)
         if status != 0:
             words = said.decode(errors="replace").strip()
@@ -488,55 +475,10 @@ class Player:
 
     def _run(self, command: list[str], *, stdin: bytes = b"") -> tuple[int, bytes]:
         """Run a program, while packets are read; return its status and the end of its output."""
-        said = bytearray()
-        total = 0
-        near, far = os.pipe()
-        os.set_blocking(near, False)
-        with open(f"{self._output}/stdin", "w+b") as file:
-            file.write(stdin)
-            file.seek(0)
-            process = subprocess.Popen(
-                command, stdin=file, stdout=far, stderr=far, start_new_session=True
-            )
-        os.close(far)
-        ended = os.pidfd_open(process.pid)
-
-        def read() -> None:
-            nonlocal total, is_open
-            try:
-                data = os.read(near, 65536)
-            except BlockingIOError:
-                return
-            total += len(data)
-            said.extend(data)
-            del said[:-_KEPT_OUTPUT]
-            if not data:
-                self._waiting.off(near)
-                is_open = False
-            if total > _MOST_OUTPUT:
-                os.killpg(process.pid, 9)
-                raise ScriptFailedError(f"it wrote more than {_MOST_OUTPUT:,} bytes")
-
-        is_open, is_over = True, False
-        self._waiting.on(near, read)
-
-        def end() -> None:
-            nonlocal is_over
-            is_over = True
-
-        self._waiting.on(ended, end)
-        try:
-            if not self._until(_NEVER_NS, done=lambda: is_over):
+        with Program(command, waiting=self._waiting, stdin=stdin) as program:
+            if not self._until(_NEVER_NS, done=lambda: program.is_over):
                 raise OverLimitError
-            while is_open and _has_data(near):
-                read()
-        finally:
-            self._waiting.off(ended)
-            if is_open:
-                self._waiting.off(near)
-            os.close(near)
-            os.close(ended)
-        return process.wait(), bytes(said)
+            return program.status(), bytes(program.said)
 
     def _code_state(self) -> dict[str, int]:
         flow = self._flows.newest
@@ -590,14 +532,12 @@ class Player:
         self._captured += self._capture.write(head + data)
 
 
+def _over(*_: object) -> NoReturn:
+    raise OverLimitError
+
+
 def _arrives(event: Event) -> bool:
     return event["kind"] == "packet" and not event["packet"]["outbound"]
-
-
-def _has_data(descriptor: int) -> bool:
-    import select  # noqa: PLC0415  after the script's end
-
-    return bool(select.select([descriptor], [], [], 0)[0])
 
 
 def _result_text(result: int, number: int | None) -> str:

@@ -146,21 +146,25 @@ def control_differences(
         see(f"{name}, bytes", len(expected), len(data))
         if found:
             break
-        wanted = item["cmsg_data"]
-        if isinstance(wanted, int):
-            see(name, wanted % 2**32, int.from_bytes(data[:4], "little"))
-        elif "scm_sec" in wanted:
-            moment_ns = wanted["scm_sec"] * 10**9 + wanted["scm_nsec"]
-            seconds, nanoseconds = _TIMES.unpack(data)[:2]
-            actual_ns = seconds * 10**9 + nanoseconds - start_ns
-            if moment_ns and abs(actual_ns - moment_ns) > tolerance_ns:
-                see(f"{name}, time in ns", moment_ns, actual_ns)
-        elif "ee_errno" in wanted:
-            for field, actual in zip(_ERROR_NAMES, _ERROR.unpack_from(data), strict=True):
-                see(f"{name}, {field}", wanted[field] % 2**32, actual)
-        else:
-            _see_statistics(see, wanted, data, tolerance_us=tolerance_ns // 1000)
+        _see_data(see, name, item["cmsg_data"], data, (start_ns, tolerance_ns))
     return found
+
+
+def _see_data(see: Any, name: str, wanted: Any, data: bytes, times_ns: tuple[int, int]) -> None:
+    start_ns, tolerance_ns = times_ns
+    if isinstance(wanted, int):
+        see(name, wanted % 2**32, int.from_bytes(data[:4], "little"))
+    elif "scm_sec" in wanted:
+        moment_ns = wanted["scm_sec"] * 10**9 + wanted["scm_nsec"]
+        seconds, nanoseconds = _TIMES.unpack(data)[:2]
+        actual_ns = seconds * 10**9 + nanoseconds - start_ns
+        if moment_ns and abs(actual_ns - moment_ns) > tolerance_ns:
+            see(f"{name}, time in ns", moment_ns, actual_ns)
+    elif "ee_errno" in wanted:
+        for field, actual in zip(_ERROR_NAMES, _ERROR.unpack_from(data), strict=True):
+            see(f"{name}, {field}", wanted[field] % 2**32, actual)
+    else:
+        _see_statistics(see, wanted, data, tolerance_us=tolerance_ns // 1000)
 
 
 def _see_statistics(see: Any, wanted: dict[str, int], data: bytes, *, tolerance_us: int) -> None:

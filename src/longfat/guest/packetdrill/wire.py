@@ -65,7 +65,8 @@ def parse(packet: bytes, time_ns: int) -> Sent:
 def _parse(packet: bytes, time_ns: int) -> Sent:
     if packet[0] >> 4 == 4:
         size = (packet[0] & 15) * 4
-        tos, total, ttl, protocol = packet[1], *struct.unpack_from("!H", packet, 2), *packet[8:10]
+        tos, ttl, protocol = packet[1], packet[8], packet[9]
+        total = int.from_bytes(packet[2:4], "big")
         source, target = (str(ipaddress.IPv4Address(packet[at : at + 4])) for at in (12, 16))
         sent = Sent(time_ns, 4, tos, ttl, 0, protocol, source, target)
         if checksum(packet[:size]):
@@ -128,7 +129,7 @@ def checksum(data: bytes) -> int:
     """Return the Internet checksum of some bytes. RFC 1071."""
     if len(data) % 2:
         data += b"\0"
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF
@@ -246,9 +247,7 @@ def sack_shifted(data: bytes, offset: int) -> bytes:
 
 def shift_sack(options: list[tuple[int, bytes]], offset: int) -> list[tuple[int, bytes]]:
     """Return options whose SACK blocks are shifted."""
-    return [
-        (kind, sack_shifted(data, offset) if kind == _SACK else data) for kind, data in options
-    ]
+    return [(kind, sack_shifted(data, offset) if kind == _SACK else data) for kind, data in options]
 
 
 def timestamps(options: list[tuple[int, bytes]]) -> tuple[int, int] | None:
