@@ -40,6 +40,8 @@ from tests.mutations.single import (
     check_order,
     check_outcome,
     check_package,
+    check_packets_outcome,
+    check_packets_script,
     check_record,
     check_roster,
     check_script,
@@ -134,5 +136,15 @@ KINDS: dict[str, Kind] = {
     ),
     "roster": Kind(samples=rosters, mutate=change_words, read=check_roster),
     "metadata": Kind(samples=metadata, mutate=change_json, read=check_metadata),
+    "packetdrill script": Kind(
+        samples=files("examples/packetdrill/*.pkt", "tests/data/packetdrill/*.pkt"),
+        mutate=change_words,
+        read=check_packets_script,
+    ),
+    "packetdrill outcome": Kind(
+        samples=files("tests/data/packetdrill/*.json"),
+        mutate=change_json,
+        read=check_packets_outcome,
+    ),
     "package": Kind(samples=packages, mutate=change_package, read=check_package),
 }

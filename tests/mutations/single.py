@@ -34,6 +34,9 @@ from longfat.model.case import Case
 from longfat.model.trace import parse_trace
 from longfat.model.traffic import Iperf3, Ping, Requests, Transfer
 from longfat.model.traffic.iperf3_any import read_any_report
+from longfat.packetdrill import Settings, parse_script
+from longfat.packetdrill.run import explain
+from longfat.packetdrill.run import read_outcome as read_packets_outcome
 from longfat.studio.live.messages import read_order
 from longfat.study import read_study
 from longfat.study.formats.miniedit import read_miniedit
@@ -312,6 +315,27 @@ def records() -> list[bytes]:
     path = DATA / "mininet" / "from_miniedit.py"
     content = path.read_bytes()
     return [run_script(path, one) for one in (content, content + b"\n1 / 0\n")]
+
+
+def check_packets_script(folder: Path, content: bytes) -> None:
+    """Read a packetdrill script as the command does, with its plan and its texts."""
+    del folder
+    text = content.decode("utf-8", "surrogateescape")
+    script = parse_script(text, file="x.pkt", settings=Settings())
+    json.dumps(script.plan())
+    for event in script.events:
+        event.text()
+
+
+def check_packets_outcome(folder: Path, content: bytes) -> None:
+    """Read what a guest says of a script, and explain why it failed."""
+    result = read_packets_outcome(write(folder, "outcome.json", content), wall_s=1.0)
+    script = parse_script(_SCRIPT, file="x.pkt", settings=Settings())
+    for failure in filter(None, (result.failure, *result.warnings)):
+        assert explain(script, failure)
+
+
+_SCRIPT = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n* > S 0:0(0)\n"
 
 
 def check_record(folder: Path, content: bytes) -> None:

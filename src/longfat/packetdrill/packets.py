@@ -6,9 +6,12 @@ sent: so what differs can be shown side by side.
 
 from __future__ import annotations
 
+import re
 import struct
 from dataclasses import asdict, dataclass
 from typing import Any
+
+_HEX = re.compile(r"(?:[0-9a-f]{2})*")
 
 FLAGS = {"F": 1, "S": 2, "R": 4, "P": 8, ".": 16, "U": 32, "E": 64, "W": 128, "A": 256}
 """The bit of each TCP flag, in the order in which they are printed. RFC 9293, RFC 9768."""
@@ -270,6 +273,13 @@ class Packet:
     tcp: Tcp | None = None
     udp: Udp | None = None
     icmp: Icmp | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has one body, and options that can be: whoever made it may lie."""
+        bodies = [body for body in (self.tcp, self.udp, self.icmp) if body is not None]
+        options = (self.tcp.options if self.tcp is not None else None) or ()
+        return len(bodies) == 1 and all(_HEX.fullmatch(option.data) for option in options)
 
     def text(self) -> str:
         """Return it in the words of scripts."""

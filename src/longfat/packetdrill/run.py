@@ -244,6 +244,9 @@ def read_outcome(path: Path, *, wall_s: float) -> Result:
         error=MachineError,
     )
     outcome = decode(_Outcome, data, where="the outcome", error=MachineError)
+    for failure in filter(None, (outcome.failure, *outcome.warnings)):
+        if failure.sent is not None and not failure.sent.is_whole:
+            raise MachineError("the outcome: it holds a packet that is none")
     deviation_ns = outcome.deviation_ns
     return Result(
         failure=outcome.failure,
@@ -272,7 +275,9 @@ def explain(script: Script, failure: Failure) -> list[str]:
     columns: list[tuple[str, int | None, str]] = []
     if event is not None:
         text = failure.expected if failure.expected is not None else event.text()
-        columns.append(("expected", failure.expected_ns, text))
+        has_other = failure.actual is not None or failure.actual_ns is not None
+        is_compared = has_other or failure.expected_ns is not None
+        columns.append(("expected" if is_compared else "event", failure.expected_ns, text))
     if failure.sent is not None:
         columns.append(("actual", failure.actual_ns, failure.sent.text()))
     elif failure.actual is not None or failure.actual_ns is not None:

@@ -41,8 +41,9 @@ from longfat.guest.packetdrill.worker import Worker
 _EARLIEST_NS, _BEFORE_TICK_NS, _TICK_NS = 2_000_000_000, 250_000, 10_000_000
 # How long after its time a packet is waited for, and a call that has to end.
 _PATIENCE_NS, _CALL_PATIENCE_NS = 2_000_000_000, 1_000_000_000
-# What reading the clock costs, many times over: nothing that takes time is shorter.
-_NOTHING_NS = 20_000
+# What the kernel's own threads take to read the clock, many times over: nothing that a script
+# could mean is shorter.
+_NOTHING_NS = 10_000
 _PCAP_HEAD = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 1 << 18, 101)
 _MOST_CAPTURE = 48 << 20
 _NEVER_NS = 2**62
@@ -301,7 +302,8 @@ class Player:
         self._packets += 1
         last_ns = parts[-1].time_ns
         self._judge(event, compare.joined(parts), flow, due_ns=due_ns, end_ns=end_ns)
-        self._now_ns = max(self._now_ns, last_ns)
+        if last_ns - self._now_ns > _NOTHING_NS:  # or else the kernel sent it at once
+            self._now_ns = last_ns
 
     def _next(
         self,
@@ -457,9 +459,7 @@ class Player:
     def _command(self, event: Event) -> None:
         line: str = event["command"]["line"]
         due_ns = self._now_ns
-        # If it never ends, the host finds here what it was.
-        with open(f"{self._output}/at", "w", encoding="ascii") as file:
-            file.write(str(event["line"]))
+        self._note(event["line"])
         status, said = self._run(["/bin/sh", "-c", line])
         self._commands_said = (self._commands_said + said)[-KEPT_OUTPUT:]
         if self._has_begun:
@@ -472,6 +472,11 @@ class Player:
                 expected="exit status 0",
                 actual=f"exit status {status}",
             )
+
+    def _note(self, line: int) -> None:
+        """Write down which program is started: if it never ends, the host finds it there."""
+        with open(f"{self._output}/at", "w", encoding="ascii") as file:
+            file.write(str(line))
 
     def _run(self, command: list[str], *, stdin: bytes = b"") -> tuple[int, bytes]:
         """Run a program, while packets are read; return its status and the end of its output."""
@@ -494,6 +499,7 @@ class Player:
     def _run_code(self) -> None:
         if not self._code:
             return
+        self._note(self._code[0]["line"])
         program = [sys.executable, "-I", "-B", _ASSERTIONS]
         try:
             status, said = self._run(program, stdin=json.dumps(self._code).encode())
