@@ -34,7 +34,8 @@ _BLOCK = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 
 HOW_TO = (
     *("studio", "shell", "exec", "watch", "python", "pytest", "mininet", "miniedit", "query"),
-    *("compare", "plots", "advice", "class", "cluster", "kernels", "plugins", "translations"),
+    *("compare", "plots", "advice", "class", "cluster", "kernels", "packetdrill", "plugins"),
+    "translations",
 )
 REFERENCE = ("study-format", "commands", "api", "result-cache", "glossary", "dependencies")
 EXPLANATION = (

@@ -111,6 +111,11 @@ def test_text_has_bytes_by_their_numbers() -> None:
     assert call["setsockopt"].arguments[3] == {"bytes": "a10a62"}
 
 
+def test_numbers_may_begin_with_zeros() -> None:
+    call = calls(read(f"{SOCKET}+0 listen(03, 0x0a) = 00"))["listen"]
+    assert (call.arguments, call.result) == ((3, 10), 0)
+
+
 def test_the_plan_is_json(words: Script) -> None:
     plan = json.loads(json.dumps(words.plan()))
     assert plan["settings"]["remote_network"] == "2001:db8::/32"

@@ -15,7 +15,7 @@ from typing import Any
 
 from longfat.common.suggest import nearest
 from longfat.errors import InputError
-from longfat.packetdrill.scanner import BACK_QUOTED, INTEGER, STRING, WORD, Scanner
+from longfat.packetdrill.scanner import BACK_QUOTED, INTEGER, STRING, WORD, Scanner, whole_number
 from longfat.packetdrill.symbols import symbols
 
 _MOST_DEPTH = 30
@@ -104,7 +104,7 @@ class ExpressionReader:
             if scanner.accept("..."):
                 return Expression(start, None)
             if (number := scanner.take(INTEGER)) is not None:
-                value = int(number[0], 0)
+                value = whole_number(number[0])
                 if not -(2**63) <= value <= _LARGEST:
                     raise scanner.error("a number has at most 64 bits", at=start)
                 return Expression(start, value)
@@ -165,7 +165,7 @@ class ExpressionReader:
         if word in self._defines and depth < _MOST_DEPTH:
             text = self._defines[word].strip()
             if INTEGER.fullmatch(text):
-                return int(text, 0)
+                return whole_number(text)
             if (match := STRING.fullmatch(text) or BACK_QUOTED.fullmatch(text)) is not None:
                 return unescape(match[1])
             if WORD.fullmatch(text):

@@ -51,6 +51,7 @@ _MOST_OPTION_BYTES = 40
 # RFC 7413 has 4 to 16 bytes; tests send others.
 _MOST_COOKIE = 36
 _32_BITS = 2**32 - 1
+_ERRORS4, _ERRORS6 = (3, 4, 5, 11, 12), (1, 2, 3, 4)
 
 
 class PacketReader:
@@ -342,7 +343,9 @@ class PacketReader:
             code = codes[name]
         mtu = scanner.integer("an MTU", most=_32_BITS) if self._keyword("mtu") else None
         echo_id = scanner.integer("an identifier", most=65535) if self._keyword("id") else 0
-        echoes, sequence, length = self._echoed()
+        # A message that tells of an error holds the beginning of the packet that it is about.
+        is_error = kind in (_ERRORS4 if self._version == 4 else _ERRORS6)
+        echoes, sequence, length = self._echoed("tcp" if is_error else "")
         return Icmp(
             version=self._version,
             kind=kind,
@@ -354,10 +357,10 @@ class PacketReader:
             length=length,
         )
 
-    def _echoed(self) -> tuple[str, int, int]:
+    def _echoed(self, default: str) -> tuple[str, int, int]:
         scanner = self._scanner
         if not scanner.accept("["):
-            return "", 0, 0
+            return default, 0, 0
         echoes, sequence = "tcp", 0
         for word in ("udp", "raw"):
             if self._keyword(word):

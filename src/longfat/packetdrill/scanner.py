@@ -127,10 +127,15 @@ class Scanner:
         """
         self.skip()
         start = self.offset
-        value = int(self.need(INTEGER, needed)[0], 0)
+        value = whole_number(self.need(INTEGER, needed)[0])
         if not least <= value <= most:
             raise self.error(f"{needed} is {value}, needed is {least} to {most}", at=start)
         return value
+
+
+def whole_number(text: str) -> int:
+    """Return what `INTEGER` matches as a number: with zeros before it, it is decimal too."""
+    return int(text, 16 if "x" in text.lower() else 10)
 
 
 INTEGER = re.compile(r"-?(?:0[xX][0-9a-fA-F]{1,16}|0*(?!0[xX])\d{1,19})(?![.]\d)")

@@ -12,7 +12,7 @@ import traceback
 # This file stands at ROOT/longfat/guest/packetdrill/main.py.
 sys.path.insert(0, os.path.abspath(f"{__file__}/../../../.."))
 from longfat.guest import mounts, shared, system
-from longfat.guest.packetdrill.player import Player
+from longfat.guest.packetdrill.player import Player, outcome_of
 
 _SOFTIRQS_PRIORITY, _PRIORITY = 20, 10
 _ENVIRONMENT = {
@@ -42,14 +42,18 @@ def main() -> None:
         system.put_softirqs_first(_SOFTIRQS_PRIORITY)
         system.share_by_turns(_PRIORITY)
         folder = f"{mounts.HOME}/run"
-        player = Player(
-            job["plan"],
-            folder=f"{mounts.HOME}/{job['folder']}",
-            limit_ns=job["limit_ns"],
-            output=folder,
-            captures=job["captures"],
-        )
-        outcome = player.play()
+        try:
+            player = Player(
+                job["plan"],
+                folder=f"{mounts.HOME}/{job['folder']}",
+                limit_ns=job["limit_ns"],
+                output=folder,
+                captures=job["captures"],
+            )
+        except RuntimeError as error:
+            outcome = outcome_of(f"the interface cannot be set up: {error}")
+        else:
+            outcome = player.play()
         with open(f"{folder}/outcome.json", "w", encoding="utf-8") as file:
             json.dump(outcome, file)
     except BaseException:

@@ -538,6 +538,22 @@ class Player:
         self._captured += self._capture.write(head + data)
 
 
+def outcome_of(message: str | None) -> dict[str, Any]:
+    """Return the outcome of a script that has not begun, and why not."""
+    failure = None if message is None else FailureError(0, message).failure
+    return {
+        "failure": failure,
+        "warnings": [],
+        "events": 0,
+        "packets": 0,
+        "virtual_ns": 0,
+        "late_ns": 0,
+        "deviation_ns": None,
+        "deviation_line": None,
+        "output": "",
+    }
+
+
 def _over(*_: object) -> NoReturn:
     raise OverLimitError
 
