@@ -28,6 +28,8 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
+    from _pytest._code.code import TerminalRepr
+
     from longfat.live import LiveLink, Network, Process
     from longfat.live.probes import Series
 
@@ -81,6 +83,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=_DEFAULT_KEPT,
         help="where failing tests leave what their network did (default: %(default)s)",
     )
+    group.addoption(
+        "--longfat-packetdrill",
+        action="store_true",
+        help="collect packetdrill scripts (*.pkt), too",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -113,6 +120,62 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize(
         "network", seeds, ids=[f"seed{seed}" for seed in seeds], indirect=True, scope="function"
     )
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect packetdrill scripts, if that is asked for."""
+    if file_path.suffix != ".pkt" or not parent.config.getoption("--longfat-packetdrill"):
+        return None
+    scripts: pytest.Collector = _Scripts.from_parent(parent, path=file_path)
+    return scripts
+
+
+class _Scripts(pytest.File):
+    """A file with a packetdrill script, which is one test."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        yield _ScriptItem.from_parent(self, name=self.path.stem)
+
+
+class _ScriptFailedError(Exception):
+    """The kernel did not do what a script says; the message is what the command prints."""
+
+
+class _ScriptItem(pytest.Item):
+    """A packetdrill script, run as `longfat packetdrill` runs it. docs/packetdrill.md."""
+
+    def runtest(self) -> None:
+        from longfat.engine import kernel as kernels  # noqa: PLC0415  see above
+        from longfat.engine.kernel.version import NEWEST  # noqa: PLC0415
+        from longfat.packetdrill import Settings, parse_script, run_script  # noqa: PLC0415
+        from longfat.packetdrill.run import explain  # noqa: PLC0415
+
+        text = self.path.read_text(encoding="utf-8", errors="surrogateescape")
+        script = parse_script(text, file=str(self.path), settings=Settings())
+        kernel = kernels.find(self.config.getoption("--longfat-kernel") or NEWEST)
+        seed = self.config.getoption("--longfat-seed")
+        result = run_script(
+            script,
+            root=self.path.parent,
+            kernel=kernel,
+            seed=_DEFAULT_SEED if seed is None else seed,
+        )
+        if result.failure is not None:
+            raise _ScriptFailedError("\n".join(explain(script, result.failure)))
+
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
+    ) -> str | TerminalRepr:
+        """Return an error of the script without our own traceback."""
+        from longfat.errors import LongfatError  # noqa: PLC0415  see above
+
+        if isinstance(excinfo.value, _ScriptFailedError | LongfatError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Return where it stands."""
+        return self.path, 0, self.name
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import json
 import os
 import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,12 +29,16 @@ from longfat.packetdrill.run import DEFAULT_LIMIT_S, LARGEST_LIMIT_S, explain
 from longfat.study.expand import LARGEST_SEED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from longfat.engine.kernel import Kernel
     from longfat.packetdrill import Result, Script, ScriptFile
 
 _SHOWN_OUTPUT_LINES = 6
+
+
+class _EndedError(Exception):
+    """The person had enough."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +165,12 @@ def packetdrill(
         for one in _versions(file, settings, versions, kselftest=kselftest)
     ]
 
+    stop = threading.Event()
+
+    def look(_: float) -> None:
+        if stop.is_set():  # after Ctrl-C the machines must end before we do
+            raise _EndedError
+
     def run(task: _Task) -> _Report:
         script = None
         try:
@@ -177,6 +187,7 @@ def packetdrill(
                 seed=seed,
                 limit_s=limit_s,
                 capture=None if pcap is None else pcap / _capture_name(task),
+                on_progress=look,
             )
         except LongfatError as error:
             return _Report(task=task, script=script, error=error)
@@ -184,7 +195,7 @@ def packetdrill(
 
     began_s = time.monotonic()
     reports = []
-    for report in _in_order(tasks, run, jobs=jobs or len(os.sched_getaffinity(0))):
+    for report in _in_order(tasks, run, jobs=jobs or len(os.sched_getaffinity(0)), stop=stop):
         reports.append(report)
         if not as_json:
             _show(report)
@@ -220,23 +231,22 @@ def _versions(
         yield one.with_kselftest() if kselftest else one
 
 
-def _in_order(tasks: Sequence[_Task], run: Any, *, jobs: int) -> Iterator[_Report]:
+def _in_order(
+    tasks: Sequence[_Task],
+    run: Callable[[_Task], _Report],
+    *,
+    jobs: int,
+    stop: threading.Event,
+) -> Iterator[_Report]:
     """Yield the reports in the order of the tasks, some of which run side by side."""
-    stop = threading.Event()
-
-    def work(task: _Task) -> _Report | None:
-        report: _Report | None = None if stop.is_set() else run(task)
-        return report
-
     with ThreadPoolExecutor(max_workers=jobs) as threads:
+        futures = [threads.submit(run, task) for task in tasks]
         try:
-            futures: list[Future[_Report | None]] = [threads.submit(work, task) for task in tasks]
             for future in futures:
-                report = future.result()
-                assert report is not None
-                yield report
+                yield future.result()
         finally:
-            stop.set()  # after Ctrl-C: what has not begun does not begin
+            stop.set()
+            threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _capture_name(task: _Task) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -130,6 +131,7 @@ def run_script(
     seed: int = 1,
     limit_s: float = DEFAULT_LIMIT_S,
     capture: Path | None = None,
+    on_progress: Callable[[float], None] = lambda _: None,
 ) -> Result:
     """Run a script in a machine of its own.
 
@@ -141,6 +143,8 @@ def run_script(
         seed: decides all random numbers of the machine, 0 to 2**63 - 1.
         limit_s: how long it may take, in seconds of virtual time.
         capture: a file for the packets, as pcap; none, if None.
+        on_progress: called a few times a second with the virtual time in seconds; what it
+            raises ends the machine.
 
     Returns:
         What came of it.
@@ -175,7 +179,7 @@ def run_script(
             quota=_QUOTA,
         ) as machine:
             try:
-                machine.wait(limit_s=limit_s + _SPARE_S)
+                machine.wait(limit_s=limit_s + _SPARE_S, on_progress=on_progress)
             except MachineError as error:
                 reason = str(error).partition("; LONGFAT_QUOTA")[0]
                 if (line := _last_command(run)) is None:

@@ -9,7 +9,8 @@ It knows plans and no language: `longfat.packetdrill` reads scripts on the host.
 * `device`: the tun interface
 * `wire`: packets as bytes
 * `flow`: what the connection's numbers are, in the script and on the wire
-* `compare`: what the kernel sent against what it was to send
+* `expecting`, `compare`: what the kernel sent against what it was to send
 * `calls`, `structures`: system calls, and the memory that they are given
+* `failures`: why a script fails
 * `assertions`: the Python code of a script
 """

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from longfat.guest.packetdrill import structures, wire
-from longfat.guest.packetdrill.flow import LISTENING, NEW, Flow, Flows, ScriptFailedError
+from longfat.guest.packetdrill.failures import ScriptFailedError
+from longfat.guest.packetdrill.flow import LISTENING, NEW, Flow, Flows
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _POINTER, _SIZE, _INT, _OFFSET = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int64

@@ -10,20 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from longfat.guest.packetdrill import wire
+from longfat.guest.packetdrill.failures import ScriptFailedError
 from longfat.guest.packetdrill.wire import ACK, SYN, Sent
 
 NEW, LISTENING, SYN_RECEIVED, SYNACK_SENT, SYNACK_ACKED = range(5)
 CONNECTING, SYN_SENT, SYN_ACKED = range(5, 8)
 
 _FIRST_REMOTE_PORT = 40000
-
-
-class ScriptFailedError(Exception):
-    """Something in a script cannot be done, or has not come about."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
 
 
 @dataclass

@@ -18,18 +18,17 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from longfat.guest import mounts
-from longfat.guest.packetdrill import assertions, compare, wire
+from longfat.guest.packetdrill import assertions, wire
 from longfat.guest.packetdrill.calls import Calls, Prepared
 from longfat.guest.packetdrill.device import Device
+from longfat.guest.packetdrill.expecting import Expecting, Times
+from longfat.guest.packetdrill.failures import FailureError, ScriptFailedError
 from longfat.guest.packetdrill.flow import (
     SYN_ACKED,
-    SYN_RECEIVED,
     SYN_SENT,
     SYNACK_ACKED,
     SYNACK_SENT,
-    Flow,
     Flows,
-    ScriptFailedError,
     inbound_bytes,
 )
 from longfat.guest.packetdrill.program import KEPT_OUTPUT, Program
@@ -39,8 +38,8 @@ from longfat.guest.packetdrill.worker import Worker
 # Just before a tick of the kernel, which has 100 a second. Its timers end with a tick: one of
 # 40 ms that is set just before one ends 40.25 ms later, and just after one 49.75 ms later.
 _EARLIEST_NS, _BEFORE_TICK_NS, _TICK_NS = 2_000_000_000, 250_000, 10_000_000
-# How long after its time a packet is waited for, and a call that has to end.
-_PATIENCE_NS, _CALL_PATIENCE_NS = 2_000_000_000, 1_000_000_000
+# How long a call that has to end is waited for.
+_CALL_PATIENCE_NS = 1_000_000_000
 # What the kernel's own threads take to read the clock, many times over: nothing that a script
 # could mean is shorter.
 _NOTHING_NS = 10_000
@@ -51,24 +50,6 @@ _NEVER_NS = 2**62
 _ASSERTIONS = f"{mounts.HOME}/guest/longfat/guest/packetdrill/assertions.py"
 
 Event = dict[str, Any]
-
-
-class FailureError(Exception):
-    """The script has failed: what is told of it."""
-
-    def __init__(self, line: int, message: str, **more: Any) -> None:
-        super().__init__(message)
-        self.failure = {
-            "line": line,
-            "message": message,
-            "expected": None,
-            "actual": None,
-            "expected_ns": None,
-            "actual_ns": None,
-            "differences": [],
-            "sent": None,
-            **more,
-        }
 
 
 class Player:
@@ -100,6 +81,7 @@ class Player:
         self._limit_ns = limit_ns
         self._flows = Flows(self._settings)
         self._calls = Calls(self._settings, self._flows)
+        self._expecting = Expecting(self._settings, self._flows, self._waiting)
         self._blocking = Worker(self._waiting)
         self._code: list[dict[str, Any]] = []
         self._commands_said = b""
@@ -270,104 +252,20 @@ class Player:
         self._pass(due_ns)
 
     def _outbound(self, event: Event, due_ns: int, end_ns: int) -> None:
-        script = event["packet"]
-        flow = self._flows.of(script)
-        segment = script["tcp"]
-        is_any = event["moment"]["kind"] == "any"
-        deadline_ns = _NEVER_NS if is_any else max(self._now_ns, end_ns) + _PATIENCE_NS
-        answers = segment is not None and flow.state == SYN_RECEIVED and segment["flags"] & 18 == 18
-        if answers:
-            flow.script_isn = segment["sequence"]
-        wanted = (segment or script["udp"] or {"length": 0})["length"]
-        parts: list[wire.Sent] = []
-        while True:
-            sent = self._next(event, flow, deadline_ns, parts, due_ns=due_ns)
-            if answers and not parts:
-                flow.state = SYNACK_SENT
-                flow.local_isn = sent.sequence
-            compare.to_script(sent, flow)
-            parts.append(sent)
-            size = sum(len(part.rest) for part in parts)
-            is_last = size >= wanted or self._settings["strict_segments"]
-            if len(parts) > 1 and (why := compare.gap(sent, parts[-2], is_last=is_last)):
-                raise FailureError(
-                    event["line"],
-                    f"the kernel did not send this packet, nor parts of it: {why}",
-                    expected_ns=None if is_any else due_ns,
-                    actual_ns=sent.time_ns,
-                    sent=compare.shown(sent, script, flow),
-                )
-            if segment is None or is_last:
-                break
+        times = Times(due_ns, end_ns, self._now_ns, self._tolerance_ns(due_ns))
+        taken = self._expecting.take(event, times, until=self._until)
         self._packets += 1
-        last_ns = parts[-1].time_ns
-        self._judge(event, compare.joined(parts), flow, due_ns=due_ns, end_ns=end_ns)
-        if last_ns - self._now_ns > _NOTHING_NS:  # or else the kernel sent it at once
-            self._now_ns = last_ns
-
-    def _next(
-        self,
-        event: Event,
-        flow: Flow,
-        deadline_ns: int,
-        parts: list[wire.Sent],
-        *,
-        due_ns: int,
-    ) -> wire.Sent:
-        """Return the next packet of a connection that the kernel sends."""
-        while True:
-            packets = self._waiting.packets
-            while packets:
-                time_ns, data = packets.popleft()
-                try:
-                    sent = wire.parse(data, time_ns)
-                except wire.NotOursError:
-                    continue
-                if self._flows.sent(sent) is flow:
-                    return sent
-            if not self._until(deadline_ns, done=lambda: bool(self._waiting.packets)):
-                got = sum(len(part.rest) for part in parts)
-                more = f"; {got} bytes of it came" if parts else ""
-                raise FailureError(
-                    event["line"],
-                    f"the kernel did not send this packet{more}",
-                    expected_ns=due_ns,
-                )
-
-    def _judge(
-        self, event: Event, sent: wire.Sent, flow: Flow, *, due_ns: int, end_ns: int
-    ) -> None:
-        script = event["packet"]
-        compare.learn_timestamps(sent, script, flow)
-        ticks_us = self._settings["tcp_ts_tick_usecs"]
-        most_ticks = None
-        if ticks_us:
-            share_ns = round(self._settings["tolerance_percent"] / 100 * due_ns)
-            most_ticks = max(self._settings["tolerance_ns"], share_ns) // 1000 // ticks_us
-        found = compare.differences(sent, script, flow, most_ticks=most_ticks)
-        off_ns = sent.time_ns - due_ns
-        if event["moment"]["end_ns"] is not None:
-            off_ns = min(0, sent.time_ns - due_ns) + max(0, sent.time_ns - end_ns)
-        is_any = event["moment"]["kind"] == "any"
-        too_far = not is_any and abs(off_ns) > self._tolerance_ns(due_ns)
-        if not is_any and (self._deviation is None or abs(off_ns) > abs(self._deviation[0])):
+        off_ns = taken.off_ns
+        if off_ns is not None and (
+            self._deviation is None or abs(off_ns) > abs(self._deviation[0])
+        ):
             self._deviation = (off_ns, event["line"])
-        if not found and not too_far:
-            return
-        message = (
-            "the kernel sent another packet" if found else "the kernel sent it at another time"
-        )
-        error = FailureError(
-            event["line"],
-            message,
-            expected_ns=None if is_any else due_ns,
-            actual_ns=sent.time_ns,
-            differences=found,
-            sent=compare.shown(sent, script, flow),
-        )
-        if "packet" not in self._settings["non_fatal"]:
-            raise error
-        self._warnings.append(error.failure)
+        if taken.failure is not None:
+            if "packet" not in self._settings["non_fatal"]:
+                raise taken.failure
+            self._warnings.append(taken.failure.failure)
+        if taken.sent_ns - self._now_ns > _NOTHING_NS:  # or else the kernel sent it at once
+            self._now_ns = taken.sent_ns
 
     # System calls.
 

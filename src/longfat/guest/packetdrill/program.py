@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from types import TracebackType
 
-from longfat.guest.packetdrill.flow import ScriptFailedError
+from longfat.guest.packetdrill.failures import ScriptFailedError
 from longfat.guest.packetdrill.waiting import Waiting
 
 KEPT_OUTPUT = 4096
