@@ -256,8 +256,9 @@ def _capture_name(task: _Task) -> str:
 
 def _show(report: _Report) -> None:
     looks = {"passed": "green", "valid": "green", "failed": "red"}
-    line = Text(f"{report.status:<8}", style=looks.get(report.status, "bold red"))
-    line.append(report.task.name, style="default")
+    line = Text()
+    line.append(f"{report.status:<8}", style=looks.get(report.status, "bold red"))
+    line.append(report.task.name)
     result = report.result
     if result is not None and result.passed and result.deviation_s is not None:
         line.append(
@@ -268,17 +269,23 @@ def _show(report: _Report) -> None:
     console = stdout()
     console.print(line, soft_wrap=True)
     if report.error is not None:
-        console.print(Text(f"  {report.error}"), soft_wrap=True)
+        for text in str(report.error).splitlines():
+            console.print(_plain(f"  {text}"), soft_wrap=True)
     if result is None or report.script is None:
         return
     failures = [*([result.failure] if result.failure else []), *result.warnings]
     for failure in failures:
         for text in explain(report.script, failure):
-            console.print(Text(f"  {text}"), soft_wrap=True)
+            console.print(_plain(f"  {text}"), soft_wrap=True)
     if result.failure is not None and result.output.strip():
         console.print(Text("  its commands printed:", style="dim"))
         for text in result.output.strip().splitlines()[-_SHOWN_OUTPUT_LINES:]:
-            console.print(Text(f"    {text}"), soft_wrap=True)
+            console.print(_plain(f"    {text}"), soft_wrap=True)
+
+
+def _plain(text: str) -> Text:
+    """Return a text without what a terminal would obey: a script wrote some of it."""
+    return Text("".join(letter if letter.isprintable() else "\ufffd" for letter in text))
 
 
 def _time_text(seconds: float) -> str:

@@ -275,7 +275,7 @@ def explain(script: Script, failure: Failure) -> list[str]:
     """
     event = script.event_at(failure.line)
     where = str(event.place) if event is not None else f"{script.file}:{failure.line or 1}:1"
-    lines = [f"{where}: {failure.message}"]
+    lines = [f"{where}: {' '.join(failure.message.split())}"]
     columns: list[tuple[str, int | None, str]] = []
     if event is not None:
         text = failure.expected if failure.expected is not None else event.text()
