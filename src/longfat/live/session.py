@@ -189,6 +189,16 @@ class Session:
         self._stack.close()
 
     @property
+    def peak_bytes(self) -> int:
+        """The most memory that the machine's processes held at once."""
+        return self._machine.peak_bytes
+
+    @property
+    def sandbox(self) -> str:
+        """What keeps the machine apart from the host: see `longfat.engine.sandbox.sandbox`."""
+        return self._machine.sandbox
+
+    @property
     def now_s(self) -> float:
         """Return the virtual time since boot, in seconds."""
         return self.now_ns / 1e9

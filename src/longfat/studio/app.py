@@ -73,7 +73,7 @@ def make_app(*, workspace: Path, keys: Keys, static: Path = STATIC) -> Starlette
     ours = Workspace(workspace)
     drawing = threading.Lock()
     jobs = Jobs(ours, drawing=drawing)
-    rooms = Rooms(workspace=ours.root)
+    rooms = Rooms(workspace=ours)
     book = LabBook()
 
     async def state(request: Request) -> Response:

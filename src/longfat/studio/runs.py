@@ -17,8 +17,12 @@ from longfat.studio.advice import advice_of
 from longfat.studio.http_error import Refusal
 from longfat.studio.panels import panels_of
 from longfat.studio.requests import asked_language, asked_name, asked_names
+from longfat.studio.run_recording import kept_recording
 from longfat.studio.saved_runs import KeptRuns, load_kept
 from longfat.studio.share import case_order, shared_page
+from longfat.study import STUDY_FILE
+from longfat.study.document import LARGEST_FILE_BYTES
+from longfat.study.formats.write import study_text
 
 if TYPE_CHECKING:
     import threading
@@ -89,8 +93,13 @@ def run_routes(workspace: Workspace, *, drawing: threading.Lock) -> list[BaseRou
         content = await run_in_threadpool(workspace.read, path, most_bytes=_LARGEST_REPORT)
         return _report(content, kind)
 
+    async def study(request: Request) -> Response:
+        (path, *_) = asked_names(request, "run")
+        return JSONResponse(await run_in_threadpool(_as_study, workspace, path))
+
     return [
         Route("/api/runs", listed, methods=["GET"]),
+        Route("/api/run-study", study, methods=["GET"]),
         Route("/api/panels", panels, methods=["GET"]),
         Route("/api/diagnosis", diagnosis, methods=["GET"]),
         Route("/api/share", share, methods=["GET"]),
@@ -116,6 +125,21 @@ def _figures(workspace: Workspace, paths: tuple[str, ...]) -> list[dict[str, Any
         if all(run.name in cases for run in runs):
             runs.sort(key=lambda run: cases.index(run.name))
         return panels_of(runs, cases)
+
+
+def _as_study(workspace: Workspace, path: str) -> dict[str, Any]:
+    """Return a run as a study, as `OpenedDocument` of the page's `api/types.ts`."""
+    with workspace.told_below():
+        run = load_kept(workspace, path)
+        warnings: list[str] = []
+        if STUDY_FILE in run.files:  # a live run, with what was done by hand
+            text = workspace.read(f"{path}/{STUDY_FILE}", most_bytes=LARGEST_FILE_BYTES).decode()
+            warnings = kept_recording(workspace, path)["left_out"]
+        else:
+            title = f"{run.study or run.folder.parent.name}: {run.name}"
+            text = study_text(title=title, case=run.case)
+    name = f"{run.folder.parent.name.removesuffix('-live')} {run.name}"
+    return {"name": name, "path": None, "lab": None, "text": text, "warnings": warnings}
 
 
 def _diagnoses(workspace: Workspace, path: str) -> list[dict[str, Any]]:

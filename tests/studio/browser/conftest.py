@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -62,15 +63,22 @@ def studio(tmp_path: Path) -> Iterator[Studio]:
     studio.end()
 
 
-@pytest.fixture
-def page(studio: Studio, browser: Browser) -> Iterator[Page]:
-    """A page of the studio; an error in its scripts fails the test."""
+@contextmanager
+def watched_page(browser: Browser, url: str) -> Iterator[Page]:
+    """Open a page in a browser profile of its own; an error in its scripts fails the test."""
     context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-US")
     page = context.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.set_default_timeout(60_000)
-    page.goto(studio.url)
+    page.goto(url)
     yield page
     context.close()
     assert errors == []
+
+
+@pytest.fixture
+def page(studio: Studio, browser: Browser) -> Iterator[Page]:
+    """A page of the studio."""
+    with watched_page(browser, studio.url) as page:
+        yield page

@@ -17,6 +17,7 @@ from longfat.studio.live import Rooms
 from longfat.studio.live.broadcast import Listener
 from longfat.studio.live.messages import Order
 from longfat.studio.live.session import LiveSession
+from longfat.studio.workspace import Workspace
 
 STUDY = """\
 title: A small network
@@ -136,7 +137,7 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
 @pytest.fixture
 def rooms(tmp_path: Any, loop: asyncio.AbstractEventLoop) -> Iterator[Rooms]:
     del loop  # it ends after the rooms
-    rooms = Rooms(workspace=tmp_path)
+    rooms = Rooms(workspace=Workspace(tmp_path))
     yield rooms
     rooms.close()
 

@@ -26,7 +26,18 @@ def test_notes_are_taken_out_wherever_they_are_cut(size: int) -> None:
     for start in range(0, len(said), size):
         one.show(said[start : start + size])
     assert bytes(one.shown) == said.replace(NOTE, b"")
-    assert list(one.notes) == [(7.25, "ping -c 2 -i 0.5 h2")]
+    (note,) = one.notes
+    assert (note.at_s, note.line, note.status) == (7.25, "ping -c 2 -i 0.5 h2", None)
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_a_line_gets_its_exit_status(size: int) -> None:
+    one = terminal()
+    said = NOTE + b"PING h2\r\n" + b"\x1b]7777;=2\a" + b"h1 # "
+    for start in range(0, len(said), size):
+        one.show(said[start : start + size])
+    assert bytes(one.shown) == b"PING h2\r\nh1 # "
+    assert one.notes[0].status == 2
 
 
 def test_a_pings_replies_are_at_their_own_times() -> None:

@@ -304,6 +304,8 @@ export interface Recording {
   levels: Level[];
   /** Why its numbers may differ from those of the same case in Results. */
   differences: string[];
+  /** The run directory that it has become, below the workspace; null before. */
+  kept: string | null;
 }
 
 /** What the server says on /ws/sessions/ID, as JSON texts. The first is always `state`. */

@@ -19,7 +19,7 @@ const series = [
 ];
 
 function recording(number: number, of = series): Recording {
-  return { number, case: null, start_s: 0, end_s: null, flows: [], series: of, marks: [], levels: [], differences: [] };
+  return { number, case: null, start_s: 0, end_s: null, flows: [], series: of, marks: [], levels: [], differences: [], kept: null };
 }
 
 describe("panelsOf", () => {

@@ -16,6 +16,8 @@ interface Store extends DocumentsState {
   histories: Record<string, History>;
   /** Counts what was opened or chosen, so that the page can show it. */
   shown: number;
+  /** A run of the workspace as a study; resolves to the document's id. */
+  openRun: (path: string) => Promise<string>;
   /** A text that the browser read itself, from disk or from a drop. */
   openText: (name: string, text: string) => Promise<void>;
   /** Raises ApiError: with status 409 where the file has changed on disk meanwhile. */
@@ -36,7 +38,7 @@ export const useDocuments = create<Store>()((set, get) => {
     set((state) => ({ currentId: id, shown: state.shown + 1 }));
   }
 
-  function add(opened: OpenedDocument, unsaved: boolean): void {
+  function add(opened: OpenedDocument, unsaved: boolean): string {
     const { path, lab, text, warnings } = opened;
     const name = nameOf(path ?? opened.name);
     const document: StudyDocument = {
@@ -58,6 +60,7 @@ export const useDocuments = create<Store>()((set, get) => {
     show(document.id);
     checker.ask(document, text);
     for (const warning of warnings) useNotices.getState().tell("warning", warning);
+    return document.id;
   }
 
   /** Sets a text without making a step of undo. */
@@ -101,6 +104,9 @@ export const useDocuments = create<Store>()((set, get) => {
       const open = get().documents.find((one) => one.lab === name && one.path === null);
       if (open) show(open.id);
       else add(await getJson<OpenedDocument>(`/api/document?lab=${encodeURIComponent(name)}`), false);
+    },
+    async openRun(path) {
+      return add(await getJson<OpenedDocument>(`/api/run-study?run=${encodeURIComponent(path)}`), true);
     },
     async openText(name, text) {
       add(await postJson<OpenedDocument>("/api/import", { name, text }), true);

@@ -3,7 +3,7 @@
 import type { StudyDocument } from "../documents/model";
 import { useDocuments } from "../documents/store";
 import { Dialog } from "../app/Dialog";
-import { restartAndRun, restartSession, useLaunch } from "./launch";
+import { ENDED_HERE, restartAndRun, restartSession, useLaunch } from "./launch";
 import { useLive } from "./store";
 import type { SessionView } from "./view";
 
@@ -34,9 +34,9 @@ export function ClockBanners({ document, view }: ClockBannersProps) {
         </p>
       )}
       {view?.link === "ended" && (
-        <p className="banner banner-bad">
+        <p className={view.ended === ENDED_HERE ? "banner" : "banner banner-bad"}>
           <span>
-            <strong>The session has ended.</strong> {view.ended}
+            <strong>The session has ended.</strong> {view.ended === ENDED_HERE ? "" : view.ended} {whatIsKept(view)}
           </span>
           <span className="banner-buttons">
             <button type="button" disabled={starting} onClick={() => void restartSession(document.id)}>
@@ -69,14 +69,20 @@ export function ClockBanners({ document, view }: ClockBannersProps) {
   );
 }
 
+function whatIsKept({ recordings }: SessionView): string {
+  const runs = recordings.filter(({ number }) => number > 0).length;
+  if (runs === 0) return "The drawing is as it was.";
+  return `The drawing is as it was; ${runs === 1 ? "its run is" : `its ${runs} runs are`} in Runs, and what they measured stays below.`;
+}
+
 /** Run was pressed, and the network that is up is not the one that is drawn. */
 function RestartDialog({ documentId, view, reasons }: { documentId: string; view: SessionView; reasons: string[] }) {
   const answered = () => useLive.getState().change(view.id, (each) => ({ ...each, restart: null }));
   return (
     <Dialog title="Restart the network and run?" close={answered}>
       <p>
-        What is drawn cannot run in the network that is up: {reasons.join("; ")}. A restart ends its terminals and its
-        charts.
+        What is drawn cannot run in the network that is up: {reasons.join("; ")}. A restart ends its terminals; its runs
+        are kept in Runs.
       </p>
       <div className="dialog-buttons">
         <button

@@ -127,7 +127,7 @@ export function ClockBar({ document }: { document: StudyDocument }) {
         <div className="clock-group clock-last">
           <button
             type="button"
-            disabled={id === null || starting}
+            disabled={id === null || view?.link === "ended" || starting}
             title="Restart: build the network anew, as it is drawn now"
             aria-label="Restart the network"
             onClick={() => void restartSession(document.id)}
@@ -136,8 +136,8 @@ export function ClockBar({ document }: { document: StudyDocument }) {
           </button>
           <button
             type="button"
-            disabled={id === null || starting}
-            title="End the session: its machine, terminals and recordings go"
+            disabled={id === null || view?.link === "ended" || starting}
+            title="End the session: its machine and terminals go; its runs are kept"
             aria-label="End the session"
             onClick={() => askToEnd(document.id, () => void endSession(document.id))}
           >

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CheckResult, CheckedCase } from "../api/types";
 import type { StudyDocument } from "../documents/model";
 import { useDocuments } from "../documents/store";
-import { caseOf, chooseCase, endSession, ensureSession, restartSession, startRun, tellText, useLaunch } from "./launch";
+import { caseOf, chooseCase, ENDED_HERE, endSession, ensureSession, restartSession, startRun, tellText, useLaunch } from "./launch";
 import { useLive } from "./store";
 
 let asked: { method: string; path: string; body: unknown }[] = [];
@@ -144,13 +144,15 @@ describe("a network that is set up by hand", () => {
 });
 
 describe("ending", () => {
-  it("takes the session from the server, the page and the document", async () => {
+  it("takes the session from the server, and leaves what it has measured in sight", async () => {
     open();
     await ensureSession("d");
     await endSession("d");
     expect(asked[1]).toMatchObject({ method: "DELETE", path: "/api/sessions/s1" });
-    expect(current().sessionId).toBeNull();
-    expect(useLive.getState().sessions).toEqual({});
+    expect(current().sessionId).toBe("s1");
+    expect(useLive.getState().sessions).toMatchObject({ s1: { link: "ended", ended: ENDED_HERE } });
+    await endSession("d");
+    expect(asked).toHaveLength(2);
   });
 
   it("comes before the start of a new one", async () => {

@@ -37,6 +37,9 @@ export const useLaunch = create<LaunchState>()((set) => ({
   },
 }));
 
+/** Why a session is over that a person has ended. */
+export const ENDED_HERE = "You have ended it.";
+
 const underWay = new Map<string, Promise<string>>();
 
 /** The case that Run plays: the chosen one, else the study's first; null for a network set up by hand. */
@@ -101,10 +104,11 @@ export async function startRun(documentId: string, wish: RunWish = { lines: [] }
 /** Start the network anew, as it is drawn now, and do what Run was pressed for. */
 export async function restartAndRun(documentId: string, wish: RunWish): Promise<void> {
   await restartSession(documentId);
-  if (documentOf(documentId).sessionId !== null) await startRun(documentId, wish);
+  const id = documentOf(documentId).sessionId;
+  if (id !== null && isAlive(id)) await startRun(documentId, wish);
 }
 
-/** End the session if a person agrees: what it holds is nowhere else. */
+/** End the session if a person agrees: its terminals are nowhere else. */
 export function askToEnd(documentId: string, end: () => void): void {
   const { sessionId, name } = documentOf(documentId);
   const view = sessionId === null ? undefined : useLive.getState().sessions[sessionId];
@@ -114,11 +118,11 @@ export function askToEnd(documentId: string, end: () => void): void {
   }
   const terminals = view.terminals.filter(({ status }) => status === null).length;
   const runs = view.recordings.filter(({ number }) => number > 0).length;
-  const held = [counted(terminals, "terminal"), counted(runs, "run")].filter((words) => words !== "");
+  const kept = runs === 0 ? "" : ` Its ${counted(runs, "run")} ${runs === 1 ? "is" : "are"} kept in Runs, and the charts stay here.`;
   useDialogs.getState().open({
     kind: "confirm",
     title: `End the session of ${name}?`,
-    text: `Its machine goes${held.length > 0 ? `, with ${held.join(" and ")}: charts, results and what was typed` : ""}. The drawing stays.`,
+    text: `Its machine goes${terminals > 0 ? `, with ${counted(terminals, "terminal")} and what was typed there` : ""}.${kept} The drawing stays.`,
     choices: [
       { label: "End the session", main: true, act: end },
       { label: "Cancel", act: () => undefined },
@@ -155,15 +159,16 @@ export async function endSession(documentId: string): Promise<void> {
       return;
     }
   }
-  useLive.getState().disconnect(id);
-  useDocuments.getState().setSession(documentId, null);
+  // What was measured stays in sight, until the next session.
+  useLive.getState().change(id, (view) => ({ ...view, link: "ended", ended: ENDED_HERE }));
 }
 
 /** Build the network anew, as it is drawn now. */
 export async function restartSession(documentId: string): Promise<void> {
   const chosen = caseOf(documentOf(documentId));
   await endSession(documentId);
-  if (documentOf(documentId).sessionId !== null) return;
+  const id = documentOf(documentId).sessionId;
+  if (id !== null && isAlive(id)) return;
   await ensureSession(documentId, chosen).catch(() => undefined);
 }
 

@@ -7,6 +7,7 @@ import type { RunDiagnosis, RunEntry } from "../api/types";
 import { RunPanels } from "../charts/RunPanels";
 import { languageQuery } from "../labs/language";
 import { AdviceBox } from "../live/AdviceBox";
+import { openRunAsStudy, replayRun } from "./actions";
 import { sideBySide } from "./filter";
 
 export function RunDetails({ runs }: { runs: readonly RunEntry[] }) {
@@ -17,6 +18,7 @@ export function RunDetails({ runs }: { runs: readonly RunEntry[] }) {
       <header>
         <h2>{runs.length === 1 ? (runs[0]?.case ?? "") : `${runs.length} runs compared`}</h2>
         <span className="run-buttons">
+          {runs.length === 1 && runs[0] !== undefined && <OfOne run={runs[0]} />}
           <Reports runs={runs} />
           <a className="small-button" href={`/api/share?${query}&${languageQuery()}`} download title="One HTML file with these runs, for others">
             Share as one file
@@ -54,6 +56,30 @@ export function RunDetails({ runs }: { runs: readonly RunEntry[] }) {
         <Diagnosis key={run.path} run={run} label={runs.length === 1 ? "" : labelOf(run, runs)} />
       ))}
     </aside>
+  );
+}
+
+/** What can be done with one run. */
+function OfOne({ run }: { run: RunEntry }) {
+  return (
+    <>
+      <button
+        type="button"
+        className="small-button"
+        title="As a study in a new tab: its network, flows, and what was changed meanwhile as events"
+        onClick={() => void openRunAsStudy(run.path)}
+      >
+        Open as study
+      </button>
+      <button
+        type="button"
+        className="small-button"
+        title="Open it as a study, and run that in a new network"
+        onClick={() => void replayRun(run.path)}
+      >
+        Replay
+      </button>
+    </>
   );
 }
 

@@ -125,7 +125,7 @@ class Staged:
                 path.unlink()
         metrics = measure(self._case, raw, series=self.folder / SERIES, epoch_s=played.epoch_s)
         for name in _EXCHANGE:
-            (self.folder / name).unlink()
+            (self.folder / name).unlink(missing_ok=True)  # a live run has none
         files = sums_of(self.folder)
         run = Run(
             folder=self._out / f"{self._name}-seed{self._case.seed}",

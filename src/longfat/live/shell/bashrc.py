@@ -32,7 +32,8 @@ def bashrc(network: Network, *, session: str, notes: bool = False) -> str:
         session: what `longfat attach` calls the session; "" if nobody can attach.
         notes: whoever holds the terminal gets each line that is typed, by a control
             sequence: `NOTE`, the time as bash's EPOCHREALTIME has it, the line with its number
-            in the history, and `NOTE_END`.
+            in the history, and `NOTE_END`; and when it has ended, `=`, its exit status and
+            `NOTE_END`.
     """
     ends = zip(network.links, network.interfaces(), strict=True)
     words = {

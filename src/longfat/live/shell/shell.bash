@@ -163,6 +163,10 @@ unset _lf_name
 if [[ $- == *i* ]]; then
   # The clock is read by bash itself: no process, and 256 ns of virtual time.
   _lf_prompt() {
+    local status=$?
+    if [[ $_lf_noted ]]; then
+      printf '\e]7777;=%d\a' "$status"
+    fi
     local now_us=$((${EPOCHREALTIME//[!0-9]/} - _lf_start_s * 1000000))
     printf -v _lf_now '%d.%06d' $((now_us / 1000000)) $((now_us % 1000000))
     _lf_noted=

@@ -6,31 +6,39 @@ orders are carried out here, flows started and measured, and what was seen told.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from longfat.common.suggest import listed
 from longfat.errors import InputError, LongfatError, MachineError
+from longfat.execution.runs import FlowTime
 from longfat.live import Network
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.output.watch.plan import queue_limits
 from longfat.studio.live.clock_controller import ClockController, ClockFace
 from longfat.studio.live.commands import run_line
 from longfat.studio.live.drawn_network import Drawn, read_drawing
+from longfat.studio.live.kept_run import LiveRun
 from longfat.studio.live.levels import capacity_bps
 from longfat.studio.live.messages import MOST_ROWS, MOST_STEP_S, Order, pace_of
 from longfat.studio.live.probe_reader import ProbeReader
 from longfat.studio.live.reconcile import Reconciliation
 from longfat.studio.live.recordings import Recordings
+from longfat.studio.live.replay import Typed
 from longfat.studio.live.terminals import Terminals
 
 if TYPE_CHECKING:
     from longfat.model.case import Case
     from longfat.studio.live.broadcast import Listeners, Said
+    from longfat.studio.live.flow_run import Recording
+
+Keep: TypeAlias = Callable[[LiveRun, int], None]
+"""What is called with a run that has ended, and the recording's number."""
 
 _LOOK_EVERY_S = 0.05
 _WAIT_S = 0.05
@@ -43,6 +51,7 @@ _UNLIMITED = (
 )
 _MOST_BY_HAND = 1000
 _LONGEST_LINE = 80
+_MUCH = "the samples of this run became too many: the kept run has those of its first part only"
 _BLIND = "an interface of the drawing is not there any more, so the probes see nothing"
 
 
@@ -55,6 +64,7 @@ class SessionController:
         drawn: what is drawn.
         listeners: who is told of what happens.
         on_wait: see `longfat.live.session.Session`.
+        keep: called with each run that has ended; `kept` is to be called when it was written.
 
     Raises:
         LongfatError: the network cannot be built.
@@ -68,7 +78,9 @@ class SessionController:
         drawn: Drawn,
         listeners: Listeners,
         on_wait: Callable[[], None],
+        keep: Keep,
     ) -> None:
+        self._keep = keep
         self._number = number
         self._name = name
         self._listeners = listeners
@@ -76,6 +88,8 @@ class SessionController:
         self._is_flushed = True
         self._told_stale: list[str] = []
         self._by_hand: deque[str] = deque(maxlen=_MOST_BY_HAND)
+        self._typed: deque[Typed] = deque(maxlen=_MOST_BY_HAND)
+        self._before: tuple[Typed, ...] = ()
         case = drawn.case
         self._network = Network.of(
             case.network,
@@ -97,7 +111,7 @@ class SessionController:
             self._clock = ClockController(self._session)
             self._face = ClockFace(self._session, self._clock)
             self._changing = Reconciliation(self._network, drawn)
-            self._recordings = Recordings(self._network, listeners=listeners)
+            self._recordings = Recordings(self._network, listeners=listeners, on_end=self._keep_run)
             self._looking = ProbeReader(
                 self._network, flow_of=self._recordings.flow_of, limits=queue_limits(case)
             )
@@ -105,6 +119,15 @@ class SessionController:
         except BaseException:
             self._network.close()
             raise
+
+    def finish(self) -> None:
+        """End the run that goes on, so that it is kept; the machine may have ended."""
+        try:
+            self._clock.rest()
+            self._see_to_typed()
+            self._end_recording()
+        except LongfatError:
+            self._recordings.abandon()
 
     def close(self) -> None:
         """End the machine, and let nobody look at a terminal any more."""
@@ -239,6 +262,8 @@ class SessionController:
             if problem := run_line(self._network, node, line).problem:
                 raise InputError(problem)
             self._by_hand.append(f"{node}: {line}")
+            self._typed.append(Typed(node=node, line=line, at_s=self._session.now_s, status=0))
+        self._before = tuple(self._typed)
         self._clock.go()
         self._looking.flush(sample=True)
         self._recordings.look(self._looking)
@@ -293,6 +318,7 @@ class SessionController:
         for words in self._changing.changes:
             self._recordings.mark("change", words)
             self._by_hand.append(words)
+        self._recordings.last.changes += self._changing.done
         self._looking.limits = queue_limits(self._changing.drawn.case)
         self._tell_stale()
 
@@ -334,12 +360,65 @@ class SessionController:
 
     def _see_to_typed(self) -> None:
         """Note the lines that people have typed at terminals."""
-        for node, time_s, line in self.terminals.take_notes():
-            now_s = min(max(time_s, 0.0), self._session.passing_s)
+        for typed in self.terminals.take_notes():
+            node, line = typed.node, typed.line
+            typed.at_s = now_s = min(max(typed.at_s, 0.0), self._session.passing_s)
             self._recordings.mark("command", f"{node}: {line}", now_s=now_s)
+            self._recordings.last.typed.append(typed)
+            self._typed.append(typed)
             self._by_hand.append(f"{node}: {line[:_LONGEST_LINE]}")
+            with contextlib.suppress(ValueError):  # what holds a null is no line
+                self._network.record.add(now_s, node, line)
         for node, reply in self.terminals.take_replies():
             self._recordings.add_reply(node, reply, now_s=self._session.passing_s)
+
+    def _keep_run(self, recording: Recording) -> None:
+        """Give away a run that has ended, to be written; nothing of it changes any more."""
+        case, samples = recording.case, recording.samples
+        if case is None or samples is None or recording.end_s is None:
+            return
+        drawn, start_s = self._changing.drawn, recording.start_s
+        if samples.is_full:
+            self._listeners.message("warning", _MUCH, about="run")
+        flows = [one for one in recording.flows if one.measured is not None]
+        self._keep(
+            LiveRun(
+                name=recording.name,
+                title=drawn.title,
+                layout=drawn.layout,
+                case=case,
+                network=self._network.model,
+                kernel=self._session.kernel,
+                start_s=start_s,
+                end_s=recording.end_s,
+                wall_s=time.monotonic() - recording.began_wall_s,
+                peak_bytes=self._session.peak_bytes,
+                sandbox=self._session.sandbox,
+                commands=self._network.record.text,
+                measured=[one.measured for one in flows if one.measured is not None],
+                flow_times={
+                    one.flow.name: FlowTime(
+                        start_s=(one.started_s or start_s) - start_s,
+                        end_s=(one.ended_s or recording.end_s) - start_s,
+                    )
+                    for one in flows
+                },
+                event_times=tuple(recording.event_times),
+                before=self._before,
+                changes=tuple(recording.changes),
+                typed=tuple(recording.typed),
+                samples=samples,
+                every_s=self._looking.every_s,
+                queues=recording.series.waited_in(),
+                recording=recording.to_json(),
+                series=recording.series.whole(recording=recording.number),
+            ),
+            recording.number,
+        )
+
+    def kept(self, number: int, path: str) -> None:
+        """Take note of where a run was kept, below the workspace."""
+        self._recordings.kept(number, path)
 
     def _see_to_probes(self) -> None:
         """Begin anew to look where there is reason to; all that was seen has been read."""

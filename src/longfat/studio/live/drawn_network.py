@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from longfat.common.suggest import listed, nearest
@@ -13,6 +13,8 @@ from longfat.study.files import ReadBeside, reads_nothing
 from longfat.study.read import parse_study
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from longfat.model.case import Case
     from longfat.model.network import Network
     from longfat.study import Planned
@@ -26,11 +28,15 @@ class Drawn:
         planned: the case: network, set-up lines and flows, and where the lines stand.
         name: the name of the study's case; None where it is what all cases have in common.
         beside: reads the files that the study names, when it is read again.
+        title: the study's title.
+        layout: where nodes stand in the drawing, in pixels.
     """
 
     planned: Planned
     name: str | None
     beside: ReadBeside = reads_nothing
+    title: str = ""
+    layout: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def case(self) -> Case:
@@ -55,21 +61,26 @@ def read_drawing(
             network in common and none is named.
     """
     study = parse_study(text, name=name, beside=beside)
+
+    def drawn(planned: Planned, called: str | None) -> Drawn:
+        title, layout = study.title, study.layout
+        return Drawn(planned=planned, name=called, beside=beside, title=title, layout=layout)
+
     if case is not None:
         if case not in study.cases:
             raise InputError(
                 f"there is no case {case!r}{nearest(case, study.cases)} "
                 f"(there are: {listed(study.cases)})"
             )
-        return Drawn(planned=study.cases[case], name=case, beside=beside)
+        return drawn(study.cases[case], case)
     if len(study.cases) == 1:
         ((only, planned),) = study.cases.items()
-        return Drawn(planned=planned, name=only, beside=beside)
+        return drawn(planned, only)
     if study.common is None:
         raise InputError(
             f"the cases have no network in common: choose one (there are: {listed(study.cases)})"
         )
-    return Drawn(planned=study.common, name=None, beside=beside)
+    return drawn(study.common, None)
 
 
 def cannot_take(now: Drawn, new: Drawn) -> list[str]:

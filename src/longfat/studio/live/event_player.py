@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from longfat.execution.runs import EventTime
 from longfat.model.timeline import timeline
 from longfat.studio.live.commands import run_line
 
@@ -33,6 +34,8 @@ class EventPlayer:
         self._start_s = start_s
         self._end_of = end_of
         self._lasting: set[int] = set()
+        self.times: list[EventTime] = []
+        """When events have happened."""
 
     @property
     def has_changed(self) -> bool:
@@ -67,6 +70,8 @@ class EventPlayer:
                 later.append(step)
         self._steps = later
         played = [step for _, _, step in sorted(due, key=lambda one: one[:2])]
+        at_s = max(0.0, network.clock.now - self._start_s)
+        self.times += [EventTime(event=one.event, at_s=at_s, words=one.words) for one in played]
         return [(step.words, self._type(step, network)) for step in played]
 
     def _time_s(self, step: Step) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+import time
 from collections import deque
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
@@ -20,12 +21,15 @@ from longfat.studio.live.series import SeriesInfo, SeriesSet, info_json
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from longfat.execution.runs import EventTime
     from longfat.live import Network
     from longfat.live.flows import Measured, Started
     from longfat.live.session import Task
     from longfat.model.case import Case
     from longfat.model.traffic import Flow
     from longfat.studio.advice import Advice
+    from longfat.studio.live.replay import Change, Typed
+    from longfat.studio.live.sample_log import SampleLog
 
 
 MOST_MARKS = 500
@@ -143,6 +147,11 @@ class Recording:
         levels: what its lines are compared with.
         flows: its flows.
         end_s: when the last of them has ended; None before.
+        changes: what the page has changed in the network; times are seconds since boot.
+        typed: the lines that were typed at terminals, likewise.
+        samples: all that the probes see, as a run keeps it; None where it is of no press on Run.
+        began_wall_s: the start by the monotonic clock of this computer.
+        kept: the run directory that it has become, below the workspace; None before.
     """
 
     def __init__(
@@ -159,6 +168,11 @@ class Recording:
         self.end_s: float | None = None
         self.series = SeriesSet()
         self.levels: list[Level] = []
+        self.changes: list[Change] = []
+        self.typed: deque[Typed] = deque(maxlen=MOST_MARKS)
+        self.samples: SampleLog | None = None
+        self.began_wall_s = time.monotonic()
+        self.kept: str | None = None
         self._marks: deque[Mark] = deque(maxlen=MOST_MARKS)
         self._differences = differences
         self._events: EventPlayer | None = None
@@ -171,6 +185,21 @@ class Recording:
                 client = flow.processes(address=addresses[flow.target], port=5201)[-1]
                 self.flows.append(PlayedFlow(flow, shlex.join(client.typed)))
             self._events = EventPlayer(case, start_s=start_s, end_of=self._ended_s)
+
+    @property
+    def case(self) -> Case | None:
+        """What is played; None where it is of no press on Run."""
+        return self._case
+
+    @property
+    def name(self) -> str | None:
+        """The case's name, if the study names any."""
+        return self._name
+
+    @property
+    def event_times(self) -> list[EventTime]:
+        """When events of the study have happened."""
+        return self._events.times if self._events is not None else []
 
     @property
     def is_over(self) -> bool:
@@ -286,6 +315,7 @@ class Recording:
             "marks": [asdict(one) for one in self._marks],
             "levels": [asdict(one) for one in self.levels],
             "differences": list(self._differences),
+            "kept": self.kept,
         }
 
     def _ended_s(self, name: str) -> float | None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from longfat.live.probes import Series
     from longfat.model.probes.samples import Message
     from longfat.studio.live.delivery import Throughput
+    from longfat.studio.live.sample_log import SampleLog, SamplerLog
 
 EVERY_S = 0.02
 """Between two looks, in seconds of virtual time."""
@@ -83,6 +84,8 @@ class ProbeReader:
         self._flow_of = flow_of
         self.limits = limits
         self._tails: list[tuple[str, SampleStream, Tail]] = []
+        self._log: SampleLog | None = None
+        self._logs: dict[str, SamplerLog] = {}
         self._seen: Series | None = None
         self._start_s = 0.0
         self._every_s = EVERY_S
@@ -119,6 +122,9 @@ class ProbeReader:
         seen.__enter__()
         self._seen = seen
         for kind in given:
+            if self._log is not None:
+                start_ns = network.session.now_ns
+                self._logs[kind] = self._log.sampler(kind, start_ns=start_ns)
             tail = Tail(network.session.folder, _RAW, seen.samples_file(kind))
             self._tails.append((kind, SampleStream(name=f"{kind} samples"), tail))
 
@@ -135,10 +141,29 @@ class ProbeReader:
             tail.close()
             _remove(self._network.session.folder, self._seen.samples_file(kind))
         self._tails.clear()
+        self._logs.clear()
         self._waiting.clear()
         self._seen = None
         self._read_bytes = 0
         return words
+
+    @property
+    def every_s(self) -> float:
+        """The time between two looks, in seconds."""
+        return self._every_s
+
+    def log_to(self, log: SampleLog | None) -> None:
+        """Keep what is sampled from now on; all that there was has been read.
+
+        The sampler begins anew, so that its samples lie at multiples of the interval after
+        this moment.
+
+        Args:
+            log: what takes the samples; None for nothing.
+        """
+        self.end()
+        self._log = log
+        self.begin()
 
     @property
     def is_large(self) -> bool:
@@ -182,6 +207,8 @@ class ProbeReader:
         for kind, stream, tail in self._tails:
             while piece := tail.read():
                 self._read_bytes += len(piece)
+                if kind in self._logs:
+                    self._logs[kind].feed(piece)
                 try:
                     waiting = self._waiting.setdefault(kind, [])
                     waiting += stream.feed(piece)

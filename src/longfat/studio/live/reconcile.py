@@ -9,6 +9,7 @@ from longfat.errors import LongfatError
 from longfat.live.process import CommandFailed
 from longfat.studio.live.commands import run_line
 from longfat.studio.live.drawn_network import Drawn, cannot_take
+from longfat.studio.live.replay import Change, line_change, link_change
 
 if TYPE_CHECKING:
     from longfat.live import Network
@@ -25,6 +26,8 @@ class Reconciliation:
     Attributes:
         drawn: what is drawn now, and is so in the network.
         changes: what was changed in the network the last time, in a few words each.
+        done: the same as events, whose times are seconds of virtual time since boot; nodes and
+            links that were added are in none of them.
         stale: what of the last drawing the network could not take: then `drawn` is still
             what it was before that, but for what could be taken of it.
     """
@@ -34,6 +37,7 @@ class Reconciliation:
         self.drawn = drawn
         self.stale: list[str] = []
         self.changes: list[str] = []
+        self.done: list[Change] = []
         self._broken: list[str] = []
 
     def take(self, new: Drawn, *, looking: ProbeReader) -> bool:
@@ -50,7 +54,7 @@ class Reconciliation:
             MachineError: the machine has ended.
         """
         before = self._network.model
-        self.changes = []
+        self.changes, self.done = [], []
         self.stale = self._broken or cannot_take(self.drawn, new) or self._change(new, looking)
         return self._network.model != before
 
@@ -65,11 +69,13 @@ class Reconciliation:
         model = new.case.network
         for index, (old, link) in enumerate(zip(network.model.links, model.links, strict=False)):
             if (old.a_to_b, old.b_to_a) != (link.a_to_b, link.b_to_a):
+                before, now_s = network.model, network.clock.now
                 try:
                     network.reshape_link(index, a_to_b=link.a_to_b, b_to_a=link.b_to_a)
                 except CommandFailed as failed:
                     # It does what it did before, so another drawing can be taken.
                     return [f"the link from {link.a} to {link.b}: {failed.message}"]
+                self.done.append(link_change(before, network.model, link=index, at_s=now_s))
                 words = "; ".join(link.summary()) or "no properties"
                 self.changes.append(f"{link.a} - {link.b}: {words}")
         if model != network.model:
@@ -96,6 +102,7 @@ class Reconciliation:
                 break
             self._network.add_setup(command.node, command.line)
             self.changes.append(f"{command.node}: {command.line}")
+            self.done.append(line_change(command, at_s=self._network.clock.now))
             done += 1
         case = replace(new.case, setup=new.case.setup[:done])
         self.drawn = replace(new, planned=replace(new.planned, case=case))

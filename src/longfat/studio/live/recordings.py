@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.studio.live.flow_run import Level, Recording
 from longfat.studio.live.levels import path_levels
+from longfat.studio.live.sample_log import SampleLog
 from longfat.studio.live.series import SeriesInfo
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from longfat.live import Network
     from longfat.model.case import Case
     from longfat.studio.live.broadcast import Listeners
@@ -26,9 +29,13 @@ class Recordings:
     Args:
         network: the network, built.
         listeners: who is told of what is new.
+        on_end: called with each recording of a press on Run when it has ended.
     """
 
-    def __init__(self, network: Network, *, listeners: Listeners) -> None:
+    def __init__(
+        self, network: Network, *, listeners: Listeners, on_end: Callable[[Recording], None]
+    ) -> None:
+        self._on_end = on_end
         self._network = network
         self._listeners = listeners
         self._compared_s = 0.0
@@ -57,9 +64,12 @@ class Recordings:
             differences: why its numbers may differ from those in a new machine.
         """
         number, now_s = self.last.number + 1, self._network.clock.now
+        samples = SampleLog(start_ns=self._network.session.now_ns)
+        looking.log_to(samples)
         self._all.append(
             Recording(number, case=case, name=name, start_s=now_s, differences=differences)
         )
+        self.last.samples = samples
         self._compare(looking, at_s=now_s)
         # The first shows what was done at terminals before, and goes as others do.
         del self._all[:-_MOST_RECORDINGS]
@@ -166,6 +176,13 @@ class Recordings:
         """Tell how the last one stands."""
         self._listeners.event("recording", recording=self.last.to_json())
 
+    def kept(self, number: int, path: str) -> None:
+        """Note and tell where a run was kept, below the workspace."""
+        for one in self._all:
+            if one.number == number:
+                one.kept = path
+                self._listeners.event("recording", recording=one.to_json())
+
     def flow_of(self, address: str, port: int) -> str:
         """Return the name of the flow whose server has an address and port; empty if none has."""
         for one in self.last.flows:
@@ -185,3 +202,14 @@ class Recordings:
         looking.flush(sample=True)
         self.look(looking)
         self.last.close(self._network.clock.now)
+        looking.log_to(None)
+        self._on_end(self.last)
+
+    def abandon(self) -> None:
+        """End the last one where the machine can do nothing any more: with what is known."""
+        if self.last.end_s is None:
+            for one in self.last.flows:
+                if one.state in ("waiting", "running"):
+                    one.state, one.words = "failed", "the machine ended before it"
+            self.last.close(self._network.clock.now)
+            self._on_end(self.last)

@@ -99,6 +99,17 @@ class SeriesSet:
         """What there is."""
         return [one.info for one in self._all.values()]
 
+    def waited_in(self) -> list[str]:
+        """Return the interfaces in whose queues anything has waited or was lost."""
+        counted = ("backlog_bytes", "drops")
+        return list(
+            dict.fromkeys(
+                one.info.of
+                for one in self._all.values()
+                if one.info.quantity in counted and any(value > 0 for value in one.values)
+            )
+        )
+
     def add(self, info: SeriesInfo, time_s: float, value: float) -> None:
         """Add a point to the series of a key, which begins with it.
 

@@ -11,6 +11,7 @@ import contextlib
 import logging
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
@@ -20,11 +21,16 @@ from typing import TYPE_CHECKING, Any
 from longfat.errors import LongfatError, MachineError
 from longfat.studio.live.broadcast import Listeners
 from longfat.studio.live.controller import SessionController
+from longfat.studio.live.keeper import Keeper
 
 if TYPE_CHECKING:
     from longfat.studio.live.broadcast import Listener
     from longfat.studio.live.drawn_network import Drawn
     from longfat.studio.live.messages import Order
+    from longfat.studio.workspace import Workspace
+
+_FINISH_WITHIN_S = 5.0
+"""So long the machine of a session that ends may take until its run can be kept, in wall time."""
 
 _LOG = logging.getLogger(__name__)
 
@@ -56,6 +62,7 @@ class LiveSession:
         name: the drawing's name.
         drawn: what is drawn.
         is_closing: tells whether the server ends, also while the network is built.
+        workspace: whose `runs` takes the runs; None to keep none.
 
     Raises:
         LongfatError: the network cannot be built, or the server ends.
@@ -68,7 +75,11 @@ class LiveSession:
         name: str,
         drawn: Drawn,
         is_closing: Callable[[], bool] = lambda: False,
+        workspace: Workspace | None = None,
     ) -> None:
+        self._last_s: float | None = None
+        self._told_late: list[Callable[[], None]] = []
+        self._keeper = Keeper(workspace, name=name)
         self._is_closing = is_closing
         self._closing = threading.Event()
         self._lock = threading.Lock()
@@ -77,7 +88,14 @@ class LiveSession:
         self._listeners = Listeners()
         try:
             self._stage = SessionController(
-                number, name=name, drawn=drawn, listeners=self._listeners, on_wait=self._check
+                number,
+                name=name,
+                drawn=drawn,
+                listeners=self._listeners,
+                on_wait=self._check,
+                keep=lambda live, count: self._keeper.keep(
+                    live, lambda path, words: self._kept(count, path, words)
+                ),
             )
         except _Closed:
             raise MachineError("longfat studio ends: no session begins any more") from None
@@ -174,6 +192,7 @@ class LiveSession:
                 self._over = True
                 # Nobody wakes us any more: the descriptor's number may soon be another's.
                 os.close(self._wake)
+            self._finish()
             with contextlib.suppress(LongfatError):
                 self._stage.close()
             self._listeners.event("ended", words=words)
@@ -181,13 +200,45 @@ class LiveSession:
             for posted in self._posted:
                 _let_go(posted)
 
+    def _finish(self) -> None:
+        """Keep the run that goes on, and wait until all are written."""
+        self._last_s = time.monotonic() + _FINISH_WITHIN_S
+        try:
+            self._stage.finish()
+        except _Closed:
+            _LOG.warning("the machine of a session did not answer: its last run is not kept")
+        except Exception:
+            _LOG.exception("the end of a live session")
+        self._keeper.close()
+        # Nobody posts any more to a session that is over.
+        for posted in list(self._told_late):
+            posted()
+
+    def _kept(self, number: int, path: str | None, words: str) -> None:
+        """Let the room's thread tell that a run was kept; from any thread."""
+        with self._lock:
+            is_late = self._over
+            if is_late:
+                self._told_late.append(lambda: self._tell_kept(number, path, words))
+        if not is_late:
+            self._post(lambda: self._tell_kept(number, path, words))
+
+    def _tell_kept(self, number: int, path: str | None, words: str) -> None:
+        if path is not None:
+            self._stage.kept(number, path)
+        if words:
+            self._listeners.message("warning", words, about="run")
+
     def _check(self) -> None:
         """Tell the thread, in whatever it waits for, that it is to end.
 
         Raises:
             _Closed: it is.
         """
-        if self._closing.is_set() or self._is_closing():
+        if self._last_s is not None:  # what is left to do has a time limit of its own
+            if time.monotonic() > self._last_s:
+                raise _Closed
+        elif self._closing.is_set() or self._is_closing():
             raise _Closed
 
 

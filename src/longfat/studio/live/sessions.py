@@ -13,8 +13,7 @@ from longfat.studio.live.session import LiveSession
 from longfat.study.files import ReadBeside, reads_nothing
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from longfat.studio.workspace import Workspace
 MOST_ROOMS = 32
 
 
@@ -22,10 +21,10 @@ class Rooms:
     """The rooms of a server; `close` ends them all.
 
     Args:
-        workspace: the folder that the server works in.
+        workspace: the folder that the server works in, whose `runs` takes the runs.
     """
 
-    def __init__(self, *, workspace: Path) -> None:
+    def __init__(self, *, workspace: Workspace) -> None:
         self._workspace = workspace
         # None for one whose network is being built.
         self._rooms: dict[str, LiveSession | None] = {}
@@ -56,7 +55,13 @@ class Rooms:
                 raise InputError(f"{MOST_ROOMS} networks run already: end some of their sessions")
             self._rooms[number] = None
         try:
-            room = LiveSession(number, name=name, drawn=drawn, is_closing=self._closing.is_set)
+            room = LiveSession(
+                number,
+                name=name,
+                drawn=drawn,
+                is_closing=self._closing.is_set,
+                workspace=self._workspace,
+            )
         except BaseException:
             with self._lock:
                 del self._rooms[number]

@@ -17,6 +17,7 @@ from longfat.errors import InputError
 from longfat.live.shell.bashrc import NOTE, NOTE_END, PLACE, bashrc, environment
 from longfat.live.shell.server import SHELL
 from longfat.model.network import ROOT_NAMESPACE
+from longfat.studio.live.replay import Typed
 from longfat.studio.live.typed_ping import TypedPing, TypedReply
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ _BEHIND_BYTES = 1 << 20
 
 _LEFT_OUT = b"\r\n\x1b[0m[some of the output was left out: the page was too slow for it]\r\n"
 _NOTE = re.compile(rb"(\d{1,12})[.,](\d{1,9})\s+\d+\*?\s+(.*?)\s*", re.DOTALL)
+_STATUS = re.compile(rb"=(\d{1,3})")
 _LONGEST_NOTE_BYTES = 4096
 _MOST_NOTES = 100
 _MOST_REPLIES = 10_000
@@ -54,8 +56,9 @@ class Terminal:
         fresh: what of it nobody was told yet.
         listeners: who looks at it, and whether they have come to be behind.
         is_told: all know that its shell has ended.
-        notes: lines that were typed and are not taken yet, with their times in seconds
-            of virtual time since boot.
+        notes: lines that were typed and are not taken yet; their times are seconds of
+            virtual time since boot.
+        last: the line that was typed last, whose exit status may come yet.
         partial: the beginning of a note whose end has not come yet.
         ping: reads what pings print there.
         replies: replies that are not taken yet.
@@ -68,7 +71,8 @@ class Terminal:
     fresh: bytearray = field(default_factory=bytearray)
     listeners: dict[Listener, bool] = field(default_factory=dict)
     is_told: bool = False
-    notes: deque[tuple[float, str]] = field(default_factory=lambda: deque(maxlen=_MOST_NOTES))
+    notes: deque[Typed] = field(default_factory=lambda: deque(maxlen=_MOST_NOTES))
+    last: Typed | None = None
     partial: bytes = b""
     ping: TypedPing = field(default_factory=TypedPing)
     replies: deque[TypedReply] = field(default_factory=lambda: deque(maxlen=_MOST_REPLIES))
@@ -97,10 +101,14 @@ class Terminal:
                 shown += NOTE
                 at = start + len(NOTE)
                 continue
-            if found := _NOTE.fullmatch(data[start + len(NOTE) : end]):
+            said = data[start + len(NOTE) : end]
+            if (status := _STATUS.fullmatch(said)) and self.last is not None:
+                self.last.status = int(status[1])
+            if found := _NOTE.fullmatch(said):
                 time_s = float(b"%s.%s" % found.group(1, 2)) - START_OF_TIME_S
                 line = found[3].decode(errors="replace")
-                self.notes.append((time_s, line))
+                self.last = Typed(node=self.node, line=line, at_s=time_s)
+                self.notes.append(self.last)
                 self.ping.typed(line, time_s)
             at = end + len(NOTE_END)
         begun = next((n for n in range(len(NOTE) - 1, 0, -1) if data.endswith(NOTE[:n], at)), 0)
@@ -246,9 +254,9 @@ class Terminals:
         if terminal := self._all.get(number):
             terminal.listeners.pop(listener, None)
 
-    def take_notes(self) -> list[tuple[str, float, str]]:
-        """Return the lines that were typed: node, seconds of virtual time since boot, and line."""
-        found = [(one.node, *note) for one in self._all.values() for note in one.notes]
+    def take_notes(self) -> list[Typed]:
+        """Return the lines that were typed; their exit statuses come later."""
+        found = [note for one in self._all.values() for note in one.notes]
         for one in self._all.values():
             one.notes.clear()
         return found

@@ -1,0 +1,85 @@
+"""Writes the runs of a live session, one after the other, in a thread of its own.
+
+What is written may be large, and the session's thread has virtual time to let pass.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import re
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from longfat.errors import LongfatError
+from longfat.studio.live.kept_run import write_live_run
+from longfat.studio.plan import folder_name
+from longfat.studio.urls import RUNS
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+    from pathlib import Path
+
+    from longfat.studio.live.kept_run import LiveRun
+    from longfat.studio.workspace import Workspace
+
+_LOG = logging.getLogger(__name__)
+_NUMBERED = re.compile(r"(?:.*-)?live-(\d+)-seed\d+")
+
+# Two sessions of one drawing count their runs together.
+_COUNTING = threading.Lock()
+
+
+class Keeper:
+    """Writes the runs of one session.
+
+    Args:
+        workspace: whose `runs` takes them; None to keep none.
+        name: the drawing's name.
+    """
+
+    def __init__(self, workspace: Workspace | None, *, name: str) -> None:
+        self._workspace = workspace
+        self._study = f"{folder_name(name)}-live"
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="keeper")
+        self._waiting: list[Future[None]] = []
+
+    def keep(self, live: LiveRun, tell: Callable[[str | None, str], None]) -> None:
+        """Write a run.
+
+        Args:
+            live: the run.
+            tell: called, from another thread, with its path below the workspace, or None where
+                it could not be written, and with words for people, which may be none.
+        """
+        if self._workspace is None:
+            live.samples.close()
+            return
+        workspace = self._workspace
+        self._waiting.append(self._thread.submit(lambda: tell(*self._write(live, workspace))))
+
+    def close(self) -> None:
+        """Wait until all is written."""
+        self._thread.shutdown(wait=True)
+
+    def _write(self, live: LiveRun, workspace: Workspace) -> tuple[str | None, str]:
+        place = f"{RUNS}/{self._study}"
+        try:
+            with contextlib.closing(live.samples), _COUNTING, workspace.told_below():
+                out = workspace.folder(place, make=True)
+                number = _last(out) + 1
+                run, replay = write_live_run(live, out=out, study=self._study, number=number)
+        except LongfatError as error:
+            return None, f"This run could not be kept: {error}"
+        except Exception as error:
+            _LOG.exception("a live run")
+            return None, f"This run could not be kept: an error of longfat's own ({error!r})"
+        return f"{place}/{run.folder.name}", "; ".join(replay.left_out)
+
+
+def _last(out: Path) -> int:
+    """Return the number of the last live run of a folder; 0 for none."""
+    found = (_NUMBERED.fullmatch(entry.name) for entry in out.iterdir())
+    return max((int(one[1]) for one in found if one), default=0)

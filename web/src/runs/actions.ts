@@ -1,0 +1,19 @@
+/** What a person does with a run: open it as a study, and play it once more. */
+
+import { useDocuments } from "../documents/store";
+import { attempt } from "../files/actions";
+import { startRun } from "../live/launch";
+
+export async function openRunAsStudy(path: string): Promise<string | null> {
+  let id: string | null = null;
+  await attempt(`${path} could not be opened as a study.`, async () => {
+    id = await useDocuments.getState().openRun(path);
+  });
+  return id;
+}
+
+/** In a session of its own: what was changed by hand happens again, at the same times. */
+export async function replayRun(path: string): Promise<void> {
+  const id = await openRunAsStudy(path);
+  if (id !== null) await startRun(id);
+}
