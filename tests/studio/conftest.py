@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 
 from longfat.studio.app import make_app
 from longfat.studio.auth import Keys, our_hosts
+from longfat.studio.state import VARIABLE
 
 PORT = 8765
 HOST = f"127.0.0.1:{PORT}"
@@ -39,6 +40,14 @@ flows:
 claims:
   - it has the delay: default.rtt.min > 10ms
 """
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What studios remember of workspaces is not the person's who runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, str(tmp_path_factory.mktemp("state")))
+        yield
 
 
 @pytest.fixture

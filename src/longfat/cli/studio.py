@@ -34,6 +34,11 @@ from longfat.study.labs import all_labs, find_study
     show_default=True,
     help="The address it listens at; one that other machines can reach needs --i-know and TLS.",
 )
+@click.option(
+    "--new-token",
+    is_flag=True,
+    help="Draw another token: the URL of the last time opens nothing any more.",
+)
 @click.option("--no-browser", is_flag=True, help="Print the URL and open no browser.")
 @click.option(
     "--i-know", is_flag=True, help="I know that whoever has the URL can type at a shell here."
@@ -56,6 +61,7 @@ def studio(
     workspace: Path | None,
     port: int | None,
     host: str,
+    new_token: bool,
     no_browser: bool,
     i_know: bool,
     tls_cert: Path | None,
@@ -73,7 +79,13 @@ def studio(
         host=host, port=port or None, i_know=i_know, tls_cert=tls_cert, tls_key=tls_key
     )
     folder, query = _to_open(study, workspace)
-    serve(workspace=folder, address=address, query=query, browser=not no_browser)
+    serve(
+        workspace=folder,
+        address=address,
+        query=query,
+        browser=not no_browser,
+        new_token=new_token,
+    )
 
 
 def _to_open(study: str | None, workspace: Path | None) -> tuple[Path, dict[str, str]]:

@@ -35,6 +35,11 @@ class Address:
     tls_cert: Path | None = None
     tls_key: Path | None = None
 
+    @property
+    def is_loopback(self) -> bool:
+        """Tell whether only this machine can reach it."""
+        return _is_loopback(self.host)
+
     def check(self) -> None:
         """Check that only who should can reach it.
 
@@ -44,7 +49,7 @@ class Address:
         """
         if (self.tls_cert is None) != (self.tls_key is None):
             raise InputError("--tls-cert and --tls-key belong together: name both files")
-        if not _is_loopback(self.host):
+        if not self.is_loopback:
             self._check_beyond()
         if self.tls_cert is not None:
             try:

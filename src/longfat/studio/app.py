@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,8 @@ from longfat.engine import kernel as kernels
 from longfat.errors import LongfatError
 from longfat.studio.auth import Gate, Keys
 from longfat.studio.documents import document_routes
+from longfat.studio.draft_routes import draft_routes
+from longfat.studio.drafts import Drafts
 from longfat.studio.error_responses import bug, http_error, longfat_error
 from longfat.studio.fields import form_fields
 from longfat.studio.jobs import Jobs, job_routes
@@ -55,13 +58,16 @@ class _PageFiles(StaticFiles):
         return answer
 
 
-def make_app(*, workspace: Path, keys: Keys, static: Path = STATIC) -> Starlette:
+def make_app(
+    *, workspace: Path, keys: Keys, static: Path = STATIC, drafts: Path | None = None
+) -> Starlette:
     """Return the application.
 
     Args:
         workspace: the one folder that is read and written.
         keys: what opens the gate.
         static: the folder of the built page.
+        drafts: the folder of what is being drawn; None to keep that as long as this runs.
 
     Returns:
         The application. Its `state.stop`, to be called at any time and from any thread,
@@ -75,6 +81,11 @@ def make_app(*, workspace: Path, keys: Keys, static: Path = STATIC) -> Starlette
     jobs = Jobs(ours, drawing=drawing)
     rooms = Rooms(workspace=ours)
     book = LabBook()
+    server = {
+        "instance": secrets.token_hex(8),
+        "workspace": keys.workspace,
+        "path": str(ours.root),
+    }
 
     async def state(request: Request) -> Response:
         del request
@@ -97,6 +108,7 @@ def make_app(*, workspace: Path, keys: Keys, static: Path = STATIC) -> Starlette
         routes=[
             Route("/api/state", state, methods=["GET"]),
             *document_routes(ours),
+            *draft_routes(Drafts(drafts), server=server),
             *lab_routes(book),
             *job_routes(jobs),
             *run_routes(ours, drawing=drawing),

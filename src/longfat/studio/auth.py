@@ -21,7 +21,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -52,6 +52,9 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 
+WORKSPACE_HEADER = "x-longfat-workspace"
+"""What a page sends with each request: the workspace that it is of."""
+
 _READING = ("GET", "HEAD")
 _FORBIDDEN = 403
 _SEE_OTHER = 303
@@ -60,7 +63,7 @@ _POLICY_VIOLATION = 1008
 _NO_TOKEN = (
     "This is longfat studio, and it needs its token.\n\n"
     "Open the URL that `longfat studio` printed in its terminal: it holds the token, and this\n"
-    "browser then caches it for as long as that studio runs.\n"
+    "browser then keeps it until it is closed.\n"
 )
 
 
@@ -74,17 +77,22 @@ class Keys:
         port: the port, after which the cookie is named: browsers do not keep the
             cookies of two ports apart.
         secure: the server speaks TLS.
+        workspace: what the workspace is called (`state.workspace_id`). A page says which one it
+            is of, and the cookie is named after it: so a page that was left open while another
+            workspace's studio has taken the port shows nothing of that one and writes nothing
+            into it.
     """
 
     token: str = field(repr=False)
     hosts: frozenset[str]
     port: int
     secure: bool = False
+    workspace: str = ""
 
     @property
     def cookie(self) -> str:
         """Return the cookie's name."""
-        return f"longfat-studio-{self.port}"
+        return f"longfat-studio-{self.port}" + (f"-{self.workspace}" if self.workspace else "")
 
     @property
     def origins(self) -> frozenset[str]:
@@ -162,6 +170,8 @@ class Gate:
                 "longfat studio: the request comes from another site, or does not say where it "
                 "comes from.\n"
             )
+        if headers.get(WORKSPACE_HEADER, self._keys.workspace) != self._keys.workspace:
+            return _ANOTHER_WORKSPACE
         if self._knows(headers):
             return None if scope["type"] == "websocket" else self._tidied(scope, host)
         if scope["type"] == "http" and scope["method"] in _READING:
@@ -198,6 +208,16 @@ class Gate:
             secure=self._keys.secure,
         )
         return answer
+
+
+_ANOTHER_WORKSPACE = JSONResponse(
+    {
+        "error": "Another workspace's studio answers here now. This page's drafts are kept with "
+        "its own workspace.",
+        "problem": None,
+    },
+    status_code=421,  # Misdirected Request
+)
 
 
 def _forbidden(text: str) -> Response:

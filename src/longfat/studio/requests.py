@@ -88,6 +88,28 @@ class Asked:
             raise _wrong(name, "true or false", value)
         return value
 
+    def maybe_boolean(self, name: str) -> bool | None:
+        """Return true or false, or None where there is none."""
+        return None if self._data.get(name) is None else self.boolean(name)
+
+    def items(self, name: str, *, most: int = 1000) -> list[Any]:
+        """Return a list, whose entries are not checked; an empty one where there is none."""
+        value = self._data.get(name)
+        if value is None:
+            return []
+        if not isinstance(value, list) or len(value) > most:
+            raise _wrong(name, f"a list of at most {most} entries", value)
+        return value
+
+    def object(self, name: str) -> dict[str, Any]:
+        """Return an object, whose fields are not checked; an empty one where there is none."""
+        value = self._data.get(name)
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            raise _wrong(name, "an object", value)
+        return value
+
     def maybe_integer(self, name: str, *, least: int, most: int) -> int | None:
         """Return a whole number within limits, or None where there is none."""
         value = self._data.get(name)

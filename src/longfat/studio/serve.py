@@ -25,6 +25,8 @@ from longfat.errors import HostError, InputError
 from longfat.studio.address import FIRST_PORT, Address
 from longfat.studio.app import STATIC, make_app
 from longfat.studio.auth import Keys, our_hosts
+from longfat.studio.state import WorkspaceState, workspace_id
+from longfat.studio.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -40,6 +42,7 @@ def serve(
     address: Address,
     query: Mapping[str, str],
     browser: bool,
+    new_token: bool = False,
     static: Path = STATIC,
 ) -> None:
     """Run the studio until a signal ends it.
@@ -49,11 +52,13 @@ def serve(
         address: where to listen.
         query: what the page is to open, as parameters of its URL.
         browser: open the URL in a browser.
+        new_token: draw another token, also where that of the last time could be used.
         static: the folder of the built page.
 
     Raises:
         InputError: the address is not allowed or not ours, or there is no such workspace.
-        HostError: the page is not built, or the port is taken.
+        HostError: the page is not built, the port is taken, or a studio of this workspace
+            runs already.
     """
     address.check()
     if not (static / "index.html").is_file():
@@ -61,16 +66,19 @@ def serve(
             "the studio's page is not built: there is no static/index.html in longfat.studio",
             hint="make web",
         )
-    with _listening(address) as listening:
+    root = Workspace(workspace).root
+    with WorkspaceState(root) as state, _listening(address, state.last_port) as listening:
         port = listening.getsockname()[1]
         secure = address.tls_cert is not None
         keys = Keys(
-            token=secrets.token_urlsafe(32),
+            token=_token(state, address, anew=new_token),
             hosts=our_hosts(address.host, port, secure=secure),
             port=port,
             secure=secure,
+            workspace=workspace_id(root),
         )
-        app = make_app(workspace=workspace, keys=keys, static=static)
+        drafts = state.folder / "drafts"
+        app = make_app(workspace=root, keys=keys, static=static, drafts=drafts)
         config = uvicorn.Config(
             app,
             log_level="warning",
@@ -84,12 +92,22 @@ def serve(
             ssl_keyfile=address.tls_key,
         )
         url = _url(address.host, port, secure=secure, query={**query, "token": keys.token})
+        state.note_running(url=url, port=port)
         # Its words are what a person, or a program, waits for: the socket takes connections now.
         print(f"longfat studio: {url}", file=sys.stderr, flush=True)
         if browser:
             # Some browsers are waited for until they end.
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
         asyncio.run(_Server(config, on_end=app.state.stop).serve(sockets=[listening]))
+
+
+def _token(state: WorkspaceState, address: Address, *, anew: bool) -> str:
+    """Return the token: that of the last time where only this machine can reach the studio."""
+    if address.is_loopback:
+        return state.token(anew=anew)
+    # Who saw it on another machine is not to have it for ever.
+    state.forget_token()
+    return secrets.token_urlsafe(32)
 
 
 class _Server(uvicorn.Server):
@@ -122,15 +140,20 @@ class _Server(uvicorn.Server):
         self._on_end()
 
 
-def _listening(address: Address) -> socket.socket:
+def _listening(address: Address, last_port: int | None) -> socket.socket:
     """Return a socket that takes connections.
+
+    Args:
+        address: where.
+        last_port: the port of the last time, which the pages that are still open know.
 
     Raises:
         InputError: the host is no address of this machine.
         HostError: the port is taken.
     """
     host = "127.0.0.1" if address.host.lower() == "localhost" else address.host
-    ports = (FIRST_PORT, 0) if address.port is None else (address.port,)
+    free = dict.fromkeys((last_port or FIRST_PORT, FIRST_PORT, 0))
+    ports = tuple(free) if address.port is None else (address.port,)
     for port in ports:
         try:
             family, kind, protocol, _, place = socket.getaddrinfo(

@@ -1,0 +1,167 @@
+"""What the studio remembers of a workspace: its token, its port, and what is being drawn.
+
+It stands in the person's state folder (`$XDG_STATE_HOME`, else `~/.local/state`), in a folder
+for each workspace that nobody else may look into, and not in the workspace itself, which may be
+shared, copied or given away. One studio at a time has it: it holds a lock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from longfat.errors import HostError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+VARIABLE = "XDG_STATE_HOME"
+_TOKEN = "token"
+_RUNNING = "running.json"
+_LOCK = "lock"
+_SHORTEST_TOKEN = 32
+_LARGEST_FILE = 4096
+_OURS_ALONE = 0o077
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def workspace_id(workspace: Path) -> str:
+    """Return what a workspace is called where its path would be too long.
+
+    Args:
+        workspace: the folder, without links.
+    """
+    return hashlib.sha256(os.fsencode(workspace)).hexdigest()[:16]
+
+
+class WorkspaceState:
+    """The folder of a workspace's state; use it as a context manager, which holds the lock.
+
+    Args:
+        workspace: the workspace.
+
+    Attributes:
+        folder: the folder.
+    """
+
+    def __init__(self, workspace: Path) -> None:
+        named = os.environ.get(VARIABLE, "")
+        home = Path(named) if Path(named).is_absolute() else Path.home() / ".local" / "state"
+        self._workspace = workspace.resolve()
+        self.folder = home / "longfat" / "studio" / workspace_id(self._workspace)
+        self._lock: int | None = None
+
+    def __enter__(self) -> WorkspaceState:
+        """Take the folder; it is made if it is not there.
+
+        Raises:
+            HostError: another studio has it, or it cannot be made or is not ours alone.
+        """
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            about = self.folder.lstat()
+            if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.getuid():
+                raise HostError(f"{self.folder}: it is not a folder of yours")
+            self.folder.chmod(0o700)
+            self._lock = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise HostError(
+                f"{self.folder}: the studio's state cannot be kept there: {error.strerror}",
+                hint=f"set {VARIABLE} to a folder of yours",
+            ) from None
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._let_go()
+            url = self._running().get("url")
+            there = f": {url}" if isinstance(url, str) else ""
+            raise HostError(
+                f"a studio of {self._workspace} runs already{there}",
+                hint="open that one, or end it first; another --workspace has a studio of its own",
+            ) from None
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Let go of the folder."""
+        self._let_go()
+
+    def token(self, *, anew: bool) -> str:
+        """Return the token of this workspace: that of the last time, if it is safe.
+
+        It is safe in a file of ours that nobody else may read.
+
+        Args:
+            anew: draw another one in any case.
+
+        Raises:
+            HostError: a new one cannot be kept.
+        """
+        if not anew and (found := self._own(_TOKEN)) and len(found) >= _SHORTEST_TOKEN:
+            return found
+        token = secrets.token_urlsafe(32)
+        self._write(_TOKEN, token)
+        return token
+
+    def forget_token(self) -> None:
+        """Remove the token: the next studio draws another one."""
+        with contextlib.suppress(FileNotFoundError):
+            (self.folder / _TOKEN).unlink()
+
+    @property
+    def last_port(self) -> int | None:
+        """Where the last studio of this workspace has listened; None if that is not known."""
+        port = self._running().get("port")
+        return port if isinstance(port, int) and 0 < port < 2**16 else None
+
+    def note_running(self, *, url: str, port: int) -> None:
+        """Note where the studio is, for who starts a second one, and for the next time."""
+        self._write(_RUNNING, json.dumps({"url": url, "port": port}))
+
+    def _running(self) -> dict[str, object]:
+        try:
+            found = json.loads(self._own(_RUNNING) or "{}")
+        except (ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _own(self, name: str) -> str | None:
+        """Return what stands in a file of ours that nobody else may read or write; else None."""
+        try:
+            file = os.open(self.folder / name, _READ)
+        except OSError:
+            return None
+        with os.fdopen(file, "rb") as stream:
+            about = os.fstat(file)
+            if not stat.S_ISREG(about.st_mode) or about.st_uid != os.getuid():
+                return None
+            if about.st_mode & _OURS_ALONE:
+                return None
+            return stream.read(_LARGEST_FILE).decode("ascii", "replace").strip()
+
+    def _write(self, name: str, text: str) -> None:
+        place = self.folder / name
+        hidden = self.folder / f".{name}.{secrets.token_hex(4)}"
+        try:
+            with os.fdopen(os.open(hidden, _NEW, 0o600), "w") as file:
+                file.write(text)
+            hidden.replace(place)
+        except OSError as error:
+            raise HostError(f"{place}: cannot be written: {error.strerror}") from None
+
+    def _let_go(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
