@@ -1,4 +1,4 @@
-"""The token of the last time opens the studio once more, where that is safe; and one has it alone."""
+"""The token of the last time opens the studio once more, where that is safe."""
 
 from __future__ import annotations
 

@@ -1,21 +1,55 @@
-"""A run of the workspace as the studio's charts show a live one.
+"""A run of the workspace as the studio's charts and its timeline show a live one.
 
-A live run keeps what its charts showed (`longfat.studio.live.kept_run`).
+A live run keeps what its charts showed (`longfat.studio.live.kept_run`). For any other run it is
+read from what its flows and probes gave: throughput, RTT, window and retransmissions of flows,
+queues and drops where a queue probe looked, and what interfaces sent where a rate or a queue
+probe did. Rates of links are those of the network and of the events that changed them; what
+set-up lines say is not known here.
 """
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from longfat.common.decoding import parse_json
+from longfat.common.extras import lazy
 from longfat.errors import InputError
-from longfat.studio.live.kept_run import RECORDING
+from longfat.model.events import LinkChange
+from longfat.model.probes import Queue, Rate
+from longfat.model.probes.queue import the_queue
+from longfat.model.units import format_quantity
+from longfat.output.report.curves import RunCurves
+from longfat.output.watch.plan import queue_limits
+from longfat.studio.live.kept_run import RECORDING, RECORDING_SERIES
+from longfat.studio.live.series import SeriesInfo, SeriesSet, info_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import pyarrow as pa
+
+    from longfat.execution.runs import Run
     from longfat.studio.workspace import Workspace
 
+pc = lazy("pyarrow.compute")
+
 _LARGEST_RECORDING = 16 * 1024**2
+_LARGEST_SERIES = 256 * 1024**2
 _FIELDS = {"flows": list, "series": list, "marks": list, "levels": list, "left_out": list}
+
+# Of a run's curves: the quantity of the live series, and its unit.
+_QUANTITIES = {
+    "throughput": ("throughput_bps", "bit/s"),
+    "rtt": ("rtt_s", "s"),
+    "cwnd": ("cwnd_bytes", "bytes"),
+    "retransmits": ("retransmits", "packets"),
+    "queue": ("backlog_bytes", "bytes"),
+}
+# A line that has no value for so many intervals has a gap.
+_GAP_INTERVALS = 5
 
 
 def kept_recording(workspace: Workspace, path: str) -> dict[str, Any]:
@@ -36,3 +70,188 @@ def kept_recording(workspace: Workspace, path: str) -> dict[str, Any]:
     ):
         raise InputError(f"{where}: it is not what the studio wrote")
     return data
+
+
+def kept_series(workspace: Workspace, path: str) -> bytes:
+    """Return the lines of a live run, as a binary message; see `kept_recording`."""
+    return workspace.read(f"{path}/{RECORDING_SERIES}", most_bytes=_LARGEST_SERIES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecording:
+    """A run as a recording.
+
+    Attributes:
+        run: the run.
+        all: its series.
+    """
+
+    run: Run
+    all: SeriesSet = field(default_factory=SeriesSet)
+
+    def series(self) -> bytes:
+        """Return the lines as a binary message."""
+        self.all.news(recording=1)
+        return self.all.whole(recording=1)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as `Recording` of the page's `api/types.ts`."""
+        run = self.run
+        # The traffic's start is not known in time since boot: times count from it.
+        end_s = max((one.end_s for one in run.flow_times.values()), default=0.0)
+        return {
+            "number": 1,
+            "case": run.name,
+            "start_s": 0.0,
+            "end_s": end_s,
+            "flows": list(self._flows()),
+            "series": [info_json(info) for info in self.all.infos],
+            "marks": [
+                {"kind": "event", "text": time.words, "at_s": time.at_s} for time in run.event_times
+            ],
+            "levels": [],
+            "differences": [],
+        }
+
+    def _flows(self) -> Iterator[dict[str, Any]]:
+        for flow in self.run.case.flows:
+            known = {
+                metric.name: self.run.metrics[f"{flow.name}.{metric.name}"]
+                for metric in flow.metrics
+                if f"{flow.name}.{metric.name}" in self.run.metrics
+            }
+            time = self.run.flow_times[flow.name]
+            yield {
+                "name": flow.name,
+                "tool": flow.tool,
+                "source": flow.source,
+                "target": flow.target,
+                "state": "done",
+                "started_s": time.start_s,
+                "ended_s": time.end_s,
+                "command": flow.summary(),
+                "words": "",
+                "metrics": known,
+                "told": [
+                    {
+                        "name": metric.name,
+                        "label": metric.title,
+                        "text": format_quantity(known[metric.name], metric.unit),
+                    }
+                    for metric in flow.metrics
+                    if metric.name in known
+                ],
+                "advice": None,
+            }
+
+
+def run_recording(run: Run) -> RunRecording:
+    """Return a run as a recording.
+
+    Args:
+        run: the run, as `longfat run` has kept it.
+
+    Raises:
+        InputError: a file of it is missing or broken.
+    """
+    found = RunRecording(run=run)
+    curves = RunCurves(run)
+    limits = queue_limits(run.case)
+    for metric, (quantity, unit) in _QUANTITIES.items():
+        for curve in curves.curves(metric):
+            limit = limits.get(curve.name) if metric == "queue" else None
+            info = _info(curve.kind, curve.name, quantity, unit, limit=limit)
+            times, values = curve.line.times_s.tolist(), curve.line.values.tolist()
+            _add(found.all, info, zip(times, values, strict=True))
+    _add_probes(found.all, run)
+    for name, points in _limits(run).items():
+        _add(found.all, _info("rate", name, "limit_bps", "bit/s"), points, gaps=False)
+    return found
+
+
+def _add_probes(series: SeriesSet, run: Run) -> None:
+    """Add drops, and what interfaces sent."""
+    sent: dict[str, list[tuple[float, float]]] = {}
+    for queue in run.case.probes_of(Queue):
+        table = run.series(queue.name)
+        roots = table.filter(pc.equal(table["parent"].cast("string"), "root"))
+        for name in queue.of:
+            sent.setdefault(name, list(_column(_at(roots, name), "sent_bytes")))
+            rows = _at(the_queue(table), name)
+            drops = list(_column(rows, "drops"))
+            first = drops[0][1] if drops else 0.0
+            info = _info("queue", name, "drops", "packets")
+            _add(series, info, ((time_s, max(0.0, one - first)) for time_s, one in drops))
+    for rate in run.case.probes_of(Rate):
+        for name in rate.of:
+            sent[name] = list(_column(_at(run.series(rate.name), name), "tx_bytes"))
+    for name, counted in sent.items():
+        info = _info("rate", name, "tx_bps", "bit/s")
+        pairs = pairwise(counted)
+        _add(
+            series,
+            info,
+            ((b[0], max(0.0, b[1] - a[1]) * 8 / (b[0] - a[0])) for a, b in pairs if b[0] > a[0]),
+        )
+
+
+def _at(table: pa.Table, interface: str) -> pa.Table:
+    return table.filter(pc.equal(table["interface"].cast("string"), interface))
+
+
+def _column(table: pa.Table, name: str) -> Iterator[tuple[float, float]]:
+    pairs = zip(table["time_s"].to_pylist(), table[name].to_pylist(), strict=True)
+    return ((time, float(value)) for time, value in pairs if value is not None)
+
+
+def _limits(run: Run) -> dict[str, list[tuple[float, float]]]:
+    """Return the rates of links at their interfaces, and since when each holds."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    network = run.case.network
+    for link, (a, b) in zip(network.links, network.interfaces(), strict=True):
+        for name, way in ((a, link.a_to_b), (b, link.b_to_a)):
+            if way.rate_bps is not None:
+                found[name] = [(0.0, way.rate_bps)]
+    for time in run.event_times:
+        event = run.case.events[time.event]
+        if not isinstance(event, LinkChange):
+            continue
+        for index in event.links(network):
+            ends, link = network.interfaces()[index], network.links[index]
+            ways = (event.a_to_b, event.b_to_a)
+            for name, change in zip(
+                ends, ways if link.a == event.a else reversed(ways), strict=True
+            ):
+                if "rate_bps" in change.values:
+                    rate_bps = change.values["rate_bps"]
+                    value = math.nan if rate_bps is None else rate_bps
+                    found.setdefault(name, []).append((time.at_s, value))
+    return found
+
+
+def _add(
+    series: SeriesSet,
+    info: SeriesInfo,
+    points: Iterable[tuple[float, float]],
+    *,
+    gaps: bool = True,
+) -> None:
+    """Add a line, which breaks off where nothing is known for a while, and at its end."""
+    known = [point for point in points if math.isfinite(point[0])]
+    steps = sorted(b[0] - a[0] for a, b in pairwise(known))
+    usual_s = steps[len(steps) // 2] if steps else 0.0
+    last_s = -math.inf
+    for time_s, value in known:
+        if gaps and usual_s > 0 and time_s - last_s > _GAP_INTERVALS * usual_s > 0:
+            series.add(info, min(last_s + usual_s, time_s), math.nan)
+        series.add(info, time_s, value)
+        last_s = time_s
+
+
+def _info(
+    kind: str, of: str, quantity: str, unit: str, *, limit: float | None = None
+) -> SeriesInfo:
+    key = f"{kind}:{of}:{quantity}"
+    return SeriesInfo(
+        key=key, kind=kind, of=of, quantity=quantity, unit=unit, label=of, limit=limit
+    )

@@ -15,9 +15,10 @@ from longfat.errors import InputError
 from longfat.output.report.record import PAGE, PAPER
 from longfat.studio.advice import advice_of
 from longfat.studio.http_error import Refusal
+from longfat.studio.live.kept_run import RECORDING
 from longfat.studio.panels import panels_of
 from longfat.studio.requests import asked_language, asked_name, asked_names
-from longfat.studio.run_recording import kept_recording
+from longfat.studio.run_recording import kept_recording, kept_series, run_recording
 from longfat.studio.saved_runs import KeptRuns, load_kept
 from longfat.studio.share import case_order, shared_page
 from longfat.study import STUDY_FILE
@@ -26,6 +27,7 @@ from longfat.study.formats.write import study_text
 
 if TYPE_CHECKING:
     import threading
+    from collections.abc import Callable
 
     from starlette.requests import Request
 
@@ -97,8 +99,20 @@ def run_routes(workspace: Workspace, *, drawing: threading.Lock) -> list[BaseRou
         (path, *_) = asked_names(request, "run")
         return JSONResponse(await run_in_threadpool(_as_study, workspace, path))
 
+    async def recording(request: Request) -> Response:
+        (path, *_) = asked_names(request, "run")
+        return JSONResponse(await run_in_threadpool(lambda: _recording(workspace, path)[0]))
+
+    async def recording_series(request: Request) -> Response:
+        (path, *_) = asked_names(request, "run")
+        _, series = await run_in_threadpool(_recording, workspace, path)
+        content = await run_in_threadpool(series)
+        return Response(content, media_type="application/octet-stream")
+
     return [
         Route("/api/runs", listed, methods=["GET"]),
+        Route("/api/recording", recording, methods=["GET"]),
+        Route("/api/recording-series", recording_series, methods=["GET"]),
         Route("/api/run-study", study, methods=["GET"]),
         Route("/api/panels", panels, methods=["GET"]),
         Route("/api/diagnosis", diagnosis, methods=["GET"]),
@@ -140,6 +154,18 @@ def _as_study(workspace: Workspace, path: str) -> dict[str, Any]:
             text = study_text(title=title, case=run.case)
     name = f"{run.folder.parent.name.removesuffix('-live')} {run.name}"
     return {"name": name, "path": None, "lab": None, "text": text, "warnings": warnings}
+
+
+def _recording(workspace: Workspace, path: str) -> tuple[dict[str, Any], Callable[[], bytes]]:
+    """Return a run as `Recording` of the page's `api/types.ts`, and what returns its series."""
+    with workspace.told_below():
+        run = load_kept(workspace, path)
+        if RECORDING in run.files:
+            return {**kept_recording(workspace, path), "kept": path}, lambda: kept_series(
+                workspace, path
+            )
+        found = run_recording(run)
+        return {**found.to_json(), "kept": path}, found.series
 
 
 def _diagnoses(workspace: Workspace, path: str) -> list[dict[str, Any]]:

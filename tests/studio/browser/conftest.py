@@ -29,10 +29,10 @@ class Studio:
         workspace: its folder.
     """
 
-    def __init__(self, workspace: Path, *arguments: str) -> None:
+    def __init__(self, workspace: Path, *arguments: str, port: str = "0") -> None:
         self.workspace = workspace
         self._process = subprocess.Popen(
-            [LONGFAT, "studio", "--no-browser", "--port", "0", *arguments],
+            [LONGFAT, "studio", "--no-browser", "--port", port, *arguments],
             cwd=workspace,
             stderr=subprocess.PIPE,
             text=True,

@@ -20,6 +20,9 @@ export class ApiError extends Error {
   }
 }
 
+/** Browsers let go of more than 64 KiB when a page goes. */
+const KEEPALIVE_BYTES = 30_000;
+
 export function getJson<T>(path: string): Promise<T> {
   return ask<T>("GET", path);
 }
@@ -32,8 +35,29 @@ export function putJson<T>(path: string, body: unknown): Promise<T> {
   return ask<T>("PUT", path, body);
 }
 
+/**
+ * The bytes of an answer.
+ *
+ * @throws ApiError where the server refuses, or cannot be reached.
+ */
+export async function getBytes(path: string): Promise<ArrayBuffer> {
+  const headers: Record<string, string> = workspace === null ? {} : { "X-Longfat-Workspace": workspace };
+  const answer = await fetch(path, { credentials: "same-origin", headers }).catch(() => {
+    throw new ApiError("The server does not answer. Is `longfat studio` still running?", { status: 0 });
+  });
+  if (!answer.ok) throw refusal(answer.status, await answer.text());
+  return answer.arrayBuffer();
+}
+
 export function deleteJson<T = null>(path: string): Promise<T> {
   return ask<T>("DELETE", path);
+}
+
+let workspace: string | null = null;
+
+/** Says with each request from now on which workspace this page is of: another one's studio may have come to answer. */
+export function setWorkspace(id: string): void {
+  workspace = id;
 }
 
 /** The address of a WebSocket on the server that gave this page. */
@@ -48,10 +72,13 @@ export function wordsOf(error: unknown): string {
 }
 
 async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const request: RequestInit = { method, credentials: "same-origin" };
+  const headers: Record<string, string> = workspace === null ? {} : { "X-Longfat-Workspace": workspace };
+  const request: RequestInit = { method, credentials: "same-origin", headers };
   if (body !== undefined) {
-    request.headers = { "Content-Type": "application/json" };
+    headers["Content-Type"] = "application/json";
     request.body = JSON.stringify(body);
+    // What is small is sent even where the page goes meanwhile.
+    request.keepalive = method === "PUT" && request.body.length < KEEPALIVE_BYTES;
   }
   let answer: Response;
   try {

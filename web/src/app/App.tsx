@@ -13,7 +13,9 @@ import { LabsPage } from "../labs/LabsPage";
 import { ClockBar } from "../live/ClockBar";
 import { Dock } from "../live/Dock";
 import { RunsPage } from "../runs/RunsPage";
+import { Timeline } from "../timeline/Timeline";
 import { Notices } from "./Notices";
+import { ServerBanner } from "./ServerBanner";
 import { RightPanel } from "./RightPanel";
 import { useTheme } from "./theme";
 import { TopBar } from "./TopBar";
@@ -46,6 +48,7 @@ export function App() {
       }}
     >
       <TopBar />
+      <ServerBanner />
       {view === "labs" && (
         <main className="page">
           <LabsPage />
@@ -75,6 +78,7 @@ export function App() {
               <h1 className="unseen">{current.name}</h1>
               <ClockBar document={current} />
               <Canvas document={current} />
+              <Timeline document={current} />
               <Dock document={current} />
             </main>
             <RightPanel document={current} />

@@ -21,7 +21,7 @@ export function TopBar() {
       <span className="brand">
         longfat <span>studio</span>
       </span>
-      <MenuButton label="File" items={fileItems(current?.id ?? null)}>
+      <MenuButton label="File" items={fileItems(current?.id ?? null, current?.imported != null)}>
         File
       </MenuButton>
       <button
@@ -76,18 +76,20 @@ export function TopBar() {
   );
 }
 
-function fileItems(id: string | null): MenuItem[] {
+function fileItems(id: string | null, isImported: boolean): MenuItem[] {
   const openDialog = useDialogs.getState().open;
   const none = id === null;
   const of = (act: (id: string) => void) => () => id !== null && act(id);
   return [
     { label: "New", act: () => useDocuments.getState().openNew() },
     { label: "Open…", keys: "Ctrl+O", act: () => openDialog({ kind: "open" }) },
+    { label: "Closed networks…", act: () => openDialog({ kind: "closed" }) },
     { label: "Save", keys: "Ctrl+S", disabled: none, separated: true, act: of(save) },
     { label: "Save as…", keys: "Ctrl+Shift+S", disabled: none, act: of((documentId) => openDialog({ kind: "save-as", documentId })) },
     { label: "Export as YAML", disabled: none, separated: true, act: of((documentId) => exportAs(documentId, ".yaml")) },
     { label: "Export as MiniEdit .mn", disabled: none, act: of((documentId) => exportAs(documentId, ".mn")) },
     { label: "Export as Mininet Python", disabled: none, act: of((documentId) => exportAs(documentId, ".py")) },
     { label: "Import .mn or Mininet Python…", act: () => openDialog({ kind: "open" }) },
+    { label: "Import report…", disabled: !isImported, act: of((documentId) => openDialog({ kind: "import-report", documentId })) },
   ];
 }

@@ -1,7 +1,8 @@
 /** What the page does once, when it is loaded. */
 
 import { attempt } from "../files/actions";
-import { useDocuments } from "../documents/store";
+import { beginDrafts } from "../documents/drafts";
+import { closeTaken, showLast, useDocuments } from "../documents/store";
 import { useServer } from "./server";
 
 /** Opens what the address names, and takes that out of the address again: a reload keeps the tabs. */
@@ -13,7 +14,10 @@ export async function start(): Promise<void> {
   url.searchParams.delete("open");
   url.searchParams.delete("lab");
   window.history.replaceState(null, "", url);
-  const { openFile, openLab, openNew } = useDocuments.getState();
+  const { openFile, openLab, openNew, take } = useDocuments.getState();
+  const has = (id: string) => useDocuments.getState().documents.some((one) => one.id === id);
+  await attempt("What was drawn before could not be read.", () => beginDrafts({ take, close: closeTaken, has }));
+  showLast();
   if (path !== null) await attempt(`${path} could not be opened.`, () => openFile(path));
   if (lab !== null) await attempt(`The lab ${lab} could not be opened.`, () => openLab(lab));
   const { documents } = useDocuments.getState();

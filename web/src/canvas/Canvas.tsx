@@ -17,7 +17,8 @@ import { drawingOf } from "../documents/useDrawing";
 import { problemsAt } from "../properties/problems";
 import { looksOf, type Look } from "../charts/looks";
 import { useActivity } from "../live/activity";
-import { useLive } from "../live/store";
+import { shownOf, useLive } from "../live/store";
+import { MomentCard } from "../timeline/MomentCard";
 import { ActivityFeed } from "./activityFeed";
 import { connect, drawFlow, placeNode, rename } from "./commands";
 import { CanvasBar } from "./CanvasBar";
@@ -58,7 +59,7 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
   const flow = useReactFlow();
   const frame = useRef<HTMLDivElement>(null);
   const [feed] = useState(() => new ActivityFeed());
-  const flowLooks = useFlowLooks(document.sessionId);
+  const flowLooks = useFlowLooks(shownOf(document));
   const drawing = drawingOf(document);
   const tool = useUi((state) => state.tool);
   const selection = useUi((state) => state.selection);
@@ -151,7 +152,7 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
 
   return (
     <CanvasState.Provider value={context}>
-      <Activity sessionId={document.sessionId} feed={feed} />
+      <Activity sessionId={shownOf(document)} feed={feed} />
       <div
         ref={frame}
         className={`canvas canvas-${tool}`}
@@ -239,6 +240,7 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
         </ReactFlow>
         {drawing.nodes.length === 0 && <EmptyCanvas />}
         <ToolHint tool={tool} pending={pending} />
+        <MomentCard sessionId={shownOf(document)} />
         <CanvasBar documentId={id} fit={() => fit()} />
         {menu !== null && (
           <ContextMenu documentId={id} menu={menu} close={() => setMenu(null)} rename={setEditing} begin={begin} fit={() => fit()} />

@@ -32,7 +32,7 @@ interface LegendProps {
 }
 
 export function Legend({ panel, book, view, going }: LegendProps) {
-  const hover = useStore(view.store, (state) => state.hover);
+  const hover = useStore(view.store, (state) => state.hover ?? state.at);
   const hidden = useStore(view.store, (state) => state.hidden);
   useRevision(book);
   const all = legendRows(panel, book, hover);

@@ -35,6 +35,7 @@ export class LivePlot {
   /** How many samples of a line are known to be 0; null where one was more. */
   private readonly zeros = new Map<LineSpec, number | null>();
   private readonly bad: string;
+  private readonly accent: string;
   private readonly dim: string;
   private readonly ground: string;
   private readonly marks: Record<Mark["kind"], string>;
@@ -51,6 +52,7 @@ export class LivePlot {
   ) {
     this.limit = Math.max(0, ...panel.lines.map((line) => line.limit ?? 0));
     this.bad = resolveColour(element, "var(--bad)");
+    this.accent = resolveColour(element, "var(--accent)");
     this.dim = resolveColour(element, "var(--fg-dim)");
     this.ground = resolveColour(element, "var(--bg)");
     this.marks = {
@@ -169,6 +171,8 @@ export class LivePlot {
     for (const { kind, at_s } of marks) {
       strokeRule(plot, "x", at_s + origin_s, { colour: this.marks[kind], width: 1, dash: [3, 3] });
     }
+    const { at } = this.view.store.getState();
+    if (at !== null) strokeRule(plot, "x", at + origin_s, { colour: this.accent, width: 2, dash: [] });
     for (const key of dropKeys) {
       if (!hidden.has(key.split(":")[1] ?? "")) this.drawDrops(plot, latest, key);
     }

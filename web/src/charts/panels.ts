@@ -71,7 +71,7 @@ export function panelsOf(recordings: readonly Recording[], earlier: ReadonlySet<
   const panels = new Map<string, PanelSpec>();
   for (const recording of shown) {
     for (const info of recording.series) {
-      if (info.quantity === "drops") continue;
+      if (info.quantity === "drops" || info.quantity === "limit_bps") continue;
       const panel = panels.get(info.quantity) ?? newPanel(info, latest);
       panels.set(info.quantity, panel);
       const isInterface = info.kind === "queue" || info.kind === "rate";

@@ -12,6 +12,8 @@ export interface ChartState {
   follow_s: number | null;
   /** The time below the cursor, in seconds since Run. */
   hover: number | null;
+  /** The moment that the timeline shows, likewise; null for the end, as it comes. */
+  at: number | null;
   /** Flows and interfaces that are not shown. */
   hidden: ReadonlySet<string>;
   /** Earlier recordings that lie behind the latest. */
@@ -41,6 +43,7 @@ export function chartViewOf(book: SeriesBook): ChartView {
     zoom: null,
     follow_s: null,
     hover: null,
+    at: null,
     hidden: new Set<string>(),
     earlier: new Set<number>(),
     switched: new Set<string>(),

@@ -1,6 +1,6 @@
 /** A network that is drawn: the text of a study is the truth, the canvas shows and edits it. */
 
-import type { CheckResult, CheckedStudy } from "../api/types";
+import type { CheckResult, CheckedStudy, ImportReport } from "../api/types";
 
 export interface StudyDocument {
   /** Made by the page; stays the same while the tab is open, and over a reload. */
@@ -11,7 +11,8 @@ export interface StudyDocument {
   text: string;
   /** What is in the file. */
   savedText: string;
-  warnings: string[];
+  /** What was told when it was imported; null where it was not. */
+  imported: ImportReport | null;
   /** What the server said of `text`; null until it has. */
   check: CheckResult | null;
   /** The last check without problems. */
@@ -20,6 +21,8 @@ export interface StudyDocument {
   chosenCase: string | null;
   /** The live session that plays it. */
   sessionId: string | null;
+  /** The run whose charts are shown where there is no session: its directory below the workspace. */
+  shownRun: string | null;
 }
 
 export interface DocumentsState {

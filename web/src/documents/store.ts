@@ -2,14 +2,14 @@
 
 import { create } from "zustand";
 import { getJson, postJson, putJson, wordsOf } from "../api/client";
-import type { CheckResult, OpenedDocument } from "../api/types";
+import type { CheckResult, Draft, OpenedDocument } from "../api/types";
 import { useNotices } from "../app/notices";
 import { makeChecker } from "./check";
+import { documentOf, historyOf, noteDocuments, noteStep, workspaceId } from "./drafts";
 import type { History } from "./history";
 import { NO_HISTORY, remember, stepBack, stepForward } from "./history";
 import type { DocumentsState, StudyDocument } from "./model";
 import { isNewStudyText, newStudyText } from "./edits/study";
-import { keep, readKept } from "./persist";
 import { drawingOf } from "./useDrawing";
 
 interface Store extends DocumentsState {
@@ -18,6 +18,10 @@ interface Store extends DocumentsState {
   shown: number;
   /** A run of the workspace as a study; resolves to the document's id. */
   openRun: (path: string) => Promise<string>;
+  /** A draft as the server has it: opened, or changed by another tab. */
+  take: (draft: Draft) => void;
+  /** The charts of a run of the workspace are shown with it. */
+  showRun: (id: string, path: string | null) => void;
   /** A text that the browser read itself, from disk or from a drop. */
   openText: (name: string, text: string) => Promise<void>;
   /** Raises ApiError: with status 409 where the file has changed on disk meanwhile. */
@@ -48,18 +52,19 @@ export const useDocuments = create<Store>()((set, get) => {
       lab,
       text,
       savedText: unsaved ? "" : text,
-      warnings,
+      imported: warnings.length === 0 ? null : { source: opened.name, at_s: Math.round(Date.now() / 1000), messages: warnings },
       check: null,
       lastGood: null,
       chosenCase: null,
       sessionId: null,
+      shownRun: null,
     };
     // An empty page that nobody has drawn on makes room.
     const stay = get().documents.filter((one) => !(one.id === get().currentId && isUntouched(one)));
     set({ documents: [...(isUntouched(document) ? get().documents : stay), document] });
     show(document.id);
     checker.ask(document, text);
-    for (const warning of warnings) useNotices.getState().tell("warning", warning);
+    if (warnings.length > 0) tellImport(warnings);
     return document.id;
   }
 
@@ -70,19 +75,18 @@ export const useDocuments = create<Store>()((set, get) => {
     if (document) checker.ask(document, text);
   }
 
-  function goBy(id: string, step: typeof stepBack): void {
+  function goBy(id: string, step: typeof stepBack, noted: { undo: true } | { redo: true }): void {
     const document = get().documents.find((one) => one.id === id);
     const gone = document && step(get().histories[id] ?? NO_HISTORY, document.text);
     if (!gone) return;
+    noteStep(id, noted);
     set((state) => ({ histories: { ...state.histories, [id]: gone.history } }));
     place(id, gone.text);
   }
 
-  const kept = readKept();
-  for (const document of kept.documents) checker.ask(document, document.text);
-
   return {
-    ...kept,
+    documents: [],
+    currentId: null,
     histories: {},
     shown: 0,
     select: show,
@@ -119,12 +123,28 @@ export const useDocuments = create<Store>()((set, get) => {
     setText(id, text, { joins = false } = {}) {
       const document = get().documents.find((one) => one.id === id);
       if (document === undefined || document.text === text) return;
-      const history = remember(get().histories[id] ?? NO_HISTORY, document.text, joins, Date.now());
+      const before = get().histories[id] ?? NO_HISTORY;
+      const history = remember(before, document.text, joins, Date.now());
+      noteStep(id, { set: text, step: history.undo !== before.undo });
       set((state) => ({ histories: { ...state.histories, [id]: history } }));
       place(id, text);
     },
-    undo: (id) => goBy(id, stepBack),
-    redo: (id) => goBy(id, stepForward),
+    undo: (id) => goBy(id, stepBack, { undo: true }),
+    redo: (id) => goBy(id, stepForward, { redo: true }),
+    take(draft) {
+      taking = true;
+      const { documents, histories } = get();
+      const known = documents.find((one) => one.id === draft.id);
+      const { check, lastGood } = known?.text === draft.text ? known : { check: null, lastGood: known?.lastGood ?? null };
+      const document = { ...documentOf(draft), check, lastGood };
+      set({
+        documents: known === undefined ? [...documents, document] : documents.map((one) => (one === known ? document : one)),
+        histories: { ...histories, [draft.id]: historyOf(draft) },
+      });
+      taking = false;
+      if (check === null) checker.ask(document, document.text);
+    },
+    showRun: (id, shownRun) => update(id, (document) => ({ ...document, shownRun })),
     chooseCase: (id, chosenCase) => update(id, (document) => ({ ...document, chosenCase })),
     setSession: (id, sessionId) => update(id, (document) => ({ ...document, sessionId })),
     async save(id, path, { force = false } = {}) {
@@ -143,18 +163,54 @@ export const useDocuments = create<Store>()((set, get) => {
   };
 });
 
-// Texts are kept a moment after they change: not at every key.
-let pending: ReturnType<typeof setTimeout> | undefined;
-function keepNow(): void {
-  clearTimeout(pending);
-  pending = undefined;
-  keep(useDocuments.getState());
-}
+/** What another tab did is not sent back. */
+let taking = false;
+
 useDocuments.subscribe((state, old) => {
-  if (state.documents === old.documents && state.currentId === old.currentId) return;
-  pending ??= setTimeout(keepNow, 300);
+  if (state.currentId !== old.currentId) keepCurrent(state.currentId);
+  if (taking || state.documents === old.documents) return;
+  noteDocuments(state.documents, old.documents, isUntouched);
 });
-if (typeof window !== "undefined") window.addEventListener("pagehide", keepNow);
+
+/** A tab was closed by another page. */
+export function closeTaken(id: string): void {
+  taking = true;
+  useDocuments.getState().close(id);
+  taking = false;
+}
+
+// Which tab is in front is this page's own, over a reload.
+function currentKey(): string {
+  return `longfat-studio-current-${workspaceId()}`;
+}
+
+function keepCurrent(id: string | null): void {
+  try {
+    if (id !== null) sessionStorage.setItem(currentKey(), id);
+  } catch {
+    // Without a store the first tab is in front after a reload.
+  }
+}
+
+/** Puts that tab in front which was so before a reload, else the last one. */
+export function showLast(): void {
+  const { documents, currentId } = useDocuments.getState();
+  if (currentId !== null || documents.length === 0) return;
+  let last: string | null = null;
+  try {
+    last = sessionStorage.getItem(currentKey());
+  } catch {
+    // As above.
+  }
+  const found = documents.find((one) => one.id === last) ?? documents.at(-1);
+  useDocuments.setState({ currentId: found?.id ?? null });
+}
+
+function tellImport(warnings: readonly string[]): void {
+  const { tell } = useNotices.getState();
+  const [first = "", ...more] = warnings;
+  tell("warning", more.length === 0 ? first : `${first} And ${more.length} more: File, Import report.`);
+}
 
 export function useCurrentDocument(): StudyDocument | null {
   return useDocuments((state) => state.documents.find((one) => one.id === state.currentId) ?? null);

@@ -3,7 +3,9 @@
 import { Dialog } from "../app/Dialog";
 import { KeysDialog } from "../app/KeysDialog";
 import { useDocuments } from "../documents/store";
+import { ClosedDialog } from "./ClosedDialog";
 import { useDialogs } from "./dialogs";
+import { ImportReportDialog } from "./ImportReportDialog";
 import { OpenDialog } from "./OpenDialog";
 import { SaveAsDialog } from "./SaveAsDialog";
 
@@ -15,6 +17,12 @@ export function Dialogs() {
       return <OpenDialog close={close} />;
     case "keys":
       return <KeysDialog close={close} />;
+    case "closed":
+      return <ClosedDialog close={close} />;
+    case "import-report": {
+      const imported = documents.find((one) => one.id === dialog.documentId)?.imported ?? null;
+      return imported === null ? null : <ImportReportDialog report={imported} close={close} />;
+    }
     case "save-as": {
       const document = documents.find((one) => one.id === dialog.documentId);
       if (document === undefined) return null;

@@ -81,7 +81,7 @@ export function closeTab(id: string): void {
   useDialogs.getState().open({
     kind: "confirm",
     title: `Save ${document.name} before it is closed?`,
-    text: `It has changes that are in no file yet.${runs ? " Its session ends with it: machine, terminals and charts." : ""}`,
+    text: `It has changes that are in no file yet; closed, it stays under File, Closed networks.${runs ? " Its session ends with it, machine and terminals; its runs are kept in Runs." : ""}`,
     choices: [
       { label: "Save", main: true, act: () => save(id, close) },
       { label: "Close without saving", act: close },

@@ -5,6 +5,8 @@ import { create } from "zustand";
 export type OpenDialog =
   | { kind: "open" }
   | { kind: "keys" }
+  | { kind: "closed" }
+  | { kind: "import-report"; documentId: string }
   | { kind: "save-as"; documentId: string; then?: () => void }
   | { kind: "confirm"; title: string; text: string; choices: { label: string; main?: boolean; act: () => void }[] };
 

@@ -13,7 +13,8 @@ import { TerminalsTab } from "../terminals/TerminalsTab";
 import { LEAST_SHARE, MOST_SHARE, useDock, type DockTab } from "./dockStore";
 import { FlowsTab } from "./FlowsTab";
 import { MessagesTab } from "./MessagesTab";
-import { useSession } from "./store";
+import { useShownRun } from "./shownRun";
+import { shownOf, useSession } from "./store";
 import { tabKeys } from "./tabKeys";
 import "./dock.css";
 
@@ -26,7 +27,8 @@ const TABS: { tab: DockTab; label: string }[] = [
 
 export function Dock({ document }: { document: StudyDocument }) {
   const { tab, share, folded, show, setFolded } = useDock();
-  const view = useSession(document.sessionId);
+  useShownRun(document);
+  const view = useSession(shownOf(document));
   const errors = view?.messages.filter((message) => message.level === "error").length ?? 0;
   const counts: Partial<Record<DockTab, number>> = {
     terminals: view?.terminals.filter((terminal) => terminal.status === null).length ?? 0,

@@ -2,6 +2,8 @@
 
 import { useEffect, useState } from "react";
 
+import { chartViewOf } from "../charts/view";
+import { activityAt } from "../timeline/moments";
 import { useLive } from "./store";
 import { latestOf, type SessionView } from "./view";
 
@@ -27,7 +29,8 @@ export function useActivity(sessionId: string | null): Activity {
   // Only this much of the view is listened to: the canvas is not drawn anew with each tick of the clock.
   const going = useLive((state) => {
     const view = sessionId === null ? undefined : state.sessions[sessionId];
-    return view !== undefined && view.link !== "ended" && view.clock !== null && view.clock.state !== "idle";
+    // What was recorded can be looked at afterwards.
+    return view !== undefined && (view.link === "ended" || (view.clock !== null && (view.clock.state !== "idle" || view.recordings.length > 0)));
   });
   const [activity, setActivity] = useState<Activity>(NOTHING);
 
@@ -43,7 +46,13 @@ export function useActivity(sessionId: string | null): Activity {
     };
     look();
     const timer = setInterval(look, EVERY_MS);
-    return () => clearInterval(timer);
+    // A slider that is dragged is followed at once.
+    const book = useLive.getState().sessions[sessionId]?.book;
+    const stop = book === undefined ? undefined : chartViewOf(book).store.subscribe((now, last) => now.at !== last.at && look());
+    return () => {
+      clearInterval(timer);
+      stop?.();
+    };
   }, [sessionId, going]);
 
   return activity;
@@ -53,6 +62,9 @@ export function useActivity(sessionId: string | null): Activity {
 export function activityOf(view: SessionView, nowMs: number): Activity {
   const recording = latestOf(view);
   if (recording === null) return NOTHING;
+  const { at } = chartViewOf(view.book).store.getState();
+  if (at !== null) return activityAt(recording, view.book, at);
+  if (view.link === "ended" || view.clock?.state === "idle") return NOTHING;
   const found = new Map<string, InterfaceActivity>();
   for (const { key, kind, of, quantity, limit } of recording.series) {
     if (kind !== "queue" && kind !== "rate") continue;

@@ -20,6 +20,12 @@ export function useFollowing(document: StudyDocument): void {
     if (sessionId !== null) useLive.getState().connect(sessionId);
   }, [sessionId]);
 
+  // What is shown when the session is over, also after a reload: the last run that was kept.
+  const kept = useLive((state) => (sessionId === null ? null : (state.sessions[sessionId]?.recordings.filter((one) => one.kept !== null).at(-1)?.kept ?? null)));
+  useEffect(() => {
+    if (kept !== null) useDocuments.getState().showRun(id, kept);
+  }, [id, kept]);
+
   useEffect(() => {
     if (sessionId === null || check === null || check.problems.length > 0) return undefined;
     const timer = setTimeout(() => tellText(id), PAUSE_MS);

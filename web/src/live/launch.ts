@@ -73,7 +73,10 @@ export function ensureSession(documentId: string, chosen?: string | null): Promi
   }
   const running = underWay.get(documentId);
   if (running !== undefined) return running;
-  if (document.sessionId !== null) useLive.getState().disconnect(document.sessionId);
+  if (document.sessionId !== null) {
+    useLive.getState().disconnect(document.sessionId);
+    useDocuments.getState().setSession(documentId, null);
+  }
   const made = makeSession(document, chosen === undefined ? caseOf({ ...document, sessionId: null }) : chosen);
   underWay.set(documentId, made);
   void made.catch(() => undefined).finally(() => underWay.delete(documentId));

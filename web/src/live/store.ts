@@ -63,6 +63,16 @@ export const useLive = create<LiveState>()((set, get) => ({
   },
 }));
 
+/** What a document shows: its session, or a run of the workspace where it has none. */
+export function shownOf({ sessionId, shownRun }: { sessionId: string | null; shownRun: string | null }): string | null {
+  return sessionId ?? (shownRun === null ? null : runId(shownRun));
+}
+
+/** What a run that is shown is called among the sessions. */
+export function runId(path: string): string {
+  return `run:${path}`;
+}
+
 /** The view of a session, or undefined where there is none. */
 export function useSession(id: string | null): SessionView | undefined {
   return useLive((state) => (id === null ? undefined : state.sessions[id]));
@@ -89,5 +99,5 @@ function openConnection(id: string, book: SeriesBook): Connection {
 
 /** The server was started anew, or the session was ended elsewhere. */
 function gone(view: SessionView): SessionView {
-  return { ...view, link: "ended", ended: view.ended ?? "The server does not know this session any more." };
+  return { ...view, link: "ended", ended: view.ended ?? "The studio was started anew, or the session was ended elsewhere." };
 }

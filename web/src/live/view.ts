@@ -48,6 +48,8 @@ export interface SessionView {
   runs: RunWish | null;
   /** Why the network has to be started anew before Run, until a person has answered. */
   restart: string[] | null;
+  /** The run of the workspace that it is; null for a session. */
+  run: string | null;
   /** Always the same object. */
   book: SeriesBook;
 }
@@ -69,6 +71,7 @@ export function newView(id: string, book: SeriesBook): SessionView {
     sent: null,
     runs: null,
     restart: null,
+    run: null,
     book,
   };
 }

@@ -7,7 +7,7 @@ import type { RunDiagnosis, RunEntry } from "../api/types";
 import { RunPanels } from "../charts/RunPanels";
 import { languageQuery } from "../labs/language";
 import { AdviceBox } from "../live/AdviceBox";
-import { openRunAsStudy, replayRun } from "./actions";
+import { openRunAsStudy, replayRun, watchRun } from "./actions";
 import { sideBySide } from "./filter";
 
 export function RunDetails({ runs }: { runs: readonly RunEntry[] }) {
@@ -70,6 +70,14 @@ function OfOne({ run }: { run: RunEntry }) {
         onClick={() => void openRunAsStudy(run.path)}
       >
         Open as study
+      </button>
+      <button
+        type="button"
+        className="small-button"
+        title="Its network with a line of time: what links, queues and flows did at each moment"
+        onClick={() => void watchRun(run.path)}
+      >
+        Timeline
       </button>
       <button
         type="button"

@@ -17,3 +17,14 @@ export async function replayRun(path: string): Promise<void> {
   const id = await openRunAsStudy(path);
   if (id !== null) await startRun(id);
 }
+
+/** With its charts, its flows and its line of time, as they were. */
+export async function watchRun(path: string): Promise<void> {
+  const shown = useDocuments.getState().documents.find((one) => one.shownRun === path && one.sessionId === null);
+  if (shown !== undefined) {
+    useDocuments.getState().select(shown.id);
+    return;
+  }
+  const id = await openRunAsStudy(path);
+  if (id !== null) useDocuments.getState().showRun(id, path);
+}

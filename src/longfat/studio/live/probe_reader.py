@@ -94,6 +94,7 @@ class ProbeReader:
         self._rates: dict[str, tuple[float, int]] = {}
         self.installed_bps: dict[str, float] = {}
         self.installed_s = 0.0
+        self._limits: dict[str, float | None] = {}
         self._counts: dict[tuple[str, str], tuple[int, int]] = {}
         self._resent: dict[str, dict[tuple[Any, ...], int]] = {}
         self._resent_before: dict[str, int] = {}
@@ -110,6 +111,7 @@ class ProbeReader:
         names = [name for pair in model.interfaces() for name in pair]
         self._every_s = MANY_EVERY_S if len(names) > MANY_INTERFACES else EVERY_S
         self._start_s = network.clock.now
+        self._limits.clear()  # each run tells them from its start
         kinds: dict[str, Any] = {
             "queue": names,
             "rate": names,
@@ -246,6 +248,11 @@ class ProbeReader:
                 of.setdefault(row["interface"], []).append(row)
             for name, qdiscs in of.items():
                 self._note_rate(name, [one["rate_bps"] for one in qdiscs], time_s=time_s)
+                limit_bps = self.installed_bps.get(name)
+                if name not in self._limits or self._limits[name] != limit_bps:
+                    self._limits[name] = limit_bps
+                    value = math.nan if limit_bps is None else limit_bps
+                    yield _info("rate", name, "limit_bps", "bit/s"), time_s, value
                 handle, *_ = handles = queue.waiting_handles(qdiscs)
                 (row,) = [one for one in qdiscs if one["handle"] == handle][:1]
                 # A shaper counts drops of the qdisc below it as its own, but no marks.

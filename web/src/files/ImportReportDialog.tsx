@@ -1,0 +1,25 @@
+/** What was told when a file of another format, or a run, was opened. */
+
+import type { ImportReport } from "../api/types";
+import { Dialog } from "../app/Dialog";
+
+export function ImportReportDialog({ report, close }: { report: ImportReport; close: () => void }) {
+  const { source, at_s, messages } = report;
+  return (
+    <Dialog title="Import report" close={close} wide>
+      <p>
+        {source} was opened on {new Date(at_s * 1000).toLocaleString()}. What of it is not as it was there:
+      </p>
+      <ol className="import-report" aria-label="Messages">
+        {messages.map((message, index) => (
+          <li key={index}>{message}</li>
+        ))}
+      </ol>
+      <div className="dialog-buttons">
+        <button type="button" className="main" onClick={close}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  );
+}

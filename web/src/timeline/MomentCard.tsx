@@ -1,0 +1,54 @@
+/** On the canvas: what each flow did at the moment that is shown. */
+
+import { useMemo } from "react";
+
+import { looksOf, styleOf } from "../charts/looks";
+import { Swatch } from "../charts/Swatch";
+import { tellClock, tellQuantity } from "../live/quantities";
+import { useSession } from "../live/store";
+import { latestOf, type SessionView } from "../live/view";
+import { downAt, flowsAt } from "./moments";
+import { useMoment } from "./player";
+
+export function MomentCard({ sessionId }: { sessionId: string | null }) {
+  const view = useSession(sessionId);
+  return view === undefined ? null : <Card view={view} />;
+}
+
+function Card({ view }: { view: SessionView }) {
+  const at = useMoment(view.book);
+  const recording = latestOf(view);
+  const looks = useMemo(() => looksOf(view.recordings), [view.recordings]);
+  if (at === null || recording === null) return null;
+  const flows = flowsAt(recording, view.book, at);
+  const down = [...downAt(recording, at)].filter((name, _, all) => !all.includes(name.split(" ").reverse().join(" ")) || name < name.split(" ").reverse().join(" "));
+  return (
+    <section className="moment" aria-label="The moment that is shown">
+      <table>
+        <caption>{tellClock(at + recording.start_s)}</caption>
+        <thead>
+          <tr>
+            <th>flow</th>
+            <th>throughput</th>
+            <th>RTT</th>
+            <th>window</th>
+          </tr>
+        </thead>
+        <tbody>
+          {flows.map(({ name, throughput_bps, rtt_s, cwnd_bytes }) => (
+            <tr key={name}>
+              <td>
+                <Swatch style={styleOf(looks.flow(name))} earlier={false} /> {name}
+              </td>
+              <td>{tellQuantity(throughput_bps, "bit/s")}</td>
+              <td>{tellQuantity(rtt_s, "s")}</td>
+              <td>{tellQuantity(cwnd_bytes, "bytes")}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {flows.length === 0 && <p>No flow has run yet.</p>}
+      {down.length > 0 && <p className="moment-down">down: {down.join(", ")}</p>}
+    </section>
+  );
+}

@@ -1,0 +1,34 @@
+/** The moment that is shown of a session's latest recording, and how it is played. */
+
+import { useStore } from "zustand";
+
+import { chartViewOf, type ChartView } from "../charts/view";
+import type { SeriesBook } from "../live/book";
+
+export const PACES = [
+  { pace: 0.1, label: "0.1x" },
+  { pace: 0.5, label: "0.5x" },
+  { pace: 1, label: "1x" },
+  { pace: 2, label: "2x" },
+  { pace: 5, label: "5x" },
+  { pace: 10, label: "10x" },
+  { pace: null, label: "max" },
+] as const;
+
+/** As fast as can be looked at: all of it in so many seconds. */
+const WHOLE_IN_S = 3;
+
+/** The moment that is shown, in seconds after Run; null for the end, as it comes. */
+export function useMoment(book: SeriesBook): number | null {
+  return useStore(chartViewOf(book).store, (state) => state.at);
+}
+
+export function showMoment(view: ChartView, at_s: number | null): void {
+  view.store.setState({ at: at_s });
+}
+
+/** Where playing has come to after some real time; at the end it stops. */
+export function advanced(at_s: number, passed_s: number, pace: number | null, end_s: number): number {
+  const speed = pace ?? Math.max(10, end_s / WHOLE_IN_S);
+  return Math.min(end_s, at_s + passed_s * speed);
+}
