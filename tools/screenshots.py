@@ -23,6 +23,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from longfat.studio.state import VARIABLE
 from tests.studio.browser import acts
 from tests.studio.browser.conftest import Studio
 
@@ -51,6 +52,20 @@ flows:
   rtt: {ping: h2 -> h4, count: 300, interval: 200ms}
 layout: {h1: [100, 80], h2: [100, 220], s1: [260, 150], s2: [520, 150],
          h3: [680, 80], h4: [680, 220]}
+"""
+
+NARROWING = """\
+title: A bottleneck that becomes narrower
+network:
+  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
+  switches: [s1]
+  links: [[h1, s1], [s1, h2, {rate: 50mbit, delay: 10ms, queue: 250KB}]]
+flows:
+  bulk: {iperf3: h1 -> h2, time: 20s}
+  rtt: {ping: h1 -> h2, count: 100, interval: 200ms}
+events:
+  - {at: 12s, link: [s1, h2], rate: 10mbit}
+layout: {h1: [100, 100], s1: [300, 100], h2: [500, 100]}
 """
 
 LOSSY = """\
@@ -102,7 +117,16 @@ class Camera:
         page.goto(self.studio.url)
         expect(page.get_by_role("toolbar", name="Tools")).to_be_visible()
         yield page
+        self._forget_drafts(page)
         context.close()
+
+    def _forget_drafts(self, page: Page) -> None:
+        """Let the next page show none of this one's tabs."""
+        server = self.studio.url.split("/?")[0]
+        page.goto("about:blank")  # so that nobody sends them once more
+        for draft in page.request.get(f"{server}/api/drafts").json()["drafts"]:
+            place = f"{server}/api/drafts/{draft['id']}"
+            page.request.delete(place, headers={"Origin": server})
 
     @contextmanager
     def drawing(self, text: str) -> Iterator[Page]:
@@ -233,6 +257,18 @@ def held(camera: Camera) -> None:
         camera.shoot(page, "held")
 
 
+def timeline(camera: Camera) -> None:
+    """Show a moment of a run that is over: on the canvas, and in the charts."""
+    with camera.drawing(NARROWING) as page:
+        acts.run(page)
+        slider = page.get_by_role("slider", name="Moment that is shown")
+        slider.focus()
+        page.keyboard.press("Home")
+        for _ in range(14):
+            page.keyboard.press("PageUp")
+        camera.shoot(page, "timeline")
+
+
 def terminals(camera: Camera) -> None:
     """Show two terminals, side by side."""
     with camera.drawing(BOTTLENECK) as page:
@@ -319,6 +355,7 @@ SCREENS: dict[str, Callable[[Camera], None]] = {
     "draw": draw,
     "run": run,
     "held": held,
+    "timeline": timeline,
     "terminals": terminals,
     "yaml": yaml,
     "lab": lab,
@@ -335,7 +372,13 @@ def main(names: list[str], folder: Path = IMAGES) -> None:
     if unknown:
         sys.exit(f"{unknown[0]} is no screen; there are {', '.join(SCREENS)}")
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as workspace, sync_playwright() as playwright:
+    with (
+        tempfile.TemporaryDirectory() as workspace,
+        tempfile.TemporaryDirectory() as state,
+        sync_playwright() as playwright,
+    ):
+        # What is drawn here is none of the person's own.
+        os.environ[VARIABLE] = state
         browser = playwright.chromium.launch(
             executable_path=program, args=["--no-sandbox", "--disable-gpu"]
         )

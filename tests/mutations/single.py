@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import os
 import tempfile
 from dataclasses import replace
@@ -13,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from longfat.analysis.query import Catalog
 from longfat.analysis.verdict import judge
@@ -20,7 +22,7 @@ from longfat.common.checksum import write_sums
 from longfat.common.decoding import parse_json
 from longfat.engine.kernel import manifest as kernel_manifest
 from longfat.engine.machine.host_channel import Frame
-from longfat.errors import LongfatError, MachineError
+from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution.cache.entry import NOTE, entry_of, read_entry
 from longfat.execution.cluster import packing
 from longfat.execution.guest_outcome import OUTCOME, read_outcome
@@ -37,7 +39,10 @@ from longfat.model.traffic.iperf3_any import read_any_report
 from longfat.packetdrill import Settings, parse_script
 from longfat.packetdrill.run import explain
 from longfat.packetdrill.run import read_outcome as read_packets_outcome
+from longfat.studio.drafts import Drafts
 from longfat.studio.live.messages import read_order
+from longfat.studio.live.sample_log import SampleLog
+from longfat.studio.state import VARIABLE, WorkspaceState
 from longfat.study import read_study
 from longfat.study.formats.miniedit import read_miniedit
 from longfat.study.formats.mininet import network_of, read_mininet
@@ -233,6 +238,64 @@ def _raw_reader(*names: str) -> Read:
                 flow.connections(raw), flow.compare(raw, rate_bps=1e6, rtt_s=0.01)
 
     return read
+
+
+def queue_samples() -> bytes:
+    return _raw()["queue.samples"]
+
+
+def check_sample_log(folder: Path, content: bytes) -> None:
+    """Take what a guest's sampler left into a live run."""
+    log = SampleLog(start_ns=0)
+    try:
+        sampler = log.sampler("queue", start_ns=0)
+        for start in range(0, len(content), 1000):
+            sampler.feed(content[start : start + 1000])
+        if log.has("queue"):
+            log.write("queue", folder / "kept.samples")
+    finally:
+        log.close()
+
+
+def drafts() -> list[bytes]:
+    """The file of a draft, with its steps of undo."""
+    with tempfile.TemporaryDirectory() as name:
+        report = {"source": "x.mn", "at_s": 1.0, "messages": ["c0: left out"]}
+        Drafts(Path(name, "drafts")).change(
+            "0123456789abcdef",
+            page="a",
+            base=None,
+            steps=[{"set": "title: a\n"}, {"set": "title: b\n"}, {"undo": True}],
+            fields={"name": "x", "imported": report},
+            is_closed=None,
+        )
+        (file,) = Path(name, "drafts").glob("*.json")
+        return [file.read_bytes()]
+
+
+def check_draft(folder: Path, content: bytes) -> None:
+    """Start with a draft that is not as it was written; the studio begins all the same."""
+    write(folder / "drafts", "0123456789abcdef.json", content)
+    logging.disable()
+    try:
+        found = Drafts(folder / "drafts")
+        json.dumps([one.to_json() for one in found.all()])
+        if not found.all():
+            raise InputError("it is left alone")
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def check_state(folder: Path, content: bytes) -> None:
+    """Start where the note of the last studio is not as it was written."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, str(folder))
+        with WorkspaceState(folder) as state:
+            (state.folder / "running.json").write_bytes(content)
+            (state.folder / "running.json").chmod(0o600)
+            if state.last_port is None:
+                raise InputError("it is taken for none")
+            assert 0 < state.last_port < 2**16
 
 
 def raw_kind(*names: str, mutate: Mutate) -> Kind:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from longfat.common.checksum import file_damage
 from longfat.common.decoding import parse_json
 from longfat.common.extras import lazy
 from longfat.errors import InputError
@@ -25,6 +26,7 @@ from longfat.output.report.curves import RunCurves
 from longfat.output.watch.plan import queue_limits
 from longfat.studio.live.kept_run import RECORDING, RECORDING_SERIES
 from longfat.studio.live.series import SeriesInfo, SeriesSet, info_json
+from longfat.study import STUDY_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -50,6 +52,22 @@ _QUANTITIES = {
 }
 # A line that has no value for so many intervals has a gap.
 _GAP_INTERVALS = 5
+
+
+def check_kept(run: Run) -> None:
+    """Check that what the charts of a live run showed is as it was written.
+
+    Raises:
+        InputError: it is not.
+    """
+    for name in (RECORDING, RECORDING_SERIES, STUDY_FILE):
+        if problem := file_damage(run.folder / name, run.files[name]):
+            raise InputError(f"{run.folder}: damaged: {name}: {problem}")
+
+
+def is_live(run: Run) -> bool:
+    """Tell whether the studio has kept a live run there."""
+    return all(name in run.files for name in (RECORDING, RECORDING_SERIES, STUDY_FILE))
 
 
 def kept_recording(workspace: Workspace, path: str) -> dict[str, Any]:

@@ -15,10 +15,15 @@ from longfat.errors import InputError
 from longfat.output.report.record import PAGE, PAPER
 from longfat.studio.advice import advice_of
 from longfat.studio.http_error import Refusal
-from longfat.studio.live.kept_run import RECORDING
 from longfat.studio.panels import panels_of
 from longfat.studio.requests import asked_language, asked_name, asked_names
-from longfat.studio.run_recording import kept_recording, kept_series, run_recording
+from longfat.studio.run_recording import (
+    check_kept,
+    is_live,
+    kept_recording,
+    kept_series,
+    run_recording,
+)
 from longfat.studio.saved_runs import KeptRuns, load_kept
 from longfat.studio.share import case_order, shared_page
 from longfat.study import STUDY_FILE
@@ -146,7 +151,8 @@ def _as_study(workspace: Workspace, path: str) -> dict[str, Any]:
     with workspace.told_below():
         run = load_kept(workspace, path)
         warnings: list[str] = []
-        if STUDY_FILE in run.files:  # a live run, with what was done by hand
+        if is_live(run):  # with what was done by hand
+            check_kept(run)
             text = workspace.read(f"{path}/{STUDY_FILE}", most_bytes=LARGEST_FILE_BYTES).decode()
             warnings = kept_recording(workspace, path)["left_out"]
         else:
@@ -160,7 +166,8 @@ def _recording(workspace: Workspace, path: str) -> tuple[dict[str, Any], Callabl
     """Return a run as `Recording` of the page's `api/types.ts`, and what returns its series."""
     with workspace.told_below():
         run = load_kept(workspace, path)
-        if RECORDING in run.files:
+        if is_live(run):
+            check_kept(run)
             return {**kept_recording(workspace, path), "kept": path}, lambda: kept_series(
                 workspace, path
             )

@@ -80,7 +80,7 @@ def test_a_moment_is_shown_on_the_canvas_and_in_all_charts(page: Page) -> None:
     # Backwards and forwards, in any order: what is shown is of that moment.
     show(page, 5.5)
     after = rate_mbps(page)
-    assert after < 7 < 12 < before
+    assert (after < 7, before > 12) == (True, True)
     # The same share of another rate: it is measured by the one that was installed then.
     expect(lane).to_contain_text(re.compile(r"(4|5)(\.\d+)? Mbit/s, (80|90|100) % of"))
     show(page, 3.5)
@@ -146,7 +146,7 @@ def test_a_run_from_runs_has_the_same_line_of_time(page: Page) -> None:
     show(page, 3.5)
     before = rate_mbps(page)
     show(page, 5.5)
-    assert rate_mbps(page) < 7 < 12 < before
+    assert (rate_mbps(page) < 7, before > 12) == (True, True)
     dock(page, "Flows")
     expect(page.get_by_role("row", name=re.compile("iperf3 done"))).to_be_visible()
     dock(page, "Charts")

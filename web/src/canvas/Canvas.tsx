@@ -240,7 +240,7 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
         </ReactFlow>
         {drawing.nodes.length === 0 && <EmptyCanvas />}
         <ToolHint tool={tool} pending={pending} />
-        <MomentCard sessionId={shownOf(document)} />
+        <MomentCard sessionId={shownOf(document)} place="canvas" />
         <CanvasBar documentId={id} fit={() => fit()} />
         {menu !== null && (
           <ContextMenu documentId={id} menu={menu} close={() => setMenu(null)} rename={setEditing} begin={begin} fit={() => fit()} />

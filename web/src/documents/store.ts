@@ -209,7 +209,7 @@ export function showLast(): void {
 function tellImport(warnings: readonly string[]): void {
   const { tell } = useNotices.getState();
   const [first = "", ...more] = warnings;
-  tell("warning", more.length === 0 ? first : `${first} And ${more.length} more: File, Import report.`);
+  tell("warning", more.length === 0 ? first : `${first}; and ${more.length} more: File, Import report`);
 }
 
 export function useCurrentDocument(): StudyDocument | null {

@@ -72,7 +72,7 @@ export function ClockBanners({ document, view }: ClockBannersProps) {
 function whatIsKept({ recordings }: SessionView): string {
   const runs = recordings.filter(({ number }) => number > 0).length;
   if (runs === 0) return "The drawing is as it was.";
-  return `The drawing is as it was; ${runs === 1 ? "its run is" : `its ${runs} runs are`} in Runs, and what they measured stays below.`;
+  return `The drawing is as it was; ${runs === 1 ? "its run is" : `its ${runs} runs are`} in Runs, and the charts stay below.`;
 }
 
 /** Run was pressed, and the network that is up is not the one that is drawn. */

@@ -7,23 +7,26 @@ import { Swatch } from "../charts/Swatch";
 import { tellClock, tellQuantity } from "../live/quantities";
 import { useSession } from "../live/store";
 import { latestOf, type SessionView } from "../live/view";
-import { downAt, flowsAt } from "./moments";
+import { downAt, flowsAt, ratesAt } from "./moments";
 import { useMoment } from "./player";
 
-export function MomentCard({ sessionId }: { sessionId: string | null }) {
+/** `place`: over the canvas where there is room, else below it; the style sheet shows one of the two. */
+export function MomentCard({ sessionId, place }: { sessionId: string | null; place: "canvas" | "line" }) {
   const view = useSession(sessionId);
-  return view === undefined ? null : <Card view={view} />;
+  return view === undefined ? null : <Card view={view} place={place} />;
 }
 
-function Card({ view }: { view: SessionView }) {
+function Card({ view, place }: { view: SessionView; place: "canvas" | "line" }) {
   const at = useMoment(view.book);
   const recording = latestOf(view);
   const looks = useMemo(() => looksOf(view.recordings), [view.recordings]);
   if (at === null || recording === null) return null;
   const flows = flowsAt(recording, view.book, at);
-  const down = [...downAt(recording, at)].filter((name, _, all) => !all.includes(name.split(" ").reverse().join(" ")) || name < name.split(" ").reverse().join(" "));
+  const rates = ratesAt(recording, view.book, at);
+  // Each link is there by both of its names.
+  const down = [...downAt(recording, at)].filter((name) => name <= name.split(" ").reverse().join(" "));
   return (
-    <section className="moment" aria-label="The moment that is shown">
+    <section className={`moment moment-${place}`} aria-label="The moment that is shown">
       <table>
         <caption>{tellClock(at + recording.start_s)}</caption>
         <thead>
@@ -48,6 +51,11 @@ function Card({ view }: { view: SessionView }) {
         </tbody>
       </table>
       {flows.length === 0 && <p>No flow has run yet.</p>}
+      {rates.map(({ name, rate_bps }) => (
+        <p key={name} className="moment-rate">
+          rate of {name}: {rate_bps === null ? "none" : tellQuantity(rate_bps, "bit/s")}
+        </p>
+      ))}
       {down.length > 0 && <p className="moment-down">down: {down.join(", ")}</p>}
     </section>
   );

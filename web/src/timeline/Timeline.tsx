@@ -9,9 +9,11 @@ import type { KeyboardEvent } from "react";
 import { chartViewOf, type ChartView } from "../charts/view";
 import type { Recording } from "../api/types";
 import type { StudyDocument } from "../documents/model";
+import { useDocuments } from "../documents/store";
 import { shownOf, useSession } from "../live/store";
 import { tellClock } from "../live/quantities";
 import { isGoingOn, latestOf, type SessionView } from "../live/view";
+import { MomentCard } from "./MomentCard";
 import { endOf, momentsOf, nextMoment, type Moment } from "./moments";
 import { advanced, PACES, showMoment, useMoment } from "./player";
 import "./timeline.css";
@@ -31,10 +33,18 @@ export function Timeline({ document }: { document: StudyDocument }) {
   const view = useSession(shownOf(document));
   const recording = latestOf(view);
   if (view === undefined || recording === null || (recording.number === 0 && recording.series.length === 0)) return null;
-  return <Line key={`${view.id} ${recording.number}`} session={view} recording={recording} />;
+  const close = () => useDocuments.getState().showRun(document.id, null);
+  return <Line key={`${view.id} ${recording.number}`} session={view} recording={recording} close={view.run === null ? null : close} />;
 }
 
-function Line({ session, recording }: { session: SessionView; recording: Recording }) {
+interface LineProps {
+  session: SessionView;
+  recording: Recording;
+  /** Shows the run no more; null where it is of the session. */
+  close: (() => void) | null;
+}
+
+function Line({ session, recording, close }: LineProps) {
   const { book } = session;
   const view = chartViewOf(book);
   const at = useMoment(book);
@@ -124,7 +134,13 @@ function Line({ session, recording }: { session: SessionView; recording: Recordi
         <button type="button" className="timeline-now" disabled={at === null} title={going ? "Show what happens now" : "Show the end"} onClick={() => go(null)}>
           {going ? "Now" : "End"}
         </button>
+        {close !== null && (
+          <button type="button" aria-label="Close this run" title={`${session.run ?? ""}: show it no more; it stays in Runs`} onClick={close}>
+            ✕
+          </button>
+        )}
       </div>
+      <MomentCard sessionId={session.id} place="line" />
     </section>
   );
 }

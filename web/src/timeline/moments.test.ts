@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Recording, SeriesInfo } from "../api/types";
 import { SeriesBook } from "../live/book";
-import { activityAt, downAt, endOf, flowsAt, momentsOf, nextMoment } from "./moments";
+import { activityAt, downAt, endOf, flowsAt, momentsOf, nextMoment, ratesAt } from "./moments";
 
 const SERIES: Record<string, [number[], number[]]> = {
   "rate:s1-eth2:tx_bps": [[0, 1, 2, 3], [0, 5e6, 10e6, 2e6]],
@@ -53,6 +53,12 @@ describe("a moment of a recording", () => {
     expect(flowsAt(recording, book, 1.5)).toEqual([{ name: "bulk", throughput_bps: 4e6, rtt_s: null, cwnd_bytes: 14480 }]);
     expect(flowsAt(recording, book, 2.6)[0]?.throughput_bps).toBeNull();
     expect(flowsAt(recording, book, 0.5)[0]?.throughput_bps).toBeNull();
+  });
+
+  it("tells the rates of links that were changed", () => {
+    const { recording, book } = made();
+    expect(ratesAt(recording, book, 1)).toEqual([{ name: "s1-eth2", rate_bps: 20e6 }]);
+    expect(ratesAt(recording, book, 2.6)).toEqual([{ name: "s1-eth2", rate_bps: 5e6 }]);
   });
 
   it("knows which links were down", () => {

@@ -108,6 +108,14 @@ export function flowsAt(recording: Recording, book: SeriesBook, at_s: number): F
   });
 }
 
+/** The rates of interfaces that have changed in the recording, as they were: null for none. */
+export function ratesAt(recording: Recording, book: SeriesBook, at_s: number): { name: string; rate_bps: number | null }[] {
+  return recording.series.flatMap(({ key, of, quantity }) => {
+    const series = quantity === "limit_bps" ? book.get(recording.number, key) : undefined;
+    return series === undefined || series.length < 2 ? [] : [{ name: of, rate_bps: series.valueAt(at_s) }];
+  });
+}
+
 function isOfFlow({ kind }: SeriesInfo): boolean {
   return kind === "tcp" || kind === "ping";
 }
