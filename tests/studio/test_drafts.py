@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
 
 from longfat.errors import InputError
 from longfat.studio.drafts import MOST_CLOSED, MOST_STEPS, Draft, Drafts
@@ -103,7 +104,7 @@ def test_pages_hear_of_each_other(client: TestClient) -> None:
         event = json.loads(socket.receive_text())
         assert (event["page"], event["draft"]["text"]) == ("b", "x")
         client.delete(f"/api/drafts/{ID}?page=b")
-        assert json.loads(socket.receive_text())["draft"]["closed_s"] is not None
+        assert json.loads(socket.receive_text())["event"] == "forgotten"
     found = client.get("/api/drafts").json()
     assert found["drafts"] == []
     assert found["instance"] == hello["instance"]
@@ -112,6 +113,11 @@ def test_pages_hear_of_each_other(client: TestClient) -> None:
 def test_a_page_of_another_workspace_gets_nothing_and_writes_nothing(client: TestClient) -> None:
     headers = {"X-Longfat-Workspace": "another"}
     assert client.get("/api/drafts", headers=headers).status_code == 421
+    with (
+        pytest.raises(WebSocketDisconnect),
+        client.websocket_connect("/ws/drafts?workspace=another", headers=SOCKET),
+    ):
+        pass
     body = {"page": "b", "base": None, "steps": [{"set": "x"}], "fields": {"name": "n"}}
     answer = client.put(f"/api/drafts/{ID}", json=body, headers=headers)
     assert answer.status_code == 421

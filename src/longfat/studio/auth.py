@@ -53,7 +53,8 @@ _HEADERS = {
 }
 
 WORKSPACE_HEADER = "x-longfat-workspace"
-"""What a page sends with each request: the workspace that it is of."""
+"""What a page sends with each request: the workspace that it is of. A WebSocket says it in the
+query, as `workspace`."""
 
 _READING = ("GET", "HEAD")
 _FORBIDDEN = 403
@@ -170,13 +171,21 @@ class Gate:
                 "longfat studio: the request comes from another site, or does not say where it "
                 "comes from.\n"
             )
-        if headers.get(WORKSPACE_HEADER, self._keys.workspace) != self._keys.workspace:
+        if not self._is_of_us(scope, headers):
             return _ANOTHER_WORKSPACE
         if self._knows(headers):
             return None if scope["type"] == "websocket" else self._tidied(scope, host)
         if scope["type"] == "http" and scope["method"] in _READING:
             return self._welcome(scope, host) or _forbidden(_NO_TOKEN)
         return _forbidden(_NO_TOKEN)
+
+    def _is_of_us(self, scope: Scope, headers: Headers) -> bool:
+        """Tell whether who asks is of our workspace, or does not say of which."""
+        said = headers.get(WORKSPACE_HEADER)
+        if said is None and scope["type"] == "websocket":  # a page can give those no header
+            query = dict(parse_qsl(scope.get("query_string", b"").decode("latin-1")))
+            said = query.get("workspace")
+        return said is None or said == self._keys.workspace
 
     def _knows(self, headers: Headers) -> bool:
         scheme, _, sent = headers.get("authorization", "").partition(" ")

@@ -35,9 +35,15 @@ class _Pages:
     def __init__(self) -> None:
         self._all: set[Listener] = set()
 
-    def tell(self, draft: Draft, page: str) -> None:
+    def changed(self, draft: Draft, page: str) -> None:
         """Tell all of a draft that has changed, and which page did it; from any thread."""
-        event = {"event": "draft", "page": page, "draft": draft.to_json()}
+        self._tell({"event": "draft", "page": page, "draft": draft.to_json()})
+
+    def forgotten(self, draft: Draft, page: str) -> None:
+        """Tell all of a draft that was removed; likewise."""
+        self._tell({"event": "forgotten", "page": page, "id": draft.id})
+
+    def _tell(self, event: dict[str, Any]) -> None:
         for listener in list(self._all):
             listener.tell([json.dumps(event)])
 
@@ -60,7 +66,7 @@ def draft_routes(drafts: Drafts, *, server: Mapping[str, str]) -> list[BaseRoute
         server: what this studio is: its `instance`, and the `workspace` with its `path`.
     """
     pages = _Pages()
-    drafts.on_change = pages.tell
+    drafts.on_change, drafts.on_forget = pages.changed, pages.forgotten
 
     def whole() -> dict[str, Any]:
         return {**server, "drafts": [draft.to_json() for draft in drafts.all()]}

@@ -111,16 +111,18 @@ class Drafts:
 
     Args:
         folder: where they are kept; None to keep them as long as the server runs only.
+
+    Attributes:
         on_change: called with each draft that has changed, and with the page that did it.
+        on_forget: likewise with each that was removed.
     """
 
-    def __init__(
-        self, folder: Path | None, *, on_change: Callable[[Draft, str], None] = lambda *_: None
-    ) -> None:
+    def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._lock = threading.Lock()
         self._all: dict[str, Draft] = {}
-        self.on_change = on_change
+        self.on_change: Callable[[Draft, str], None] = lambda *_: None
+        self.on_forget: Callable[[Draft, str], None] = lambda *_: None
         if folder is not None:
             folder.mkdir(mode=0o700, exist_ok=True)
             for path in sorted(folder.glob("*.json")):
@@ -185,7 +187,7 @@ class Drafts:
             if draft is None:
                 return
             self._remove(number)
-        self.on_change(replace(draft, closed_s=time.time()), page)
+        self.on_forget(draft, page)
 
     def _forget_old(self) -> None:
         closed = [one for one in self._all.values() if one.closed_s is not None]

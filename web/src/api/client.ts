@@ -63,7 +63,8 @@ export function setWorkspace(id: string): void {
 /** The address of a WebSocket on the server that gave this page. */
 export function socketUrl(path: string): string {
   const { protocol, host } = window.location;
-  return `${protocol === "https:" ? "wss:" : "ws:"}//${host}${path}`;
+  const of = workspace === null ? "" : `?workspace=${workspace}`;
+  return `${protocol === "https:" ? "wss:" : "ws:"}//${host}${path}${of}`;
 }
 
 /** What to tell a person of an error, whatever it is. */

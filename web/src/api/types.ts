@@ -243,8 +243,11 @@ export interface Drafts {
   drafts: Draft[];
 }
 
-/** On /ws/drafts, as JSON texts: `hello` at first, then each draft that has changed, and which page did it. */
-export type DraftEvent = ({ event: "hello" } & Drafts) | { event: "draft"; page: string; draft: Draft };
+/**
+ * On /ws/drafts, as JSON texts: `hello` at first, then each draft that has changed or was removed,
+ * and which page did it.
+ */
+export type DraftEvent = ({ event: "hello" } & Drafts) | { event: "draft"; page: string; draft: Draft } | { event: "forgotten"; page: string; id: string };
 
 // ------------------------------------------------------------ live sessions: POST /api/sessions
 

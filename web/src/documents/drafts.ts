@@ -67,6 +67,8 @@ const waiting = new Map<string, Waiting>();
 const revisions = new Map<string, number>();
 /** Drafts of which another tab has changed something that is not known here yet. */
 const behind = new Set<string>();
+/** Drafts that were closed before the server had them, with nothing in them. */
+const doomed = new Set<string>();
 let workspace: string | null = null;
 let instance: string | null = null;
 let taker: Taker | null = null;
@@ -124,12 +126,18 @@ export function noteDocuments(now: readonly StudyDocument[], before: readonly St
   for (const document of old.values()) {
     if (untouched(document)) {
       waiting.delete(document.id);
-      if (revisions.delete(document.id)) void deleteJson(`/api/drafts/${document.id}?page=${page}`).catch(() => undefined);
+      forget(document.id);
       continue;
     }
     waitingOf(document.id).closed = true;
     soon();
   }
+}
+
+/** Remove a draft in which there is nothing; one that is on its way to the server, when it has come. */
+function forget(id: string): void {
+  if (!revisions.delete(id)) doomed.add(id);
+  else void deleteJson(`/api/drafts/${id}?page=${page}`).catch(() => undefined);
 }
 
 /** A closed draft is open again. */
@@ -175,6 +183,10 @@ async function send(): Promise<void> {
       const body = { page, base, steps: one.steps, fields: one.fields, closed: one.closed };
       const answer = await putJson<{ revision: number; draft: Draft | null }>(`/api/drafts/${id}`, body);
       revisions.set(id, answer.revision);
+      if (doomed.delete(id)) {
+        forget(id);
+        continue;
+      }
       if (answer.draft === null) continue;
       // Another tab was at it meanwhile. What was done here since then comes on top of it.
       if (waiting.has(id)) behind.add(id);
@@ -233,9 +245,19 @@ function takeOne(draft: Draft): void {
     forgetClosed(draft.id);
   } else {
     if (taker?.has(draft.id)) taker.close(draft.id);
-    const { closed } = useDrafts.getState();
-    useDrafts.setState({ closed: [draft, ...closed.filter(({ id }) => id !== draft.id)] });
+    noteClosed(draft);
   }
+}
+
+function noteClosed(draft: Draft): void {
+  forgetClosed(draft.id);
+  useDrafts.setState(({ closed }) => ({ closed: [draft, ...closed] }));
+}
+
+/** There was nothing in it, and another tab has closed it. */
+function forgetTaken(id: string): void {
+  if (taker?.has(id) && !waiting.has(id)) taker.close(id);
+  forgetClosed(id);
 }
 
 function forgetClosed(id: string): void {
@@ -247,13 +269,14 @@ function listen(): void {
     onText: (text) => {
       const event = JSON.parse(text) as DraftEvent;
       if (event.event === "hello") greet(event);
-      else if (event.page === page) {
-        if (event.draft.closed_s !== null) takeOne({ ...event.draft, revision: event.draft.revision + 1 });
-      } else takeOne(event.draft);
+      else if (event.event === "forgotten") forgetTaken(event.id);
+      else if (event.page !== page) takeOne(event.draft);
+      // What is known here already, but for when it was closed.
+      else if (event.draft.closed_s !== null) noteClosed(event.draft);
     },
     onLost: () => {
       void whyLost();
-      return useDrafts.getState().link !== "another";
+      return true;
     },
   });
 }
