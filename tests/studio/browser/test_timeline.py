@@ -62,7 +62,7 @@ def show(page: Page, at_s: float) -> None:
 def rate_mbps(page: Page) -> float:
     """Return what the card on the canvas says of the flow."""
     card = page.get_by_role("region", name="The moment that is shown")
-    found = re.search(r"bulk\s*([\d.]+) Mbit/s", card.inner_text())
+    found = re.search(r"bulk[^\t]*\t\s*([\d.]+) Mbit/s", card.inner_text())
     assert found, card.inner_text()
     return float(found[1])
 
@@ -150,6 +150,30 @@ def test_a_run_from_runs_has_the_same_line_of_time(page: Page) -> None:
     dock(page, "Flows")
     expect(page.get_by_role("row", name=re.compile("iperf3 done"))).to_be_visible()
     dock(page, "Charts")
+
+
+def test_two_runs_are_shown_at_the_same_moment(page: Page) -> None:
+    page.get_by_role("button", name="study", exact=True).click()
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_role("button", name="Restart and run").click()
+    dock(page, "Flows")
+    expect(page.get_by_role("row", name=re.compile("iperf3 running"))).to_be_visible()
+    expect(page.get_by_role("row", name=re.compile("iperf3 done"))).to_be_visible()
+    page.get_by_role("button", name="Runs", exact=True).click()
+    for name in ("live-1", "live-2"):
+        page.get_by_role("checkbox", name=re.compile(name)).check()
+    page.get_by_role("button", name="Timeline").click()
+    dock(page, "Charts")
+    show(page, 5.5)
+    card = page.get_by_role("region", name="The moment that is shown")
+    rows = card.get_by_role("row").filter(has_text="bulk")
+    expect(rows).to_have_count(2)
+    for number in (1, 2):
+        expect(rows.filter(has_text=f"live-{number}")).to_contain_text(
+            re.compile(r"[45](\.\d+)? Mbit/s")
+        )
+    legend = page.get_by_role("group", name="Throughput: values")
+    expect(legend.get_by_role("row").filter(has_text="bulk")).to_have_count(2)
 
 
 def test_after_a_reload_it_is_still_there(page: Page) -> None:

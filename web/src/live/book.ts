@@ -25,10 +25,12 @@ export class SeriesBook {
   /**
    * Take in a binary message of the session's socket.
    *
+   * @param as - the number of the recording that it is taken for; that of the message where it is left out.
    * @throws Error where it is not in the agreed form.
    */
-  take(message: ArrayBuffer, nowMs: number): void {
-    const { recording, whole, parts } = decodeSeries(message);
+  take(message: ArrayBuffer, nowMs: number, as?: number): void {
+    const { recording: told, whole, parts } = decodeSeries(message);
+    const recording = as ?? told;
     const series = this.recordings.get(recording) ?? new Map<string, Growing>();
     this.recordings.set(recording, series);
     for (const { key, times, values } of parts) {

@@ -4,6 +4,7 @@ import { useEffect } from "react";
 
 import { getBytes, getJson, wordsOf } from "../api/client";
 import type { Recording } from "../api/types";
+import { chartViewOf } from "../charts/view";
 import { tell } from "../app/notices";
 import type { StudyDocument } from "../documents/model";
 import { useDocuments } from "../documents/store";
@@ -24,22 +25,33 @@ export function useShownRun({ id, sessionId, shownRun }: StudyDocument): void {
   }, [id, sessionId, shownRun]);
 }
 
-async function load(path: string): Promise<void> {
-  const id = runId(path);
+/** What a document is told to show: one run, or some to compare at the same moment, the first one on the canvas. */
+export function pathsOf(shownRun: string): string[] {
+  return shownRun.split("\n");
+}
+
+async function load(shownRun: string): Promise<void> {
+  const id = runId(shownRun);
   if (loading.has(id) || useLive.getState().sessions[id] !== undefined) return;
   loading.add(id);
   try {
-    const query = `run=${encodeURIComponent(path)}`;
-    const [recording, series] = await Promise.all([
-      getJson<Recording>(`/api/recording?${query}`),
-      getBytes(`/api/recording-series?${query}`),
-    ]);
+    const paths = pathsOf(shownRun);
     const book = new SeriesBook();
-    book.take(series, performance.now());
+    // The first one is the latest: it is in front, in the charts as well.
+    const found = await Promise.all(paths.map((path, index) => loadOne(path, { book, number: paths.length - index, alone: paths.length === 1 })));
+    const earlier = new Set(found.slice(1).map(({ number }) => number));
+    chartViewOf(book).store.setState({ earlier });
     useLive.setState((state) => ({
-      sessions: { ...state.sessions, [id]: { ...newView(id, book), link: "ended", recordings: [recording], run: path } },
+      sessions: { ...state.sessions, [id]: { ...newView(id, book), link: "ended", recordings: found.reverse(), run: paths.join(", ") } },
     }));
   } finally {
     loading.delete(id);
   }
+}
+
+async function loadOne(path: string, { book, number, alone }: { book: SeriesBook; number: number; alone: boolean }): Promise<Recording> {
+  const query = `run=${encodeURIComponent(path)}`;
+  const [recording, series] = await Promise.all([getJson<Recording>(`/api/recording?${query}`), getBytes(`/api/recording-series?${query}`)]);
+  book.take(series, performance.now(), number);
+  return { ...recording, number, case: alone ? recording.case : (path.split("/").at(-1) ?? path) };
 }

@@ -7,8 +7,11 @@ import type { RunDiagnosis, RunEntry } from "../api/types";
 import { RunPanels } from "../charts/RunPanels";
 import { languageQuery } from "../labs/language";
 import { AdviceBox } from "../live/AdviceBox";
-import { openRunAsStudy, replayRun, watchRun } from "./actions";
+import { openRunAsStudy, replayRun, watchRuns } from "./actions";
 import { sideBySide } from "./filter";
+
+/** So many runs can be shown on one line of time. */
+const MOST_AT_ONCE = 6;
 
 export function RunDetails({ runs }: { runs: readonly RunEntry[] }) {
   const query = runs.map((run) => `runs=${encodeURIComponent(run.path)}`).join("&");
@@ -19,6 +22,16 @@ export function RunDetails({ runs }: { runs: readonly RunEntry[] }) {
         <h2>{runs.length === 1 ? (runs[0]?.case ?? "") : `${runs.length} runs compared`}</h2>
         <span className="run-buttons">
           {runs.length === 1 && runs[0] !== undefined && <OfOne run={runs[0]} />}
+          {runs.length <= MOST_AT_ONCE && (
+            <button
+              type="button"
+              className="small-button"
+              title="A network with a line of time: what links, queues and flows did at each moment; flows of several runs beside each other"
+              onClick={() => void watchRuns(runs.map(({ path }) => path))}
+            >
+              Timeline
+            </button>
+          )}
           <Reports runs={runs} />
           <a className="small-button" href={`/api/share?${query}&${languageQuery()}`} download title="One HTML file with these runs, for others">
             Share as one file
@@ -70,14 +83,6 @@ function OfOne({ run }: { run: RunEntry }) {
         onClick={() => void openRunAsStudy(run.path)}
       >
         Open as study
-      </button>
-      <button
-        type="button"
-        className="small-button"
-        title="Its network with a line of time: what links, queues and flows did at each moment"
-        onClick={() => void watchRun(run.path)}
-      >
-        Timeline
       </button>
       <button
         type="button"

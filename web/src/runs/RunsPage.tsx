@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from "react";
 
 import { getJson, wordsOf } from "../api/client";
 import type { RunEntry } from "../api/types";
+import { useLive } from "../live/store";
 import { found, sorted, type Sort } from "./filter";
 import { RunDetails } from "./RunDetails";
 import { RunsTable } from "./RunsTable";
@@ -20,6 +21,8 @@ export function RunsPage() {
   const [sort, setSort] = useState<Sort>({ key: "modified_s", up: false });
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [asked, setAsked] = useState(0);
+  // A live run is there a moment after its end.
+  const kept = useLive(({ sessions }) => Object.values(sessions).flatMap(({ recordings }) => recordings.filter((one) => one.kept !== null)).length);
 
   useEffect(() => {
     let current = true;
@@ -34,7 +37,7 @@ export function RunsPage() {
     return () => {
       current = false;
     };
-  }, [asked]);
+  }, [asked, kept]);
 
   const listed = useMemo(() => sorted(found(runs ?? [], search), sort), [runs, search, sort]);
   const picked = useMemo(() => (runs ?? []).filter((run) => chosen.has(run.path)), [runs, chosen]);

@@ -18,13 +18,14 @@ export async function replayRun(path: string): Promise<void> {
   if (id !== null) await startRun(id);
 }
 
-/** With its charts, its flows and its line of time, as they were. */
-export async function watchRun(path: string): Promise<void> {
-  const shown = useDocuments.getState().documents.find((one) => one.shownRun === path && one.sessionId === null);
+/** With charts, flows and the line of time as they were; several at the same moment, the first one on the canvas. */
+export async function watchRuns(paths: readonly string[]): Promise<void> {
+  const shownRun = paths.join("\n");
+  const shown = useDocuments.getState().documents.find((one) => one.shownRun === shownRun && one.sessionId === null);
   if (shown !== undefined) {
     useDocuments.getState().select(shown.id);
     return;
   }
-  const id = await openRunAsStudy(path);
-  if (id !== null) useDocuments.getState().showRun(id, path);
+  const id = await openRunAsStudy(paths[0] ?? "");
+  if (id !== null) useDocuments.getState().showRun(id, shownRun);
 }

@@ -1,12 +1,14 @@
 /** On the canvas: what each flow did at the moment that is shown. */
 
 import { useMemo } from "react";
+import { useStore } from "zustand";
 
 import { looksOf, styleOf } from "../charts/looks";
 import { Swatch } from "../charts/Swatch";
+import { chartViewOf } from "../charts/view";
 import { tellClock, tellQuantity } from "../live/quantities";
 import { useSession } from "../live/store";
-import { latestOf, type SessionView } from "../live/view";
+import { latestOf, nameOf, type SessionView } from "../live/view";
 import { downAt, flowsAt, ratesAt } from "./moments";
 import { useMoment } from "./player";
 
@@ -18,10 +20,13 @@ export function MomentCard({ sessionId, place }: { sessionId: string | null; pla
 
 function Card({ view, place }: { view: SessionView; place: "canvas" | "line" }) {
   const at = useMoment(view.book);
+  const earlier = useStore(chartViewOf(view.book).store, (state) => state.earlier);
   const recording = latestOf(view);
   const looks = useMemo(() => looksOf(view.recordings), [view.recordings]);
   if (at === null || recording === null) return null;
-  const flows = flowsAt(recording, view.book, at);
+  // What is laid behind it in the charts is compared at the same time after its own start.
+  const shown = [recording, ...view.recordings.filter((one) => one !== recording && earlier.has(one.number)).reverse()];
+  const flows = shown.flatMap((one) => flowsAt(one, view.book, at).map((flow) => ({ ...flow, of: one })));
   const rates = ratesAt(recording, view.book, at);
   // Each link is there by both of its names.
   const down = [...downAt(recording, at)].filter((name) => name <= name.split(" ").reverse().join(" "));
@@ -38,10 +43,11 @@ function Card({ view, place }: { view: SessionView; place: "canvas" | "line" }) 
           </tr>
         </thead>
         <tbody>
-          {flows.map(({ name, throughput_bps, rtt_s, cwnd_bytes }) => (
-            <tr key={name}>
+          {flows.map(({ of, name, throughput_bps, rtt_s, cwnd_bytes }) => (
+            <tr key={`${of.number} ${name}`}>
               <td>
-                <Swatch style={styleOf(looks.flow(name))} earlier={false} /> {name}
+                <Swatch style={styleOf(looks.flow(name))} earlier={of !== recording} /> {name}
+                {shown.length > 1 && <span className="dim"> {nameOf(of)}</span>}
               </td>
               <td>{tellQuantity(throughput_bps, "bit/s")}</td>
               <td>{tellQuantity(rtt_s, "s")}</td>
