@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
-from longfat.analysis.advice.diagnosis import Diagnosis
+from longfat.analysis.advice.diagnosis import Diagnosis, diagnose
 from longfat.analysis.advice.facts import Fact
 from longfat.analysis.advice.limits import Limit
 from longfat.analysis.advice.recommendation import STUDY, Line, Recommendation
+from longfat.execution import run_cases
 from longfat.studio.advice import advice_of
+from longfat.study.read import parse_study
 
 FOUND = Diagnosis(
     flow="bulk",
@@ -51,3 +54,26 @@ def test_fields_of_the_study_are_no_lines_for_a_node() -> None:
     assert advice.lines == (("h1", "sysctl -w net.ipv4.tcp_congestion_control=bbr"),)
     assert advice.study == (("parallel", "9"),)
     assert advice.to_json()["study"] == [{"field": "parallel", "value": "9"}]
+
+
+EVENTFUL = """\
+title: Narrower
+kernel: "7.2"
+memory: 512MB
+network:
+  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
+  links: [[h1, h2, {rate: 20mbit, delay: 5ms, queue: 50KB}]]
+flows:
+  bulk: {transfer: h1 -> h2, time: 4s}
+probes:
+  tcp: {of: bulk, every: 50ms}
+events:
+  - {at: 2s, link: [h1, h2], rate: 5mbit}
+"""
+
+
+def test_a_rate_that_events_change_is_that_of_the_start(tmp_path: Path) -> None:
+    (run,) = run_cases(parse_study(EVENTFUL, name="narrower").cases, out=tmp_path)["default"]
+    (found,) = diagnose(run)
+    assert advice_of(found).answer.endswith(" Mbit/s of 20.0 Mbit/s (at first): it fills the path.")
+    assert any("of the start" in note for note in found.notes)

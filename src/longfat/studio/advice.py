@@ -69,7 +69,7 @@ def _answer(found: Diagnosis) -> str:
     got, rate = known.get("receiver_bps"), known.get("rate_bps")
     if found.limit is None or got is None:
         return found.verdict
-    of = f" of {rate}" if rate is not None else ""
+    of = f" of {' '.join(rate.split())}" if rate is not None else ""
     return f"{found.flow} got {got}{of}: {_LIMITING[found.limit]}."
 
 

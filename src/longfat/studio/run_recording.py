@@ -3,22 +3,23 @@
 A live run keeps what its charts showed (`longfat.studio.live.kept_run`). For any other run it is
 read from what its flows and probes gave: throughput, RTT, window and retransmissions of flows,
 queues and drops where a queue probe looked, and what interfaces sent where a rate or a queue
-probe did. Rates of links are those of the network and of the events that changed them; what
-set-up lines say is not known here.
+probe did. Rates of links are those of the network, the set-up lines and the events that changed
+them, where these lines can be read with certainty.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 from longfat.common.checksum import file_damage
 from longfat.common.decoding import parse_json
 from longfat.common.extras import lazy
 from longfat.errors import InputError
-from longfat.model.events import LinkChange
+from longfat.model.flow_path import NotUnderstoodError
+from longfat.model.flow_path.rates import interface_rates
 from longfat.model.probes import Queue, Rate
 from longfat.model.probes.queue import the_queue
 from longfat.model.units import format_quantity
@@ -223,27 +224,19 @@ def _column(table: pa.Table, name: str) -> Iterator[tuple[float, float]]:
 
 
 def _limits(run: Run) -> dict[str, list[tuple[float, float]]]:
-    """Return the rates of links at their interfaces, and since when each holds."""
+    """Return the rates of interfaces, and since when each holds; NaN where nothing limits."""
+    happened = [(one.event, one.at_s) for one in run.event_times]
     found: dict[str, list[tuple[float, float]]] = {}
-    network = run.case.network
-    for link, (a, b) in zip(network.links, network.interfaces(), strict=True):
-        for name, way in ((a, link.a_to_b), (b, link.b_to_a)):
-            if way.rate_bps is not None:
-                found[name] = [(0.0, way.rate_bps)]
-    for time in run.event_times:
-        event = run.case.events[time.event]
-        if not isinstance(event, LinkChange):
+    for name in chain.from_iterable(run.case.network.interfaces()):
+        try:
+            rates = interface_rates(run.case, name, happened)
+        except NotUnderstoodError:
             continue
-        for index in event.links(network):
-            ends, link = network.interfaces()[index], network.links[index]
-            ways = (event.a_to_b, event.b_to_a)
-            for name, change in zip(
-                ends, ways if link.a == event.a else reversed(ways), strict=True
-            ):
-                if "rate_bps" in change.values:
-                    rate_bps = change.values["rate_bps"]
-                    value = math.nan if rate_bps is None else rate_bps
-                    found.setdefault(name, []).append((time.at_s, value))
+        if any(rate_bps is not None for _, rate_bps in rates):
+            found[name] = [
+                (max(0.0, since_s), math.nan if rate_bps is None else rate_bps)
+                for since_s, rate_bps in rates
+            ]
     return found
 
 

@@ -194,6 +194,12 @@ def _notes(subject: Subject) -> tuple[str, ...]:
     notes = []
     if subject.unknown_path:
         notes.append(f"Whether the link was full cannot be determined: {subject.unknown_path}.")
+    if subject.slowest is not None and subject.run.case.events:
+        notes.append(
+            "Events change the network meanwhile. Whether the bottleneck was full is judged by the "
+            "rate that it had at each time; which link it is, its delay and its queue are those of "
+            "the start."
+        )
     wanted = []
     if not subject.measured:
         notes.append(

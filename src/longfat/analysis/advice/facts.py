@@ -13,6 +13,7 @@ from longfat.model.units import format_quantity
 if TYPE_CHECKING:
     from longfat.analysis.advice.subject import Subject
     from longfat.execution.runs import Run
+    from longfat.model.flow_path import Bottleneck
     from longfat.model.traffic import Bulk
 
 pc = lazy("pyarrow.compute")
@@ -50,6 +51,12 @@ class _Facts(list[Fact]):
             number = f"{value:,.0f} B" if unit is Unit.BYTES else format_quantity(value, unit)
             text = number + (f"  ({beside})" if beside else "")
             self.append(Fact(key=key, label=label, value=float(value), text=text))
+
+    def put_rate(self, slowest: Bottleneck, run: Run) -> None:
+        # Which link is the slowest is not asked again when events change one.
+        beside = "at first" if run.case.events else ""
+        label = f"rate of {slowest.interface}"
+        self.put("rate_bps", label, slowest.rate_bps, Unit.BPS, beside=beside)
 
 
 def facts(subject: Subject) -> tuple[Fact, ...]:
@@ -97,7 +104,7 @@ def _path_facts(found: _Facts, subject: Subject) -> None:
     slowest = subject.slowest
     found.put("receiver_bps", "throughput", subject.metric("receiver_bps"), Unit.BPS)
     if slowest is not None:
-        found.put("rate_bps", f"rate of {slowest.interface}", slowest.rate_bps, Unit.BPS)
+        found.put_rate(slowest, subject.run)
         if subject.link_use is not None and subject.link_full is not None:
             beside = f"full {subject.link_full * 100:.0f} % of the time"
             found.put("link_use", "of that in use", subject.link_use, Unit.FRACTION, beside=beside)
@@ -140,7 +147,7 @@ def udp_facts(run: Run, flow: Bulk) -> UdpFacts:
             sentence="it sends at the rate that it was given.",
             help="Set the rate of the flow (rate) to what the path carries.",
         )
-    found.put("rate_bps", f"rate of {slowest.interface}", slowest.rate_bps, Unit.BPS)
+    found.put_rate(slowest, run)
     share = _UDP_PAYLOAD_BYTES / (_UDP_PAYLOAD_BYTES + _UDP_HEADERS_BYTES)
     room_bps = slowest.rate_bps * share
     rate = format_quantity(slowest.rate_bps, Unit.BPS)

@@ -6,13 +6,15 @@ one, from what all flows of bulk traffic across it received.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.analysis.advice.limits import Link
 from longfat.common.extras import lazy
-from longfat.model.flow_path import egress_interfaces, sender_and_receiver
+from longfat.model.flow_path import NotUnderstoodError, egress_interfaces, sender_and_receiver
+from longfat.model.flow_path.rates import interface_rates
 from longfat.model.probes import Queue
 from longfat.model.traffic import Bulk
 
@@ -124,7 +126,7 @@ class LinkUse:
     """
 
     def __init__(self, run: Run, flow: Bulk, slowest: Bottleneck | None) -> None:
-        self._rate_bps = slowest.rate_bps if slowest else 0.0
+        self._rates = [] if slowest is None else _rates(run, slowest)
         self.rivals = 0
         self._own = received_curve(run, flow)
         self._others: list[Curve] = []
@@ -154,7 +156,7 @@ class LinkUse:
             end_s: its end.
             mss_bytes: the payload of a segment, from which the headers' share follows.
         """
-        if not self._rate_bps or end_s <= start_s:
+        if not self._rates or end_s <= start_s:
             return Link.UNKNOWN
         use = self.share(start_s, end_s, mss_bytes=mss_bytes)
         if use < FULL:
@@ -180,7 +182,27 @@ class LinkUse:
         else:
             payload = sum(c.between(start_s, end_s) for c in (self._own, *self._others))
             wire = payload * (1 + HEADERS_BYTES / mss_bytes)
-        return wire * 8 / (end_s - start_s) / self._rate_bps if self._rate_bps else 0.0
+        room = self._room(start_s, end_s)
+        return wire * 8 / room if room else 0.0
+
+    def _room(self, start_s: float, end_s: float) -> float:
+        """Return how many bits the link could carry in a stretch of time."""
+        ends_s = [since_s for since_s, _ in self._rates[1:]] + [math.inf]
+        return sum(
+            (min(end_s, until_s) - max(start_s, since_s)) * rate_bps
+            for (since_s, rate_bps), until_s in zip(self._rates, ends_s, strict=True)
+            if since_s < end_s and start_s < until_s
+        )
+
+
+def _rates(run: Run, slowest: Bottleneck) -> list[tuple[float, float]]:
+    """Return the bottleneck's rates, and since when each holds; infinite where nothing limits."""
+    happened = [(one.event, one.at_s) for one in run.event_times]
+    try:
+        found = interface_rates(run.case, slowest.interface, happened)
+    except NotUnderstoodError:
+        return [(-math.inf, slowest.rate_bps)]
+    return [(since_s, math.inf if rate is None else rate) for since_s, rate in found]
 
 
 def _meet(run: Run, flow: Bulk, other: Bulk) -> bool:
