@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from longfat.live.probes import Series
 
 _MARKER = "longfat"
-_OPTIONS = ("kernel", "seed", "seeds", "memory", "pace", "capture")
+_OPTIONS = ("kernel", "seed", "seeds", "memory", "pace", "capture", "packages")
 _DEFAULT_KEPT = ".longfat"
 _DEFAULT_SEED = 1
 
@@ -48,6 +48,7 @@ class _Wanted:
     memory: Any = None
     pace: float | None = None
     capture: bool = False
+    packages: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -78,6 +79,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="the one seed of all networks, in place of their tests'",
     )
     group.addoption(
+        "--longfat-seeds",
+        metavar="COUNT",
+        type=int,
+        help="how many seeds each test has whose marker asks for several",
+    )
+    group.addoption(
         "--longfat-keep",
         metavar="DIR",
         default=_DEFAULT_KEPT,
@@ -94,7 +101,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
     config.addinivalue_line(
         "markers",
-        "longfat(kernel=None, seed=1, seeds=1, memory=None, pace=None, capture=False): the "
+        "longfat(kernel=None, seed=1, seeds=1, memory=None, pace=None, capture=False, "
+        "packages=()): the "
         "network of a test. With several seeds the test runs once with each of them, from "
         "`seed` on; with capture=True a failing test leaves the packets of all links.",
     )
@@ -113,6 +121,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         )
     if count == 1:
         return
+    count = metafunc.config.getoption("--longfat-seeds") or count
     first = options.get("seed", _DEFAULT_SEED)
     only = metafunc.config.getoption("--longfat-seed")
     seeds = range(first, first + count) if only is None else [only]
@@ -182,7 +191,7 @@ class _ScriptItem(pytest.Item):
 def network(request: pytest.FixtureRequest) -> Iterator[Network]:
     """Give a test a live network without nodes; see `longfat.Network`."""
     from longfat.engine.kernel.version import NEWEST  # noqa: PLC0415
-    from longfat.errors import HostError  # noqa: PLC0415  see above
+    from longfat.errors import HostError, InputError  # noqa: PLC0415  see above
     from longfat.live import Network  # noqa: PLC0415
 
     wanted = _wanted(request)
@@ -193,11 +202,12 @@ def network(request: pytest.FixtureRequest) -> Iterator[Network]:
             kernel=wanted.kernel or NEWEST,
             seed=held.seed,
             pace=wanted.pace,
+            packages=wanted.packages,
             on_command=lambda node, process: held.processes.append((node, process)),
             on_build=functools.partial(_capture, held) if wanted.capture else _nothing,
             **given,
         )
-    except HostError as error:
+    except (HostError, InputError) as error:
         pytest.fail(f"no network: {error}", pytrace=False)
     with live:
         request.node.stash[_HELD] = (live, held)
@@ -243,6 +253,7 @@ def _wanted(request: pytest.FixtureRequest) -> _Wanted:
         memory=options.get("memory"),
         pace=options.get("pace"),
         capture=bool(options.get("capture", False)),
+        packages=tuple(options.get("packages", ())),
     )
 
 

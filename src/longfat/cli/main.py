@@ -13,7 +13,7 @@ from longfat.errors import ExitCode, LongfatError
 
 COMMANDS = (
     *("run", "plan", "runs", "query", "compare", "watch", "labs", "show", "plot"),
-    *("diagnose", "tune", "bdp", "studio", "shell", "attach", "exec", "convert"),
+    *("diagnose", "tune", "bdp", "studio", "shell", "attach", "exec", "session", "convert"),
     *("packetdrill", "fidelity", "reproduce", "grade", "schema", "kernel", "doctor"),
     "completion",
 )

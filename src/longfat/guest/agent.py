@@ -10,6 +10,7 @@ of that number, with `now_ns`, the virtual time since boot:
     spawn    process, argv, node, environment, folder, terminal, input, asks, merge
              -> {pid} or {refused, status}
     signal   process, signal
+    signal_node  node, signal: to all processes at a host
     resize   process, rows, columns
     close    process: forget one that has ended
     write    path, mode; then frames of data, the last of them empty -> {} or {refused}
@@ -160,6 +161,11 @@ class Agent:
     def _do_signal(self, process: int, signal: int) -> None:
         if process in self._commands:
             self._commands[process].signal(signal)
+
+    def _do_signal_node(self, node: str, signal: int) -> None:
+        for pid in self._nodes.processes(node):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal)
 
     def _do_resize(self, process: int, rows: int, columns: int) -> None:
         if process in self._commands:

@@ -62,6 +62,17 @@ class Nodes:
             system.enter_namespace(self._home[0])
             os.close(network)
 
+    def processes(self, node: str) -> list[int]:
+        """Return the processes at a host, by their numbers."""
+        wanted = os.stat(f"/run/netns/{node}")
+        found = []
+        for name in os.listdir("/proc"):
+            # One that has ended and was not waited for has no namespaces any more.
+            with contextlib.suppress(OSError):
+                if name.isdigit() and os.path.samestat(os.stat(f"/proc/{name}/ns/net"), wanted):
+                    found.append(int(name))
+        return sorted(found)
+
     def forget(self, node: str) -> None:
         """Let go of a host that is to be removed."""
         for descriptor in self._hosts.pop(node, ()):

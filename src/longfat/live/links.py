@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from longfat.model.fields import takes_fields
+from longfat.model.network import LinkImpairments
+
 if TYPE_CHECKING:
     from longfat.live.running import RunningNetwork
 
@@ -25,6 +28,7 @@ class LiveLink:
     def __repr__(self) -> str:
         return f"<{self.a} -- {self.b}>"
 
+    @takes_fields(LinkImpairments)
     def change(self, *, reverse: Mapping[str, object] | None = None, **properties: object) -> None:
         """Change what the link does to packets; what is not named stays.
 

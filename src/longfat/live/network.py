@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError, LongfatError
 from longfat.live.clock import Clock
-from longfat.live.folders import share_folders
+from longfat.live.folders import PACKAGES, package_folders, share_folders
 from longfat.live.links import LiveLink
 from longfat.live.nodes import LiveHost, LiveSwitch, Node
 from longfat.live.probes import Series
@@ -46,13 +46,15 @@ from longfat.model.network import (
     timing_from,
 )
 from longfat.model.network import Network as Model
+from longfat.model.network.check import problems
+from longfat.model.network.ends import cut_links
 from longfat.model.network.impairments import UNIMPAIRED
 from longfat.model.probes.capture import DEFAULT_SNAP_BYTES
 from longfat.model.trace_models import MODELS
 from longfat.study.addresses import host_address, route_target, router_address
 from longfat.study.formats.open import open_network
 from longfat.study.formats.write import study_text
-from longfat.study.network import name_problem
+from longfat.study.network import name_problem, read_section
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -65,6 +67,8 @@ _ADDRESSES = ipaddress.ip_network("10.0.0.0/8")
 
 # A set-up line that takes longer will never end. Idle virtual seconds cost nothing.
 _SETUP_WITHIN_S = 600.0
+
+_FEWEST_GROUPS = 2
 
 
 class Network(RunningNetwork):
@@ -80,6 +84,10 @@ class Network(RunningNetwork):
         frames: each packet of TCP on a link is one frame, and no GSO packet.
         folders: folders of the host's that its commands may read, by where they see them.
         writable_folders: those that they may also write to, likewise.
+        packages: Python packages that are installed beside longfat, and that its commands may
+            import: they find them by `PYTHONPATH`. Each is shown without what it depends on
+            itself, and is run by the interpreter that the command names, so it has to be of
+            pure Python.
         on_command: called with its node and itself for each command that a caller starts.
         on_build: called with the network each time that nodes or links were built.
         on_wait: as for `Session`.
@@ -105,6 +113,7 @@ class Network(RunningNetwork):
         frames: bool = False,
         folders: Mapping[str, str | Path] = MappingProxyType({}),
         writable_folders: Mapping[str, str | Path] = MappingProxyType({}),
+        packages: Sequence[str] = (),
         on_command: Callable[[str, Process], None] = lambda _node, _process: None,
         on_build: Callable[[Network], None] = lambda _network: None,
         on_wait: Callable[[], None] = lambda: None,
@@ -122,13 +131,15 @@ class Network(RunningNetwork):
                 seed=seed,
                 memory_bytes=size_bytes(memory),
             ),
-            folders=share_folders(folders, writable_folders),
+            folders=share_folders({**folders, **package_folders(packages)}, writable_folders),
+            environment={"PYTHONPATH": PACKAGES} if packages else {},
             on_command=on_command,
             on_build=lambda: on_build(self),
             on_wait=on_wait,
         )
         self._nodes: dict[str, LiveHost | LiveSwitch] = {}
         self._links: list[LiveLink] = []
+        self._cut: list[LiveLink] = []
         self.clock = Clock(self.session)
         self._root = Node(self, ROOT_NAMESPACE, place=ROOT_NAMESPACE)
         self.run, self.spawn = self._root.run, self._root.spawn
@@ -146,6 +157,8 @@ class Network(RunningNetwork):
         kernel: str = NEWEST,
         seed: int = 1,
         memory_bytes: int = DEFAULT_MEMORY_BYTES,
+        folders: Mapping[str, str | Path] = MappingProxyType({}),
+        writable_folders: Mapping[str, str | Path] = MappingProxyType({}),
         on_wait: Callable[[], None] = lambda: None,
     ) -> Network:
         """Build a network that is there as a value, and type its set-up lines.
@@ -157,13 +170,22 @@ class Network(RunningNetwork):
             kernel: the kernel's version.
             seed: as for `Network`.
             memory_bytes: the machine's memory.
+            folders: as for `Network`.
+            writable_folders: likewise.
             on_wait: as for `Session`.
 
         Raises:
             InputError: the network cannot be built, or a line failed or did not end.
             HostError: as for `Network`.
         """
-        network = cls(seed=seed, kernel=kernel, memory=memory_bytes, on_wait=on_wait)
+        network = cls(
+            seed=seed,
+            kernel=kernel,
+            memory=memory_bytes,
+            folders=folders,
+            writable_folders=writable_folders,
+            on_wait=on_wait,
+        )
         try:
             if files:
                 network.session.put_files(files)
@@ -323,6 +345,36 @@ class Network(RunningNetwork):
         self._links.append(LiveLink(self, len(self._links), names=names))
         return self._links[-1]
 
+    def add(self, network: Mapping[str, object]) -> None:
+        """Add the nodes and links of a study's `network` section.
+
+        Args:
+            network: the section as plain data: {"hosts": {"h1": "10.0.0.1/8"}, ...}. Its links
+                follow no traces from files; `link` does.
+
+        Raises:
+            InputError: something in it is wrong, or a name is taken; `place` says where.
+        """
+        new = read_section(network)
+        now = self._case.network
+        for name in new.node_names():
+            self._check_free(name)
+        for ours, given, default in (
+            (now.testbed, new.testbed, None),
+            (now.frames, new.frames, False),
+        ):
+            if given not in (ours, default):
+                raise InputError("testbed and frames are those of the whole network: see Network")
+        model = replace(
+            now,
+            hosts=(*now.hosts, *new.hosts),
+            switches=(*now.switches, *new.switches),
+            links=(*now.links, *new.links),
+        )
+        for problem in problems(model):
+            raise InputError(problem.message)
+        self._take(model, new=new, first_link=len(now.links))
+
     def __getitem__(self, name: str) -> LiveHost | LiveSwitch:
         """Return a node by its name.
 
@@ -331,6 +383,11 @@ class Network(RunningNetwork):
         """
         self._check_node(name)
         return self._nodes[name]
+
+    @property
+    def root(self) -> Node:
+        """The root namespace, where the switches' interfaces are."""
+        return self._root
 
     @property
     def hosts(self) -> list[LiveHost]:
@@ -367,6 +424,38 @@ class Network(RunningNetwork):
         duration_s = seconds(duration)
         self.record.wait(duration_s)
         self.session.run_until(until_ns=self.session.now_ns + round(duration_s * 1e9))
+
+    def partition(self, *groups: Sequence[LiveHost | LiveSwitch | str]) -> None:
+        """Cut groups of nodes off from each other: the links between them go down.
+
+        Args:
+            groups: nodes or their names. A node in none of them belongs to the group that it is
+                linked with, itself or by other such nodes.
+
+        Raises:
+            InputError: a node is not there, in two groups or between two; no link is cut; or
+                there is a partition already.
+        """
+        if self._cut:
+            raise InputError("there is a partition already: heal it first")
+        if len(groups) < _FEWEST_GROUPS:
+            raise InputError("a partition has two groups of nodes or more")
+        names = [[_name(node) for node in group] for group in groups]
+        self._cut = [self._links[index] for index in cut_links(self._case.network, names)]
+        for link in self._cut:
+            link.down()
+
+    def heal(self) -> None:
+        """End the partition: the links that it cut come up again.
+
+        Raises:
+            InputError: there is none.
+        """
+        if not self._cut:
+            raise InputError("there is no partition")
+        healed, self._cut = self._cut, []
+        for link in healed:
+            link.up()
 
     def probe(
         self,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
+import signal
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
 from longfat.live.flows import Measured, Started
 from longfat.live.process import CommandFailed, Completed, Process, TimedOut
 from longfat.live.record import as_line
-from longfat.live.session import LIVE_ENVIRONMENT
 from longfat.model.fields import fields_of, takes_fields, values_of
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.model.traffic import FLOWS, Flow, Iperf3, Ping, Transfer
@@ -19,6 +20,19 @@ if TYPE_CHECKING:
 
     from longfat.live.quantities import Duration
     from longfat.live.running import RunningNetwork
+
+
+_MOST_MODE = 0o7777
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Spawned:
+    """A command that goes on at a host, and what starts it once more."""
+
+    process: Process
+    env: Mapping[str, str] | None
+    cwd: str
+    on_output: Callable[[str], None] | None
 
 
 class Node:
@@ -126,7 +140,19 @@ class Node:
         return self.run(["sysctl", "-n", name], check=True).stdout.strip()
 
     def write_file(self, path: str, data: str | bytes, *, mode: int = 0o644) -> None:
-        """Write a file. All nodes share one file system, apart from /sys."""
+        """Write a file. All nodes share one file system, apart from /sys.
+
+        Args:
+            path: where.
+            data: what is to be in it.
+            mode: its permissions.
+
+        Raises:
+            InputError: there are no such permissions.
+            RefusedError: it cannot be written.
+        """
+        if not 0 <= mode <= _MOST_MODE:
+            raise InputError(f"mode: permissions go from 0 to 0o7777, and here is {mode}")
         content = data.encode() if isinstance(data, str) else data
         self._network.session.write_file(path, content, mode=mode)
 
@@ -150,7 +176,7 @@ class Node:
         task = session.start(
             ["/bin/sh", "-c", given] if isinstance(given, str) else given,
             node=self._place,
-            environment={**LIVE_ENVIRONMENT, **(env or {})},
+            environment={**self._network.environment, **(env or {})},
             folder=cwd,
             takes_input=takes_input,
         )
@@ -174,6 +200,7 @@ class LiveHost(Node):
 
     def __init__(self, network: RunningNetwork, name: str) -> None:
         super().__init__(network, name, place=name)
+        self._spawned: list[_Spawned] = []
 
     @property
     def address(self) -> str:
@@ -183,6 +210,66 @@ class LiveHost(Node):
             InputError: it has none.
         """
         return self._network.address_of(self.name)
+
+    def spawn(
+        self,
+        command: str | Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str = "/",
+        on_output: Callable[[str], None] | None = None,
+    ) -> Process:
+        """Start a command, like subprocess.Popen; see `Node.spawn`. `restart` starts it again."""
+        process = super().spawn(command, env=env, cwd=cwd, on_output=on_output)
+        self._spawned = [one for one in self._spawned if one.process.returncode is None]
+        self._spawned.append(_Spawned(process=process, env=env, cwd=cwd, on_output=on_output))
+        return process
+
+    def pause(self) -> None:
+        """Stop all processes at it, by SIGSTOP, until `resume`.
+
+        Its kernel goes on: packets are acknowledged, and wait for processes that do not read
+        them, as on a computer whose programs are starved, or swap. `down` of its links cuts it
+        off as well.
+        """
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let its processes go on, by SIGCONT."""
+        self._signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        """End all processes at it, by SIGKILL, whoever started them.
+
+        Its kernel goes on, and closes their connections, as after a crash of the programs. For
+        a computer that loses its power, cut its links first: then nobody hears of it.
+        """
+        self._spawned = [one for one in self._spawned if one.process.returncode is None]
+        self._signal(signal.SIGKILL)
+        self._network.session.run_pending()
+
+    def restart(self) -> list[Process]:
+        """Start again what `spawn` had started and what ran until `kill`, in the same order.
+
+        What still runs is killed first. Memory is lost, and files stay.
+
+        Returns:
+            The new processes.
+
+        Raises:
+            RefusedError: one could not be started.
+        """
+        if any(one.process.returncode is None for one in self._spawned):
+            self.kill()
+        again, self._spawned = self._spawned, []
+        return [
+            self.spawn(one.process.args, env=one.env, cwd=one.cwd, on_output=one.on_output)
+            for one in again
+        ]
+
+    def _signal(self, number: int) -> None:
+        self._network.build()
+        self._network.session.signal_host(self.name, number)
 
     def start(self, tool: str, target: LiveHost | str, **options: object) -> Started:
         """Start measured traffic to another host; a server, if it needs one, is started, too.

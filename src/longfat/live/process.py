@@ -11,7 +11,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from longfat.errors import LongfatError
+from longfat.errors import InputError, LongfatError
 from longfat.live.quantities import seconds
 
 if TYPE_CHECKING:
@@ -24,9 +24,14 @@ _WORDS = 2000
 
 
 class CommandFailed(LongfatError, subprocess.CalledProcessError):  # noqa: N818  subprocess's word
-    """A command that was to be checked exited with another status than 0."""
+    """A command that was to be checked exited with another status than 0.
+
+    Attributes:
+        done: the command.
+    """
 
     def __init__(self, done: Completed) -> None:
+        self.done = done
         subprocess.CalledProcessError.__init__(
             self, done.returncode, done.args, done.stdout, done.stderr
         )
@@ -203,7 +208,13 @@ class Process:
         self._session.write_stdin(self._task, b"")
 
     def send_signal(self, number: int) -> None:
-        """Send a signal to it and all that it started in its process group."""
+        """Send a signal to it and all that it started in its process group.
+
+        Raises:
+            InputError: there is no signal of this number.
+        """
+        if not 0 <= number < signal.NSIG:
+            raise InputError(f"there is no signal {number}: they go from 1 to {signal.NSIG - 1}")
         self._session.signal(self._task, number)
 
     def terminate(self) -> None:

@@ -43,11 +43,14 @@ class RunningNetwork(ABC):
     Args:
         case: the kernel, the seed and the memory; its network has no nodes yet.
         folders: folders of the host's that its commands see.
+        environment: what all commands of a caller have in their environment, beside
+            `LIVE_ENVIRONMENT`.
         on_command: called with its node and itself for each command that a caller starts.
         on_build: called each time that nodes or links were built.
         on_wait: as for `Session`.
 
     Attributes:
+        environment: the environment of a caller's command, without what it is given.
         session: the live machine.
         record: the script of what was done.
 
@@ -60,11 +63,13 @@ class RunningNetwork(ABC):
         case: Case,
         *,
         folders: Sequence[SharedFolder],
+        environment: Mapping[str, str],
         on_command: Callable[[str, Process], None],
         on_build: Callable[[], None],
         on_wait: Callable[[], None],
     ) -> None:
         self.on_command = on_command
+        self.environment = {**LIVE_ENVIRONMENT, **environment}
         self._on_build = on_build
         self._case = case
         self._built: Model | None = None

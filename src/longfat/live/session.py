@@ -269,6 +269,11 @@ class Session:
         if task.status is None:
             self._tell("signal", process=task.number, signal=number)
 
+    def signal_host(self, node: str, number: int) -> None:
+        """Send a signal to all processes at a host, whoever started them."""
+        self.pause()
+        self.order("signal_node", node=node, signal=number)
+
     def resize(self, task: Task, rows: int, columns: int) -> None:
         """Tell a process's terminal its size."""
         self._tell("resize", process=task.number, rows=rows, columns=columns)

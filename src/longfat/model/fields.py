@@ -250,6 +250,13 @@ def takes_fields(*classes: type, without: type | None = None) -> Callable[[F], F
         function.__doc__ = "\n".join(
             [inspect.cleandoc(function.__doc__ or ""), "", "Options:", *lines]
         )
+        setattr(function, _CACHE, fields)
         return function
 
     return named
+
+
+def fields_taken(function: Callable[..., Any]) -> Mapping[str, Field]:
+    """Return the declared fields that `takes_fields` named as keywords of a function, by key."""
+    found: Mapping[str, Field] = getattr(function, _CACHE, {})
+    return found

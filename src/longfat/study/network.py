@@ -7,7 +7,9 @@ given the place of the field that it speaks of.
 
 from __future__ import annotations
 
+import json
 import re
+from typing import TYPE_CHECKING
 
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
@@ -23,10 +25,15 @@ from longfat.model.network import (
 )
 from longfat.model.network.check import LONGEST_INTERFACE
 from longfat.study.addresses import read_address, read_routes
+from longfat.study.document import parse_document
+from longfat.study.files import reads_nothing
 from longfat.study.links import read_link
 from longfat.study.node import Node
 from longfat.study.timing import read_testbed, read_timing
 from longfat.study.traces import Traces
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 LONGEST_NODE_NAME = LONGEST_INTERFACE - len("-eth00")
 
@@ -84,6 +91,22 @@ def read_network(node: Node, *, traces: Traces) -> Network:
             where = link_nodes[problem.path[1]]
         raise _written(where, problem).error(problem.message)
     return network
+
+
+def read_section(section: Mapping[str, object]) -> Network:
+    """Read and check a network that is there as plain data, as a study has it.
+
+    Args:
+        section: what a study has under `network`; its links cannot follow traces from files.
+
+    Raises:
+        InputError: something in it is wrong; the place's field says where.
+    """
+    text = json.dumps(section, ensure_ascii=False)  # which is YAML, too
+    raw = parse_document(text.encode(), file="network")
+    return read_network(
+        Node(raw=raw, file="network", field="network"), traces=Traces(reads_nothing)
+    )
 
 
 def _written(node: Node, problem: Problem) -> Node:

@@ -25,6 +25,7 @@ from longfat.common.decoding._reading import (
     MOST_RAW_BYTES,
     open_regular,
     parse_json,
+    quoted,
     read_bytes,
     read_json,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "describe",
     "open_regular",
     "parse_json",
+    "quoted",
     "read_bytes",
     "read_json",
 ]

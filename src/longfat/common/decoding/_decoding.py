@@ -69,7 +69,8 @@ def decode(kind: type[_T], data: Any, *, where: str, error: MakeError = InputErr
 class Decoder(Generic[_T]):
     """Turns plain data into values of one type, by its annotations.
 
-    A type is one of JSON's own (`bool`, `int`, `float`, `str`, `None`), a `list`, `tuple`
+    A type is one of JSON's own (`bool`, `int`, `float`, `str`, `None`), `Any` for what
+    somebody else will read, a `list`, `tuple`
     or mapping of types with texts as keys, a union of such, a `Literal`, an `Enum` by its
     values, a `TypedDict`, or a dataclass. A `float` may be written as a whole number, and
     stays one: a case's digest must not change on its way. What a dataclass's own checks say
@@ -137,6 +138,8 @@ def _decoder(kind: Any) -> Decoder[Any]:
 def _reader(kind: Any, rules: _Rules) -> _Reader:  # noqa: C901, PLR0911  a type a line
     if kind in _SIMPLE:
         return _SIMPLE[kind]
+    if kind is Any:
+        return lambda data: data
     if kind in rules.tagged:
         return _tagged_reader(*rules.tagged[kind], rules)
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)

@@ -1,0 +1,104 @@
+"""`longfat session`: a live network for a program in any language, by JSON-RPC."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from longfat.cli.completion import complete_case, complete_study
+from longfat.engine.kernel.version import NEWEST
+from longfat.engine.machine.pace import LEAST_FACTOR, MOST_FACTOR
+from longfat.errors import InputError
+from longfat.live.folders import check_places, read_bind
+from longfat.live.network import Network
+from longfat.live.quantities import size_bytes
+from longfat.live.rpc import serve
+from longfat.live.shell.terminal import end_orderly
+from longfat.model.case import DEFAULT_MEMORY_BYTES
+from longfat.model.network import Network as Model
+from longfat.study.expand import LARGEST_SEED
+from longfat.study.formats.open import Opened, open_network
+from longfat.study.labs import find_study
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_NO_NODES = Opened(network=Model(hosts=(), switches=(), links=()))
+
+
+@click.command()
+@click.argument("network", required=False, shell_complete=complete_study)
+@click.option(
+    "--case",
+    metavar="NAME",
+    shell_complete=complete_case,
+    help="Open this case of the study, with its own lines.",
+)
+@click.option("--kernel", metavar="VERSION", help="Use this kernel in place of the study's.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0, max=LARGEST_SEED),
+    help="Use this seed in place of the study's.",
+)
+@click.option("--memory", metavar="SIZE", help="Of the machine; default: the study's, or 2GB.")
+@click.option(
+    "--pace",
+    type=click.FloatRange(min=LEAST_FACTOR, max=MOST_FACTOR),
+    metavar="FACTOR",
+    help="Let time pass no faster than FACTOR times real time.",
+)
+@click.option(
+    "--bind",
+    "binds",
+    multiple=True,
+    metavar="DIR[:PLACE][:rw]",
+    help="Show it this folder, at the same place or at PLACE; with :rw it may write there."
+    " Repeatable.",
+)
+def session(
+    network: str | None,
+    *,
+    case: str | None,
+    kernel: str | None,
+    seed: int | None,
+    memory: str | None,
+    pace: float | None,
+    binds: tuple[str, ...],
+) -> None:
+    """Hold a live network for a program, by JSON-RPC 2.0 on standard input and output.
+
+    NETWORK is a study file, a folder with a study.yaml, a lab's name, a MiniEdit file or a
+    Mininet script; without it, the network has no nodes yet. Each line of standard input is a
+    request, and each of standard output an answer; virtual time stands still between them. With
+    the end of standard input the machine ends. `longfat schema --session` prints the JSON Schema
+    of the lines.
+    """
+    end_orderly()
+    if network is None and case is not None:
+        raise InputError(f"the case {case!r} of which study? Name it before --case")
+    opened = None if network is None else open_network(find_study(network), case=case)
+    for warning in () if opened is None else opened.warnings:
+        print(f"longfat: warning: {warning}", file=sys.stderr)
+    folders = check_places(read_bind(text) for text in binds)
+
+    def open_live(on_wait: Callable[[], None]) -> Network:
+        found = opened or _NO_NODES
+        default_bytes = found.memory_bytes or DEFAULT_MEMORY_BYTES
+        live = Network.of(
+            found.network,
+            files=found.files,
+            setup=found.setup,
+            kernel=kernel or found.kernel or NEWEST,
+            seed=next((one for one in (seed, found.seed) if one is not None), 1),
+            memory_bytes=default_bytes if memory is None else size_bytes(memory),
+            folders={one.place: one.path for one in folders if not one.is_writable},
+            writable_folders={one.place: one.path for one in folders if one.is_writable},
+            on_wait=on_wait,
+        )
+        if pace is not None:
+            live.clock.pace(pace)
+        return live
+
+    serve(open_live, requests=sys.stdin.fileno(), answers=sys.stdout.fileno())

@@ -1,0 +1,18 @@
+"""Live networks for programs in any language: JSON-RPC 2.0, a line a message.
+
+A program starts `longfat session` and writes requests to its standard input; answers come from
+its standard output. Each call is a method of the Python API, with the same names and units.
+
+* `calls`: which methods there are; parameters follow from their signatures
+* `parameters`: how parameters are read from JSON, and their JSON Schema
+* `results`: how what a method returns is written as JSON, likewise
+* `requests`: lines as requests, within limits
+* `server`: requests done one after the other, and their answers
+* `schema`: the JSON Schema of all of it
+"""
+
+from longfat.live.rpc.requests import PROTOCOL_VERSION, read_request
+from longfat.live.rpc.schema import session_schema
+from longfat.live.rpc.server import serve
+
+__all__ = ["PROTOCOL_VERSION", "read_request", "serve", "session_schema"]
