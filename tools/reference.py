@@ -3,7 +3,8 @@
     python -m tools.reference           # writes the tables anew
     python -m tools.reference --check   # says which are not as they would be
 
-A table stands between `<!-- fields: NAME -->` and `<!-- end of fields -->`.
+A table of fields stands between `<!-- fields: NAME -->` and `<!-- end of fields -->`, and that
+of the calls of a session between `<!-- calls -->` and `<!-- end of calls -->`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from longfat.live.rpc.calls import CALLS
 from longfat.model.events import LinkChange
 from longfat.model.fields import Field, fields_of
 from longfat.model.network import CpuCosts, Host, HostTiming, Link, LinkImpairments, Network
@@ -25,6 +27,7 @@ from longfat.study.grading.model import Exercise, Grading, Late, Limits, Part
 
 _DOCS = Path(__file__).resolve().parents[1] / "docs"
 _TABLE = re.compile(r"(<!-- fields: (\S+) -->\n).*?(<!-- end of fields -->)", re.DOTALL)
+_CALLS = re.compile(r"(<!-- calls -->\n).*?(<!-- end of calls -->)", re.DOTALL)
 
 
 def _own(flow: type[Flow]) -> list[Field]:
@@ -69,9 +72,23 @@ def table(fields: Iterable[Field]) -> str:
     return "".join(f"{row}\n" for row in rows)
 
 
+def calls_table() -> str:
+    """Return a Markdown table of the calls of a session."""
+    rows = ["| call | what it does | parameters |", "|---|---|---|"]
+    for call in CALLS.values():
+        names = [
+            f"**{name}**" if one.is_required else name for name, one in call.parameters.items()
+        ]
+        if call.takes_more:
+            names.append("and the tool's [fields](study-format.md#flows)")
+        rows.append(f"| `{call.name}` | {call.summary} | {', '.join(names)} |")
+    return "".join(f"{row}\n" for row in rows)
+
+
 def renewed(text: str) -> str:
     """Return a page with its tables made anew."""
-    return _TABLE.sub(lambda found: f"{found[1]}{table(TABLES[found[2]])}{found[3]}", text)
+    text = _TABLE.sub(lambda found: f"{found[1]}{table(TABLES[found[2]])}{found[3]}", text)
+    return _CALLS.sub(lambda found: f"{found[1]}{calls_table()}{found[2]}", text)
 
 
 def main(arguments: list[str]) -> int:

@@ -23,7 +23,7 @@ TICK_S = 0.05
 MOST_BYTES = 60_000
 
 
-class Store(SyncObj):
+class Store(SyncObj):  # type: ignore[misc]
     """A list to which texts are added; each text once, however often a client repeats it."""
 
     def __init__(self, name: str, others: list[str]) -> None:
@@ -41,7 +41,7 @@ class Store(SyncObj):
             ),
         )
 
-    @replicated
+    @replicated  # type: ignore[untyped-decorator]
     def add(self, text: str) -> None:
         """Add a text."""
         self.applied[text] = None

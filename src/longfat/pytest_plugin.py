@@ -14,6 +14,7 @@ longfat before a test wants a network.
 
 from __future__ import annotations
 
+import argparse
 import functools
 import json
 import re
@@ -81,7 +82,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--longfat-seeds",
         metavar="COUNT",
-        type=int,
+        type=_count,
         help="how many seeds each test has whose marker asks for several",
     )
     group.addoption(
@@ -95,6 +96,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="collect packetdrill scripts (*.pkt), too",
     )
+
+
+def _count(text: str) -> int:
+    """Return a number from 1."""
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"it is a whole number from 1, and here is {text!r}")
+    return int(text)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -121,7 +129,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         )
     if count == 1:
         return
-    count = metafunc.config.getoption("--longfat-seeds") or count
+    given = metafunc.config.getoption("--longfat-seeds")
+    count = count if given is None else given
     first = options.get("seed", _DEFAULT_SEED)
     only = metafunc.config.getoption("--longfat-seed")
     seeds = range(first, first + count) if only is None else [only]

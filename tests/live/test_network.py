@@ -311,3 +311,82 @@ setup:
     )
     with pytest.raises(InputError, match="files: /no-such/x: its top folder is not there"):
         Network.open(tmp_path)
+
+
+def test_a_partition_cuts_groups_off_until_it_is_healed(net: Network) -> None:
+    h1, h2 = host(net, "h1"), host(net, "h2")
+    quiet = "ping -c 1 -W 1 10.0.0.2"
+    net.partition([h1, "s1"], [h2])
+    assert h1.run(quiet).returncode == 1
+    assert h2.run("ping -c 1 -W 1 10.0.0.1").returncode == 2  # its interface is down
+    with pytest.raises(InputError, match="there is a partition already"):
+        net.partition(["h1"], ["h2", "s1"])
+    net.heal()
+    assert h1.run(quiet).returncode == 0
+    with pytest.raises(InputError, match="there is no partition"):
+        net.heal()
+    with pytest.raises(InputError, match="two groups"):
+        net.partition(["h1"])
+    with pytest.raises(InputError, match="s1 is linked with nodes of several groups"):
+        net.partition(["h1"], ["h2"])
+
+
+def test_a_paused_host_does_nothing_and_its_kernel_goes_on(net: Network) -> None:
+    h1, h2 = host(net, "h1"), host(net, "h2")
+    counting = h1.spawn("(while sleep 1; do echo x; done) & wait")
+    other = h2.spawn("while sleep 1; do echo x; done")
+    net.sleep(3.5)
+    h1.pause()
+    net.sleep(60)
+    assert (counting.stdout, other.stdout) == ("x\n" * 3, "x\n" * 63)
+    assert h2.run("ping -c 1 -W 1 h1").returncode == 0
+    h1.resume()
+    net.sleep(2.5)
+    assert len(counting.stdout.splitlines()) in {5, 6}
+
+
+def test_a_killed_host_is_started_again(net: Network) -> None:
+    h1, h2 = host(net, "h1"), host(net, "h2")
+    done = h1.spawn("echo done")
+    serving = h1.spawn(
+        ["sh", "-c", "echo $A in $PWD; sleep 1000 & wait"], env={"A": "b"}, cwd="/usr"
+    )
+    other = h2.spawn("sleep 1000")
+    net.sleep(1)
+    h1.kill()
+    assert (serving.returncode, done.returncode, other.returncode) == (-9, 0, None)
+    assert h1.run("ss -p; pgrep -x sleep | wc -l").stdout.splitlines()[-1] == "1"  # that of h2
+    net.sleep(5)
+    (again,) = h1.restart()
+    net.sleep(1)
+    assert (again.stdout, again.returncode) == ("b in /usr\n", None)
+    (once_more,) = h1.restart()
+    assert (again.returncode, once_more.returncode, other.returncode) == (-9, None, None)
+
+
+def test_a_section_of_a_study_is_added(net: Network) -> None:
+    net.add({"hosts": {"h3": "10.0.0.3/8"}, "switches": ["s2"], "links": [["h3", "s2"]]})
+    net.link("s1", "s2", delay="5ms")
+    assert host(net, "h1").ping("h3", count=2)["min_s"] == pytest.approx(0.01, rel=0.01)
+    for section, field, words in (
+        ({"hosts": {"h4": "10.0.0"}}, "network.hosts.h4", "10.0.0"),
+        ({"hosts": {"h4": None}, "links": [["h4", "h9"]]}, "network.links[0][1]", "h9"),
+        ({"hosts": {"h1": "10.0.0.9/8"}}, None, "taken"),
+        ({"hosts": {"h4": "10.0.0.9/8"}, "frames": True}, None, "whole network"),
+    ):
+        with pytest.raises(InputError, match=words) as caught:
+            net.add(section)
+        assert (caught.value.place and caught.value.place.field) == field
+
+
+def test_commands_import_the_packages_that_are_named(make_network: MakeNetwork) -> None:
+    net = make_network(packages=["pysyncobj"])
+    found = net.run("/usr/bin/python3 -c 'import pysyncobj; print(pysyncobj.__file__)'", check=True)
+    assert found.stdout == "/opt/python/pysyncobj/__init__.py\n"
+    for name, words in (
+        ("porridge", "no Python package"),
+        ("os.path", "no Python"),
+        ("abc", "module"),
+    ):
+        with pytest.raises(InputError, match=words):
+            make_network(packages=[name])

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longfat.errors import InputError
+from longfat.model.kinds import Integer, Kind, Rate, Share, Size, Time
 from longfat.model.metric import Unit
 from longfat.model.units import (
     LARGEST_INTEGER,
@@ -287,3 +288,10 @@ def test_any_text_is_read_or_refused(text: str, unit: Unit) -> None:
         assert math.isfinite(parse_quantity(text, unit))
     with contextlib.suppress(InputError):
         assert math.isfinite(parse_literal(text).value)
+
+
+@pytest.mark.parametrize("kind", [Rate(), Size(), Time(), Share(), Integer(most=10)])
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+def test_numbers_of_a_program_are_finite(kind: Kind[float], value: float) -> None:
+    with pytest.raises(InputError):
+        kind.of(value)

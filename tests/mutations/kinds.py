@@ -44,6 +44,7 @@ from tests.mutations.single import (
     check_packets_outcome,
     check_packets_script,
     check_record,
+    check_request,
     check_roster,
     check_sample_log,
     check_script,
@@ -62,6 +63,7 @@ from tests.mutations.single import (
     raw_kind,
     records,
     rosters,
+    session_requests,
     tables,
     traces,
 )
@@ -109,6 +111,7 @@ KINDS: dict[str, Kind] = {
     "samples of a live run": Kind(
         samples=lambda: [queue_samples()], mutate=change_samples, read=check_sample_log
     ),
+    "session request": Kind(samples=session_requests, mutate=change_json, read=check_request),
     "queue samples": raw_kind("queue.samples", mutate=change_samples),
     "tcp samples": raw_kind("tcp.samples", mutate=change_samples),
     "rate samples": raw_kind("rate.samples", mutate=change_samples),

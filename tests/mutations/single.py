@@ -31,6 +31,7 @@ from longfat.execution.runs.run import MANIFEST, read_manifest
 from longfat.execution.runs.series import parse_series
 from longfat.execution.runs.staging import decode_probes, measure_flows
 from longfat.live.build import Done
+from longfat.live.rpc import read_request
 from longfat.live.shell.protocol import WireError, fields_of, size_of
 from longfat.model.case import Case
 from longfat.model.trace import parse_trace
@@ -196,6 +197,35 @@ def check_order(folder: Path, content: bytes) -> None:
     order = read_order(content.decode(errors="replace"))
     order.real("factor", least=0, most=10)
     order.texts("names")
+
+
+def check_request(folder: Path, content: bytes) -> None:
+    del folder
+    request = read_request(content)
+    assert set(request.params) <= set(request.call.parameters) or request.call.takes_more
+
+
+def session_requests() -> list[bytes]:
+    """Return requests of a session, one for each kind of parameters."""
+    section = {
+        "hosts": {"h1": "10.0.0.1/8", "h2": {"address": "10.0.0.2/8", "nat": None}},
+        "switches": ["s1"],
+        "links": [["h1", "s1", {"rate": "10mbit"}], ["h2", "s1"]],
+    }
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("network.add", {"network": section}),
+        ("network.link", {"a": "h1", "b": "h2", "rate": 1e6, "reverse": {"loss": "1%"}}),
+        ("network.partition", {"groups": [["h1"], ["h2", "s1"]]}),
+        ("node.run", {"node": "h1", "command": ["ls"], "env": {"A": "b"}, "timeout": "5s"}),
+        ("node.write_file", {"node": "h1", "path": "/a", "data": {"base64": "AA=="}, "mode": 1}),
+        ("host.iperf3", {"host": "h1", "target": "h2", "time": 5, "parallel": 2}),
+        ("host.start", {"host": "h1", "target": "h2", "tool": "ping", "count": 3}),
+        ("clock.now", {}),
+    ]
+    return [
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+        for method, params in calls
+    ]
 
 
 @cache

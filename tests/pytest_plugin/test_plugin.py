@@ -123,4 +123,28 @@ def test_packetdrill_scripts_are_tests_if_asked_for(tmp_path: Path) -> None:
     assert "2 failed, 1 passed" in printed
     assert "bad.pkt:2:1: descriptor 4 is not open" in printed
     assert "wrong.pkt:2:4: there is no system call clos(); did you mean 'close'?" in printed
+def test_a_number_of_seeds_takes_the_place_of_the_markers(tmp_path: Path) -> None:
+    text = """\
+import pytest
+
+@pytest.mark.longfat(seeds=2, packages=["pysyncobj"])
+def test_several(network): pass
+
+def test_one(network): pass
+"""
+    printed = run(tmp_path, text, "--collect-only", "-q", "--longfat-seeds", "200")
+    assert "test_several[seed200]" in printed
+    assert "201 tests collected" in printed
+    assert "from 1" in run(tmp_path, text, "--longfat-seeds", "0")
+
+
+def test_a_package_that_is_not_there_fails_the_test_with_a_word(tmp_path: Path) -> None:
+    text = """\
+import pytest
+
+@pytest.mark.longfat(packages=["porridge"])
+def test_it(network): pass
+"""
+    printed = run(tmp_path, text)
+    assert "no network: there is no Python package 'porridge'" in printed
     assert "Traceback" not in printed

@@ -58,6 +58,9 @@ class LiveLink:
         Off, a capture shows the frames that a real cable would carry, and a loss
         takes one of them; on, as Linux has it, up to 64 KB go as one.
 
+        Args:
+            on: whether they are on.
+
         Raises:
             CommandFailed: ethtool could not.
         """

@@ -291,6 +291,9 @@ class Network(RunningNetwork):
     def switch(self, name: str) -> LiveSwitch:
         """Add a switch; its interfaces are `s1-eth1` and so on, visible at root.
 
+        Args:
+            name: its name, such as `s1`.
+
         Raises:
             InputError: the name is taken or none.
         """

@@ -157,7 +157,14 @@ class Node:
         self._network.session.write_file(path, content, mode=mode)
 
     def read_file(self, path: str) -> bytes:
-        """Return what is in a file."""
+        """Return what is in a file.
+
+        Args:
+            path: the file.
+
+        Raises:
+            RefusedError: it cannot be read.
+        """
         return self._network.session.read_file(path)
 
     def _start(
@@ -304,6 +311,10 @@ class LiveHost(Node):
     def ping(self, target: LiveHost | str, **options: object) -> Measured:
         """Ping another host; options and errors are those of `start`.
 
+        Args:
+            target: the host or its name.
+            options: as for `start`.
+
         Returns:
             Its metrics, such as `avg_s` and `loss`.
 
@@ -315,6 +326,10 @@ class LiveHost(Node):
     @takes_fields(Iperf3, without=Flow)
     def iperf3(self, target: LiveHost | str, **options: object) -> Measured:
         """Send bulk traffic to another host by iperf3; options and errors are those of `start`.
+
+        Args:
+            target: the host or its name.
+            options: as for `start`.
 
         Returns:
             Its metrics, such as `receiver_bps` and `retransmits`, and iperf3's JSON.
@@ -329,6 +344,10 @@ class LiveHost(Node):
         """Send bulk traffic by longfat's own program, which costs less CPU time than iperf3.
 
         Options and errors are those of `start`.
+
+        Args:
+            target: the host or its name.
+            options: as for `start`.
 
         Returns:
             Its metrics, such as `receiver_bps`.

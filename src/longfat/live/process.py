@@ -152,7 +152,14 @@ class Process:
         return self._task.status
 
     def complete(self, timeout: Duration | None = None) -> Completed:
-        """Wait as `wait` does, and return all that is known of it."""
+        """Wait as `wait` does, and return all that is known of it.
+
+        Args:
+            timeout: the longest to wait, in virtual time; for ever, if None.
+
+        Raises:
+            TimedOut: as `wait` does.
+        """
         status = self.wait(timeout)
         return Completed(
             args=self.args,
@@ -189,6 +196,10 @@ class Process:
     def expect(self, text: str, timeout: Duration | None = None) -> None:
         """Let time pass until its output has a text in it.
 
+        Args:
+            text: the text.
+            timeout: the longest to wait, in virtual time; for ever, if None.
+
         Raises:
             TimedOut: it has not, or the process ended without it.
         """
@@ -199,7 +210,11 @@ class Process:
                 raise self._timed_out(timeout, f"did not write {text!r}")
 
     def write(self, data: str | bytes) -> None:
-        """Give it input, which it reads when time passes."""
+        """Give it input, which it reads when time passes.
+
+        Args:
+            data: the input.
+        """
         if data:
             self._session.write_stdin(self._task, data.encode() if isinstance(data, str) else data)
 
@@ -209,6 +224,9 @@ class Process:
 
     def send_signal(self, number: int) -> None:
         """Send a signal to it and all that it started in its process group.
+
+        Args:
+            number: the signal, such as 1 for SIGHUP.
 
         Raises:
             InputError: there is no signal of this number.

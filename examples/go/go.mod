@@ -1,0 +1,3 @@
+module longfat.example/lease
+
+go 1.21
