@@ -291,7 +291,7 @@ def test_any_text_is_read_or_refused(text: str, unit: Unit) -> None:
 
 
 @pytest.mark.parametrize("kind", [Rate(), Size(), Time(), Share(), Integer(most=10)])
-@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan, 10**400])
 def test_numbers_of_a_program_are_finite(kind: Kind[float], value: float) -> None:
     with pytest.raises(InputError):
         kind.of(value)

@@ -76,6 +76,7 @@ class Node:
         Raises:
             TimedOut: the timeout has passed.
             CommandFailed: see `check`.
+            InputError: there is no command.
             RefusedError: it could not be started.
         """
         process = self._start(
@@ -178,6 +179,8 @@ class Node:
     ) -> Process:
         self._network.build()
         given = command if isinstance(command, str) else tuple(command)
+        if given == ():
+            raise InputError("a command is a line, or a program and its arguments: it is empty")
         session = self._network.session
         self._network.record.add(session.now_s, self._place, as_line(given), background=takes_input)
         task = session.start(

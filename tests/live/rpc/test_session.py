@@ -121,6 +121,7 @@ MISTAKES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("node.run", {"node": "h1", "command": "exit 9", "check": True}, "command_failed", "", "9"),
     ("node.run", {"node": "h1", "command": "sleep 9", "timeout": 1}, "timed_out", "", "1 s"),
     ("node.run", {"node": "h1", "command": ["/no"]}, "refused", "", "not found"),
+    ("node.run", {"node": "h1", "command": []}, "invalid_params", "", "empty"),
     ("node.write_file", {**WRITE, "path": "/no/a"}, "refused", "", "No such file"),
     ("node.write_file", {**WRITE, "mode": 2**40}, "invalid_params", "", "permissions"),
     ("node.write_file", {**WRITE, "data": {"base64": "?"}}, "invalid_params", "params.data", "RFC"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 import re
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -48,8 +48,8 @@ class _Number(Kind[T]):
             return self.parse(value)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise InputError(f"{value!r} is not {self.what}")
-        if not math.isfinite(value):
-            raise InputError(f"{value!r} is not {self.what}: it is not finite")
+        if not abs(value) <= sys.float_info.max:  # NaN is not, either
+            raise InputError(f"that is not {self.what}: it is too large, or not finite")
         return self.check(self.rounded(value))
 
     @abstractmethod
