@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import re
+import sys
 from abc import abstractmethod
 from dataclasses import dataclass
 from decimal import Decimal
