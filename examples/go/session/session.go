@@ -12,7 +12,7 @@ import (
 	"os/exec"
 )
 
-// Params are the parameters of a call, by name; see `longfat schema --session`.
+// Params are the parameters of a call, by name; see `longfat schema session`.
 type Params map[string]any
 
 // Completed is a command that has ended.

@@ -72,7 +72,7 @@ def session(
     NETWORK is a study file, a folder with a study.yaml, a lab's name, a MiniEdit file or a
     Mininet script; without it, the network has no nodes yet. Each line of standard input is a
     request, and each of standard output an answer; virtual time stands still between them. With
-    the end of standard input the machine ends. `longfat schema --session` prints the JSON Schema
+    the end of standard input the machine ends. `longfat schema session` prints the JSON Schema
     of the lines.
     """
     end_orderly()
