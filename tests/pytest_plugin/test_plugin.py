@@ -123,6 +123,8 @@ def test_packetdrill_scripts_are_tests_if_asked_for(tmp_path: Path) -> None:
     assert "2 failed, 1 passed" in printed
     assert "bad.pkt:2:1: descriptor 4 is not open" in printed
     assert "wrong.pkt:2:4: there is no system call clos(); did you mean 'close'?" in printed
+
+
 def test_a_number_of_seeds_takes_the_place_of_the_markers(tmp_path: Path) -> None:
     text = """\
 import pytest

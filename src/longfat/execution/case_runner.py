@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from longfat.common.extras import need
 from longfat.engine import kernel as kernels
+from longfat.engine.images import images_shown
 from longfat.engine.init import GUEST_PLACE, guest_folder, init_program
 from longfat.engine.machine import Machine, reserve_cpu
 from longfat.errors import InputError, LongfatError, MachineError
@@ -22,6 +23,7 @@ from longfat.execution.hints import missing_file_hint
 from longfat.execution.runs import staged_run
 from longfat.execution.runs.space import disk_full, is_full
 from longfat.execution.tools import PACKAGES, Toolbox, missing_tool
+from longfat.model.host_root import NETWORK_TOOLS, ROOTS
 from longfat.model.network import typed_part
 
 if TYPE_CHECKING:
@@ -106,6 +108,7 @@ def run_case(
         need("series")
     kernel = kernel or kernels.find(case.kernel)
     tools = (toolbox or Toolbox()).of(case)
+    images = images_shown(case.network.roots.values())
     expected_s = expected_virtual_s(case)
     with staged_run(out, name=name, case=case, study=study, parameters=parameters) as staged:
         (staged.folder / "job.json").write_text(json.dumps(compile_job(case)), encoding="utf-8")
@@ -118,7 +121,7 @@ def run_case(
                     kernel,
                     init_program(),
                     run=staged.folder,
-                    shown={GUEST_PLACE: program},
+                    shown={GUEST_PLACE: program, **images},
                     cpu=cpu,
                     seed=case.seed,
                     memory_bytes=case.memory_bytes,
@@ -164,6 +167,18 @@ def run_case(
             raise InputError(f"case {name!r}: {error.message}", place=error.place) from error
 
 
+def _no_program(case: Case, line: str) -> str:
+    """Return a hint about a program that was not found."""
+    for host, root in case.network.roots.items():
+        if f" chroot {ROOTS}/{host} " in line:
+            tools = ", ".join(sorted(NETWORK_TOOLS))
+            return (
+                f"\n  hint: {host} has the programs of {root.image} and no others, but for a line "
+                f"that is one command of {tools}"
+            )
+    return _NO_PROGRAM
+
+
 def _failure(
     case: Case,
     failed: FailedCommand,
@@ -182,7 +197,7 @@ def _failure(
         flow = case.flows[index]
         place = flow_places[index] if index < len(flow_places) else None
         words = flow.failure(words) or "it said nothing"
-        hint = _NO_PROGRAM if status == _NOT_FOUND and flow.lines else ""
+        hint = _no_program(case, failed.line) if status == _NOT_FOUND and flow.lines else ""
         return InputError(f"flow {flow.name!r}: `{line}` {ending}: {words}{hint}", place=place)
     if failed.step == "probe":
         (probe,) = (probe for probe in case.probes if probe.name == failed.probe)
@@ -196,10 +211,14 @@ def _failure(
     if failed.step == "event":
         place = event_places[index] if index < len(event_places) else None
         what = f"`{line}` {ending}: " if line else f"{case.events[index].summary()}: "
-        return InputError(f"{what}{words or 'it said nothing'}", place=place)
+        hint = _no_program(case, line) if status == _NOT_FOUND and "chroot" in line else ""
+        return InputError(f"{what}{words or 'it said nothing'}{hint}", place=place)
     program = case.setup[index].line.split(maxsplit=1)[0]
-    if status == _NOT_FOUND and program in PACKAGES:
+    rooted = case.setup[index].node in case.network.roots
+    if status == _NOT_FOUND and program in PACKAGES and not rooted:
         return missing_tool(program)
     place = setup_places[index] if index < len(setup_places) else None
     hint = missing_file_hint(case, index, status=status, words=words, place=place)
+    if status == _NOT_FOUND and rooted:
+        hint = _no_program(case, line)
     return InputError(f"`{line}` {ending}: {words or 'it said nothing'}{hint}", place=place)

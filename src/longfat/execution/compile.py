@@ -7,10 +7,11 @@ traffic; all that is known of them is said here.
     network     [{program, node, lines}]  program: `ip`, `tc` or `sh`
     files       [{path, executable, text or base64}]
     traces      [{node, order, control}]: what the links follow from the traffic's start on
-    setup       [{node, line}]
+    roots       {host: {at, shown, folder, environment, title}}: hosts' own roots
+    setup       [{node, line, rooted}]: rooted, if it runs with the host's own root
     flows       [{name, after, start_s, limit_s, good_statuses,
                   processes: [{host, argv, typed, forks, output, listens, environment}]}]
-    events      [{event, after, at_ns, needed, lines: [{node, line}]}]: what changes meanwhile
+    events      [{event, after, at_ns, needed, lines: [{node, line, rooted}]}]: what changes
     probes      [{kind, output, every_ns, nodes: {node: [interface]}}]; a capture has
                 {kind, name, output, node, argv}
     hosts_file  the text of /etc/hosts
@@ -32,7 +33,8 @@ from longfat.model.traffic.bulk import DEFAULT_PORT
 from longfat.model.traffic.schedule import expected_ends_s
 
 if TYPE_CHECKING:
-    from longfat.model.case import Case
+    from longfat.model.case import Case, Command
+    from longfat.model.network import Network
     from longfat.model.traffic import Flow
     from longfat.model.traffic.flow import Process
 
@@ -71,7 +73,8 @@ def compile_job(case: Case) -> dict[str, Any]:
         "network": [dataclasses.asdict(batch) for batch in build_batches(case.network)],
         "files": [file.to_json() for file in files],
         "traces": [{"node": link.node, "order": link.order, "control": CONTROL} for link in traced],
-        "setup": [dataclasses.asdict(command) for command in case.setup],
+        "roots": {host: root.order(host) for host, root in case.network.roots.items()},
+        "setup": [_command(command, case.network) for command in case.setup],
         "flows": flows,
         "probes": [probe.order(network=case.network, flows=case.flows) for probe in case.probes],
         "events": _events(case),
@@ -81,6 +84,7 @@ def compile_job(case: Case) -> dict[str, Any]:
             {module for flow in flows for one in flow["processes"] for module in one["forks"][:1]}
             | ({"longfat.guest.files"} if files else set())
             | ({"longfat.guest.events"} if case.events else set())
+            | ({"longfat.guest.roots"} if case.network.roots else set())
         ),
     }
 
@@ -92,10 +96,17 @@ def _events(case: Case) -> list[dict[str, Any]]:
             "after": step.after,
             "at_ns": round(step.at_s * 1e9),
             "needed": not step.restores,
-            "lines": [dataclasses.asdict(command) for command in step.commands],
+            "lines": [_command(command, case.network) for command in step.commands],
         }
         for step in timeline(case.network, setup=case.setup, events=case.events)
     ]
+
+
+def _command(command: Command, network: Network) -> dict[str, Any]:
+    root = network.roots.get(command.node)
+    rooted = root is not None and root.runs_line(command.line)
+    line = root.line(command.line) if root is not None else command.line
+    return {"node": command.node, "line": line, "rooted": rooted}
 
 
 def server_ports(case: Case) -> dict[str, int]:
@@ -110,7 +121,9 @@ def server_ports(case: Case) -> dict[str, int]:
 
 
 def _processes(case: Case, flow: Flow, *, port: int) -> tuple[Process, ...]:
-    return flow.processes(address=case.network.host_addresses()[flow.target], port=port)
+    address = case.network.host_addresses()[flow.target]
+    processes = flow.processes(address=address, port=port)
+    return tuple(process.rooted(case.network.roots) for process in processes)
 
 
 def expected_virtual_s(case: Case) -> float:

@@ -7,15 +7,17 @@ run, until something has happened that the order names.
 Orders are frames of JSON with a field `do`; each has a number and gets one answer
 of that number, with `now_ns`, the virtual time since boot:
 
-    spawn    process, argv, node, environment, folder, terminal, input, asks, merge
+    spawn    process, argv, node, rooted, environment, folder, terminal, input, asks, merge
              -> {pid} or {refused, status}
     signal   process, signal
     signal_node  node, signal: to all processes at a host
     resize   process, rows, columns
     close    process: forget one that has ended
-    write    path, mode; then frames of data, the last of them empty -> {} or {refused}
-    files    files: see `longfat.guest.files` -> {} or {path, words} of one that cannot be
-    read     path -> frames of data, then {} or {refused}
+    roots    roots: see `longfat.guest.roots`, by host -> {} or {refused}
+    write    path, mode, node (whose own root it is; "" for the machine's); then frames of
+             data, the last of them empty -> {} or {refused}
+    files    files: see `longfat.guest.files`, node -> {} or {path, words} of one that cannot be
+    read     path, node -> frames of data, then {} or {refused}
     batches  batches: lines that build a network; hosts; connect: interfaces at root
              -> {times_ns, failed}
     forget   node: a host that is to be removed
@@ -29,8 +31,8 @@ of that number, with `now_ns`, the virtual time since boot:
              where why is "time", "ended", "output", "prompts", "keys" or "told"
     hold     ends a `go`
 
-All but `write`, `files`, `read`, `batches`, `sample` and `flush` may come while the machine
-runs, too.
+All but `roots`, `write`, `files`, `read`, `batches`, `sample` and `flush` may come while the
+machine runs, too.
 
 A command that `asks` gets its input when it has room for it: a frame tells the host that it
 is wanted, and the machine waits until the host sends some, or says that there is none yet.
@@ -179,11 +181,23 @@ class Agent:
                 self._drop(command, descriptor)
             command.close()
 
-    def _do_write(self, path: str, mode: int) -> dict[str, Any]:
+    def _do_roots(self, roots: dict[str, dict[str, Any]]) -> dict[str, Any]:
+        try:
+            self._nodes.take_roots(roots)
+        except OSError as error:
+            return {"refused": f"{error.strerror} ({error.filename})"}
+        return {}
+
+    def _at(self, node: str) -> contextlib.AbstractContextManager[None]:
+        return self._nodes.in_root(node) if node else contextlib.nullcontext()
+
+    def _do_write(self, path: str, mode: int, node: str) -> dict[str, Any]:
         refused: dict[str, Any] = {}
         descriptor = -1
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
         try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
+            with self._at(node):
+                descriptor = os.open(path, flags, mode)
             os.fchmod(descriptor, mode)
         except OSError as error:
             refused = {"refused": error.strerror}
@@ -199,12 +213,15 @@ class Agent:
             os.close(descriptor)
         return refused
 
-    def _do_files(self, files: list[dict[str, Any]]) -> dict[str, Any] | None:
-        return put_files(files)
+    def _do_files(self, files: list[dict[str, Any]], node: str) -> dict[str, Any] | None:
+        with self._at(node):
+            return put_files(files, skips_missing=not node and bool(self._nodes.rooted))
 
-    def _do_read(self, path: str) -> dict[str, Any]:
+    def _do_read(self, path: str, node: str) -> dict[str, Any]:
         try:
-            with open(path, "rb", buffering=_FILE_CHUNK) as file:
+            with self._at(node):
+                opened = open(path, "rb", buffering=_FILE_CHUNK)  # noqa: SIM115  closed below
+            with opened as file:
                 while data := file.read(_FILE_CHUNK):
                     self._line.send(DATA, 0, data)
         except OSError as error:

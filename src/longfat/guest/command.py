@@ -41,7 +41,8 @@ class Command:
 
     Args:
         number: what the host calls it.
-        order: argv, node, environment, folder, and either `terminal`, as rows and
+        order: argv, node, `rooted` (it runs with the host's own root), environment, folder ("" for
+            where the programs of that start), and either `terminal`, as rows and
             columns, or `input` (whether it will get any), `asks` (the host is asked
             for it) and `merge` (its errors go with its output).
         nodes: where it can run.
@@ -66,7 +67,7 @@ class Command:
         self.terminal: int | None = None
         self._had_terminal = order["terminal"] is not None
         try:
-            with nodes.inside(order["node"]):
+            with nodes.inside(order["node"], rooted=order["rooted"]):
                 self.pid = self._start(order)
         except KeyError as error:
             raise CommandRefused(f"there is no host {error}", status=_NOT_STARTED) from None
@@ -75,7 +76,12 @@ class Command:
         argv: list[str] = order["argv"]
         environment: dict[str, str] = order["environment"]
         try:
-            os.chdir(order["folder"])
+            if order["rooted"]:
+                from longfat.guest.roots import without_shell  # noqa: PLC0415  it is loaded by now
+
+                argv = without_shell(argv)
+            if order["folder"]:
+                os.chdir(order["folder"])
         except OSError as error:
             words = f"{order['folder']}: {error.strerror}"
             raise CommandRefused(words, status=_NOT_STARTED) from None

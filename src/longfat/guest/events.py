@@ -9,8 +9,8 @@ from collections import deque
 from typing import Any
 
 from longfat.guest import system
-from longfat.guest.nodes import Nodes
-from longfat.guest.script import Script, at_node
+from longfat.guest.nodes import NOT_STARTED, Nodes
+from longfat.guest.script import Script
 from longfat.guest.shell import Begun, CommandFailed
 
 # The player is woken that much before a step is due, since a wait for signals ends some
@@ -39,7 +39,7 @@ class Events:
         for index, step in enumerate(steps):
             self._waiting.setdefault(step["after"], []).append(index)
         self._due: list[tuple[int, int]] = []
-        self._lines: deque[tuple[int, str, str]] = deque()
+        self._lines: deque[tuple[int, dict[str, Any]]] = deque()
         self._running: tuple[Begun, int, str] | None = None
         self._has_noted = False
         self._times_ns: list[int | None] = [None] * len(steps)
@@ -98,7 +98,7 @@ class Events:
             step = self._steps[index]
             left = [line for line in self._lines if line[0] == index]
             if step["needed"] and (at_ns is None or left):
-                typed = at_node(**step["lines"][0]) if step["lines"] else ""
+                typed = self._nodes.typed(step["lines"][0]) if step["lines"] else ""
                 words = f"the traffic ended before it, at {end_s:.6g} s"
                 raise self._failure(index, typed, None, words)
 
@@ -121,18 +121,19 @@ class Events:
         del self._due[0]
         self._times_ns[index] = now_ns
         lines = self._steps[index]["lines"]
-        self._lines.extend((index, line["node"], line["line"]) for line in lines)
+        self._lines.extend((index, line) for line in lines)
         return True
 
     def _begin_line(self) -> None:
-        index, node, line = self._lines.popleft()
-        typed = at_node(node, line)
+        index, line = self._lines.popleft()
+        typed = self._nodes.typed(line)
         # The lines of one moment begin one right after the other: the record is written later.
         self._script.note([typed], at_s=time.monotonic())
         self._has_noted = True
-        with self._nodes.inside(node):
-            begun = Begun(["/bin/sh", "-c", line], name="/bin/sh")
-        self._running = begun, index, typed
+        try:
+            self._running = self._nodes.begin(line), index, typed
+        except OSError as error:
+            raise self._failure(index, typed, NOT_STARTED, str(error.strerror)) from None
 
     def _reap(self) -> bool:
         """Look after the line that runs; say whether it has ended."""

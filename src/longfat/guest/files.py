@@ -15,12 +15,13 @@ from longfat.guest.mounts import cover_folder
 _MODIFIED_NS = 946_728_000 * 10**9
 
 
-def put_files(files: list[dict[str, Any]]) -> dict[str, Any] | None:
+def put_files(files: list[dict[str, Any]], *, skips_missing: bool = False) -> dict[str, Any] | None:
     """Put files in place, owned by root, with a fixed time of modification.
 
     Args:
         files: each with its `path`, whether it is `executable`, and its content as `text`
             or `base64`.
+        skips_missing: leave out those whose top folder is not there, and cannot be made.
 
     Returns:
         The `path` of the first that cannot be there, and `words`; None if all are.
@@ -28,7 +29,9 @@ def put_files(files: list[dict[str, Any]]) -> dict[str, Any] | None:
     folders = {_folder_that_is_there(file["path"]): file["path"] for file in files}
     # What is mounted over a folder hides what was mounted below it, so upper ones go first.
     for folder in sorted(folders, key=lambda folder: (folder.count("/"), folder)):
-        if folder == "/":
+        if folder == "/" and not os.access(folder, os.W_OK):
+            if skips_missing:
+                continue
             words = "its top folder is not there, and the machine's / cannot be written"
             return {"path": folders[folder], "words": words}
         try:
@@ -37,11 +40,17 @@ def put_files(files: list[dict[str, Any]]) -> dict[str, Any] | None:
         except OSError as error:
             return {"path": folders[folder], "words": _words(error)}
     for file in files:
+        if skips_missing and _is_missing(file["path"]):
+            continue
         try:
             _put(file)
         except OSError as error:
             return {"path": file["path"], "words": _words(error)}
     return None
+
+
+def _is_missing(path: str) -> bool:
+    return _folder_that_is_there(path) == "/" and not os.access("/", os.W_OK)
 
 
 def _folder_that_is_there(path: str) -> str:

@@ -16,7 +16,7 @@ from longfat.guest.nodes import Nodes
 from longfat.guest.play import SERVER_LEAD_S, Player
 from longfat.guest.probes import Probes
 from longfat.guest.script import ROOT_NAMESPACE, Script, at_node
-from longfat.guest.shell import CommandFailed, run
+from longfat.guest.shell import CommandFailed
 
 # iputils ping floods while a machine's uptime is under a second, so traffic
 # starts later than that, and at a whole second to be easy to reckon with.
@@ -39,24 +39,19 @@ def play_job(job: dict[str, Any], *, folder: str) -> dict[str, Any]:
     traffic: dict[str, Any] = {}
     try:
         if job["files"]:
-            _put_files(job["files"], script=script)
+            _put_files(job["files"], script=script, has_roots=bool(job["roots"]))
         # After the files: what is mounted over a folder hides what was mounted in it.
         cover_file("/etc/hosts", text=job["hosts_file"])
         nodes = Nodes()
+        if job["roots"]:
+            _make_roots(job["roots"], files=job["files"], nodes=nodes, script=script)
         script.title("the network")
         for batch in job["network"]:
             script.record(_typed(batch))
             if failed := run_batch(batch, nodes=nodes):
                 raise CommandFailed({"step": "network", **failed})
         script.title("set-up")
-        for index, command in enumerate(job["setup"]):
-            line = at_node(command["node"], command["line"])
-            script.record([line])
-            with nodes.inside(command["node"]):
-                status, words = run(["/bin/sh", "-c", command["line"]])
-            if status != 0:
-                told = {"step": "setup", "index": index, "line": line}
-                raise CommandFailed({**told, "status": status, "words": words})
+        _set_up(job["setup"], nodes=nodes, script=script)
         if job["flows"]:
             script.title("traffic")
             ready_s = time.monotonic() + SERVER_LEAD_S
@@ -92,13 +87,42 @@ def play_job(job: dict[str, Any], *, folder: str) -> dict[str, Any]:
     return {"failed": None, "virtual_s": time.monotonic(), **traffic}
 
 
-def _put_files(files: list[dict[str, Any]], *, script: Script) -> None:
+def _set_up(commands: list[dict[str, Any]], *, nodes: Nodes, script: Script) -> None:
+    for index, command in enumerate(commands):
+        line = nodes.typed(command)
+        script.record([line])
+        status, words = nodes.run(command)
+        if status != 0:
+            told = {"step": "setup", "index": index, "line": line}
+            raise CommandFailed({**told, "status": status, "words": words})
+
+
+def _make_roots(
+    roots: dict[str, Any], *, files: list[dict[str, Any]], nodes: Nodes, script: Script
+) -> None:
+    """Make the hosts' own roots, and put the files there, too."""
+    script.title("the hosts' own root file systems, read-only, with memory over them")
+    script.record([f"# {order['at']}: {order['title']}" for order in roots.values()])
+    nodes.take_roots(roots)
+    if not files:
+        return
+    from longfat.guest.files import put_files  # noqa: PLC0415  see `longfat.guest.main`
+
+    for node in nodes.rooted:
+        with nodes.in_root(node):
+            failed = put_files(files)
+        if failed:
+            failed["words"] = f"at {node}, whose root has its own files: {failed['words']}"
+            raise CommandFailed({"step": "files", **failed})
+
+
+def _put_files(files: list[dict[str, Any]], *, script: Script, has_roots: bool) -> None:
     from longfat.guest.files import put_files, typed  # noqa: PLC0415  see `longfat.guest.main`
 
     script.title("files")
     for file in files:
         script.record(typed(file))
-    if failed := put_files(files):
+    if failed := put_files(files, skips_missing=has_roots):
         raise CommandFailed({"step": "files", **failed})
 
 

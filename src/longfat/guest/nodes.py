@@ -7,9 +7,14 @@ namespace, and a mount namespace in which /sys shows that network.
 import contextlib
 import os
 from collections.abc import Iterator
+from typing import Any
 
 from longfat.guest import system
-from longfat.guest.script import ROOT_NAMESPACE
+from longfat.guest.script import ROOT_NAMESPACE, at_node, at_root_of
+from longfat.guest.shell import Begun, run
+
+NOT_STARTED = 127
+"""The exit status of a line whose program cannot be started."""
 
 _MOUNTS, _NETWORK = "/proc/self/ns/mnt", "/proc/self/ns/net"
 
@@ -25,10 +30,88 @@ class Nodes:
             os.open(_MOUNTS, os.O_RDONLY | os.O_CLOEXEC),
         )
         self._hosts: dict[str, tuple[int, int]] = {}
+        self._roots: dict[str, dict[str, Any]] = {}
+
+    def take_roots(self, roots: dict[str, dict[str, Any]]) -> None:
+        """Make roots of their own for hosts that were not entered yet.
+
+        Args:
+            roots: by host, see `longfat.guest.roots.make_root`.
+
+        Raises:
+            OSError: the kernel refused a mount.
+        """
+        from longfat.guest.roots import make_root  # noqa: PLC0415  see `longfat.guest.main`
+
+        for node, order in roots.items():
+            make_root(order)
+            self._roots[node] = order
+
+    def in_root(self, node: str) -> contextlib.AbstractContextManager[None]:
+        """Be in a host's own root, and else where we are: for files."""
+        from longfat.guest.roots import inside  # noqa: PLC0415  it is loaded by now
+
+        return inside(self._roots[node])
+
+    @property
+    def rooted(self) -> list[str]:
+        """The hosts that have roots of their own."""
+        return list(self._roots)
+
+    def environment(self, node: str) -> dict[str, str]:
+        """Return the environment of what runs with a host's own root."""
+        return {**os.environ, **self._roots[node]["environment"]}
+
+    def run(self, command: dict[str, Any]) -> tuple[int, str]:
+        """Run a line that was typed to its end; return what `longfat.guest.shell.run` does.
+
+        Args:
+            command: its `node` and `line`, and whether it runs with the host's own root
+                (`rooted`).
+        """
+        node, argv = command["node"], ["/bin/sh", "-c", command["line"]]
+        if not command["rooted"]:
+            with self.inside(node):
+                return run(argv)
+        from longfat.guest.roots import without_shell  # noqa: PLC0415  it is loaded by now
+
+        try:
+            with self.inside(node, rooted=True):
+                return run(without_shell(argv), environment=self.environment(node))
+        except OSError as error:  # no program for this machine
+            return NOT_STARTED, str(error.strerror)
+
+    def begin(self, command: dict[str, Any]) -> Begun:
+        """Begin to run a line, see `run`.
+
+        Raises:
+            OSError: the host's own root has no such program, or it cannot be started.
+        """
+        node, argv = command["node"], ["/bin/sh", "-c", command["line"]]
+        if not command["rooted"]:
+            with self.inside(node):
+                return Begun(argv, name=argv[0])
+        from longfat.guest.roots import program_of, without_shell  # noqa: PLC0415  likewise
+
+        with self.inside(node, rooted=True):
+            environment = self.environment(node)
+            argv = without_shell(argv)
+            program = program_of(argv, environment)
+            return Begun([program, *argv[1:]], name=argv[0], environment=environment)
+
+    def typed(self, command: dict[str, Any]) -> str:
+        """Return a line, see `run`, as one types it at root."""
+        if command["rooted"]:
+            return at_root_of(self._roots[command["node"]], command["node"], command["line"])
+        return at_node(command["node"], command["line"])
 
     @contextlib.contextmanager
-    def inside(self, node: str) -> Iterator[None]:
+    def inside(self, node: str, *, rooted: bool = False) -> Iterator[None]:
         """Be at a node for as long as the context lasts; what is started stays there.
+
+        Args:
+            node: the node.
+            rooted: be in the host's own root, which it must have.
 
         Raises:
             KeyError: there is no such node.
@@ -40,6 +123,10 @@ class Nodes:
             self._hosts[node] = self._open(node)
         try:
             _enter(self._hosts[node])
+            if rooted:
+                from longfat.guest.roots import enter  # noqa: PLC0415  it is loaded by now
+
+                enter(self._roots[node])
             yield
         finally:
             _enter(self._home)
@@ -89,6 +176,10 @@ class Nodes:
             system.mount("", "/", flags=system.MS_SLAVE | system.MS_REC)
             system.unmount("/sys")
             system.mount("sysfs", "/sys", "sysfs")
+            if node in self._roots:
+                from longfat.guest.roots import mount_sys  # noqa: PLC0415  it is loaded by now
+
+                mount_sys(self._roots[node])
             return network, os.open(_MOUNTS, os.O_RDONLY | os.O_CLOEXEC)
         finally:
             _enter(self._home)

@@ -1,12 +1,15 @@
 """One end of a flow of any program: a line for a shell, run within limits, and what it gave.
 
-    program.py ORDER
+    program.py ORDER [ROOT]
 
 ORDER is JSON: `end` (client or server), `line`, `environment` (NAME=VALUE), `output_bytes` (the
 most that it may print); of a client `time_s` (it is stopped then, which is its end), `limit_s`
 (it has to have ended by then), `statuses` (the good ones) and `metrics` (see
 `longfat.guest.extract`); and of both, where one waits for the other, `meeting` (a name), `ready`
 (a kind and what it is about) and `ready_s` (how long that may take).
+
+ROOT is JSON, too, of a host with a root of its own (`longfat.guest.roots`): the line runs with it,
+and files are those in it; we stay outside.
 
 What the line prints goes where our own output goes, as it is. Of a client one more line follows
 on standard error, our report: exit status, elapsed virtual time and metrics, as JSON. It exits
@@ -40,6 +43,7 @@ from longfat.guest.extract import ExtractionError, extract
 _GRACE_S = 1.0
 _LOOK_S, _LOOK_SHARE = 0.001, 0.1
 _FAILED = 1
+_NOT_FOUND = 127
 _SIGNALLED = 128
 _PRIORITY = 10
 _LISTENS, _UDP_BOUND = "0A", "07"
@@ -116,15 +120,20 @@ class _Line:
         _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (order["output_bytes"], most))
         self.began_ns = time.monotonic_ns()
-        self._pid = os.posix_spawn(
-            "/bin/sh",
-            ["sh", "-c", order["line"]],
-            {**os.environ, **variables},
-            file_actions=[(os.POSIX_SPAWN_DUP2, source, place) for source, place in places],
-            setsigmask=[],
-            setsigdef=[signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM],
-            scheduler=(os.SCHED_RR, os.sched_param(_PRIORITY)),
-        )
+        with _at_root(order):
+            program, argv, environment = _command(order, variables)
+            try:
+                self._pid = os.posix_spawn(
+                    program,
+                    argv,
+                    environment,
+                    file_actions=[(os.POSIX_SPAWN_DUP2, source, place) for source, place in places],
+                    setsigmask=[],
+                    setsigdef=[signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM],
+                    scheduler=(os.SCHED_RR, os.sched_param(_PRIORITY)),
+                )
+            except OSError as error:  # of a host's own root, which may have no such program
+                raise _EndError(f"{argv[0]}: {error.strerror}", status=_NOT_FOUND) from None
         # What we write ourselves comes after what it was allowed to.
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
@@ -186,6 +195,35 @@ class _Line:
             )
 
 
+def _at_root(order: dict[str, Any]) -> contextlib.AbstractContextManager[None]:
+    """Be in the host's own root, if it has one, for as long as the context lasts."""
+    if "root" not in order:
+        return contextlib.nullcontext()
+    from longfat.guest.roots import inside  # noqa: PLC0415  see `longfat.guest.main`
+
+    return inside(order["root"])
+
+
+def _command(
+    order: dict[str, Any], variables: dict[str, str]
+) -> tuple[str, list[str], dict[str, str]]:
+    """Return the program that runs the line, its arguments and its environment, where we are.
+
+    Raises:
+        _EndError: the host's own root has no such program.
+    """
+    if "root" not in order:
+        return "/bin/sh", ["sh", "-c", order["line"]], {**os.environ, **variables}
+    from longfat.guest.roots import program_of, without_shell  # noqa: PLC0415  likewise
+
+    environment = {**os.environ, **order["root"]["environment"], **variables}
+    argv = without_shell(["/bin/sh", "-c", order["line"]])
+    try:
+        return program_of(argv, environment), argv, environment
+    except FileNotFoundError as error:
+        raise _EndError(str(error.strerror), status=_NOT_FOUND) from None
+
+
 def _others() -> list[int]:
     """Return the processes of our group, without ourselves and those that have ended."""
     found = []
@@ -216,6 +254,9 @@ def _signal_words(number: int) -> str:
 def main(words: list[str]) -> None:
     """Do what the order says; `words` are those after the program's name."""
     order: dict[str, Any] = json.loads(words[0])
+    if len(words) > 1:
+        order["root"] = json.loads(words[1])
+        order["line"] = order["root"]["line"]
     if os.getpgrp() != os.getpid():
         os.setsid()
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
@@ -251,7 +292,7 @@ def _run(order: dict[str, Any], outputs: tuple[_Output, _Output]) -> None:
     def read(of: str) -> bytes:
         if of in ("stdout", "stderr"):
             return outputs[of == "stderr"].read()
-        with open(of, "rb") as file:
+        with _at_root(order), open(of, "rb") as file:
             return file.read(order["output_bytes"])
 
     try:
@@ -320,7 +361,7 @@ def _tell_ready(
         _EndError: it takes too long.
     """
     began_s = time.monotonic()
-    while not _is_ready(order["ready"], outputs):
+    while not _is_ready(order, outputs):
         if line.poll() and line.status != 0:
             return "end"
         looked_s = time.monotonic() - began_s
@@ -369,10 +410,11 @@ def _read_byte(descriptor: int) -> bytes:
         return b""
 
 
-def _is_ready(ready: list[str], outputs: tuple[_Output, _Output]) -> bool:
-    kind, what = ready
+def _is_ready(order: dict[str, Any], outputs: tuple[_Output, _Output]) -> bool:
+    kind, what = order["ready"]
     if kind == "file":
-        return os.path.exists(what)
+        with _at_root(order):
+            return os.path.exists(what)
     if kind == "output":
         text = b"\n".join(one.read() for one in outputs).decode(errors="replace")
         return re.search(what, text, re.MULTILINE) is not None

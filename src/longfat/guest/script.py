@@ -8,6 +8,7 @@ for a flow becomes `wait`, so the script keeps the case's timing.
 import shlex
 import time
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 ROOT_NAMESPACE = "root"
 
@@ -82,6 +83,12 @@ class Script:
         self._file.writelines(f"{line}\n" for line in lines)
         # A machine that is stopped from outside leaves what it did so far.
         self._file.flush()
+
+
+def at_root_of(order: dict[str, Any], node: str, line: str) -> str:
+    """Return `line` as one types it at root to run it at a host with the host's own root."""
+    changed = f"cd {shlex.quote(order['folder'])}; {line}" if order["folder"] != "/" else line
+    return f"ip netns exec {node} chroot {order['at']} sh -c {shlex.quote(changed)}"
 
 
 def at_node(node: str, line: str) -> str:

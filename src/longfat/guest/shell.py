@@ -16,7 +16,9 @@ class CommandFailed(Exception):  # noqa: N818  the job's outcome, more than an e
         self.outcome = outcome
 
 
-def run(argv: list[str], *, given: str = "") -> tuple[int, str]:
+def run(
+    argv: list[str], *, given: str = "", environment: dict[str, str] | None = None
+) -> tuple[int, str]:
     """Run a program to its end where this process is.
 
     What it starts in the background may go on.
@@ -24,14 +26,15 @@ def run(argv: list[str], *, given: str = "") -> tuple[int, str]:
     Args:
         argv: the program and its arguments.
         given: what it reads.
+        environment: its environment; ours, if None.
 
     Returns:
         Its exit status, and the end of what it wrote.
     """
-    path = shutil.which(argv[0], path=os.environ["PATH"])
+    path = shutil.which(argv[0], path=(environment or os.environ)["PATH"])
     if path is None:
         return 127, f"{argv[0]}: command not found"
-    return Begun([path, *argv[1:]], name=argv[0], given=given).wait()
+    return Begun([path, *argv[1:]], name=argv[0], given=given, environment=environment).wait()
 
 
 class Begun:
@@ -41,9 +44,17 @@ class Begun:
         argv: its file and its arguments.
         name: what it is told that it is called.
         given: what it reads.
+        environment: its environment; ours, if None.
     """
 
-    def __init__(self, argv: list[str], *, name: str, given: str = "") -> None:
+    def __init__(
+        self,
+        argv: list[str],
+        *,
+        name: str,
+        given: str = "",
+        environment: dict[str, str] | None = None,
+    ) -> None:
         # Files in memory have room for all of it, so that nobody must look after them meanwhile.
         stdin, self._output = os.memfd_create("input"), os.memfd_create("output")
         try:
@@ -55,7 +66,7 @@ class Begun:
             self._pid = os.posix_spawn(
                 argv[0],
                 [name, *argv[1:]],
-                os.environ,
+                os.environ if environment is None else environment,
                 file_actions=[(os.POSIX_SPAWN_DUP2, source, place) for source, place in places],
                 setsid=True,
                 setsigmask=[],

@@ -23,6 +23,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from longfat.engine.images import find_image
 from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError, LongfatError
 from longfat.live.clock import Clock
@@ -38,6 +39,7 @@ from longfat.model.fields import fields_of, takes_fields, values_of
 from longfat.model.network import (
     ROOT_NAMESPACE,
     Host,
+    HostRoot,
     HostTiming,
     Link,
     LinkImpairments,
@@ -88,6 +90,8 @@ class Network(RunningNetwork):
             import: they find them by `PYTHONPATH`. Each is shown without what it depends on
             itself, and is run by the interpreter that the command names, so it has to be of
             pure Python.
+        images: the files or folders that hosts may have for their `root`, which the machine is
+            shown when it boots.
         on_command: called with its node and itself for each command that a caller starts.
         on_build: called with the network each time that nodes or links were built.
         on_wait: as for `Session`.
@@ -114,10 +118,13 @@ class Network(RunningNetwork):
         folders: Mapping[str, str | Path] = MappingProxyType({}),
         writable_folders: Mapping[str, str | Path] = MappingProxyType({}),
         packages: Sequence[str] = (),
+        images: Sequence[str | Path | HostRoot] = (),
         on_command: Callable[[str, Process], None] = lambda _node, _process: None,
         on_build: Callable[[Network], None] = lambda _network: None,
         on_wait: Callable[[], None] = lambda: None,
     ) -> None:
+        found = [_found(image) for image in images]
+        self._images = {image.image: image for image in found}
         super().__init__(
             Case(
                 kernel=kernel,
@@ -133,6 +140,7 @@ class Network(RunningNetwork):
             ),
             folders=share_folders({**folders, **package_folders(packages)}, writable_folders),
             environment={"PYTHONPATH": PACKAGES} if packages else {},
+            images=found,
             on_command=on_command,
             on_build=lambda: on_build(self),
             on_wait=on_wait,
@@ -184,9 +192,11 @@ class Network(RunningNetwork):
             memory=memory_bytes,
             folders=folders,
             writable_folders=writable_folders,
+            images=list(model.roots.values()),
             on_wait=on_wait,
         )
         try:
+            network.session.take_roots(model.roots)
             if files:
                 network.session.put_files(files)
                 network._case = replace(network._case, files=tuple(files))
@@ -252,7 +262,9 @@ class Network(RunningNetwork):
             InputError: the name is taken or none, or the address is none, or a timing is.
         """
         hosts = self._case.network.hosts
-        own = {key: properties.pop(key) for key in fields_of(Host) if key in properties}
+        own = self._with_image(
+            {key: properties.pop(key) for key in fields_of(Host) if key in properties}
+        )
         return self._add_host(
             Host(
                 name=name,
@@ -284,6 +296,7 @@ class Network(RunningNetwork):
         Raises:
             InputError: the name is taken or none, or a property has no such value.
         """
+        properties = self._with_image(properties)
         own = values_of(Host, {"forwards": True, **properties}, what="a router")
         router = Host(name=name, address=None, routes=_routes(gateway, routes), **own)
         return self._add_host(router, self._case.network.hosts)
@@ -614,6 +627,18 @@ class Network(RunningNetwork):
             raise InputError(f"the trace {path} cannot be read: {error.strerror}") from None
         return {**properties, "trace": self.add_file(f"/opt/traces/{path.name}", content)}
 
+    def _with_image(self, properties: dict[str, object]) -> dict[str, object]:
+        """Return a host's properties with the image that its root is."""
+        image = properties.get("root")
+        if image is None or isinstance(image, HostRoot):
+            return properties
+        if str(image) not in self._images:
+            raise InputError(
+                f"root: the machine does not have the image {str(image)!r}, which has to be known "
+                f"when it boots: write longfat.Network(images=[{str(image)!r}])"
+            )
+        return {**properties, "root": self._images[str(image)]}
+
     def _check_node(self, name: str) -> None:
         if name not in self._nodes:
             raise InputError(f"there is no node {name!r} (there are: {', '.join(self._nodes)})")
@@ -638,6 +663,15 @@ class Network(RunningNetwork):
 
 def _name(node: LiveHost | LiveSwitch | str) -> str:
     return node if isinstance(node, str) else node.name
+
+
+def _found(image: str | Path | HostRoot) -> HostRoot:
+    if isinstance(image, HostRoot):
+        return image
+    path = Path(image)
+    if not path.exists():
+        raise InputError(f"there is no image {str(image)!r}")
+    return find_image(path, name=str(image))
 
 
 def _routes(gateway: str | None, routes: Mapping[str, str] | None) -> tuple[Route, ...]:

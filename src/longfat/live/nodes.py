@@ -141,7 +141,7 @@ class Node:
         return self.run(["sysctl", "-n", name], check=True).stdout.strip()
 
     def write_file(self, path: str, data: str | bytes, *, mode: int = 0o644) -> None:
-        """Write a file. All nodes share one file system, apart from /sys.
+        """Write a file. Nodes share one file system but for /sys; not so a host with a `root`.
 
         Args:
             path: where.
@@ -155,7 +155,7 @@ class Node:
         if not 0 <= mode <= _MOST_MODE:
             raise InputError(f"mode: permissions go from 0 to 0o7777, and here is {mode}")
         content = data.encode() if isinstance(data, str) else data
-        self._network.session.write_file(path, content, mode=mode)
+        self._network.session.write_file(path, content, mode=mode, node=self._place)
 
     def read_file(self, path: str) -> bytes:
         """Return what is in a file.
@@ -166,7 +166,7 @@ class Node:
         Raises:
             RefusedError: it cannot be read.
         """
-        return self._network.session.read_file(path)
+        return self._network.session.read_file(path, node=self._place)
 
     def _start(
         self,

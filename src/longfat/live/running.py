@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from longfat.engine.images import images_shown
 from longfat.errors import InputError
 from longfat.execution.compile import SEED_VARIABLE, SHIMS
 from longfat.live.build import build
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from longfat.live.folders import SharedFolder
     from longfat.live.quantities import Duration
+    from longfat.model.network import HostRoot
     from longfat.model.traffic import Flow
 
 # Servers that we start listen beside those that a person may have started.
@@ -45,6 +47,7 @@ class RunningNetwork(ABC):
         folders: folders of the host's that its commands see.
         environment: what all commands of a caller have in their environment, beside
             `LIVE_ENVIRONMENT`.
+        images: the images that its hosts may have for their roots.
         on_command: called with its node and itself for each command that a caller starts.
         on_build: called each time that nodes or links were built.
         on_wait: as for `Session`.
@@ -64,6 +67,7 @@ class RunningNetwork(ABC):
         *,
         folders: Sequence[SharedFolder],
         environment: Mapping[str, str],
+        images: Sequence[HostRoot],
         on_command: Callable[[str, Process], None],
         on_build: Callable[[], None],
         on_wait: Callable[[], None],
@@ -83,6 +87,7 @@ class RunningNetwork(ABC):
             seed=case.seed,
             memory_bytes=case.memory_bytes,
             folders=folders,
+            images=images_shown(images),
             on_wait=on_wait,
         )
 
@@ -134,12 +139,13 @@ class RunningNetwork(ABC):
         for problem in problems(model):
             raise InputError(problem.message)
         traced = list(traced_links(model, self._case.files))
+        self.session.take_roots(model.roots)
         build(model, built=self._built, session=self.session, record=self.record)
-        self.session.write_file("/etc/hosts", hosts_file(model).encode())
+        self.session.write_everywhere("/etc/hosts", hosts_file(model).encode())
         if self._built is None:
             # The host's servers cannot be reached, and every question would wait for them.
             with contextlib.suppress(InputError):  # a link to what is not there is as good
-                self.session.write_file("/etc/resolv.conf", b"")
+                self.session.write_everywhere("/etc/resolv.conf", b"")
         self._built = model
         for link in traced:
             if link not in self._traced:
@@ -188,7 +194,8 @@ class RunningNetwork(ABC):
         self.build()
         self._ports += 1
         server = self.address_of(flow.target), _FIRST_PORT + self._ports
-        plans = flow.processes(address=server[0], port=server[1])
+        found = flow.processes(address=server[0], port=server[1])
+        plans = [process.rooted(self._case.network.roots) for process in found]
         processes = []
         for plan in plans:
             environment = {**LIVE_ENVIRONMENT, SEED_VARIABLE: str(self._case.seed)}
@@ -196,7 +203,9 @@ class RunningNetwork(ABC):
                 environment["LD_PRELOAD"] = f"{SHIMS}/{plan.shim}.so"
             now_s = self.session.now_s
             self.record.add(now_s, plan.host, as_line(plan.typed), background=plan.listens)
-            task = self.session.start(plan.argv, node=plan.host, environment=environment)
+            task = self.session.start(
+                plan.argv, node=plan.host, environment=environment, own_root=False
+            )
             processes.append((plan, Process(self.session, task, plan.typed)))
             self.on_command(plan.host, processes[-1][1])
             if plan.listens:

@@ -12,6 +12,7 @@ import contextlib
 import json
 import time
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from longfat.common.guard import scratch_folder
@@ -27,12 +28,14 @@ from longfat.model.network import ROOT_NAMESPACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
     from types import TracebackType
 
     from longfat.engine.machine import Frame, Pace
     from longfat.engine.machine.host_channel import Message
     from longfat.live.folders import SharedFolder
     from longfat.model.case import File
+    from longfat.model.network import HostRoot
 
 
 LIVE_ENVIRONMENT = {**ENVIRONMENT, "HOME": "/root", "USER": "root", "LOGNAME": "root"}
@@ -92,6 +95,8 @@ class Session:
         seed: decides all of the kernel's randomness, 0 to 2**63 - 1.
         memory_bytes: the machine's memory.
         folders: folders of the host's that it sees beside what every machine sees.
+        images: the images that hosts in it may have for their roots, by what the sandbox is to
+            call them.
         host_boundary: end a packet's charge to its socket at its host's interface, as between
             separate computers; if False, where Linux ends it between namespaces.
         stall_cpu_s: see `longfat.engine.machine.watchdog.STALL_CPU_S`.
@@ -116,6 +121,7 @@ class Session:
         seed: int = 1,
         memory_bytes: int = DEFAULT_MEMORY_BYTES,
         folders: Sequence[SharedFolder] = (),
+        images: Mapping[str, Path] = MappingProxyType({}),
         host_boundary: bool = True,
         stall_cpu_s: float = STALL_CPU_S,
         on_wait: Callable[[], None] = lambda: None,
@@ -124,6 +130,8 @@ class Session:
         self.now_ns = 0
         self._tasks: dict[int, Task] = {}
         self._last = 0
+        self._images = images
+        self._roots: dict[str, HostRoot] = {}
         self._answers: dict[int, Message] = {}
         self._unasked: set[int] = set()
         self.why = ""
@@ -156,6 +164,7 @@ class Session:
                     run=self.folder,
                     shown={
                         GUEST_PLACE: stack.enter_context(guest_folder()),
+                        **images,
                         **{name: one.path for name, one in names.items() if not one.is_writable},
                     },
                     writable={name: one.path for name, one in names.items() if one.is_writable},
@@ -226,6 +235,7 @@ class Session:
         merges: bool = False,
         on_output: Callable[[bool, bytes], None] | None = None,
         on_wanted: Callable[[int], bytes | None] | None = None,
+        own_root: bool = True,
     ) -> Task:
         """Start a process; it runs as soon as time may pass.
 
@@ -239,10 +249,23 @@ class Session:
             merges: its standard error goes with its output.
             on_output: see `Task`.
             on_wanted: likewise; for one that takes input, but has no terminal.
+            own_root: run it with the host's own root, if it has one.
 
         Raises:
             RefusedError: it cannot be started.
+            InputError: it stands for an image's command, and the image has none.
         """
+        environment = dict(LIVE_ENVIRONMENT if environment is None else environment)
+        root = self._roots.get(node) if own_root else None
+        rooted = root is not None and root.runs(argv)
+        if root is not None and rooted:
+            if list(argv[:2]) == ["/bin/sh", "-c"]:
+                argv = [*argv[:2], root.line(argv[2])]
+            # What the caller gave for itself stays.
+            for name, value in root.variables.items():
+                if environment.get(name) == LIVE_ENVIRONMENT.get(name):
+                    environment[name] = value
+            folder = "" if folder == "/" else folder
         self._last += 1
         task = Task(self._last, on_output=on_output, on_wanted=on_wanted)
         self._tasks[task.number] = task
@@ -251,7 +274,8 @@ class Session:
             process=task.number,
             argv=list(argv),
             node=node,
-            environment=dict(LIVE_ENVIRONMENT if environment is None else environment),
+            rooted=rooted,
+            environment=environment,
             folder=folder,
             terminal=terminal,
             input=takes_input,
@@ -410,18 +434,59 @@ class Session:
 
     # ----------------------------------------------------------------- files
 
-    def write_file(self, path: str, data: bytes, *, mode: int = 0o644) -> None:
+    def take_roots(self, roots: Mapping[str, HostRoot]) -> None:
+        """Make roots of their own for hosts that are built after that.
+
+        Args:
+            roots: by host; those that are made already are passed over.
+
+        Raises:
+            InputError: the machine was not shown an image when it was booted.
+            MachineError: the guest could not.
+        """
+        new = {host: root for host, root in roots.items() if host not in self._roots}
+        for host, root in new.items():
+            if root.shown not in self._images:
+                raise InputError(
+                    f"{host}: the machine does not have the image {root.image}, which has to be "
+                    "known when it boots: name it in longfat.Network(images=[...])"
+                )
+        if new:
+            answer = self.order("roots", roots={host: one.order(host) for host, one in new.items()})
+            if "refused" in answer:
+                raise MachineError(f"the root of a host: {answer.text('refused')}")
+            self._roots |= new
+
+    def write_file(self, path: str, data: bytes, *, mode: int = 0o644, node: str = "") -> None:
         """Write a file in the guest.
+
+        Args:
+            path: where.
+            data: what.
+            mode: its rights.
+            node: a host whose own root it is to be in, if it has one.
 
         Raises:
             RefusedError: the guest could not.
         """
         self.pause()
-        number = self._send("write", path=path, mode=mode)
+        number = self._send("write", path=path, mode=mode, node=self._root_of(node))
         for start in range(0, len(data), _FILE_CHUNK):
             self._line.send(b"d", 0, data[start : start + _FILE_CHUNK])
         self._line.send(b"d", 0, b"")
         self._check_refused(self._answer(number), path)
+
+    def write_everywhere(self, path: str, data: bytes) -> None:
+        """Write a file that all nodes are to see, whatever their roots.
+
+        Raises:
+            RefusedError: the guest could not.
+        """
+        for node in ("", *self._roots):
+            self.write_file(path, data, node=node)
+
+    def _root_of(self, node: str) -> str:
+        return node if node in self._roots else ""
 
     def put_files(self, files: Iterable[File]) -> None:
         """Put a case's files in place, also where the guest cannot write.
@@ -430,19 +495,27 @@ class Session:
             InputError: the guest could not.
         """
         self.pause()
-        answer = self.order("files", files=[file.to_json() for file in files])
-        if "words" in answer:
-            raise InputError(f"files: {answer.text('path')}: {answer.text('words')}")
+        given = [file.to_json() for file in files]
+        for node in ("", *self._roots):
+            answer = self.order("files", files=given, node=node)
+            if "words" in answer:
+                raise InputError(f"files: {answer.text('path')}: {answer.text('words')}")
 
-    def read_file(self, path: str) -> bytes:
+    def read_file(self, path: str, *, node: str = "") -> bytes:
         """Return what is in a file of the guest.
+
+        Args:
+            path: where.
+            node: a host in whose own root it is, if it has one.
 
         Raises:
             RefusedError: the guest could not read it.
         """
         self.pause()
         self._data.clear()
-        self._check_refused(self._answer(self._send("read", path=path)), path)
+        self._check_refused(
+            self._answer(self._send("read", path=path, node=self._root_of(node))), path
+        )
         return b"".join(self._data)
 
     # -------------------------------------------------------------- exchange

@@ -36,7 +36,7 @@ CASE_FORMAT = 3
 # set, so that a case without it keeps its digest.
 _ALWAYS = frozenset(("rate_bps", "delay_s", "jitter_s", "loss", "queue_bytes"))
 # Of networks, hosts and links: what stands in a case only where it is said.
-_LATER = frozenset(("frames", "nat", "offloads", "rx_coalescing_s", "testbed", "timing"))
+_LATER = frozenset(("frames", "nat", "offloads", "root", "rx_coalescing_s", "testbed", "timing"))
 
 DEFAULT_MEMORY_BYTES = 2 * 1024**3
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from longfat.study.files import ReadBeside, reads_beside, reads_nothing
+from longfat.study.files import BesideFolder, ReadBeside, reads_nothing
 from longfat.study.labs import find_lab
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from longfat.studio.requests import Asked
     from longfat.studio.workspace import Workspace
 
@@ -28,12 +30,10 @@ def document_beside(workspace: Workspace, *, path: str | None, lab: str | None) 
     if path is None and lab is None:
         return reads_nothing
 
-    def read(name: str) -> bytes:
-        if path is not None:
-            above = path.rpartition("/")[0]
-            folder = workspace.folder(above) if above else workspace.root
-        else:
-            folder = find_lab(lab or "").folder
-        return reads_beside(folder)(name)
+    def folder() -> Path:
+        if path is None:
+            return find_lab(lab or "").folder
+        above = path.rpartition("/")[0]
+        return workspace.folder(above) if above else workspace.root
 
-    return read
+    return BesideFolder(folder)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from longfat.common.guard import scratch_folder
 from longfat.errors import InputError
+from longfat.study.files import reads_empty
 from longfat.study.formats.convert import convert_text
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _converted(text: str, *, name: str, suffix: str) -> Converted:
             raise InputError(f"{name[:80]!r}: cannot be a file's name: {error}") from None
         try:
             # Other formats hold no files, so nobody needs what is in them.
-            found = convert_text(file, suffix=suffix, beside=lambda _: b"")
+            found = convert_text(file, suffix=suffix, beside=reads_empty)
         except InputError as error:
             place = error.place
             if place is not None:

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 
 from longfat.analysis.verdict import judge
 from longfat.errors import InputError
+from longfat.model.host_root import HostRoot
 from longfat.output.report import report_page
 from longfat.study import STUDY_FILE, Planned, Study
 from longfat.study.document import LARGEST_FILE_BYTES
+from longfat.study.files import reads_empty
 from longfat.study.read import parse_study
 from longfat.study.text import ANY, LANGUAGES, LanguageChoice, StudyText, text_file_name
 
@@ -88,7 +90,7 @@ def _their_study(
     with contextlib.suppress(InputError, UnicodeDecodeError):
         kept = _kept_text(workspace, f"{place}/{STUDY_FILE}") or ""
         # The files beside the study are not kept; the cases of the runs have their contents.
-        study = parse_study(kept, name=STUDY_FILE, beside=lambda _: b"")
+        study = parse_study(kept, name=STUDY_FILE, beside=reads_empty)
         if all(_fits(study.cases.get(name), runs) for name, runs in cases.items()):
             name = Path(place).name
             text = _kept_study_text(workspace, place, language)
@@ -118,7 +120,15 @@ def _fits(planned: Planned | None, runs: Sequence[Run]) -> bool:
 
 
 def _comparable(case: Case) -> Case:
-    return replace(_unseeded(case), files=tuple(replace(one, content=b"") for one in case.files))
+    hosts = tuple(
+        replace(host, root=host.root and HostRoot(image=host.root.image))
+        for host in case.network.hosts
+    )
+    return replace(
+        _unseeded(case),
+        files=tuple(replace(one, content=b"") for one in case.files),
+        network=replace(case.network, hosts=hosts),
+    )
 
 
 def _unseeded(case: Case) -> Case:

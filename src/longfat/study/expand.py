@@ -20,19 +20,22 @@ fields makes no difference to the case.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError, Place
 from longfat.model.case import DEFAULT_MEMORY_BYTES, Case, Command
+from longfat.model.events import TypedLine
 from longfat.model.fields import declare, read_fields
 from longfat.model.kinds import Integer, Size, Text, WrongKindError
 from longfat.model.network import Network
+from longfat.model.traffic import Flow
 from longfat.study.events import WrittenEvent, check_events, read_events
 from longfat.study.files import ReadBeside, WrittenFile, check_files, read_file, reads_nothing
 from longfat.study.flows import Draft, check_flows, draft_flow, merge_flow, read_flow
+from longfat.study.images import Images
 from longfat.study.model import Planned
 from longfat.study.network import check_host, read_network
 from longfat.study.node import Node, typed_lines
@@ -140,7 +143,7 @@ def read_settings(fields: Mapping[str, Node], common: Settings, *, beside: ReadB
     network, traces = common.network, common.traces
     if "network" in fields:
         traces = Traces(beside)
-        network = read_network(fields["network"], traces=traces)
+        network = read_network(fields["network"], traces=traces, images=Images(beside))
     flows = dict(common.flows)
     if "flows" in fields:
         _read_flows(fields["flows"], flows)
@@ -208,6 +211,25 @@ def read_setup(node: Node) -> tuple[Line, ...]:
     return tuple(lines)
 
 
+def _check_entrypoints(
+    settings: Settings, flows: Sequence[tuple[Flow, Draft]], network: Network
+) -> None:
+    """Check that what stands for an image's own command is at a host whose image has one."""
+    lines = [(line.command.node, line.command.line, line.line_place) for line in settings.setup]
+    lines += [(host, line, draft.place) for flow, draft in flows for host, line in flow.lines_at]
+    lines += [
+        (written.event.node, written.event.line, written.place)
+        for written in settings.events
+        if isinstance(written.event, TypedLine)
+    ]
+    for node, line, place in lines:
+        if node in network.roots:
+            try:
+                network.roots[node].line(line)
+            except InputError as error:
+                raise InputError(error.message, place=place) from None
+
+
 def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Planned:
     """Make a case of its settings, and check what needs all of them.
 
@@ -236,6 +258,7 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
                 raise InputError(reason, place=line.node_place)
         flows = [(read_flow(draft), draft) for draft in settings.flows.values()]
         check_flows(flows, settings.network, [line.command.line for line in settings.setup])
+        _check_entrypoints(settings, flows, settings.network)
         check_events(
             settings.events,
             settings.network,

@@ -20,16 +20,16 @@ import posixpath
 import stat
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Protocol
 
+from longfat.engine.images import find_image
 from longfat.errors import InputError
 from longfat.model.case import File
+from longfat.model.host_root import HostRoot
 from longfat.study.document import Scalar
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from longfat.errors import Place
     from longfat.study.node import Key, Node
 
@@ -39,8 +39,16 @@ MOST_FILE_BYTES = 8 * 1024**2
 MOST_CASE_BYTES = 16 * 1024**2
 """How large all files of a case may be together."""
 
-ReadBeside = Callable[[str], bytes]
-"""Returns a file beside a study by its relative path; raises `InputError` without a place."""
+
+class ReadBeside(Protocol):
+    """What reads the files beside a study."""
+
+    def __call__(self, path: str, /) -> bytes:
+        """Return a file by its relative path; raises `InputError` without a place."""
+
+    def image(self, path: str, /) -> HostRoot:
+        """Return the image that a file or folder is, unpacked into the cache; likewise."""
+
 
 # What the guest makes itself: kernel file systems, its own folders, and the hosts' names.
 _TAKEN = (
@@ -73,32 +81,87 @@ def reads_beside(folder: Path) -> ReadBeside:
     Args:
         folder: the folder.
     """
+    return BesideFolder(lambda: folder)
 
-    def read(path: str) -> bytes:
-        parts = [part for part in path.split("/") if part not in ("", ".")]
-        if path.startswith("/") or ".." in parts or not parts:
-            raise InputError(
-                f"{path!r} is outside of the study's folder: put the file beside the study, and "
-                "name it by its relative path"
-            )
-        if any(part.startswith(".") for part in parts):
-            raise InputError(f"{path!r} is hidden, and hidden files are not read: rename it")
-        if "\0" in path:
-            raise InputError(f"{path!r} cannot be the name of a file")
+
+class BesideFolder:
+    """Reads the files in a folder, and nothing outside of it.
+
+    Args:
+        folder: returns the folder, when something is to be read.
+    """
+
+    def __init__(self, folder: Callable[[], Path]) -> None:
+        self._folder = folder
+
+    def __call__(self, path: str, /) -> bytes:
+        """See `ReadBeside`."""
+        parts = _parts(path)
         try:
-            return _read_file(folder, parts)
+            return _read_file(self._folder(), parts)
         except OSError as error:
             raise InputError(f"{path!r} cannot be read: {_reason(error)}") from None
 
-    return read
+    def image(self, path: str, /) -> HostRoot:
+        """See `ReadBeside`."""
+        at = self._folder()
+        try:
+            for part in _parts(path):
+                at /= part
+                if stat.S_ISLNK(at.lstat().st_mode):
+                    _check_mode(stat.S_IFLNK)
+        except OSError as error:
+            raise InputError(f"{path!r} cannot be read: {_reason(error)}") from None
+        return find_image(at, name=path)
 
 
-def reads_nothing(path: str) -> bytes:
-    """Refuse to read a file: the study is in no folder."""
-    raise InputError(
-        f"{path!r} cannot be read, because this study is not in a folder: save the study beside "
-        "the file, or write its content as {text: ...}"
-    )
+def _parts(path: str) -> list[str]:
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if path.startswith("/") or ".." in parts or not parts:
+        raise InputError(
+            f"{path!r} is outside of the study's folder: put the file beside the study, and "
+            "name it by its relative path"
+        )
+    if any(part.startswith(".") for part in parts):
+        raise InputError(f"{path!r} is hidden, and hidden files are not read: rename it")
+    if "\0" in path:
+        raise InputError(f"{path!r} cannot be the name of a file")
+    return parts
+
+
+class _BesideNothing:
+    """Refuses to read a file: the study is in no folder."""
+
+    def __call__(self, path: str, /) -> bytes:
+        raise InputError(
+            f"{path!r} cannot be read, because this study is not in a folder: save the study "
+            "beside the file, or write its content as {text: ...}"
+        )
+
+    def image(self, path: str, /) -> HostRoot:
+        raise InputError(
+            f"{path!r} cannot be read, because this study is not in a folder: save the study "
+            "beside it"
+        )
+
+
+reads_nothing: ReadBeside = _BesideNothing()
+"""Refuses to read a file: the study is in no folder."""
+
+
+class _BesideEmpty:
+    """Takes every file for an empty one, and every image for one that was not looked at."""
+
+    def __call__(self, path: str, /) -> bytes:
+        del path
+        return b""
+
+    def image(self, path: str, /) -> HostRoot:
+        return HostRoot(image=path)
+
+
+reads_empty: ReadBeside = _BesideEmpty()
+"""For studies of which nobody needs to know what is in their files."""
 
 
 def _read_file(folder: Path, parts: list[str]) -> bytes:

@@ -27,6 +27,7 @@ from longfat.model.network.check import LONGEST_INTERFACE
 from longfat.study.addresses import read_address, read_routes
 from longfat.study.document import parse_document
 from longfat.study.files import reads_nothing
+from longfat.study.images import Images
 from longfat.study.links import read_link
 from longfat.study.node import Node
 from longfat.study.timing import read_testbed, read_timing
@@ -54,12 +55,13 @@ _HOSTS = "a mapping of hosts to addresses (such as {h1: 10.0.0.1/8})"
 _HOST = "an address, or {address: ..., forwards: yes, routes: {default: ...}}"
 
 
-def read_network(node: Node, *, traces: Traces) -> Network:
+def read_network(node: Node, *, traces: Traces, images: Images) -> Network:
     """Read and check a network.
 
     Args:
         node: the value of `network`.
         traces: reads the traces that its links follow.
+        images: finds the images of its hosts.
 
     Returns:
         The network, with addresses in their canonical form.
@@ -72,7 +74,7 @@ def read_network(node: Node, *, traces: Traces) -> Network:
     if "hosts" not in fields:
         raise node.error("the network has no hosts: write hosts: {h1: 10.0.0.1/8}")
     names: dict[str, Node] = {}
-    hosts = _read_hosts(fields["hosts"], names)
+    hosts = _read_hosts(fields["hosts"], names, images=images)
     switches = _read_switches(fields["switches"], names) if "switches" in fields else ()
     link_nodes = fields["links"].sequence("a list of links") if "links" in fields else []
     links = tuple(read_link(link, names, traces=traces) for link in link_nodes)
@@ -136,28 +138,31 @@ def _child(node: Node, name: str) -> Node | None:
     return next((value for key, value in node.items("fields") if key.text == name), None)
 
 
-def _read_hosts(node: Node, names: dict[str, Node]) -> tuple[Host, ...]:
+def _read_hosts(node: Node, names: dict[str, Node], *, images: Images) -> tuple[Host, ...]:
     hosts = []
     for key, value in node.items(_HOSTS):
         if reason := name_problem(key.text) or _taken(key.text, names):
             raise InputError(reason, place=key.place)
         names[key.text] = value
-        hosts.append(_read_host(key.text, value))
+        hosts.append(_read_host(key.text, value, images=images))
     if not hosts:
         raise node.error("the network has no hosts: write hosts: {h1: 10.0.0.1/8}")
     return tuple(hosts)
 
 
-def _read_host(name: str, node: Node) -> Host:
+def _read_host(name: str, node: Node, *, images: Images) -> Host:
     if node.is_null:
         return Host(name=name, address=None)
     if not node.is_mapping:
         return Host(name=name, address=read_address(node))
     fields = node.fields(_HOST, allowed=("address", *fields_of(Host), "routes", *TIMING_KEYS))
+    declared = read_fields(Host, fields)
+    if declared.get("root") is not None:
+        declared["root"] = images.find(declared["root"], fields["root"])
     return Host(
         name=name,
         address=read_address(fields["address"]) if "address" in fields else None,
-        **read_fields(Host, fields),
+        **declared,
         routes=read_routes(fields["routes"]) if "routes" in fields else (),
         timing=read_timing(fields),
     )

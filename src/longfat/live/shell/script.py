@@ -36,8 +36,8 @@ def run_script(network: Network, script: bytes, *, node: str, outputs: tuple[int
         BrokenPipeError: nobody reads what it writes.
     """
     session = network.session
-    network.write_file(PLACE, bashrc(network.model, session=""))
-    network.write_file(_FILE, script)
+    network.session.write_everywhere(PLACE, bashrc(network.model, session="").encode())
+    network.session.write_everywhere(_FILE, script)
     place = node if node in [host.name for host in network.model.hosts] else ROOT_NAMESPACE
 
     def show(is_error: bool, data: bytes) -> None:

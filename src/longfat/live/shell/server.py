@@ -62,7 +62,7 @@ def hold(
         HostError: the folder of sessions cannot be used.
     """
     with published(name) as (listener, called), selectors.EpollSelector() as selector:
-        network.write_file(PLACE, bashrc(network.model, session=called))
+        network.session.write_everywhere(PLACE, bashrc(network.model, session=called).encode())
         holder = _Holder(network, name=called, selector=selector, factor=factor)
         holder.listen(listener)
         place = holder.place(node)

@@ -5,6 +5,7 @@ exactly as it is read back, and knows its JSON Schema. `longfat.model.fields` pu
 fields of dataclasses.
 """
 
+from longfat.model.kinds.images import ImageName
 from longfat.model.kinds.kind import Kind, Source, WrongKindError
 from longfat.model.kinds.lists import Integers, Name, Names, Texts
 from longfat.model.kinds.numbers import (
@@ -23,6 +24,7 @@ from longfat.model.kinds.words import Flag, Line, Text
 
 __all__ = [
     "Flag",
+    "ImageName",
     "Integer",
     "Integers",
     "Kind",

@@ -6,6 +6,7 @@ values, `check` says what is wrong with them, `shape` gives the qdiscs of links,
 `build` the lines of `ip` and `tc`, and `routing` follows a packet.
 """
 
+from longfat.model.host_root import HostRoot
 from longfat.model.network.build import (
     Batch,
     build_batches,
@@ -49,6 +50,7 @@ __all__ = [
     "Batch",
     "CpuCosts",
     "Host",
+    "HostRoot",
     "HostTiming",
     "Link",
     "LinkImpairments",

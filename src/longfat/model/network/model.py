@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from longfat.model.fields import declare
-from longfat.model.kinds import Flag, Size, Text, Time
+from longfat.model.host_root import HostRoot
+from longfat.model.kinds import Flag, ImageName, Size, Text, Time
 from longfat.model.network.impairments import UNIMPAIRED, LinkImpairments
 from longfat.model.network.nat import NATS, nat_problem
 from longfat.model.network.timing import HostTiming
@@ -56,6 +57,7 @@ class Host:
         offloads: what its interfaces do to packets, as `ethtool -K` takes it.
         rx_coalescing_s: it takes packets in at most once in this time, in seconds.
         nat: how it translates addresses (`longfat.model.network.nat`); not at all, if None.
+        root: its own root file system; the machine's, if None.
     """
 
     name: str
@@ -89,6 +91,14 @@ class Host:
         label="NAT",
         help="it translates addresses where its default route leads, and keeps out what nobody"
         " asked for: `home`, `cgnat`, `symmetric` or `corporate`; it has to forward",
+    )
+    root: HostRoot | None = declare(  # noqa: RUF009  as all the others
+        ImageName(),
+        default=None,
+        label="Root",
+        help="the image whose programs run there: a file as `docker save` or `podman save` writes"
+        " it, an OCI layout, or a folder with a root file system",
+        absent="this computer's programs",
     )
 
 
@@ -195,6 +205,11 @@ class Network:
     def has_timing(self) -> bool:
         """Whether any CPU in it takes time."""
         return any(timing for timing in (self.testbed, *(host.timing for host in self.hosts)))
+
+    @property
+    def roots(self) -> dict[str, HostRoot]:
+        """The root file systems of the hosts that have one of their own, by host."""
+        return {host.name: host.root for host in self.hosts if host.root is not None}
 
     def node_names(self) -> tuple[str, ...]:
         """Return the names of the hosts and then of the switches."""

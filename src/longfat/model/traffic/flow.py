@@ -8,10 +8,11 @@ apart.
 
 from __future__ import annotations
 
+import json
 import random
 import sys
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from longfat.model.metric import Metric
+    from longfat.model.network import HostRoot
 
 
 def guest_python() -> tuple[str, ...]:
@@ -101,6 +103,8 @@ class Process:
             first process, which has Python loaded, starts it by a fork of itself; else empty.
         shim: a library of `kernel/shims` to preload into it, by the name of its
             source file; empty for none. It may change speed, never figures.
+        line: the line of a shell that it runs for a person, with the host's own root where that
+            has one; empty, if there is none.
     """
 
     host: str
@@ -110,6 +114,30 @@ class Process:
     shown: tuple[str, ...] = ()
     forks: tuple[str, ...] = ()
     shim: str = ""
+    line: str = ""
+
+    def rooted(self, roots: Mapping[str, HostRoot]) -> Process:
+        """Return it as its host runs it, which may have a root of its own.
+
+        Args:
+            roots: the roots by host.
+
+        Raises:
+            InputError: its line stands for an image's command, and the image has none.
+        """
+        root = roots.get(self.host)
+        if root is None or not self.line or not root.runs_line(self.line):
+            return self
+        line = root.line(self.line)
+        order = json.dumps({**root.order(self.host), "line": line}, sort_keys=True)
+        at = root.order(self.host)["at"]
+        variables = ("env", *root.environment) if root.environment else ()
+        return replace(
+            self,
+            argv=(*self.argv, order),
+            forks=(*self.forks, order),
+            shown=("chroot", at, *variables, *self.shown[:-1], line),
+        )
 
     @property
     def typed(self) -> tuple[str, ...]:
@@ -173,6 +201,11 @@ class Flow(ABC):
     @property
     def lines(self) -> tuple[str, ...]:
         """The lines of a shell in it that a person wrote."""
+        return tuple(line for _, line in self.lines_at)
+
+    @property
+    def lines_at(self) -> tuple[tuple[str, str], ...]:
+        """The same with the hosts that run them."""
         return ()
 
     @property

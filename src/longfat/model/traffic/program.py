@@ -195,9 +195,10 @@ class Program(Flow):
         return (*(one.metric for one in self.extractions), *_OWN_METRICS)
 
     @property
-    def lines(self) -> tuple[str, ...]:
+    def lines_at(self) -> tuple[tuple[str, str], ...]:
         """The lines of both ends."""
-        return (self.run,) if self.serve is None else (self.run, self.serve)
+        server = () if self.serve is None else ((self.target, self.serve),)
+        return ((self.source, self.run), *server)
 
     @property
     def has_tcp_sockets(self) -> bool:
@@ -270,6 +271,7 @@ class Program(Flow):
             forks=(MODULE, words),
             output=output,
             listens=order["end"] == "server",
+            line=line,
         )
 
     @property

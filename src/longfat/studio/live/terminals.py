@@ -168,7 +168,8 @@ class Terminals:
 
     def prepare(self) -> None:
         """Put in place what every shell reads at its start; anew when the network has grown."""
-        self._network.write_file(PLACE, bashrc(self._network.model, session="", notes=True))
+        text = bashrc(self._network.model, session="", notes=True)
+        self._network.session.write_everywhere(PLACE, text.encode())
 
     def open(self, node: str, *, rows: int = 24, columns: int = 80) -> Terminal:
         """Start a shell in a terminal of its own.

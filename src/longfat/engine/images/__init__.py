@@ -1,0 +1,11 @@
+"""Images of root file systems: read without privileges, and unpacked once into the cache.
+
+`archive` finds the image in a tar file, an OCI layout or a plain folder; `layers` reads the tar
+of a layer within limits; `tree` applies layers to each other, in memory; `store` unpacks the
+result and knows where it is. Nothing of an image is run on the host, and nobody follows a link
+of it there.
+"""
+
+from longfat.engine.images.store import find_image, image_folder, images_shown
+
+__all__ = ["find_image", "image_folder", "images_shown"]

@@ -1,0 +1,316 @@
+"""Unpacked images: each is unpacked once, into the cache, by its digest.
+
+    CACHE/images/FORMAT-DIGEST/root        the root file system
+    CACHE/images/FORMAT-DIGEST/left-out    what of the image is not in it, in words
+    CACHE/images/seen-SIGNATURE            the digest of a plain folder that was looked at before
+    CACHE/images/.making-RANDOM/           one that is being unpacked
+
+An image appears by one rename, whole. Its files belong to whoever unpacked it, who may read
+all of them; set-user-ID bits, device nodes and owners do not come along. A plain folder is
+copied likewise: what a run sees of it cannot change meanwhile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import stat
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from longfat.common.atomic import write_whole
+from longfat.common.guard import doomed_folder, sweep
+from longfat.common.suggest import listed
+from longfat.engine.images.archive import Settings, is_layout, open_image
+from longfat.engine.images.layers import Layer
+from longfat.engine.images.tree import Entry, Tree
+from longfat.engine.kernel.cache import root
+from longfat.errors import HostError, InputError
+from longfat.model.host_root import HostRoot
+
+# Another number, if the same image comes to be unpacked in another way.
+_FORMAT = 1
+_MAKING = ".making-"
+_CHUNK = 1 << 20
+# Noon of the first day of 2000, UTC: a folder's own times say when it was copied, and no more.
+_MODIFIED_S = 946_728_000
+_X86_64 = 62  # EM_X86_64, elf(5)
+
+
+def find_image(path: Path, *, name: str) -> HostRoot:
+    """Find an image and unpack it, unless it is unpacked already.
+
+    Args:
+        path: the file or folder.
+        name: what its study calls it.
+
+    Returns:
+        What a case says of it.
+
+    Raises:
+        InputError: it is no image, or one that a machine cannot run, or that is refused.
+        HostError: it cannot be unpacked into the cache.
+    """
+    try:
+        if path.is_dir() and not is_layout(path):
+            digest, settings = _folder(path), Settings()
+        else:
+            with open_image(path) as image:
+                digest, settings = image.digest, image.settings
+                if not _place(digest).is_dir():
+                    _unpack(digest, image.layers)
+        return HostRoot(
+            image=name,
+            digest=digest,
+            environment=settings.environment,
+            folder=settings.folder,
+            command=settings.command,
+            left_out=(_place(digest) / "left-out").read_text(encoding="utf-8"),
+        )
+    except (InputError, ValueError) as error:
+        words = error.message if isinstance(error, InputError) else str(error)
+        raise InputError(f"{name}: {words}") from None
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        raise HostError(f"{name} cannot be unpacked: {error.strerror or error}{where}") from None
+
+
+def image_folder(image: HostRoot) -> Path:
+    """Return the folder of an unpacked image.
+
+    Raises:
+        HostError: it is not in this computer's cache.
+    """
+    folder = _place(image.digest) / "root"
+    if not folder.is_dir():
+        raise HostError(
+            f"the image {image.image} (sha256:{image.digest[:12]}...) is not unpacked in the cache "
+            "of this computer",
+            hint="read the study again where the image is; workers of a cluster need a cache that "
+            "they share with it (LONGFAT_CACHE)",
+        )
+    return folder
+
+
+def images_shown(images: Iterable[HostRoot]) -> Mapping[str, Path]:
+    """Return the folders of images by what the sandbox calls them.
+
+    Raises:
+        HostError: as `image_folder`.
+    """
+    return {image.shown: image_folder(image) for image in images}
+
+
+def _place(digest: str) -> Path:
+    return root() / "images" / f"{_FORMAT}-{digest}"
+
+
+@contextlib.contextmanager
+def _making() -> Iterator[Path]:
+    images = root() / "images"
+    images.mkdir(parents=True, exist_ok=True)
+    sweep(images, prefix=_MAKING)
+    with doomed_folder(images, prefix=_MAKING) as folder:
+        made = folder / "made"
+        (made / "root").mkdir(parents=True)
+        yield made
+
+
+def _keep(made: Path, digest: str, left_out: str) -> None:
+    (made / "left-out").write_text(left_out, encoding="utf-8")
+    # Another process may have been quicker.
+    with contextlib.suppress(OSError):
+        made.rename(_place(digest))
+    if not _place(digest).is_dir():
+        raise OSError(f"it cannot be put into {_place(digest).parent}")
+
+
+def _words(tree: Tree) -> str:
+    return ", ".join(f"{count} {what}" for what, count in sorted(tree.left_out.items()))
+
+
+# ------------------------------------------------------------------ images
+
+
+def _unpack(digest: str, layers: tuple[Layer, ...]) -> None:
+    tree = Tree()
+    for number, layer in enumerate(layers):
+        layer.read_names(tree, number)
+    with _making() as made:
+        writer = _Writer(tree, made / "root")
+        for number, layer in enumerate(layers):
+            for ordinal, pieces in layer.files():
+                writer.write(number, ordinal, pieces)
+        writer.finish()
+        _keep(made, digest, _words(tree))
+
+
+class _Writer:
+    """Writes a tree into an empty folder.
+
+    Folders and files come first and links last: so nothing is ever written through a link.
+    """
+
+    def __init__(self, tree: Tree, place: Path) -> None:
+        self._place = place
+        self._tree = tree
+        self._paths: dict[tuple[int, int], list[str]] = {}
+        self._entries = list(tree.walk())
+        self._written: set[tuple[int, int]] = set()
+        for path, entry in self._entries:
+            if entry.kind == "folder":
+                (place / path).mkdir(mode=0o700)
+            elif entry.kind == "file":
+                self._paths.setdefault((entry.layer, entry.ordinal), []).append(path)
+
+    def write(self, layer: int, ordinal: int, pieces: Iterable[bytes]) -> None:
+        """Write a file of a layer at its paths, if it has any in the end."""
+        paths = self._paths.get((layer, ordinal))
+        if paths is None:
+            return
+        first = self._place / paths[0]
+        with first.open("xb") as file:
+            for piece in pieces:
+                file.write(piece)
+        for path in paths[1:]:
+            os.link(first, self._place / path, follow_symlinks=False)
+        self._written.add((layer, ordinal))
+
+    def finish(self) -> None:
+        """Make the links, and give everything its rights and times.
+
+        Raises:
+            InputError: a file is missing: the image was changed meanwhile.
+        """
+        if self._written != self._paths.keys():
+            raise InputError("it was changed while it was read")
+        for path, entry in self._entries:
+            if entry.kind == "link":
+                (self._place / path).symlink_to(entry.target)
+        for path, entry in [*reversed(self._entries), ("", self._tree.root)]:
+            _give_modes(self._place / path, entry)
+
+
+def _give_modes(place: Path, entry: Entry) -> None:
+    if entry.kind == "folder":
+        place.chmod(entry.mode & 0o1777 | 0o700)
+    elif entry.kind == "file":
+        place.chmod(entry.mode & 0o777 | 0o400)
+    os.utime(place, (entry.modified_s, entry.modified_s), follow_symlinks=False)
+
+
+# ------------------------------------------------------------------ plain folders
+
+
+def _folder(path: Path) -> str:
+    """Copy a folder with a root file system into the cache; return its digest."""
+    tree = Tree()
+    files: dict[str, os.stat_result] = {}
+    signature = hashlib.sha256()
+    for name, about in _listed(path):
+        mode = stat.S_IMODE(about.st_mode)
+        facts = (about.st_mode, about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino)
+        signature.update(f"{name}\0{facts}\n".encode(errors="surrogateescape"))
+        common: dict[str, Any] = {"layer": 0, "mode": mode, "modified_s": _MODIFIED_S}
+        if stat.S_ISDIR(about.st_mode):
+            tree.put(name, Entry(kind="folder", **common))
+        elif stat.S_ISLNK(about.st_mode):
+            target = str((path / name).readlink())
+            signature.update(f"{target}\0".encode(errors="surrogateescape"))
+            tree.put(name, Entry(kind="link", target=target, **common))
+        elif stat.S_ISREG(about.st_mode):
+            size, ordinal = about.st_size, len(files)
+            files[name] = about
+            tree.put(name, Entry(kind="file", size_bytes=size, ordinal=ordinal, **common))
+        else:
+            special = stat.S_ISCHR(about.st_mode) or stat.S_ISBLK(about.st_mode)
+            what = "device nodes" if special else "pipes and other special files"
+            tree.leave_out(name, what, layer=0)
+    tree.root.modified_s = _MODIFIED_S
+    _check_programs(path, tree, files)
+    seen = root() / "images" / f"seen-{signature.hexdigest()}"
+    with contextlib.suppress(OSError):
+        digest = seen.read_text(encoding="ascii")
+        if re.fullmatch("[0-9a-f]{64}", digest) and _place(digest).is_dir():
+            return digest
+    with _making() as made:
+        writer = _Writer(tree, made / "root")
+        content = hashlib.sha256()
+        for ordinal, (name, about) in enumerate(files.items()):
+            digest_of_file = hashlib.sha256()
+            writer.write(0, ordinal, _pieces(path / name, about, digest_of_file))
+            content.update(
+                f"{name}\0{digest_of_file.hexdigest()}\n".encode(errors="surrogateescape")
+            )
+        for name, entry in sorted(tree.walk()):
+            what = f"{name}\0{entry.kind} {entry.mode:o} {entry.target}\n"
+            content.update(what.encode(errors="surrogateescape"))
+        writer.finish()
+        digest = content.hexdigest()
+        _keep(made, digest, _words(tree))
+    write_whole(seen, digest.encode("ascii"))
+    return digest
+
+
+def _listed(path: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield what is in a folder with its path below it, in an order of its own; no link followed.
+
+    Raises:
+        InputError: a folder in it cannot be read.
+    """
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            names = sorted(one.name for one in (path / folder).iterdir())
+        except OSError as error:
+            raise InputError(f"{folder or '.'} in it cannot be read: {error.strerror}") from None
+        for name in names:
+            below = f"{folder}/{name}" if folder else name
+            about = (path / below).lstat()
+            yield below, about
+            if stat.S_ISDIR(about.st_mode):
+                waiting.append(below)
+
+
+def _check_programs(path: Path, tree: Tree, files: Mapping[str, os.stat_result]) -> None:
+    """Check that a folder is a root file system that a machine can run programs of."""
+    programs = [name for name, about in files.items() if about.st_mode & 0o111]
+    if not programs:
+        names = [name[:40] for name in sorted(tree.root.children)[:6]]
+        raise InputError(
+            "no root file system: there is no program in this folder, which holds "
+            f"{listed(names) or 'nothing'}"
+        )
+    shells = [name for name in ("bin/sh", "usr/bin/sh") if name in files]
+    for name in (*shells, *programs):
+        with contextlib.suppress(OSError), (path / name).open("rb") as file:
+            head = file.read(20)
+            if head.startswith(b"\x7fELF") and len(head) == 20:
+                (machine,) = struct.unpack_from("<H", head, 18)
+                if machine != _X86_64 or head[4:6] != b"\x02\x01":
+                    raise InputError(
+                        f"a machine runs programs for x86-64, and {name} is for another "
+                        f"architecture (ELF machine {machine})"
+                    )
+                return
+
+
+def _pieces(path: Path, about: os.stat_result, digest: hashlib._Hash) -> Iterator[bytes]:
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        raise InputError(f"{path.name} in it cannot be read: {error.strerror}") from None
+    with os.fdopen(descriptor, "rb") as file:
+        size = 0
+        while piece := file.read(_CHUNK):
+            size += len(piece)
+            digest.update(piece)
+            yield piece
+        if size != about.st_size:
+            raise InputError(f"{path.name} in it was changed while it was read")

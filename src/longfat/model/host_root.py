@@ -1,0 +1,120 @@
+"""A host's own root file system: which image it is, and what runs with it.
+
+A case names an image by its digest, so that what is in it decides the result and where it
+lay does not. `longfat.engine.images` reads and unpacks images; a value of here that was only
+named, and not looked for yet, has no digest.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from longfat.errors import InputError
+from longfat.model.typed_line import needs_shell
+
+NETWORK_TOOLS = frozenset(
+    ("bridge", "ethtool", "ip", "ip6tables", "iptables", "nft", "ss", "sysctl", "tc")
+)
+"""What sets up a host's network and needs no file of it: these run with the machine's root."""
+
+ENTRYPOINT = "entrypoint"
+"""The first word of a line that stands for what an image starts by itself."""
+
+ROOTS = "/run/roots"
+"""Where a machine has the root file systems of its hosts, each by the host's name."""
+
+_VARIABLE = re.compile(r"[^=\0\n]+=[^\0]*")
+_MOST_VARIABLES = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRoot:
+    """An image, or a folder, that is a host's root file system.
+
+    Attributes:
+        image: the file or folder, as the study names it.
+        digest: of its content, in hexadecimal: of an image what other tools call its ID; empty
+            before it was looked for.
+        environment: the variables that its programs get, as `NAME=VALUE`.
+        folder: where its programs start.
+        command: what it starts by itself: its entry point and the arguments of that.
+        left_out: what of it no host sees, in words; empty, if that is nothing.
+    """
+
+    image: str
+    digest: str = ""
+    environment: tuple[str, ...] = ()
+    folder: str = "/"
+    command: tuple[str, ...] = ()
+    left_out: str = ""
+
+    def __post_init__(self) -> None:
+        if self.digest and not re.fullmatch("[0-9a-f]{64}", self.digest):
+            raise ValueError(f"{self.digest[:80]!r} is no SHA-256 digest")
+        bad = [text for text in self.environment if not _VARIABLE.fullmatch(text)]
+        if bad or len(self.environment) > _MOST_VARIABLES:
+            raise ValueError(f"its environment holds {(bad or ['too much'])[0][:80]!r}")
+        if not self.folder.startswith("/") or "\0" in self.folder:
+            raise ValueError(f"its working folder is {self.folder[:80]!r}, no absolute path")
+        if any("\0" in word for word in self.command):
+            raise ValueError("its command holds a NUL character")
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """The variables by their names."""
+        return dict(text.split("=", 1) for text in self.environment)
+
+    def runs(self, argv: Sequence[str]) -> bool:
+        """Tell whether a command runs with this root, and not with the machine's.
+
+        Args:
+            argv: the program and its arguments; or `/bin/sh`, `-c` and a line.
+        """
+        words = list(argv)
+        if words[:2] == ["/bin/sh", "-c"] and len(words) == 3:
+            return self.runs_line(words[2])
+        return bool(words) and words[0] not in NETWORK_TOOLS
+
+    @staticmethod
+    def runs_line(line: str) -> bool:
+        """Tell the same of a line for a shell: only one plain command is taken for a tool's."""
+        return needs_shell(line) or (line.split(maxsplit=1) or [""])[0] not in NETWORK_TOOLS
+
+    def line(self, line: str) -> str:
+        """Return a line as a shell is given it: `entrypoint` stands for the image's command.
+
+        Raises:
+            InputError: the image has none.
+        """
+        first, *rest = line.split(maxsplit=1)
+        if first != ENTRYPOINT or not self.digest:
+            return line
+        if not self.command:
+            raise InputError(
+                f"`{line}`: {self.image} has neither an Entrypoint nor a Cmd: write the program "
+                "that is to run"
+            )
+        return " ".join([shlex.join(self.command), *rest])
+
+    def order(self, host: str) -> dict[str, Any]:
+        """Return what the guest needs to start a program with this root, as plain data."""
+        return {
+            "at": f"{ROOTS}/{host}",
+            "folder": self.folder,
+            "environment": dict(self.variables),
+            "shown": self.shown,
+            "title": " ".join(filter(None, (self.image, f"sha256:{self.digest}", self._notes))),
+        }
+
+    @property
+    def _notes(self) -> str:
+        return f"(left out: {self.left_out})" if self.left_out else ""
+
+    @property
+    def shown(self) -> str:
+        """Where the sandbox shows the image, under its folder of what it hands over."""
+        return f"images/{self.digest[:32]}"
