@@ -15,6 +15,7 @@ from tests.mutations.folders import (
     packed_tree,
     run_folder,
 )
+from tests.mutations.images import archives, check_archive, check_layer, layers
 from tests.mutations.kind import Kind, files
 from tests.mutations.mutators import (
     change_capture,
@@ -88,6 +89,8 @@ KINDS: dict[str, Kind] = {
         mutate=change_json,
         read=check_kernel_manifest,
     ),
+    "image": Kind(samples=archives, mutate=flip_bytes, read=check_archive),
+    "image layer": Kind(samples=layers, mutate=flip_bytes, read=check_layer),
     "outcome": Kind(samples=outcomes, mutate=change_json, read=check_outcome),
     "frame": Kind(
         samples=lambda: [json.dumps(one).encode() for one in FRAMES],

@@ -192,7 +192,7 @@ HOSTS = [
         "{address: 10.0.0.9/8, forward: yes}",
         ".forward",
         "unknown field 'forward'; did you mean 'forwards'? (there are: address, forwards, "
-        "offloads, rx_coalescing, nat, routes, profile, timer_latency, cpu)",
+        "offloads, rx_coalescing, nat, root, routes, profile, timer_latency, cpu)",
     ),
     ("{address: 10.0.0.9}", ".address", "'10.0.0.9' has no prefix length: write it as "
      "10.0.0.9/8 or the like"),

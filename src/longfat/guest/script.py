@@ -88,7 +88,9 @@ class Script:
 def at_root_of(order: dict[str, Any], node: str, line: str) -> str:
     """Return `line` as one types it at root to run it at a host with the host's own root."""
     changed = f"cd {shlex.quote(order['folder'])}; {line}" if order["folder"] != "/" else line
-    return f"ip netns exec {node} chroot {order['at']} sh -c {shlex.quote(changed)}"
+    variables = [f"{name}={value}" for name, value in order["environment"].items()]
+    env = f" {shlex.join(['env', *variables])}" if variables else ""
+    return f"ip netns exec {node} chroot {order['at']}{env} sh -c {shlex.quote(changed)}"
 
 
 def at_node(node: str, line: str) -> str:

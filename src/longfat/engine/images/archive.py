@@ -128,6 +128,7 @@ class _Tar:
         self._file = file
         self._files: dict[str, tuple[int, int]] = {}
         self._links: dict[str, str] = {}
+        self._tops: set[str] = set()
         head = file.read(4)
         file.seek(0)
         for mark, name in _COMPRESSED.items():
@@ -150,6 +151,7 @@ class _Tar:
                     return
                 tar.members.clear()  # type: ignore[attr-defined]
                 name = posixpath.normpath(info.name)
+                self._tops.add(name.partition("/")[0])
                 if info.isreg() and not info.issparse():
                     self._files[name] = info.offset_data, info.size
                 elif info.issym():
@@ -173,7 +175,7 @@ class _Tar:
 
     def found(self) -> str:
         """See `_Box`."""
-        names = sorted({name.partition("/")[0] for name in (*self._files, *self._links)})
+        names = sorted(self._tops)
         hint = ""
         if {"etc", "usr", "bin"} & set(names):
             hint = (

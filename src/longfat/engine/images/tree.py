@@ -84,6 +84,8 @@ class Tree:
                 self.root.mode, self.root.modified_s = entry.mode, entry.modified_s
             return
         *above, name = names
+        if any(one.startswith(_WHITEOUT) for one in above):
+            return  # notes of aufs
         if name.startswith(_WHITEOUT):
             self._take_away(above, name, layer=entry.layer, path=path)
             return
@@ -218,19 +220,17 @@ class Tree:
         return at[-1]
 
     def _take_away(self, above: list[str], name: str, *, layer: int, path: str) -> None:
+        hidden = name.removeprefix(_WHITEOUT)
+        if hidden in ("", ".", ".."):
+            raise _refusal(path, "is a whiteout of no file")
         folder = self._follow(above, layer=None, path=path)
         if folder is None or folder.kind != "folder":
             return  # there is nothing to take away
         if name == _OPAQUE:
             for one in list(folder.children):
                 _prune(folder, one, layer)
-            return
-        if name.startswith(_OTHERS):
-            return  # notes of aufs
-        hidden = name.removeprefix(_WHITEOUT)
-        if hidden in ("", ".", ".."):
-            raise _refusal(path, "is a whiteout of no file")
-        _prune(folder, hidden, layer)
+        elif not name.startswith(_OTHERS):  # which are notes of aufs
+            _prune(folder, hidden, layer)
 
 
 def _prune(folder: Entry, name: str, layer: int) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import random
+import shlex
 import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
@@ -131,12 +132,13 @@ class Process:
         line = root.line(self.line)
         order = json.dumps({**root.order(self.host), "line": line}, sort_keys=True)
         at = root.order(self.host)["at"]
+        typed = f"cd {shlex.quote(root.folder)}; {line}" if root.folder != "/" else line
         variables = ("env", *root.environment) if root.environment else ()
         return replace(
             self,
             argv=(*self.argv, order),
             forks=(*self.forks, order),
-            shown=("chroot", at, *variables, *self.shown[:-1], line),
+            shown=("chroot", at, *variables, *self.shown[:-1], typed),
         )
 
     @property
