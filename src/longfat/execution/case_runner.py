@@ -170,7 +170,7 @@ def run_case(
 def _no_program(case: Case, line: str) -> str:
     """Return a hint about a program that was not found."""
     for host, root in case.network.roots.items():
-        if f" chroot {ROOTS}/{host} " in line:
+        if f"chroot {ROOTS}/{host} " in line:
             tools = ", ".join(sorted(NETWORK_TOOLS))
             return (
                 f"\n  hint: {host} has the programs of {root.image} and no others, but for a line "

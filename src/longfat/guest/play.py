@@ -105,6 +105,8 @@ class _Flow:
 def _line(spec: dict[str, Any]) -> str:
     """Return what a person types at root to start a process."""
     words: list[str] = spec["typed"]
+    if words[0] == "chroot":  # the words are for a shell in there
+        return f"ip netns exec {spec['host']} {shlex.join(words)}"
     line = words[2] if words[:2] == ["sh", "-c"] and len(words) == 3 else shlex.join(words)
     return at_node(spec["host"], line)
 

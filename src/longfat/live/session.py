@@ -149,6 +149,7 @@ class Session:
             }
             job = {
                 "serve": True,
+                "modules": ["longfat.guest.roots"] if images else [],
                 "environment": LIVE_ENVIRONMENT,
                 "folders": places,
                 "host_boundary": host_boundary,
