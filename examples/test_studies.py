@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 HERE = Path(__file__).resolve().parent
 
 
-def run(name: str, cwd: Path) -> dict[str, Any]:
+def run(name: str | Path, cwd: Path) -> dict[str, Any]:
     """Run a study as a person does; return its cases."""
     program = Path(sys.executable).with_name("longfat")
     done = subprocess.run(
@@ -38,3 +39,13 @@ def test_a_page_load(tmp_path: Path) -> None:
 def test_short_flows(tmp_path: Path) -> None:
     metrics = run("short-flows", tmp_path)["fq"]["metrics"]
     assert metrics["web.slowdown_p50"] < 5
+
+
+def test_a_service_from_an_image(tmp_path: Path) -> None:
+    place = tmp_path / "image"
+    shutil.copytree(HERE / "image", place)
+    subprocess.run([sys.executable, place / "make_image.py"], check=True)
+    case = run(place, tmp_path)["default"]
+    assert case["metrics"]["upload.received_bytes"] > 1e6
+    # 2 MB over a line of 20 Mbit/s and 20 ms.
+    assert 0.8 < case["metrics"]["upload.elapsed_s"] < 2

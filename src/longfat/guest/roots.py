@@ -114,7 +114,9 @@ def without_shell(argv: list[str]) -> list[str]:
                 variables = [word for word in words[:1] if "=" in word]
                 return argv if variables or not words else words
     if os.path.basename(argv[0]) == "bash" and shutil.which("bash", path="/bin:/usr/bin") is None:
-        return [_SHELL, *(("-i",) if "-i" in argv else ())]
+        if "-i" in argv:
+            return [_SHELL, "-i"]
+        return [_SHELL, *(word for word in argv[1:] if not word.startswith("--"))]
     return argv
 
 
