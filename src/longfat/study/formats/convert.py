@@ -86,6 +86,8 @@ def convert_text(
         warnings.append(f"{source}: files are left out, which set-up lines may need: {paths}")
     if traffic:
         warnings.append(f"{source}: {traffic} are left out: the network and its set-up remain")
+    if roots := opened.network.roots:
+        warnings.append(f"{source}: the images of {listed(roots)} are left out: Mininet has none")
     if opened.network.has_timing:
         warnings.append(f"{source}: the timing of hosts is left out: Mininet has none")
     if suffix == SCRIPT_SUFFIX:
