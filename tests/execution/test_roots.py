@@ -16,8 +16,10 @@ from longfat.execution import run_case
 from longfat.execution.runs import Run
 from longfat.model.case import Case
 from longfat.study import Planned, read_study
+from longfat.study.files import reads_beside
+from longfat.study.formats.convert import convert_text
 from longfat.study.formats.write import study_text
-from longfat.study.read import parse_study, reads_beside
+from longfat.study.read import parse_study
 from tests.engine.images.made import Entry, docker, folder, layer, oci, programs, small
 
 NETWORK = """\
@@ -150,6 +152,10 @@ def test_the_image_decides_the_case_and_its_place_does_not(tmp_path: Path) -> No
     assert "root: image.tar" in written
     read = parse_study(written, name="x", beside=reads_beside(tmp_path / "a"))
     assert read.cases["default"].case == as_docker
+    for suffix in (".mn", ".py"):
+        converted = convert_text(tmp_path / "a", suffix=suffix)
+        words = f"{tmp_path}/a: the images of h1, h2 are left out: Mininet has none"
+        assert words in converted.warnings
 
 
 def test_an_image_without_a_shell_runs_lines_that_need_none(tmp_path: Path) -> None:

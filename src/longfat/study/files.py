@@ -52,8 +52,8 @@ class ReadBeside(Protocol):
 
 # What the guest makes itself: kernel file systems, its own folders, and the hosts' names.
 _TAKEN = (
-    *("/proc", "/sys", "/dev", "/run/longfat", "/run/layers", "/run/netns", "/run/roots", "/run/traces"),
-    "/etc/hosts",
+    *("/proc", "/sys", "/dev", "/run/longfat", "/run/layers", "/run/netns"),
+    *("/run/roots", "/run/traces", "/etc/hosts"),
 )
 # They separate the options of an overlay mount, or escape.
 _SEPARATORS = ",:\\"

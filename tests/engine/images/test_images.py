@@ -7,6 +7,7 @@ import json
 import os
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,12 @@ from tests.engine.images.made import (
 )
 
 ELF = b"\x7fELF\x02\x01" + bytes(12) + b"\x3e\x00" + bytes(40)
-SETTINGS = {"Env": ["A=b"], "WorkingDir": "/app", "Entrypoint": ["/bin/x"], "Cmd": ["-v"]}
+SETTINGS: dict[str, Any] = {
+    "Env": ["A=b"],
+    "WorkingDir": "/app",
+    "Entrypoint": ["/bin/x"],
+    "Cmd": ["-v"],
+}
 
 
 @pytest.fixture(autouse=True)
