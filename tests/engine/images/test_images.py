@@ -29,6 +29,7 @@ from tests.engine.images.made import (
     packed,
     put,
 )
+from tests.paths import TESTS
 
 ELF = b"\x7fELF\x02\x01" + bytes(12) + b"\x3e\x00" + bytes(40)
 SETTINGS: dict[str, Any] = {
@@ -322,3 +323,11 @@ def test_a_layer_compressed_by_zstd_is_read(tmp_path: Path) -> None:
         patch.setattr(gzip, "compress", lambda *_args, **_more: stored)
         content = oci([LOWER])
     assert unpacked(content, tmp_path)["a/kept"] == "kept"
+
+
+@pytest.mark.parametrize("name", ["skopeo-docker.tar", "skopeo-oci-zstd.tar"])
+def test_what_skopeo_wrote_is_read(name: str) -> None:
+    image = find_image(TESTS / "data/images" / name, name=name)
+    assert image.digest == "5d1693d757a6ccb344b24ac6990a4bd8fa61e97b83662de8895005e012221e65"
+    assert (image.environment, image.folder, image.command) == (("FOO=bar",), "/etc", ("/bin/ls",))
+    assert [path.name for path in (image_folder(image) / "etc").iterdir()] == ["motd"]
