@@ -11,7 +11,7 @@ from longfat.model.traffic import Iperf3, Ping
 def test_the_job_is_plain_json(make_case: Callable[..., Case]) -> None:
     job = compile_job(make_case(Ping(name="p", source="h1", target="h2"), root=("true",)))
     assert json.loads(json.dumps(job))["flows"] == job["flows"]
-    assert job["setup"] == [{"node": "root", "line": "true"}]
+    assert job["setup"] == [{"node": "root", "line": "true", "rooted": False}]
 
 
 def test_each_server_of_a_host_has_its_port(make_case: Callable[..., Case]) -> None:
