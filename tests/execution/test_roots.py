@@ -226,3 +226,20 @@ def test_an_image_that_left_the_cache_is_told(tmp_path: Path, images: Path) -> N
     images.rename(images.with_name("elsewhere"))
     with pytest.raises(HostError, match="is not unpacked in the cache"):
         run(one, tmp_path)
+
+
+def test_a_plain_folder_is_a_root_and_is_not_written_to(tmp_path: Path) -> None:
+    place = tmp_path / "a/made"
+    for entry in programs("sh", "cat"):
+        (place / entry.path).parent.mkdir(parents=True, exist_ok=True)
+        (place / entry.path).write_bytes(entry.content)
+        (place / entry.path).chmod(entry.mode)
+    (place / "given").write_text("given")
+    text = NETWORK.replace("image.tar", "made") + (
+        "setup: [{h1: echo changed > /given}]\n"
+        "flows: {f: {program: h1 -> h2, run: cat /given, serve: cat /given}}\n"
+    )
+    kept = run(planned(tmp_path / "a", text), tmp_path)
+    assert (kept.folder / "raw/f.client.txt").read_bytes() == b"changed\n"
+    assert (kept.folder / "raw/f.server.txt").read_bytes() == b"given"
+    assert (place / "given").read_text() == "given"
