@@ -153,7 +153,8 @@ def test_labs_are_opened(client: TestClient) -> None:
         opened = client.get("/api/document", params={"lab": entry["name"]}).json()
         assert opened["lab"] == entry["name"]
         assert opened["path"] is None
-        assert f"title: {entry['title']}" in opened["text"]
+        title = entry["title"]
+        assert f"title: {title}\n" in opened["text"] or f'title: "{title}"\n' in opened["text"]
     assert client.get("/api/document", params={"lab": "lab99"}).status_code == 400
 
 

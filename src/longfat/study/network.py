@@ -99,7 +99,7 @@ def read_section(section: Mapping[str, object]) -> Network:
     """Read and check a network that is there as plain data, as a study has it.
 
     Args:
-        section: what a study has under `network`; its links cannot follow traces from files.
+        section: what a study has under `network`; it can name neither traces nor images.
 
     Raises:
         InputError: something in it is wrong; the place's field says where.
@@ -107,7 +107,9 @@ def read_section(section: Mapping[str, object]) -> Network:
     text = json.dumps(section, ensure_ascii=False)  # which is YAML, too
     raw = parse_document(text.encode(), file="network")
     return read_network(
-        Node(raw=raw, file="network", field="network"), traces=Traces(reads_nothing)
+        Node(raw=raw, file="network", field="network"),
+        traces=Traces(reads_nothing),
+        images=Images(reads_nothing),
     )
 
 

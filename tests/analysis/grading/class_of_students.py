@@ -414,6 +414,10 @@ STUDENTS: Mapping[str, Student] = {
         lost=lost("and the kernel's sockets carried", "fill"),
         found={"figures": "bulk reports"},
     ),
+    "root-file-system": Student(
+        edits=(change("study.yaml", "h2: 10.0.0.2/8", "h2: {address: 10.0.0.2/8, root: big.tar}"),),
+        lost=lost("a submission cannot bring a root file system", *BUFFERS),
+    ),
     "endless-script": Student(
         edits=(put("contest.py", "while True: pass\n"),),
         lost=lost("does not end", "contest"),

@@ -13,6 +13,9 @@ from tests.paths import TESTS
 from tests.studio.browser.acts import add, node, open_file
 from tests.studio.browser.conftest import Studio, watched_page
 
+# Each goes on where the one before has ended.
+pytestmark = pytest.mark.xdist_group("drafts")
+
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:

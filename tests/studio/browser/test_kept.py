@@ -25,6 +25,10 @@ layout: {h1: [100, 100], s1: [300, 100], h2: [500, 100]}
 """
 
 
+# The tests share a page, which takes longer to come up than they do.
+pytestmark = pytest.mark.xdist_group("kept")
+
+
 @pytest.fixture(scope="module")
 def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     """A page whose network ran, was changed by hand, and ended by ✕."""

@@ -27,6 +27,10 @@ layout: {h1: [100, 100], s1: [300, 100], h2: [500, 100]}
 """
 
 
+# The tests share a page, which takes longer to come up than they do.
+pytestmark = pytest.mark.xdist_group("timeline")
+
+
 @pytest.fixture(scope="module")
 def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     workspace: Path = tmp_path_factory.mktemp("timeline")

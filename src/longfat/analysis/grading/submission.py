@@ -35,6 +35,7 @@ from longfat.study.read import read_study
 
 if TYPE_CHECKING:
     from longfat.execution.runs import Run
+    from longfat.model.network import HostRoot
     from longfat.model.probes import Probe
     from longfat.study.formats.mininet import MininetNetwork
 
@@ -178,6 +179,21 @@ def take_in(
         return Handed(part=part, problem=reader.words(error))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Beside:
+    """Reads the files beside a part, inside of its submission; see `ReadBeside`."""
+
+    folder: str
+    submission: ReadBeside
+
+    def __call__(self, path: str, /) -> bytes:
+        return self.submission(path if path.startswith("/") else f"{self.folder}/{path}")
+
+    def image(self, path: str, /) -> HostRoot:
+        # It would be unpacked on the host, by the gigabyte.
+        raise InputError(f"{path!r}: a submission cannot bring a root file system")
+
+
 @dataclass(frozen=True, slots=True)
 class _Reader:
     submission: Submission
@@ -230,8 +246,7 @@ class _Reader:
 
     def _beside(self, beside: ReadBeside) -> ReadBeside:
         """Return what reads the files beside the part's own, inside of the submission."""
-        folder = self.part.files[0].rpartition("/")[0]
-        return lambda path: beside(path if path.startswith("/") else f"{folder}/{path}")
+        return _Beside(folder=self.part.files[0].rpartition("/")[0], submission=beside)
 
     def _study(self, path: Path, beside: ReadBeside) -> Handed:
         fields = dict(Node(raw=read_document(path), file=str(path)).named("a study's fields"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import time
 from pathlib import Path
@@ -35,8 +36,6 @@ _LOOK_EVERY_S = 0.25
 _PACED_LOOK_EVERY_S = 0.002  # in which a machine runs ahead of its pace
 _MOST_HELD_S = 0.1  # between two looks at a machine that is held
 _CONSOLE_TAIL_BYTES = 3000
-# The memory of a kernel that ends is gone somewhat before the process is.
-_ENDS_WITHIN_S = 2.0
 
 
 class Machine:
@@ -257,7 +256,6 @@ class _Pulse:
         self._clock: VirtualClock | None = None
         self._watchdog: Watchdog | None = None
         self._looked_s = 0.0
-        self._gone_s: float | None = None
         self._held = False
         self.peak_bytes = 0
 
@@ -282,11 +280,9 @@ class _Pulse:
         virtual_s = self._clock.now_s()
         now_s = time.monotonic()
         if virtual_s is None:
-            self._gone_s = self._gone_s or now_s
-            if now_s - self._gone_s > _ENDS_WITHIN_S:
-                # The process has replaced its kernel by a new one.
+            if self._is_another_kernel():
                 raise MachineError("the machine was rebooted from inside, which ends it")
-            return 0.0
+            return 0.0  # it ends: its memory is gone somewhat before the process is
         if self._pid is not None:
             self.peak_bytes = max(self.peak_bytes, peak_bytes(self._pid))
         # It looks through all processes of the host, which is not to be done every moment.
@@ -296,6 +292,22 @@ class _Pulse:
             if stall := self._watchdog.look(virtual_s):
                 raise MachineError(str(stall))
         return virtual_s
+
+    def _is_another_kernel(self) -> bool:
+        """Tell whether the process, whose kernel is gone, has a new one: UML reboots by exec."""
+        assert self._pid is not None
+        assert self._process is not None
+        try:
+            clock = VirtualClock(kernel_pid=self._pid, binary=self._kernel.binary)
+        except OSError:
+            return False
+        try:
+            is_there = clock.now_s() is not None
+        finally:
+            clock.close()
+        ended = select.poll()
+        ended.register(self._process, select.POLLIN)
+        return is_there and not ended.poll(0)  # else its number may be another's
 
     def now_s(self) -> float:
         """Return the virtual time in seconds, 0 where it is not known; nothing is checked."""
