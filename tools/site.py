@@ -33,7 +33,18 @@ _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 _BLOCK = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 
 HOW_TO = (
-    *("studio", "shell", "exec", "watch", "python", "pytest", "mininet", "miniedit", "query"),
+    *(
+        "studio",
+        "shell",
+        "exec",
+        "session",
+        "watch",
+        "python",
+        "pytest",
+        "mininet",
+        "miniedit",
+        "query",
+    ),
     *("compare", "plots", "advice", "class", "cluster", "kernels", "packetdrill", "plugins"),
     "translations",
 )

@@ -24,8 +24,9 @@ TOP = [
     (
         "titel: x",
         "1:1: titel",
-        "unknown field 'titel'; did you mean 'title'? (there are: title, course, kernel, seed, seeds, "
-        "memory, network, files, setup, flows, probes, events, cases, claims, published, layout)",
+        "unknown field 'titel'; did you mean 'title'? (there are: title, course, kernel, seed, "
+        "seeds, memory, network, files, setup, flows, probes, events, cases, claims, published, "
+        "layout)",
     ),
 ]
 
@@ -95,8 +96,8 @@ SETTINGS = [
     (
         "unheard: {}",
         "9:1: unheard",
-        "unknown field 'unheard' (there are: title, course, kernel, seed, seeds, memory, network, files, "
-        "setup, flows, probes, events, cases, claims, published, layout)",
+        "unknown field 'unheard' (there are: title, course, kernel, seed, seeds, memory, network, "
+        "files, setup, flows, probes, events, cases, claims, published, layout)",
     ),
     (
         "setup: {h1: ls}",
@@ -151,7 +152,7 @@ SETTINGS = [
     (
         "cases: {a: {claims: []}}",
         "9:13: cases.a.claims",
-        "unknown field 'claims' (there are: title, course, kernel, seed, seeds, memory, network, files, "
+        "unknown field 'claims' (there are: title, kernel, seed, seeds, memory, network, files, "
         "setup, flows, probes, events)",
     ),
     (
