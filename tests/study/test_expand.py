@@ -12,6 +12,7 @@ from longfat.model.case import Case, Command
 from longfat.model.metric import Unit
 from longfat.model.traffic import Iperf3, Ping
 from longfat.study import DEFAULT_CASE, Planned, known_metrics, read_study
+from longfat.study.files import reads_empty
 from tests.paths import REPOSITORY
 
 NETWORK = """\
@@ -237,13 +238,16 @@ def reference_blocks() -> list[str]:
 
 def test_the_reference_shows_networks_that_can_be_read(tmp_path: Path) -> None:
     networks = [block for block in reference_blocks() if block.startswith("network:")]
-    assert len(networks) == 5
+    assert len(networks) == 6
     found = []
     for network in networks:
         linked = "links:" in network and "flows:" not in network
         flow = "flows: {x: {ping: h1 -> h2}}\n" if linked else ""
         (tmp_path / "network.yaml").write_text(f"title: x\n{network}{flow}", encoding="utf-8")
-        found.append(read_study(tmp_path / "network.yaml").cases["default"].case.network)
+        # The image that a host is shown with is nowhere.
+        beside = reads_empty if "root:" in network else None
+        study = read_study(tmp_path / "network.yaml", beside=beside)
+        found.append(study.cases["default"].case.network)
     assert len(found[0].links) == 4
     assert any(network.frames for network in found)
     assert any(network.testbed for network in found)
