@@ -58,7 +58,8 @@ def test_runs_and_reports(studio: Studio, narrow: Page) -> None:
     open_file(narrow, "study.yaml")
     narrow.get_by_role("button", name="Properties and text").click()
     narrow.get_by_role("tab", name="Results").click()
-    narrow.get_by_role("button", name=re.compile("^Run")).last.click()
+    results = narrow.get_by_role("tabpanel", name="Results")
+    results.get_by_role("button", name=re.compile("^Run")).last.click()
     report = narrow.get_by_role("link", name=re.compile("report"))
     expect(report).to_be_visible(timeout=120_000)
     with narrow.expect_popup() as opened:
