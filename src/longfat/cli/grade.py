@@ -165,9 +165,9 @@ def _submissions(
             at = Moment().parse(submitted)
         except InputError as error:
             raise click.UsageError(f"--submitted: {error.message}") from None
-    told = None if metadata is None else read_metadata(metadata)
-    if told is not None and told.deadline is not None:
-        grading = dataclasses.replace(grading, deadline=told.deadline)
+    platform = None if metadata is None else read_metadata(metadata)
+    if platform is not None and platform.deadline is not None:
+        grading = dataclasses.replace(grading, deadline=platform.deadline)
     names = [folder.absolute().name for folder in folders]
     if missing := [name for name in entries if name not in names]:
         _tell(f"{roster}: not handed in: {', '.join(missing)}")
@@ -180,13 +180,13 @@ def _submissions(
             raise InputError(f"{folder}: there is no such submission")
         name = folder.absolute().name or folder.resolve().name
         entry = entries.get(name, Entry(folder=name))
-        student = entry.name or (told.student if told else "") or name
+        student = entry.name or (platform.student if platform else "") or name
         found.append(
             Submission(
                 student=student,
                 folder=folder,
                 seed=next(one for one in (seed, entry.seed, seed_of(student)) if one is not None),
-                submitted=entry.submitted or (told.submitted if told else at),
+                submitted=entry.submitted or (platform.submitted if platform else at),
             )
         )
     return found, grading

@@ -145,7 +145,7 @@ class Node:
 
         Args:
             path: where.
-            data: what is to be in it.
+            data: its new content.
             mode: its permissions.
 
         Raises:

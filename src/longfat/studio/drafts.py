@@ -44,7 +44,7 @@ _ID = re.compile(r"[0-9A-Za-z-]{8,64}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """What was told when a file of another format was opened.
+    """What was reported when a file of another format was opened.
 
     Attributes:
         source: the file's name.
@@ -71,7 +71,7 @@ class Draft:
         chosen_case: the case that Run plays.
         session: its live session.
         shown_run: the run whose charts are shown where there is no session.
-        imported: what was told when it was imported.
+        imported: what was reported when it was imported.
         undo: the texts that undo leads back to, the nearest last.
         redo: likewise for redo.
         revision: counts its changes.

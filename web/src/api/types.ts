@@ -204,7 +204,7 @@ export interface ServerState {
 
 // ------------------------------------------------------------ drafts: GET /api/drafts, PUT /api/drafts/ID
 
-/** What was told when a file of another format was opened. */
+/** What was reported when a file of another format was opened. */
 export interface ImportReport {
   source: string;
   /** Seconds since 1970. */

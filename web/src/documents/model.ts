@@ -11,7 +11,7 @@ export interface StudyDocument {
   text: string;
   /** What is in the file. */
   savedText: string;
-  /** What was told when it was imported; null where it was not. */
+  /** What was reported when it was imported; null where it was not. */
   imported: ImportReport | null;
   /** What the server said of `text`; null until it has. */
   check: CheckResult | null;

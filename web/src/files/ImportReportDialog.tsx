@@ -1,4 +1,4 @@
-/** What was told when a file of another format, or a run, was opened. */
+/** What was reported when a file of another format, or a run, was opened. */
 
 import type { ImportReport } from "../api/types";
 import { Dialog } from "../app/Dialog";

@@ -25,7 +25,7 @@ export function useShownRun({ id, sessionId, shownRun }: StudyDocument): void {
   }, [id, sessionId, shownRun]);
 }
 
-/** What a document is told to show: one run, or some to compare at the same moment, the first one on the canvas. */
+/** What a document is to show: one run, or some to compare at the same moment, the first one on the canvas. */
 export function pathsOf(shownRun: string): string[] {
   return shownRun.split("\n");
 }

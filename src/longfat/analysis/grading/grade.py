@@ -68,7 +68,7 @@ class Score:
         return not self.reasons
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def visible_reasons(self) -> tuple[str, ...]:
         """The reasons as a student may read them."""
         if self.exercise.hidden and self.reasons:
             return ("a hidden check did not hold",)
@@ -130,7 +130,7 @@ class Graded:
         return sum(score.exercise.points for score in self.scores)
 
     @property
-    def told_findings(self) -> tuple[Finding, ...]:
+    def visible_findings(self) -> tuple[Finding, ...]:
         """The findings that a student may read: not those of hidden exercises alone."""
         hidden = {
             f"{score.exercise.part}, {score.exercise.name}"

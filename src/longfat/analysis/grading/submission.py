@@ -3,7 +3,7 @@
 Only the files that the instructor's file names are read, and what a study among them names
 beside it. None is read through a link, from outside of the folder, or beyond the limit of
 size; whatever else lies in the folder (run folders, reports, programs) is not looked at. What
-cannot be read costs the points of its part, and is told.
+cannot be read costs the points of its part, and is reported.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Why a script fails: without its line, where that is not known yet, and with all that is told."""
+"""Why a script fails: first without its line, then with all that is reported."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ class ScriptFailedError(Exception):
 
 
 class FailureError(Exception):
-    """The script has failed: what is told of it."""
+    """The script has failed: what is reported of it."""
 
     def __init__(self, line: int, message: str, **more: Any) -> None:
         super().__init__(message)

@@ -49,7 +49,7 @@ class Waiting:
     Args:
         device: where packets come from.
         limit_ns: how long it may take from the start, in ns of virtual time.
-        record: told of each packet that the kernel sends, with its time.
+        record: called for each packet that the kernel sends, with its time.
     """
 
     _MOST_PACKETS = 100_000

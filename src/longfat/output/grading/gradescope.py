@@ -31,8 +31,10 @@ def gradescope_results(graded: Graded, *, took_s: float | None = None) -> dict[s
     if graded.penalty:
         lines.append(f"Late: {graded.penalty:g} of {graded.earned:g} points are taken off.")
     lines += graded.problems
-    for name in dict.fromkeys(one.check for one in graded.told_findings):
-        where = [f"{one.where}: {one.words}" for one in graded.told_findings if one.check == name]
+    for name in dict.fromkeys(one.check for one in graded.visible_findings):
+        where = [
+            f"{one.where}: {one.words}" for one in graded.visible_findings if one.check == name
+        ]
         lines += ["", CHECKS[name].title.capitalize() + ".", *where, CHECKS[name].explanation]
     results: dict[str, Any] = {
         "score": graded.total,
@@ -55,7 +57,7 @@ def _test(number: int, score: Score) -> dict[str, Any]:
         "score": score.points,
         "max_score": score.exercise.points,
         "status": "passed" if score.is_full else "failed",
-        "output": "\n".join([*score.told, *hint]),
+        "output": "\n".join([*score.visible_reasons, *hint]),
         "output_format": "text",
         "visibility": AFTER_PUBLISHED if score.exercise.hidden else VISIBLE,
     }

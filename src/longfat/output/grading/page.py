@@ -62,7 +62,7 @@ def _code(text: str) -> Markup:
 
 def _mistakes(graded: Graded) -> list[_Mistake]:
     found: dict[str, list[tuple[str, str]]] = {}
-    for one in graded.told_findings:
+    for one in graded.visible_findings:
         found.setdefault(one.check, []).append((one.where, one.words))
     return [
         _Mistake(

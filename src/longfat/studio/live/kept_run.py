@@ -5,7 +5,7 @@ queries. Beside what every run has, there are
 
     study.yaml        the run as a study, with what was done by hand as events
     recording.json    what the studio's charts tell of it: flows, marks, levels
-    recording.series  their lines, in the form in which the page is told of them
+    recording.series  their lines, in the form in which the page gets them
 
 Its case has the flows that were measured; flows that were stopped or failed have given nothing
 to measure, and stand in the study and in the recording only.

@@ -7,7 +7,7 @@ must end well and come one after the other.
 
 Not everything that a person can do by hand can stand in a study: a link's properties cannot be
 followed there while somebody types at its qdiscs. What cannot be so is written as the lines of
-`tc` that were run, and if that cannot be either, it is left out and told.
+`tc` that were run, and if that cannot be either, it is left out and reported.
 """
 
 from __future__ import annotations
