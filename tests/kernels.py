@@ -6,3 +6,6 @@ from tests.paths import REPOSITORY
 
 KERNELS = (REPOSITORY / "kernel" / "tested").read_text().split()
 """Their series, from old to new."""
+
+(CLOCK_KERNEL,) = (REPOSITORY / "kernel/variants/tested").read_text().split()
+"""The kernel whose hosts have clocks of their own."""

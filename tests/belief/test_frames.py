@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import tempfile
+import functools
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,16 +35,26 @@ def network(*, receiver: dict[str, Any] | None = None, **fields: Any) -> Network
     )
 
 
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Case, Kernel], Run]:
+    """Run a case once, however many tests look at it."""
+
+    @functools.cache
+    def run(case: Case, kernel: Kernel) -> Run:
+        return run_case(case, name="x", out=tmp_path_factory.mktemp("run"), kernel=kernel)
+
+    return run
+
+
 @pytest.fixture
-def play(each_kernel: Kernel, tmp_path: Path) -> Callable[[Network], Run]:
+def play(each_kernel: Kernel, runs: Callable[[Case, Kernel], Run]) -> Callable[[Network], Run]:
     def play(network: Network) -> Run:
-        out = Path(tempfile.mkdtemp(dir=tmp_path))
         probes = tuple(
             Capture(name=name, of=of) for name, of in (("sent", "h1-eth0"), ("came", "h2-eth0"))
         )
         flow = Transfer(name="bulk", source="h1", target="h2", time_s=1.0)
         case = Case(kernel=each_kernel.release, network=network, flows=(flow,), probes=probes)
-        return run_case(case, name="x", out=out, kernel=each_kernel)
+        return runs(case, each_kernel)
 
     return play
 

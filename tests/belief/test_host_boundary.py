@@ -25,18 +25,24 @@ LINUX = "echo N > /sys/module/host_boundary/parameters/enabled"
 # Two hosts at a bridge, which know each other's addresses, so that no packet is ARP's.
 NETWORK = """\
 set -e
-ip link add s1 type bridge
-ip link set s1 up
+ip -batch - <<END
+netns add h1
+netns add h2
+link add s1 type bridge
+link set s1 up
+link add s1-eth1 type veth peer name h1-eth0 address 00:00:00:00:00:01 netns h1
+link add s1-eth2 type veth peer name h2-eth0 address 00:00:00:00:00:02 netns h2
+link set s1-eth1 master s1 up
+link set s1-eth2 master s1 up
+END
 for n in 1 2; do
-    ip netns add h$n
-    ip link add s1-eth$n type veth peer name h$n-eth0 address 00:00:00:00:00:0$n netns h$n
-    ip link set s1-eth$n master s1 up
-    ip -n h$n addr add 10.0.0.$n/8 dev h$n-eth0
-    ip -n h$n link set h$n-eth0 up
-    ip -n h$n link set lo up
+    ip -n h$n -batch - <<END
+addr add 10.0.0.$n/8 dev h$n-eth0
+link set h$n-eth0 up
+link set lo up
+neigh add 10.0.0.$((3 - n)) lladdr 00:00:00:00:00:0$((3 - n)) dev h$n-eth0
+END
 done
-ip -n h1 neigh add 10.0.0.2 lladdr 00:00:00:00:00:02 dev h1-eth0
-ip -n h2 neigh add 10.0.0.1 lladdr 00:00:00:00:00:01 dev h2-eth0
 sleep 3 # until IPv6 has said what it says of itself
 """
 

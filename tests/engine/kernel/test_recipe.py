@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from longfat.engine.kernel import recipe
+from longfat.engine.kernel import patch, recipe
 from longfat.errors import HostError
 
 
@@ -88,3 +88,32 @@ def test_source_and_tools_are_in_the_digest() -> None:
         recipe.build_digest("b", source_digest="s", tools=("gcc 12",)),
     }
     assert len(digests) == 4
+
+
+def test_a_variant_has_more_patches_and_answers_for_its_series(folder: Path) -> None:
+    (folder / "patches/6.1/10-a.patch").write_text("")
+    before = recipe.load("6.1", folder=folder)
+    for group in ("all", "6.1+6.12"):
+        (folder / "variants/mine" / group).mkdir(parents=True)
+    (folder / "variants/mine/all/20-b.patch").write_text("")
+    (folder / "variants/mine/6.1+6.12/10-c.patch").write_text("")
+    variant = recipe.load("6.1", variant="mine", folder=folder)
+    assert [path.name for path in variant.patches] == ["10-a.patch", "20-b.patch", "10-c.patch"]
+    assert variant.binary_digest != before.binary_digest
+    assert recipe.load("6.1", folder=folder) == before
+    assert recipe.load("6.1", variant="other", folder=folder) == before
+    # Of a series that it is not for, it is somebody's own.
+    assert [path.name for path in recipe.load("7.2", variant="mine", folder=folder).patches] == []
+    assert recipe.variant_series("mine", folder=folder) == ["6.1", "6.12"]
+    assert recipe.variant_series("other", folder=folder) == []
+    (folder / "variants/mine/answers.config").write_text("CONFIG_MINE=y\n")
+    answered = recipe.load("6.1", variant="mine", folder=folder)
+    assert answered.variant_answers == folder / "variants/mine/answers.config"
+    assert answered.binary_digest != variant.binary_digest
+
+
+def test_patches_of_variants_change_arch_um_only() -> None:
+    for series in recipe.variant_series("clock"):
+        patches = recipe.load(series, variant="clock").patches
+        assert "10-host-clock.patch" in [path.name for path in patches]
+        patch.check(patches)

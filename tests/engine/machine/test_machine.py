@@ -11,7 +11,7 @@ import pytest
 
 from longfat.engine.kernel import Kernel
 from longfat.errors import HostError, MachineError
-from tests.conftest import idle_machine, processes_running
+from tests.conftest import idle_machine, processes_running, started_machine
 
 Boot = Callable[..., str]
 
@@ -117,9 +117,25 @@ def test_a_machine_that_never_ends_is_ended(boot: Boot, kernel: Kernel) -> None:
         boot(kernel, "while :; do sleep 1; done", limit_s=100)
 
 
-def test_a_crash_shows_the_console(boot: Boot, kernel: Kernel) -> None:
-    with pytest.raises(MachineError, match=r"(?s)ended with status.*Attempted to kill init"):
-        boot(kernel, ") ; exit 3; (")
+def test_a_kernel_that_is_being_executed_is_not_taken_for_another(
+    kernel: Kernel, tmp_path: Path
+) -> None:
+    for number in range(20):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with started_machine(kernel, folder) as (machine, _):
+            end_s = time.monotonic() + 30
+            while machine.virtual_s() == 0:  # looked at as often as can be
+                machine.check()
+                assert time.monotonic() < end_s
+
+
+def test_a_crash_shows_the_console(kernel: Kernel, run_folder: Path) -> None:
+    with (
+        started_machine(kernel, run_folder, ["/bin/false"]) as (machine, _),
+        pytest.raises(MachineError, match=r"(?s)ended with status.*Attempted to kill init"),
+    ):
+        machine.wait(limit_s=100)
 
 
 def test_the_folder_and_the_processes_go_with_the_context(

@@ -17,7 +17,7 @@ from longfat.engine.kernel import Kernel
 from longfat.engine.machine import Machine, Pace, reserve_cpu, watchdog
 from longfat.engine.machine.pace import Pacer
 from longfat.engine.machine.process import find_program
-from tests.conftest import POWER_OFF, PRELUDE, processes_running
+from tests.conftest import processes_running, write_init
 
 SLEEPS = (
     "for k in 1 2 3 4 5 6 7 8 9 10; do sleep 0.05; cat /proc/uptime; head -c 8 /dev/urandom; done"
@@ -49,13 +49,11 @@ def play(tmp_path: Path) -> Callable[..., tuple[str, float]]:
     def play_script(kernel: Kernel, script: str, *, pace: Pace | None) -> tuple[str, float]:
         folder = tmp_path / f"run-{time.monotonic_ns()}"
         folder.mkdir()
-        text = f"{PRELUDE}(\n{script}\n) > /run/out/out 2>&1\n{POWER_OFF}\n"
-        (folder / "init.sh").write_text(text)
         with (
             reserve_cpu() as cpu,
             Machine(
                 kernel,
-                ["/bin/sh", "/tmp/longfat/run/init.sh"],
+                write_init(folder, script),
                 run=folder,
                 shown={},
                 cpu=cpu,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from longfat.engine.kernel import cache, recipe
@@ -13,6 +14,7 @@ from longfat.engine.kernel.version import (
     USUAL,
     check_version,
     matches,
+    series,
     sort_key,
     split_variant,
 )
@@ -37,8 +39,9 @@ def find(version: str) -> Kernel:
     """
     built = list(cache.manifests())
     candidates = _plain(built) if version == NEWEST else _of_version(version, built)
-    wanted = {each: recipe.load(each).digest for each in {one.series for _, one in candidates}}
-    fitting = [(path, one) for path, one in candidates if one.recipe_digest == wanted[one.series]]
+    kinds = {_kind(one.release) for _, one in candidates}
+    wanted = {kind: recipe.load(kind[0], variant=kind[1]).digest for kind in kinds}
+    fitting = [(path, one) for path, one in candidates if _fits(one, wanted)]
     if fitting:
         folder, found = max(
             fitting, key=lambda entry: (sort_key(entry[1].release), entry[0].stat().st_mtime_ns)
@@ -61,6 +64,15 @@ def find(version: str) -> Kernel:
     )
 
 
+def _kind(release: str) -> tuple[str, str]:
+    """Return the series of a release, and its variant, which decide its recipe."""
+    return series(release), split_variant(release)[1]
+
+
+def _fits(found: Manifest, wanted: Mapping[tuple[str, str], str]) -> bool:
+    return found.recipe_digest == wanted[_kind(found.release)]
+
+
 def _plain(built: list[_Entry]) -> list[_Entry]:
     return [entry for entry in built if not split_variant(entry[1].release)[1]]
 
@@ -73,7 +85,8 @@ def _of_version(version: str, built: list[_Entry]) -> list[_Entry]:
 def fits(kernel: Kernel) -> bool:
     """Whether a built kernel is of today's recipe, so that `find` may return it."""
     about = cache.manifest_of(kernel)
-    return about.recipe_digest == recipe.load(kernel.series).digest
+    found, variant = _kind(kernel.release)
+    return about.recipe_digest == recipe.load(found, variant=variant).digest
 
 
 def named(name: str) -> list[Kernel]:

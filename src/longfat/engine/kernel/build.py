@@ -73,11 +73,7 @@ def build(
 
     plain, variant = split_variant(check_version(version))
     own = _own_digests(variant, patches, answers)
-    if variant and not (own or source):
-        raise InputError(
-            f"{version} is a variant, which differs from {plain} by a patch, an answer or a source "
-            "of its own: name one"
-        )
+    has_recipe = _check_variant(version, own=bool(own), source=source)
     here = locate.here(plain, path=source, sha256=sha256, refresh=refresh)
     if (
         not (source or refresh or sha256 or own)
@@ -87,11 +83,11 @@ def build(
         return kernel
     toolchain.check()
     found = here or locate.download(plain, sha256=sha256, refresh=refresh, report=report)
-    ours = recipe.load(series(version))
+    ours = recipe.load(series(version), variant=variant)
     source_digest, tools = found.digest(), toolchain.lines()
     if source is not None and sha256 not in ("", source_digest):
         raise InputError(f"{source} has the SHA-256 {source_digest}, and not {sha256}")
-    made_by = (*tools, *own)
+    made_by = (*tools, *own, *((f"variant {variant}",) if has_recipe else ()))
     digest = recipe.build_digest(ours.digest, source_digest=source_digest, tools=made_by)
     binary_key = recipe.build_digest(ours.binary_digest, source_digest=source_digest, tools=made_by)
 
@@ -120,6 +116,30 @@ def build(
                 answers=tuple(answers),
             )
             return _run(job, report=report)
+
+
+def _check_variant(version: str, *, own: bool, source: Path | None) -> bool:
+    """Check that it is known what makes a variant; return whether the recipe knows it."""
+    plain, variant = split_variant(version)
+    known = recipe.variant_series(variant)
+    if known and own:
+        raise InputError(
+            f"{variant} is a variant of longfat's own: give a kernel with your patches or answers "
+            f"another name, such as {plain}+mine"
+        )
+    if series(version) in known:
+        return True
+    if known:
+        raise InputError(
+            f"there is no variant {variant} of {plain}: there is "
+            f"{', '.join(f'{each}+{variant}' for each in known)}"
+        )
+    if variant and not (own or source):
+        raise InputError(
+            f"{version} is a variant, which differs from {plain} by a patch, an answer or a source "
+            "of its own: name one"
+        )
+    return False
 
 
 def _own_digests(variant: str, patches: Sequence[Path], answers: Sequence[str]) -> tuple[str, ...]:

@@ -3,6 +3,9 @@
 Answers, patches, shims and the launcher stand in the project's `kernel` folder. Two kernels
 of one source that were built by the same recipe and compiler are the same
 kernel, so the recipe's digest is half of a kernel's name.
+
+A folder in `variants` adds patches, and perhaps answers, to a variant of its name: 6.12+clock
+gets those of `variants/clock/all` and `variants/clock/6.12`.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longfat.common import resources
+from longfat.engine.kernel.version import sort_key
 from longfat.errors import HostError
 
 # Raised when the way of building changes what comes out (flags, stamps, steps).
@@ -21,6 +25,8 @@ _METHOD = "1"
 
 EVERY_SERIES = "all"
 """The folder of the patches that every series gets."""
+
+_VARIANTS = "variants"
 
 _ANSWER = re.compile(r"(CONFIG_\w+)=(.+)")
 
@@ -31,7 +37,9 @@ class Recipe:
 
     Attributes:
         answers: the file of Kconfig answers.
-        patches: the patches of every series and then of this one, in the order of their names.
+        variant_answers: that of a variant, which come after them; None for none.
+        patches: the patches of every series and then of this one, in the order of their names;
+            a variant's come last.
         shims: C files that are compiled to stand beside the binary, as libraries.
         launcher: the C file of the program that starts the binary with fewer rights.
         binary_digest: names what goes into the binary: answers and patches.
@@ -39,6 +47,7 @@ class Recipe:
     """
 
     answers: Path
+    variant_answers: Path | None = None
     patches: tuple[Path, ...]
     shims: tuple[Path, ...]
     launcher: Path
@@ -46,11 +55,13 @@ class Recipe:
     digest: str
 
 
-def load(series: str, *, folder: Path | None = None) -> Recipe:
+def load(series: str, *, variant: str = "", folder: Path | None = None) -> Recipe:
     """Read the recipe of a kernel series.
 
     Args:
         series: such as `6.1`.
+        variant: the name of a variant. One that the recipe does not know, as somebody's own,
+            gets what the series gets.
         folder: where the recipe stands; the project's own, if None.
 
     Raises:
@@ -58,26 +69,52 @@ def load(series: str, *, folder: Path | None = None) -> Recipe:
     """
     folder = resources.folder("kernel") if folder is None else folder
     answers = folder / "answers.config"
-    own = [path.name for path in sorted((folder / "patches").glob("*")) if series in _series(path)]
-    patches = tuple(
-        path
-        for group in (EVERY_SERIES, *own)
-        for path in sorted((folder / "patches" / group).glob("*.patch"))
-    )
+    patches, variant_answers = _patches(folder / "patches", series), None
+    if series in variant_series(variant, folder=folder):
+        of_variant = folder / _VARIANTS / variant
+        patches += _patches(of_variant, series)
+        if (of_variant / "answers.config").is_file():
+            variant_answers = of_variant / "answers.config"
     shims = tuple(sorted((folder / "shims").glob("*.c")))
     launcher = folder / "launcher" / "confine.c"
     try:
-        binary = _digest(_METHOD, _content(answers, *patches))
+        of_variant_only = () if variant_answers is None else (variant_answers,)
+        binary = _digest(_METHOD, _content(answers, *patches, *of_variant_only))
         whole = _digest(binary, _content(*shims, launcher))
     except OSError as error:
         raise HostError(f"cannot read the kernel recipe: {error}") from error
     return Recipe(
         answers=answers,
+        variant_answers=variant_answers,
         patches=patches,
         shims=shims,
         launcher=launcher,
         binary_digest=binary,
         digest=whole,
+    )
+
+
+def variant_series(variant: str, *, folder: Path | None = None) -> list[str]:
+    """Return the series that a variant of the recipe is for; none, if the recipe has none such.
+
+    Args:
+        variant: the variant's name; empty for none.
+        folder: as for `load`.
+
+    Raises:
+        HostError: the installation is incomplete.
+    """
+    folder = resources.folder("kernel") if folder is None else folder
+    groups = sorted((folder / _VARIANTS / variant).glob("*/")) if variant else []
+    named = {series for group in groups if group.name != EVERY_SERIES for series in _series(group)}
+    return sorted(named, key=sort_key)
+
+
+def _patches(folder: Path, series: str) -> tuple[Path, ...]:
+    """Return the patches for a series in a folder that has a folder for each group of series."""
+    own = [path.name for path in sorted(folder.glob("*")) if series in _series(path)]
+    return tuple(
+        path for group in (EVERY_SERIES, *own) for path in sorted((folder / group).glob("*.patch"))
     )
 
 

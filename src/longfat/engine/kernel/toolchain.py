@@ -88,5 +88,5 @@ def _first_line(program: str) -> str:
             command, capture_output=True, text=True, check=True, env={**os.environ, "LC_ALL": "C"}
         )
     except (OSError, subprocess.CalledProcessError) as error:
-        raise HostError(f"{program} does not tell its version: {error}") from error
+        raise HostError(f"{program} does not print its version: {error}") from error
     return answer.stdout.partition("\n")[0]

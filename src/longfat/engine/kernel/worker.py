@@ -68,7 +68,7 @@ def _build(job: Job) -> None:
     product, temporary = scratch / PRODUCT, scratch / "tmp"
     for folder in (product, temporary):
         folder.mkdir(parents=True)
-    ours = recipe.load(series(job.version))
+    ours = recipe.load(series(job.version), variant=job.variant)
     if ours.digest != job.recipe_digest:
         raise HostError("the kernel recipe was changed while the build began; build again")
     environment = toolchain.environment(temporary=temporary)
@@ -145,7 +145,8 @@ def _make(job: Job, ours: recipe.Recipe, *, log: Log) -> _Made:
     _progress(Step.CONFIGURE, 0, 0)
     answers = scratch / "answers.config"
     # Of two answers to a question Kconfig takes the last.
-    answers.write_text("\n".join((ours.answers.read_text(), *job.answers, "")))
+    files = (ours.answers, *filter(None, (ours.variant_answers,)))
+    answers.write_text("\n".join((*(path.read_text() for path in files), *job.answers, "")))
     make.configure(tree, answers=answers, log=log)
     found = configure.verdict(tree, answers=answers)
 

@@ -252,10 +252,11 @@ class _Pulse:
         self._kernel = kernel
         self._stall_cpu_s = stall_cpu_s
         self._pid: int | None = None
-        self._process: int | None = None  # a descriptor: its number may be another's by and by
+        self._process: int | None = None  # a descriptor: its number may be reused
         self._clock: VirtualClock | None = None
         self._watchdog: Watchdog | None = None
         self._looked_s = 0.0
+        self._virtual_s = 0.0  # when it was last read
         self._held = False
         self.peak_bytes = 0
 
@@ -265,24 +266,16 @@ class _Pulse:
         Raises:
             MachineError: it stands still, or the machine was rebooted.
         """
+        if self._clock is None:
+            self._clock = self._open_clock()
         if self._clock is None or self._watchdog is None:
-            pid = find_program(self._guarded.pid, self._kernel.binary)
-            if pid is None:
-                return 0.0
-            try:
-                if self._process is None:
-                    self._process = os.pidfd_open(pid)
-                self._pid = pid
-                self._clock = VirtualClock(kernel_pid=pid, binary=self._kernel.binary)
-            except OSError:
-                return 0.0  # it has just ended
-            self._watchdog = Watchdog(kernel_pid=pid, stall_cpu_s=self._stall_cpu_s)
+            return 0.0
         virtual_s = self._clock.now_s()
         now_s = time.monotonic()
         if virtual_s is None:
-            if self._is_another_kernel():
-                raise MachineError("the machine was rebooted from inside, which ends it")
-            return 0.0  # it ends: its memory is gone somewhat before the process is
+            self._reopen_clock()
+            return 0.0
+        self._virtual_s = virtual_s
         if self._pid is not None:
             self.peak_bytes = max(self.peak_bytes, peak_bytes(self._pid))
         # It looks through all processes of the host, which is not to be done every moment.
@@ -293,21 +286,46 @@ class _Pulse:
                 raise MachineError(str(stall))
         return virtual_s
 
-    def _is_another_kernel(self) -> bool:
-        """Tell whether the process, whose kernel is gone, has a new one: UML reboots by exec."""
+    def _open_clock(self) -> VirtualClock | None:
+        """Look for the kernel's process; return its clock, None if there is none yet."""
+        pid = find_program(self._guarded.pid, self._kernel.binary)
+        if pid is None:
+            return None
+        try:
+            if self._process is None:
+                self._process = os.pidfd_open(pid)
+            clock = VirtualClock(kernel_pid=pid, binary=self._kernel.binary)
+        except OSError:
+            return None  # it has just ended, or is about to begin
+        self._pid = pid
+        self._watchdog = Watchdog(kernel_pid=pid, stall_cpu_s=self._stall_cpu_s)
+        return clock
+
+    def _reopen_clock(self) -> None:
+        """Open the clock of a process whose memory could not be read.
+
+        Its memory is gone somewhat before the process is. And a new kernel executes its
+        program twice, the second time without random addresses (7.2, arch/um/os-Linux/main.c).
+
+        Raises:
+            MachineError: another kernel runs in the process: UML reboots by exec.
+        """
         assert self._pid is not None
         assert self._process is not None
+        assert self._clock is not None
         try:
             clock = VirtualClock(kernel_pid=self._pid, binary=self._kernel.binary)
         except OSError:
-            return False
-        try:
-            is_there = clock.now_s() is not None
-        finally:
-            clock.close()
+            return
         ended = select.poll()
         ended.register(self._process, select.POLLIN)
-        return is_there and not ended.poll(0)  # else its number may be another's
+        if ended.poll(0):
+            clock.close()
+            return
+        before, self._clock = self._clock, clock
+        before.close()
+        if clock.execution != before.execution and self._virtual_s > 0:
+            raise MachineError("the machine was rebooted from inside, which ends it")
 
     def now_s(self) -> float:
         """Return the virtual time in seconds, 0 where it is not known; nothing is checked."""

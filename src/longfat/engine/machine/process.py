@@ -11,6 +11,8 @@ from pathlib import Path
 _PEAK = re.compile(rb"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+# Not where the kernel was built without CONFIG_PROC_CHILDREN.
+_LISTS_CHILDREN = os.path.exists("/proc/thread-self/children")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,8 @@ class Stat:
 def stat(pid: int) -> Stat | None:
     """Return what /proc says of a process; None if it is gone. Source: proc(5)."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
     except OSError:
         return None
     return Stat(
@@ -69,17 +72,36 @@ def private_bytes(pid: int) -> int:
 
 def descendants(root: int) -> list[Stat]:
     """Return all that descends from a process, parents before their children."""
-    children: dict[int, list[Stat]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and (found := stat(int(entry.name))):
-            children.setdefault(found.parent, []).append(found)
+    by_parent = {} if _LISTS_CHILDREN else _children_by_parent()
     tree: list[Stat] = []
     parents = [root]
     while parents:
-        below = children.get(parents.pop(0), [])
+        parent = parents.pop(0)
+        below = _listed_children(parent) if _LISTS_CHILDREN else by_parent.get(parent, [])
         tree += below
         parents += [child.pid for child in below]
     return tree
+
+
+def _listed_children(pid: int) -> list[Stat]:
+    """Return the children of a process as the kernel lists them. Source: proc(5), children."""
+    found: list[Stat] = []
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
+                found += filter(None, map(stat, map(int, file.read().split())))
+    except OSError:  # it has just ended
+        pass
+    return found
+
+
+def _children_by_parent() -> dict[int, list[Stat]]:
+    """Return all processes of the host by their parents, which takes long where there are many."""
+    children: dict[int, list[Stat]] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit() and (found := stat(int(name))):
+            children.setdefault(found.parent, []).append(found)
+    return children
 
 
 def family(root: int) -> list[Stat]:
