@@ -2,10 +2,28 @@
 
 `archive` finds the image in a tar file, an OCI layout or a plain folder; `layers` reads the tar
 of a layer within limits; `tree` applies layers to each other, in memory; `store` unpacks the
-result and knows where it is. Nothing of an image is run on the host, and nobody follows a link
-of it there.
+result and knows where it is; `parcel` takes it to other computers. Nothing of an
+image is run on the host, and nobody follows a link of it there.
 """
 
-from longfat.engine.images.store import find_image, image_folder, images_shown
+from longfat.engine.images.store import (
+    Unpacked,
+    find_image,
+    forget_folders,
+    image_folder,
+    images_shown,
+    is_unpacked,
+    remove_image,
+    unpacked_images,
+)
 
-__all__ = ["find_image", "image_folder", "images_shown"]
+__all__ = [
+    "Unpacked",
+    "find_image",
+    "forget_folders",
+    "image_folder",
+    "images_shown",
+    "is_unpacked",
+    "remove_image",
+    "unpacked_images",
+]

@@ -2,6 +2,8 @@
 
     CACHE/images/FORMAT-DIGEST/root        the root file system
     CACHE/images/FORMAT-DIGEST/left-out    what of the image is not in it, in words
+    CACHE/images/FORMAT-DIGEST/source      the file or folder that it was read from last; when
+                                           this was written, the image was used last
     CACHE/images/seen-SIGNATURE            the digest of a plain folder that was looked at before
     CACHE/images/.making-RANDOM/           one that is being unpacked
 
@@ -18,7 +20,8 @@ import os
 import re
 import stat
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +66,7 @@ def find_image(path: Path, *, name: str) -> HostRoot:
                 digest, settings = image.digest, image.settings
                 if not _place(digest).is_dir():
                     _unpack(digest, image.layers)
+        write_whole(_place(digest) / "source", os.fsencode(path.absolute()))
         return HostRoot(
             image=name,
             digest=digest,
@@ -86,14 +90,20 @@ def image_folder(image: HostRoot) -> Path:
         HostError: it is not in this computer's cache.
     """
     folder = _place(image.digest) / "root"
+    with contextlib.suppress(OSError):
+        os.utime(_place(image.digest) / "source")
     if not folder.is_dir():
         raise HostError(
             f"the image {image.image} (sha256:{image.digest[:12]}...) is not unpacked in the cache "
             "of this computer",
-            hint="read the study again where the image is; workers of a cluster need a cache that "
-            "they share with it (LONGFAT_CACHE)",
+            hint="read the study again where the image is",
         )
     return folder
+
+
+def is_unpacked(digest: str) -> bool:
+    """Whether the image of a digest is in this computer's cache."""
+    return (_place(digest) / "root").is_dir()
 
 
 def images_shown(images: Iterable[HostRoot]) -> Mapping[str, Path]:
@@ -122,6 +132,7 @@ def _making() -> Iterator[Path]:
 
 def _keep(made: Path, digest: str, left_out: str) -> None:
     (made / "left-out").write_text(left_out, encoding="utf-8")
+    (made / "source").write_bytes(b"")
     # Another process may have been quicker.
     with contextlib.suppress(OSError):
         made.rename(_place(digest))
@@ -133,10 +144,114 @@ def _words(tree: Tree) -> str:
     return ", ".join(f"{count} {what}" for what, count in sorted(tree.left_out.items()))
 
 
+# ------------------------------------------------------------------ what is kept
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unpacked:
+    """An image in the cache.
+
+    Attributes:
+        digest: its digest.
+        source: the file or folder that it was read from last; empty, if it was sent here.
+        size_bytes: what its files take, each counted once.
+        used_s: when it was used last, in seconds since 1970.
+        folder: where it is.
+    """
+
+    digest: str
+    source: str
+    size_bytes: int
+    used_s: float
+    folder: Path
+
+
+def unpacked_images() -> list[Unpacked]:
+    """Return the images in the cache, the one that was used last first.
+
+    What a kill left beside them is removed.
+    """
+    images = root() / "images"
+    sweep(images, prefix=_MAKING)
+    found = []
+    for place in images.glob("*-*"):
+        if not re.fullmatch(r"\d+-[0-9a-f]{64}", place.name):
+            continue
+        about = place / "source" if (place / "source").exists() else place
+        with contextlib.suppress(FileNotFoundError):  # somebody removes it
+            found.append(
+                Unpacked(
+                    digest=place.name.partition("-")[2],
+                    source=os.fsdecode(about.read_bytes()) if about != place else "",
+                    size_bytes=_size_bytes(place),
+                    used_s=about.stat().st_mtime,
+                    folder=place,
+                )
+            )
+    return sorted(found, key=lambda one: (-one.used_s, one.digest))
+
+
+def remove_image(image: Unpacked) -> None:
+    """Remove an image from the cache, at once and whole for whoever looks.
+
+    A machine that runs with it at this moment loses its files.
+
+    Raises:
+        HostError: it cannot be removed.
+    """
+    try:
+        with (
+            doomed_folder(image.folder.parent, prefix=_MAKING) as grave,
+            contextlib.suppress(FileNotFoundError),
+        ):
+            image.folder.rename(grave / "old")
+    except OSError as error:
+        raise HostError(f"{image.folder} cannot be removed: {error.strerror}") from None
+
+
+def forget_folders() -> None:
+    """Remove the notes of plain folders whose images are not in the cache any more."""
+    for seen in (root() / "images").glob("seen-*"):
+        with contextlib.suppress(OSError):
+            if not _place(seen.read_text(encoding="ascii")).is_dir():
+                seen.unlink()
+
+
+def _size_bytes(place: Path) -> int:
+    found: dict[tuple[int, int], int] = {}
+    for folder, _, names in os.walk(place):
+        for name in names:
+            about = (Path(folder) / name).lstat()
+            found[about.st_dev, about.st_ino] = about.st_size
+    return sum(found.values())
+
+
 # ------------------------------------------------------------------ images
 
 
 def _unpack(digest: str, layers: tuple[Layer, ...]) -> None:
+    take_layers(digest, layers)
+
+
+def take_layers(
+    digest: str,
+    layers: tuple[Layer, ...],
+    *,
+    left_out: str | None = None,
+    check: Callable[[Path], None] = lambda _: None,
+) -> None:
+    """Unpack layers into the cache.
+
+    Args:
+        digest: what the image is called by.
+        layers: its layers, the lowest first.
+        left_out: what of it no host sees, in words; what the layers say, if None.
+        check: called with the folder before it takes its place; what it raises prevents that.
+
+    Raises:
+        InputError: a layer is none, or is refused.
+        OSError: the cache cannot be written.
+    """
     tree = Tree()
     for number, layer in enumerate(layers):
         layer.read_names(tree, number)
@@ -146,7 +261,8 @@ def _unpack(digest: str, layers: tuple[Layer, ...]) -> None:
             for ordinal, pieces in layer.files():
                 writer.write(number, ordinal, pieces)
         writer.finish()
-        _keep(made, digest, _words(tree))
+        check(made / "root")
+        _keep(made, digest, _words(tree) if left_out is None else left_out)
 
 
 class _Writer:
