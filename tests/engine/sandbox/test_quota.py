@@ -56,3 +56,8 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
 
 def test_a_folder_that_goes_away_is_no_error(tmp_path: Path) -> None:
     QuotaWatch(Quota(), folders=[tmp_path / "gone"]).check(1 << 22)
+
+
+def test_a_quota_within_another_takes_the_less_of_each() -> None:
+    one, other = Quota(disk=1, files=9), Quota(disk=5, files=2, wall=7)
+    assert one.within(other) == Quota(disk=1, files=2, wall=7)

@@ -98,7 +98,7 @@ class Contents:
         """
         libraries = ":".join(f"{kernel_folder}/{name}.so" for name in shims)
         limits = {"core": 0, "memlock": 0, "msgqueue": 0}
-        limits |= self.quota.process_limits(self.file_bytes)
+        limits |= self.quota.process_limits(self.file_bytes, own_users=not sees_host)
         environment = {**self.environment, "LD_PRELOAD": libraries, **more}
         return [
             f"{kernel_folder}/{self.kernel.launcher.name}",

@@ -38,8 +38,8 @@ _SMALL_BYTES = 1 << 20
 # started would have root's rights on the files that it sees. Whoever we are is called
 # root in it: the guest's root gives files to root (tcpdump does), and the host lets a
 # user who is called otherwise give files to nobody.
+_AS_ROOT = ("--uid", "0", "--gid", "0")
 _ISOLATION = (
-    *("--uid", "0", "--gid", "0"),
     *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"),
     *("--unshare-cgroup-try", "--cap-drop", "ALL", "--die-with-parent", "--new-session"),
 )
@@ -58,7 +58,7 @@ class Namespaces:
             HostError: bubblewrap is missing, or the host forbids what it needs.
         """
         with own_files() as own:
-            options = (*_ISOLATION, *_view(own), "--remount-ro", "/")
+            options = (*_AS_ROOT, *_ISOLATION, *_view(own), "--remount-ro", "/")
             status, said = _tried([_bwrap(), *options, "--", "/bin/true"])
         if status != 0:
             raise HostError(
@@ -82,6 +82,7 @@ class Namespaces:
     def _sandboxed(self, contents: Contents, own: Path) -> Sandboxed:
         argv = [
             _bwrap(),
+            *_AS_ROOT,
             *_ISOLATION,
             *_view(own, contents.places),
             *_sized(_SMALL_BYTES),
@@ -105,6 +106,24 @@ class Namespaces:
             ),
         ]
         return Sandboxed(command=command, own_folders=_OWN_FOLDERS)
+
+
+@contextmanager
+def bwrap_command(*options: str) -> Iterator[list[str]]:
+    """Give the command line, up to `--`, that runs a program with the view and nothing writable.
+
+    Args:
+        options: further options of bwrap(1).
+
+    Raises:
+        HostError: bubblewrap is not installed.
+        OSError: a folder for some files cannot be made.
+    """
+    with own_files() as own:
+        yield [
+            *(_bwrap(), *_ISOLATION, *_view(own, (HANDOVER,)), "--tmpfs", SMALL_FOLDER),
+            *(*options, "--remount-ro", SMALL_FOLDER, "--remount-ro", "/", "--chdir", "/"),
+        ]
 
 
 def _tried(command: list[str]) -> tuple[int, str]:

@@ -36,6 +36,7 @@ VARIABLE = "LONGFAT_QUOTA"
 _OPEN_FILES = 65_536
 _EVERY_S = 0.25
 _SHARE = 0.02
+_PROCESSES_FACTOR = 2
 # A kernel's address space holds the machine's memory, and each guest process maps parts of it.
 _ADDRESS_SPACE_FACTOR, _ADDRESS_SPACE_SLACK_BYTES = 4, 4 << 30
 
@@ -55,26 +56,36 @@ class Quota:
 
     disk: float = field(default=50 << 30, metadata={"unit": Unit.BYTES})
     files: float = field(default=20_000, metadata={"unit": Unit.COUNT})
-    processes: float = field(default=8_192, metadata={"unit": Unit.COUNT})
+    processes: float = field(default=2_048, metadata={"unit": Unit.COUNT})
     memory: float = field(default=32 << 30, metadata={"unit": Unit.BYTES})
     overhead: float = field(default=1 << 30, metadata={"unit": Unit.BYTES})
     wall: float = field(default=24 * 3600.0, metadata={"unit": Unit.SECONDS})
 
-    def process_limits(self, memory_bytes: int) -> dict[str, int]:
+    def process_limits(self, memory_bytes: int, *, own_users: bool) -> dict[str, int]:
         """Return the resource limits of each process, by their names in setrlimit(2).
 
         Args:
             memory_bytes: the size of the machine's memory.
+            own_users: the machine has a user namespace of its own. Elsewhere Linux counts
+                all that the user runs for `RLIMIT_NPROC`, threads too.
         """
         _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
         space = _ADDRESS_SPACE_FACTOR * memory_bytes + _ADDRESS_SPACE_SLACK_BYTES
-        return {
+        limits = {
             "as": space + int(self.overhead),
             "data": int(self.overhead),
             "fsize": max(int(self.disk), memory_bytes),
             "nofile": min(most_files, _OPEN_FILES) if most_files >= 0 else _OPEN_FILES,
-            "nproc": int(self.processes),
         }
+        if own_users:
+            # Above the quota, so that it is the watch that ends the machine, with the reason.
+            limits["nproc"] = _PROCESSES_FACTOR * int(self.processes)
+        return limits
+
+    def within(self, other: Quota) -> Quota:
+        """Return the quota that takes no more of anything than either of the two."""
+        names = [one.name for one in fields(Quota)]
+        return Quota(**{name: min(getattr(self, name), getattr(other, name)) for name in names})
 
     def exceeded(self, name: str, amount: float, *, doing: str) -> MachineError | None:
         """Return the error of a machine that takes more than its quota; None if it does not.

@@ -1,0 +1,287 @@
+"""Installed packages: wheels for a machine's programs, installed once, into the cache.
+
+    CACHE/packages/for-KEY           the digest of what pins amount to for an interpreter
+    CACHE/packages/DIGEST/packages   the modules, as they stand on PYTHONPATH
+    CACHE/packages/DIGEST/SHA256SUMS the checksums of all of it
+    CACHE/packages/.making-RANDOM/   one that is being installed
+
+pip installs them, from wheels only, each with one of its hashes: nothing of a package runs
+on the host. What pip writes besides (scripts, which name the host's interpreter, and records)
+is left out. Bytecode is compiled once, and does not look at times. DIGEST is that of the
+checksums of all but the bytecode: whoever changes a file, and its checksum, too, has another
+folder's name, and it is found whenever a machine is to be shown it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from longfat.common.atomic import write_whole
+from longfat.common.checksum import SUMS, folder_damage, write_sums
+from longfat.common.guard import doomed_folder, sweep
+from longfat.engine.kernel.cache import root
+from longfat.errors import HostError, InputError
+from longfat.model.packages import PACKAGES_PLACE, PinnedPackage
+
+if TYPE_CHECKING:
+    from longfat.errors import Place
+
+# Another number, if the same wheels come to be installed in another way.
+_FORMAT = 1
+_MAKING = ".making-"
+_LONGEST_S = 900.0
+# Noon of the first day of 2000, UTC: when they were installed decides nothing.
+_MODIFIED_S = 946_728_000
+
+_INTERPRETER = """
+import importlib.util, json, os, platform, sys
+print(json.dumps([platform.python_implementation(), platform.python_version(),
+    importlib.util.MAGIC_NUMBER.hex(), os.uname().machine, " ".join(platform.libc_ver())]))
+"""
+_ERROR = re.compile("^ *ERROR: *", re.MULTILINE)
+_MISSING = re.compile(r"^ {4}(\S.*?)(?: from \S+)? \(from (\S+?)(?:->|[\s)])", re.MULTILINE)
+_NO_WHEEL = re.compile(r"(?:No matching distribution found for|the requirement) (\S+)")
+_NETWORK = re.compile(
+    "Retrying|NewConnectionError|Temporary failure|ConnectTimeout|timed out|ProxyError"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstalledPackages:
+    """Packages that are installed.
+
+    Attributes:
+        folder: what a machine is to be shown.
+        digest: of all their files, in hexadecimal.
+        versions: which they are, for people: `aioquic 1.2.0, ...`.
+    """
+
+    folder: Path
+    digest: str
+    versions: str
+
+
+def install_packages(
+    packages: Sequence[PinnedPackage], *, interpreter: Path, places: Sequence[Place] = ()
+) -> InstalledPackages:
+    """Return packages as a machine is to have them; they are installed, if they are not yet.
+
+    Args:
+        packages: the packages, with all that they need themselves.
+        interpreter: the Python that is to import them.
+        places: where each was written, for messages.
+
+    Raises:
+        InputError: there is no wheel of one for the interpreter, none with its hash, or
+            something that one needs is not among them.
+        HostError: they cannot be had, or what is in the cache is not what was installed.
+    """
+    about = _about(interpreter)
+    decides = [_FORMAT, about, [one.line for one in packages]]
+    key = hashlib.sha256(json.dumps(decides).encode()).hexdigest()
+    try:
+        digest = _digest(key)
+        if digest is None:
+            digest = _install(packages, key, interpreter=interpreter, about=about, places=places)
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        raise HostError(
+            f"Python packages cannot be installed: {error.strerror or error}{where}"
+        ) from None
+    place = _place(digest)
+    problem = folder_damage(place)
+    if not problem and _digest_of(place) != digest:
+        problem = f"{place / SUMS}: it is not that of the packages which were installed"
+    if problem:
+        raise HostError(
+            f"the cached Python packages are damaged: {problem}",
+            hint=f"rm -r {place} has them installed anew",
+        )
+    return InstalledPackages(
+        folder=place / "packages", digest=digest, versions=(place / "versions").read_text("utf-8")
+    )
+
+
+def _place(digest: str) -> Path:
+    return root() / "packages" / digest
+
+
+def _digest(key: str) -> str | None:
+    """Return the digest of what was installed before; None if it is not there."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        text = (root() / "packages" / f"for-{key}").read_text("ascii", errors="replace")
+        if re.fullmatch("[0-9a-f]{64}", text) and _place(text).is_dir():
+            return text
+    return None
+
+
+def _digest_of(place: Path) -> str:
+    """Return the digest of what was installed: of its checksums, but those of bytecode."""
+    digest = hashlib.sha256()
+    for line in (place / SUMS).read_bytes().splitlines(keepends=True):
+        if b"/__pycache__/" not in line:
+            digest.update(line)
+    return digest.hexdigest()
+
+
+def _about(interpreter: Path) -> list[str]:
+    """Return what decides which wheels fit an interpreter."""
+    argv = [str(interpreter), "-I", "-S", "-c", _INTERPRETER]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+    if done.returncode != 0:
+        raise HostError(f"{interpreter} cannot be run: {done.stderr.strip()[-200:]}")
+    return [str(one) for one in json.loads(done.stdout)]
+
+
+def _install(
+    packages: Sequence[PinnedPackage],
+    key: str,
+    *,
+    interpreter: Path,
+    about: Sequence[str],
+    places: Sequence[Place],
+) -> str:
+    top = root() / "packages"
+    top.mkdir(parents=True, exist_ok=True)
+    sweep(top, prefix=_MAKING)
+    with doomed_folder(top, prefix=_MAKING) as folder:
+        made = folder / "made"
+        target = made / "packages"
+        target.mkdir(parents=True)
+        lock = folder / "requirements.txt"
+        lock.write_text("".join(f"{one.line}\n" for one in packages), encoding="utf-8")
+        done = _run_pip(lock, target, interpreter=interpreter, scratch=folder)
+        if done.returncode != 0:
+            raise _failure(done.stderr, packages, about=about, places=places)
+        names = sorted(path.stem for path in target.glob("*.dist-info"))
+        versions = ", ".join(name.replace("-", " ", 1) for name in names)
+        (made / "versions").write_text(versions, encoding="utf-8")
+        _tidy(target)
+        _compile(target, interpreter)
+        for path in [*_all(made), made]:
+            path.chmod(0o755 if path.is_dir() else 0o644)
+            os.utime(path, (_MODIFIED_S, _MODIFIED_S))
+        write_sums(made)
+        digest = _digest_of(made)
+        # Another process may have been quicker.
+        with contextlib.suppress(OSError):
+            made.rename(_place(digest))
+    write_whole(top / f"for-{key}", digest.encode("ascii"))
+    return digest
+
+
+def _all(folder: Path) -> Iterator[Path]:
+    """Yield files and folders below a folder; what a folder holds before the folder itself."""
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and not path.is_symlink():
+            yield from _all(path)
+        yield path
+
+
+def _run_pip(
+    lock: Path, target: Path, *, interpreter: Path, scratch: Path
+) -> subprocess.CompletedProcess[str]:
+    if importlib.util.find_spec("pip") is not None:
+        # Of our own pip, for it may be the only one; run by the interpreter, whose wheels fit.
+        argv = [sys.executable, "-m", "pip", "--python", str(interpreter)]
+    else:
+        argv = [str(interpreter), "-m", "pip"]
+    argv += ["install", "--no-input", "--disable-pip-version-check", "--quiet", "--no-compile"]
+    argv += ["--require-hashes", "--only-binary=:all:", "--no-warn-script-location"]
+    argv += ["--target", str(target), "-r", str(lock)]
+    # Which index there is, is what the person's environment and pip's files say.
+    environment = {**os.environ, "TMPDIR": str(scratch), "PIP_ROOT_USER_ACTION": "ignore"}
+    environment.pop("PYTHONPATH", None)
+    try:
+        done = subprocess.run(
+            argv,
+            capture_output=True,
+            text=True,
+            check=False,
+            env=environment,
+            cwd=scratch,
+            stdin=subprocess.DEVNULL,
+            timeout=_LONGEST_S,
+        )
+    except subprocess.TimeoutExpired:
+        raise HostError(f"pip did not install the packages within {_LONGEST_S:.0f} s") from None
+    if "No module named pip" in done.stderr:
+        raise HostError(
+            "pip, which installs a study's packages, is not there",
+            hint="sudo apt-get install python3-pip",
+        )
+    return done
+
+
+def _failure(
+    said: str, packages: Sequence[PinnedPackage], *, about: Sequence[str], places: Sequence[Place]
+) -> InputError | HostError:
+    """Return the error that pip's messages amount to, at the package that it is about."""
+
+    def at(text: str) -> Place | None:
+        name = re.sub("[-_.]+", "-", re.split(r"[=<>~!;\[ ]", text, maxsplit=1)[0]).lower()
+        found = [index for index, one in enumerate(packages) if one.name == name]
+        index = found[0] if found else 0
+        return places[index] if index < len(places) else None
+
+    system = f"{about[0]} {about[1]} on Linux {about[3]}"
+    if "THESE PACKAGES DO NOT MATCH THE HASHES" in said:
+        found = re.search(r"^ {4}(\S+==\S+)", said, re.MULTILINE)
+        what = found[1] if found else "a package"
+        return InputError(
+            f"{what}: the file for {system} has none of the hashes that are given: either the "
+            "lock file lacks those of this system, or the file was changed",
+            place=at(what),
+        )
+    if "must have their versions pinned" in said and (found := _MISSING.search(said)):
+        needs, by = found[1], found[2]
+        return InputError(
+            f"{by} needs {needs}, which is not among the packages: add it with its version and "
+            "hashes (pip-compile --generate-hashes writes all that are needed)",
+            place=at(by),
+        )
+    if _NETWORK.search(said):
+        return HostError(
+            "Python packages cannot be downloaded: the index does not answer",
+            hint="the network is needed once, until they are in the cache; pip config list shows "
+            "which index is asked",
+        )
+    if found := _NO_WHEEL.search(said):
+        return InputError(
+            f"{found[1]}: the index has no wheel of it for {system}; what is to be compiled "
+            "is not installed",
+            place=at(found[1]),
+        )
+    words = _ERROR.sub("", said.strip()).splitlines()
+    return InputError(
+        f"pip cannot install the packages: {words[-1][:300] if words else 'it printed nothing'}",
+        place=at(""),
+    )
+
+
+def _tidy(target: Path) -> None:
+    """Take away what names the host, or is nothing to a program that imports."""
+    shutil.rmtree(target / "bin", ignore_errors=True)
+    for name in ("RECORD", "REQUESTED", "INSTALLER", "direct_url.json"):
+        for path in target.glob(f"*.dist-info/{name}"):
+            path.unlink()
+
+
+def _compile(target: Path, interpreter: Path) -> None:
+    """Compile all modules, with the paths that tracebacks in a machine show."""
+    argv = [str(interpreter), "-I", "-m", "compileall", "-q", "--invalidation-mode"]
+    argv += ["unchecked-hash", "-s", str(target), "-p", PACKAGES_PLACE, str(target)]
+    # A package may hold templates that are no Python: its exit status reports those.
+    subprocess.run(argv, capture_output=True, check=False, timeout=_LONGEST_S)

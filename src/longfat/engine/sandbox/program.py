@@ -1,0 +1,96 @@
+"""A program of the host's that reads what may be hostile, apart from the host: a decoder, say.
+
+It has what a machine's process has, but the kernel's own needs: the minimal view of
+the host's files, namespaces without a network, no capabilities, the system call filter, and
+limits of its own. It may write nowhere. Unlike a machine it does without `confine`, which is
+built with a kernel, and so needs a host with namespaces.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from longfat.common.guard import FIRST_INHERITED, Guarded
+from longfat.engine.sandbox.access import check_access
+from longfat.engine.sandbox.confinement import HANDOVER
+from longfat.engine.sandbox.namespaces import bwrap_command
+from longfat.engine.sandbox.sandbox import HOST_ENVIRONMENT
+from longfat.engine.sandbox.syscalls import filter_program
+
+_USER = "1000"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramLimits:
+    """What a program may take of the host.
+
+    Attributes:
+        memory_bytes: address space.
+        cpu_s: CPU time, in whole seconds.
+        output_bytes: how much it may write to each of its outputs.
+    """
+
+    memory_bytes: int
+    cpu_s: int
+    output_bytes: int
+
+    def options(self) -> list[str]:
+        """Return them as options of prlimit(1)."""
+        return [
+            *(f"--as={self.memory_bytes}", f"--cpu={self.cpu_s}"),
+            *(f"--fsize={self.output_bytes}", "--core=0", "--nofile=256"),
+            *("--memlock=0", "--msgqueue=0"),
+        ]
+
+
+@contextmanager
+def sandboxed_program(
+    command: Sequence[str],
+    *,
+    shown: Mapping[str, Path],
+    limits: ProgramLimits,
+    stdout: IO[bytes],
+    stderr: IO[bytes],
+) -> Iterator[Guarded]:
+    """Run a program in a sandbox for as long as the context lasts.
+
+    Args:
+        command: the program and its arguments; it finds `shown` below `HANDOVER`.
+        shown: files of the host's to show read-only, by their names there.
+        limits: what it may take.
+        stdout: the file that its output goes to.
+        stderr: likewise its standard error.
+
+    Raises:
+        HostError: bubblewrap is missing, or it cannot reach a file.
+    """
+    check_access(shown.values())
+    rules = os.memfd_create("filter")
+    try:
+        os.write(rules, filter_program(runs_guest_by_seccomp=False, sees_host=False))
+        os.lseek(rules, 0, os.SEEK_SET)
+        binds = [
+            word
+            for name, path in shown.items()
+            for word in ("--ro-bind", str(path.resolve()), f"{HANDOVER}/{name}")
+        ]
+        # Programs that are called root first want to be somebody else, which needs a system call.
+        words = ("--uid", _USER, "--gid", _USER, "--seccomp", str(FIRST_INHERITED))
+        with (
+            bwrap_command(*binds, *words) as bwrap,
+            Guarded(
+                ["prlimit", *limits.options(), "--", *bwrap, "--", *command],
+                inherited=[rules],
+                env=HOST_ENVIRONMENT | {"HOME": "/root"},
+                stdout=stdout,
+                stderr=stderr,
+            ) as process,
+        ):
+            yield process
+    finally:
+        os.close(rules)
