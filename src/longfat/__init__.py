@@ -30,6 +30,18 @@ __all__ = [
 ]
 
 
+def shown_in_notebook(what: str, *things: object, **more: object) -> str:
+    """Return what a notebook shows of one of longfat's objects: HTML or SVG.
+
+    Args:
+        what: which of `longfat.output.notebook.SHOWN` shows it.
+        things: the object.
+        more: what else that takes.
+    """
+    shown: str = import_module("longfat.output.notebook").SHOWN[what](*things, **more)
+    return shown
+
+
 def __getattr__(name: str) -> object:
     """Load what is of live networks and of studies when it is asked for: few need it."""
     if name in _LIVE:

@@ -13,6 +13,7 @@ traceback. Anything else that escapes is a bug of ours.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -81,6 +82,38 @@ class InputError(LongfatError):
 
     def __str__(self) -> str:
         return f"{self.place}: {self.message}" if self.place else self.message
+
+    @property
+    def mistakes(self) -> tuple[InputError, ...]:
+        """Each single mistake, in the file's order; this one, if there are no others."""
+        return (self,)
+
+
+class MistakesError(InputError):
+    """Several mistakes of one file, found in one reading.
+
+    Its own message and place are those of the mistake that was found first.
+
+    Args:
+        found: the mistakes, two or more, as they were found.
+    """
+
+    def __init__(self, found: Sequence[InputError]) -> None:
+        super().__init__(found[0].message, place=found[0].place)
+        self._found = tuple(sorted(found, key=_position))
+
+    @property
+    def mistakes(self) -> tuple[InputError, ...]:
+        """Each single mistake, in the file's order."""
+        return self._found
+
+    def __str__(self) -> str:
+        lines = "".join(f"\n  {one}" for one in self._found)
+        return f"{len(self._found)} mistakes:{lines}"
+
+
+def _position(error: InputError) -> tuple[int, int]:
+    return (error.place.line, error.place.column) if error.place else (0, 0)
 
 
 class HostError(LongfatError):

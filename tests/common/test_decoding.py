@@ -276,6 +276,16 @@ def test_a_parquet_file_of_millions_of_equal_values_is_refused() -> None:
         parse_series(content, where="f", columns=Capture.columns)
 
 
+@pytest.mark.parametrize("time_s", [None, float("nan"), float("inf"), -1e300])
+def test_a_sample_without_a_time_is_refused(time_s: float | None) -> None:
+    schema = pa.schema([pa.field(one.name, one.type) for one in Queue.columns])
+    rows = [{"time_s": 0.5}, {"time_s": time_s}]
+    stream = pa.BufferOutputStream()
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema), stream)
+    with pytest.raises(InputError, match="f: a sample has no time, or one beyond 1e"):
+        parse_series(stream.getvalue().to_pybytes(), where="f", columns=Queue.columns)
+
+
 @cache
 def zeros() -> bytes:
     """Half a gigabyte, compressed."""

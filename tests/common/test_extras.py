@@ -95,7 +95,7 @@ def test_a_study_without_probes_is_run_shown_plotted_and_diagnosed(tmp_path: Pat
         done = without(ALL, command, run, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
     done = without(ALL, "compare", run, run, cwd=tmp_path)
-    assert done.stdout.splitlines()[-1] == "identical to the byte"
+    assert done.stdout.splitlines()[-1] == "byte-identical"
 
 
 def test_a_cached_study_is_shown_again_without_loading_what_draws(tmp_path: Path) -> None:

@@ -85,6 +85,12 @@ def test_what_is_no_trace_says_where_and_why(text: str, words: str) -> None:
     assert words in str(caught.value)
 
 
+def test_a_trace_may_have_gaps() -> None:
+    trace = parse_trace(b"1\n2\n50000\n")
+    assert sum(row.value for row in trace.rows) == 3 * 1504
+    assert trace.end_ns == 50 * 10**9
+
+
 def test_a_trace_has_an_end() -> None:
     with pytest.raises(InputError, match="more than 1000000 rows"):
         parse_trace(b"1\n" * (MOST_ROWS + 1))

@@ -29,7 +29,7 @@ def test_shift_is_the_least_one() -> None:
 
 
 def test_too_large_window() -> None:
-    with pytest.raises(ValueError, match="more than TCP can tell"):
+    with pytest.raises(ValueError, match="more than TCP can announce"):
         bdp.shift_needed(1_073_725_441)
 
 

@@ -27,7 +27,7 @@ FILE_NAME = re.compile(r"(?!\.{1,2}(?:/|$))[^/\0]+(?:/(?!\.{1,2}(?:/|$))[^/\0]+)
 SUMS = "SHA256SUMS"
 """The file of a folder with the checksums of all others."""
 
-_MOST_SUMS_BYTES = 1 << 16
+_MOST_SUMS_BYTES = 1 << 22
 _YOUNG_NS = 2_000_000_000
 
 SEAL = "sha256"

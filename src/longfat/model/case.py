@@ -17,15 +17,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from longfat.common.decoding import Decoder, describe
 from longfat.errors import InputError
-from longfat.model.events import EVENTS, Event
+from longfat.model.events import EVENTS, ClockChange, Event
 from longfat.model.network import Network
+from longfat.model.packages import PinnedPackage
 from longfat.model.probes import PROBES, Probe
 from longfat.model.traffic import FLOWS, Bulk, Flow, Ping
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from longfat.errors import LongfatError
+    from longfat.errors import LongfatError, Place
 
 P = TypeVar("P", bound=Probe)
 
@@ -36,7 +37,9 @@ CASE_FORMAT = 3
 # set, so that a case without it keeps its digest.
 _ALWAYS = frozenset(("rate_bps", "delay_s", "jitter_s", "loss", "queue_bytes"))
 # Of networks, hosts and links: what stands in a case only where it is said.
-_LATER = frozenset(("frames", "nat", "offloads", "root", "rx_coalescing_s", "testbed", "timing"))
+_LATER = frozenset(
+    ("clock", "frames", "nat", "offloads", "root", "rx_coalescing_s", "testbed", "timing")
+)
 
 DEFAULT_MEMORY_BYTES = 2 * 1024**3
 
@@ -115,6 +118,27 @@ class _WrittenFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CasePlaces:
+    """Where the parts of a case were written, for messages; nothing where it was written nowhere.
+
+    Attributes:
+        setup: of each entry of `Case.setup`.
+        events: of each of `Case.events`.
+        flows: of each of `Case.flows`.
+        packages: of each of `Case.packages`.
+    """
+
+    setup: tuple[Place, ...] = ()
+    events: tuple[Place, ...] = ()
+    flows: tuple[Place, ...] = ()
+    packages: tuple[Place, ...] = ()
+
+
+NOWHERE = CasePlaces()
+"""Of a case that was written in no file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """What to run.
 
@@ -122,6 +146,7 @@ class Case:
         kernel: the kernel's version, such as `6.1`.
         network: hosts, switches and links.
         files: the files that are put into the machine before all else, by path.
+        packages: the Python packages that its programs may import.
         setup: lines that run in this order before the traffic starts.
         flows: the traffic, in the order of the study.
         probes: what is sampled meanwhile.
@@ -134,6 +159,7 @@ class Case:
     kernel: str
     network: Network
     files: tuple[File, ...] = ()
+    packages: tuple[PinnedPackage, ...] = ()
     setup: tuple[Command, ...] = ()
     flows: tuple[Flow, ...] = ()
     probes: tuple[Probe, ...] = ()
@@ -148,6 +174,8 @@ class Case:
         del data["files"]
         if self.files:
             data["files"] = [file.to_json() for file in self.files]
+        if not self.packages:
+            del data["packages"]
         del data["events"]
         if self.events:
             data["events"] = [event.to_json() for event in self.events]
@@ -166,6 +194,13 @@ class Case:
         data["flows"] = [{"tool": flow.tool, **dataclasses.asdict(flow)} for flow in self.flows]
         data["probes"] = [{"kind": one.kind, **dataclasses.asdict(one)} for one in self.probes]
         return {"format": CASE_FORMAT, **data}
+
+    @property
+    def wrong_clocks(self) -> tuple[str, ...]:
+        """The hosts whose clocks are wrong, from the start or by an event."""
+        from_start = (host.name for host in self.network.hosts if host.clock is not None)
+        later = (event.host for event in self.events if isinstance(event, ClockChange))
+        return tuple(dict.fromkeys((*from_start, *later)))
 
     @property
     def bulk_flows(self) -> tuple[Bulk, ...]:

@@ -1,10 +1,10 @@
 """Events: what changes while the traffic of a case plays.
 
 An event has a time, after the start of the traffic or after the end of a flow, and may happen
-several times. There are three kinds: a line that is typed at a node (`TypedLine`), a link whose
-properties change or which goes down or up (`LinkChange`), and groups of nodes that are cut off
-from each other (`Partition`). What becomes of them, in which order, says
-`longfat.model.timeline`.
+several times. There are four kinds: a line that is typed at a node (`TypedLine`), a link whose
+properties change or which goes down or up (`LinkChange`), groups of nodes that are cut off
+from each other (`Partition`), and a host's clock that is set (`ClockChange`). What becomes of
+them, in which order, says `longfat.model.timeline`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from longfat.model.fields import declare, fields_of
-from longfat.model.kinds import Flag, Integer, Text, Time
+from longfat.model.kinds import Drift, Flag, Integer, Offset, Text, Time
 from longfat.model.network.ends import cut_links, link_between
 from longfat.model.network.impairments import UNIMPAIRED, LinkImpairments
 
@@ -247,8 +247,46 @@ class Partition(_Lasting):
         return "partition " + " | ".join(", ".join(group) for group in self.groups)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockChange(Event):
+    """A host's clock that is set, or runs faster or slower from now on.
+
+    Attributes:
+        host: the host.
+        offset_s: how far it is ahead from now on, in seconds; None to set it not.
+        drift_ppm: what it gains from now on, in millionths; None for what it gained before.
+    """
+
+    kind: ClassVar[str] = "clock"
+
+    host: str
+    offset_s: float | None = declare(
+        Offset(example="3s"),
+        default=None,
+        label="Offset",
+        help="the clock is set, so that it is so far ahead; negative, if behind",
+        absent="it is not set",
+    )
+    drift_ppm: float | None = declare(
+        Drift(example="100ppm"),
+        default=None,
+        label="Drift",
+        help="what the clock gains from now on; negative, if it loses",
+        absent="as before",
+    )
+
+    def summary(self) -> str:
+        """Return the host and what becomes of its clock."""
+        words = [
+            f"{key} {field.kind.text(getattr(self, field.name))}"
+            for key, field in fields_of(ClockChange).items()
+            if key in ("offset", "drift") and getattr(self, field.name) is not None
+        ]
+        return f"clock of {self.host}: {', '.join(words)}"
+
+
 EVENTS: Mapping[str, type[Event]] = {
-    event.kind: event for event in (TypedLine, LinkChange, Partition)
+    event.kind: event for event in (TypedLine, LinkChange, Partition, ClockChange)
 }
 """The kinds of events, by their names in a case."""
 

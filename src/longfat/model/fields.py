@@ -30,7 +30,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _METADATA = "longfat"
 _CACHE = "__longfat_fields__"
-_UNITS = ("_bps", "_bytes", "_s")
+_UNITS = ("_bps", "_bytes", "_ppm", "_s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,16 +141,24 @@ def read_fields(cls: Any, sources: Mapping[str, Source]) -> dict[str, Any]:
         sources: the values by key; keys that the class does not declare are left alone.
 
     Returns:
-        The values by attribute name.
+        The values by attribute name. A wrong one whose mistake is kept (`Source.note`) is left
+        out, so it has its default.
 
     Raises:
-        InputError: a value is wrong; with its place.
+        InputError: a value is wrong, with its place, and mistakes are not kept or the field is
+            required.
     """
-    return {
-        field.name: field.kind.read(sources[key])
-        for key, field in fields_of(cls).items()
-        if key in sources
-    }
+    found = {}
+    for key, field in fields_of(cls).items():
+        if key not in sources:
+            continue
+        try:
+            found[field.name] = field.kind.read(sources[key])
+        except InputError as error:
+            if field.is_required:
+                raise
+            sources[key].note(error)
+    return found
 
 
 def values_of(cls: Any, given: Mapping[str, object], *, what: str) -> dict[str, Any]:

@@ -17,11 +17,19 @@ from typing import TYPE_CHECKING, Any
 from longfat.common.suggest import listed
 from longfat.errors import InputError
 from longfat.model.case import Command
-from longfat.model.events import Event, LinkChange, Partition, PropertyChange, TypedLine
+from longfat.model.events import (
+    ClockChange,
+    Event,
+    LinkChange,
+    Partition,
+    PropertyChange,
+    TypedLine,
+)
 from longfat.model.fields import fields_of
 from longfat.model.flow_path.setup_lines import QdiscTree
 from longfat.model.kinds import time_text
 from longfat.model.network import LinkImpairments, shape_qdiscs, shaped_interfaces
+from longfat.model.network.clock import clock_line
 from longfat.model.network.link_changes import change_lines
 from longfat.model.network.model import DEFAULT_MTU_BYTES
 from longfat.model.tc import BYTES, Option, parse_line
@@ -186,6 +194,9 @@ class _Player:
                 commands = [Command(node=event.node, line=event.line)]
                 self._check_tc(moment.event, commands[0])
                 self._enter(commands[0])
+            case ClockChange():
+                line = clock_line(offset_s=event.offset_s, drift_ppm=event.drift_ppm)
+                commands = [Command(node=event.host, line=line)]
             case LinkChange(down=False, up=False):
                 (state,) = links
                 if moment.restores:

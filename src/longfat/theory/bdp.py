@@ -223,7 +223,7 @@ def shift_needed(window_bytes: float) -> int:
     for shift in range(LARGEST_SHIFT + 1):
         if scaled_window_bytes(LARGEST_FIELD, shift) >= window_bytes:
             return shift
-    raise ValueError(f"a window of {window_bytes:,.0f} bytes is more than TCP can tell")
+    raise ValueError(f"a window of {window_bytes:,.0f} bytes is more than TCP can announce")
 
 
 def scaled_window_bytes(field: int, shift: int) -> int:

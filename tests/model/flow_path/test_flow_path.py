@@ -125,3 +125,32 @@ def test_where_set_up_lines_make_routes_any_way_by_links_counts() -> None:
     way = egress_interfaces(dataclasses.replace(ROUTED, hosts=hosts), "h1", "h2")
     assert way is not None
     assert way[-1] == ("r1", "r1-eth1")
+
+
+def incast(make_case: MakeCase, *flows: Iperf3) -> Case:
+    """Return a case in which h2 and h3 send to h1; all links have the same rate."""
+    limited = LinkImpairments(rate_bps=10**9)
+    network = Network(
+        hosts=tuple(Host(name=f"h{n}", address=f"10.0.0.{n}/8") for n in (1, 2, 3)),
+        switches=(Switch(name="s1"),),
+        links=tuple(Link(a=f"h{n}", b="s1", a_to_b=limited, b_to_a=limited) for n in (1, 2, 3)),
+    )
+    return dataclasses.replace(make_case(*flows), network=network)
+
+
+def test_of_links_with_one_rate_that_which_is_shared_is_the_bottleneck(
+    make_case: MakeCase,
+) -> None:
+    one = Iperf3(name="one", source="h2", target="h1")
+    two = Iperf3(name="two", source="h3", target="h1")
+
+    def interface(*flows: Iperf3) -> str:
+        found = bottleneck(incast(make_case, *flows), one)
+        assert found is not None
+        return found.interface
+
+    assert interface(one, two) == "s1-eth1"
+    # Alone, its packets wait where they first may.
+    assert interface(one) == "h2-eth0"
+    assert interface(one, dataclasses.replace(two, after="one")) == "h2-eth0"
+    assert interface(one, dataclasses.replace(two, rate_bps=10**6, udp=True)) == "h2-eth0"

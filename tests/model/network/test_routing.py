@@ -87,7 +87,7 @@ def test_neighbours_need_no_router() -> None:
         (changed(NET, "r1", forwards=False), "r1, on the way to h2, does not forward"),
         (
             changed(NET, "h1", routes=default("10.0.1.7")),
-            "h1 finds nobody with the address 10.0.1.7",
+            "h1 finds no interface with the address 10.0.1.7",
         ),
         (changed(NET, "h2", address=None), "h2 has no address"),
     ],

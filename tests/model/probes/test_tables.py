@@ -16,7 +16,7 @@ import pytest
 
 from longfat.errors import MachineError
 from longfat.model.probes import Capture, Probe, Queue, Rate, Tcp
-from longfat.model.probes.queue import the_queue
+from longfat.model.probes.queue import the_queue, waiting_handles
 from longfat.model.probes.tcp import ENDED, alive
 from longfat.model.traffic import Iperf3
 from tests.paths import TESTS
@@ -72,6 +72,19 @@ def test_the_queue_is_below_netem_and_within_its_limit() -> None:
     assert 0 <= percentiles[0] < percentiles[1] <= percentiles[2] <= metrics["peak_packets"]
     assert metrics["drops"] > 0
     assert "marks" not in metrics  # tbf marks nothing
+
+
+@pytest.mark.parametrize(
+    ("qdiscs", "handles"),
+    [
+        ([("netem", "1:", "1:")], ["1:"]),
+        ([("netem", "1:", "root"), ("netem", "2:", "1:"), ("netem", "1:", "2:")], ["1:", "2:"]),
+        ([("tbf", "1:", "root"), ("netem", "2:", "1:"), ("tbf", "1:", "2:")], ["1:", "2:"]),
+    ],
+)
+def test_a_circle_of_qdiscs_ends(qdiscs: list[tuple[str, str, str]], handles: list[str]) -> None:
+    rows = [dict(zip(("qdisc", "handle", "parent"), one, strict=True)) for one in qdiscs]
+    assert sorted(waiting_handles(rows)) == handles
 
 
 def test_both_ends_of_the_stream_are_found_and_the_control_connection_is_not() -> None:

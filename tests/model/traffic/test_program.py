@@ -208,7 +208,7 @@ def test_datagrams(make_case: MakeCase, out: Path) -> None:
     ("fields", "reason"),
     [
         ({"run": "nonesuch --help"}, r"(?s)status 127: .*nonesuch: not found.*hint: a machine has"),
-        ({"run": "exit 3"}, "exited with status 3: it said nothing"),
+        ({"run": "exit 3"}, "exited with status 3: it printed nothing"),
         ({"run": "true", "status": (3,)}, "exited with status 0, where 3 is expected"),
         ({"run": "kill -SEGV $$"}, "exited with status 139: longfat: SIGSEGV ended it"),
         ({"run": "sh -c 'kill -ABRT $$'; exit $?"}, "(?s)status 134: .*SIGABRT ended it"),
@@ -269,7 +269,7 @@ def test_a_live_network_plays_it() -> None:
             assert 0.03 < found.result()["load_s"] < 0.1
         with pytest.raises(longfat.CommandFailed, match="nonesuch: not found"):
             h1.start("program", h2, run="true", serve="nonesuch", port=8000).result()
-        with pytest.raises(InputError, match="program has to be told run"):
+        with pytest.raises(InputError, match="program needs run"):
             h1.start("program", h2)
         started = h1.start("program", h2, run="sleep 100")
         network.sleep(1)

@@ -58,15 +58,11 @@ class Guarded:
         self._status: int | None = None
         self._unread = b""
         self._status_fd, far_status = os.pipe()
-        argv = [sys.executable, "-I", "-S", str(_GUARDIAN), "--status-fd", str(far_status)]
-        if cpu is not None:
-            argv += ["--cpu", str(cpu)]
-        for descriptor in inherited:
-            argv += ["--inherited", str(descriptor)]
-        if inherited:
-            argv += ["--first-inherited", str(FIRST_INHERITED)]
-        if scratch is not None:
-            argv += ["--scratch", str(scratch)]
+        argv = [
+            *(sys.executable, "-I", "-S", str(_GUARDIAN), str(far_status)),
+            *("" if value is None else str(value) for value in (cpu, scratch, FIRST_INHERITED)),
+            ",".join(str(descriptor) for descriptor in inherited),
+        ]
         try:
             # A session of its own keeps the terminal's Ctrl-C away: we decide what ends.
             self._guard = subprocess.Popen(

@@ -1,8 +1,14 @@
 """The guard process: runs one command, and ends it when the lifeline closes.
 
 Started by `Guarded` as a script in an isolated interpreter, so it imports the
-standard library only. Its standard input is the lifeline. It tells what
-happens in lines on a status pipe:
+standard library only:
+
+    guardian.py STATUS_FD CPU SCRATCH FIRST_INHERITED INHERITED -- COMMAND...
+
+STATUS_FD is a pipe; CPU the one to run on, and SCRATCH the folder to remove, each empty
+for none; INHERITED the descriptors, with commas between, that the command gets under the
+numbers from FIRST_INHERITED on. Its standard input is the lifeline. It tells what happens
+in lines on the pipe:
 
     started PID       the command runs
     failed MESSAGE    the command could not be started
@@ -18,17 +24,17 @@ removes. The status pipe closes when both are gone.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import ctypes
 import fcntl
 import os
 import select
 import signal
-import subprocess
 import sys
-from typing import TYPE_CHECKING
 
+# Each machine waits for this program to start, so it does without the modules that take
+# longer to load than it takes to begin: argparse, subprocess, and typing.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from longfat.common.guard.remover import remove_tree
 else:
@@ -42,46 +48,32 @@ _LIFELINE = 0
 
 def main() -> None:
     """Run the command named by the arguments until it or the lifeline ends."""
-    options = _arguments()
+    status, cpu, scratch, first, numbers, _, *command = sys.argv[1:]
+    status_fd = int(status)
+    passed = [int(number) for number in numbers.split(",") if number]
     # Orphans of the command come to us and not to init, so none is missed.
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     # A kind signal must clean up as the end of the lifeline does.
     signal.signal(signal.SIGTERM, _end)
-    if options.cpu is not None:
-        os.sched_setaffinity(0, {options.cpu})
+    if cpu:
+        os.sched_setaffinity(0, {int(cpu)})
     try:
         first_lives, its_end = os.pipe()
         if (second := os.fork()) != 0:
-            for descriptor in (first_lives, *options.inherited):
+            for descriptor in (first_lives, *passed):
                 os.close(descriptor)
             _wait_readable(_LIFELINE, os.pidfd_open(second))
         else:
             os.close(its_end)
             # What belongs to the first is not the second's: it has its own orphans.
             ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-            inherited = _renumbered(options.inherited, first=options.first_inherited)
-            _run(
-                options.command,
-                ends=(_LIFELINE, first_lives),
-                status_fd=options.status_fd,
-                inherited=inherited,
-            )
+            inherited = _renumbered(passed, first=int(first))
+            _run(command, first_lives=first_lives, status_fd=status_fd, inherited=inherited)
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         _kill_descendants()
-        if options.scratch is not None:
-            remove_tree(options.scratch)
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--cpu", type=int)
-    parser.add_argument("--inherited", type=int, action="append", default=[])
-    parser.add_argument("--first-inherited", type=int, default=0)
-    parser.add_argument("--scratch")
-    parser.add_argument("--status-fd", type=int, required=True)
-    parser.add_argument("command", nargs="+")
-    return parser.parse_args()
+        if scratch:
+            remove_tree(scratch)
 
 
 def _end(signum: int, frame: object) -> None:
@@ -102,13 +94,19 @@ def _renumbered(descriptors: list[int], *, first: int) -> list[int]:
     return list(numbers)
 
 
-def _run(
-    command: list[str], *, ends: tuple[int, ...], status_fd: int, inherited: list[int]
-) -> None:
-    """Run a command until it ends, and then wait; one of `ends` ends both."""
+def _run(command: list[str], *, first_lives: int, status_fd: int, inherited: list[int]) -> None:
+    """Run a command until it ends, and then wait; the lifeline's end, or the first's, ends both."""
+    # The command gets nothing of ours: not the lifeline, which is our standard input, either.
+    ends = (os.dup(_LIFELINE), first_lives)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), _LIFELINE)
+    os.set_inheritable(status_fd, False)
     try:
-        child = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, pass_fds=inherited, process_group=0
+        child = os.posix_spawnp(
+            command[0],
+            command,
+            os.environ,
+            setpgroup=0,
+            setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # which Python ignores
         )
     except OSError as error:
         _tell(status_fd, f"failed {error}")
@@ -116,11 +114,11 @@ def _run(
         return
     for descriptor in inherited:
         os.close(descriptor)  # so that whoever has the other end learns of the command's end
-    _tell(status_fd, f"started {child.pid}")
-    pidfd = os.pidfd_open(child.pid)
+    _tell(status_fd, f"started {child}")
+    pidfd = os.pidfd_open(child)
     if set(ends) & set(_wait_readable(*ends, pidfd)):
         return
-    status = child.wait()
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     # What the command left behind may still write into the scratch folder.
     _kill_descendants()
     _tell(status_fd, f"ended {status if status >= 0 else 128 - status}")

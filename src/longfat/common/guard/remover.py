@@ -13,12 +13,15 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import signal
 import stat
 import sys
 import time
-from collections.abc import Iterator
+
+# The guard of each machine loads this, too; typing takes a while to load.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _AGAIN_S = 0.01
 _DEEP = 10
@@ -97,7 +100,7 @@ def _empty(folder: int, top: int) -> bool:
                 # Opened for the rights that it gets: its move changes it.
                 with _opened(name, folder):
                     pass
-                os.rename(name, f"moved-{secrets.token_hex(8)}", src_dir_fd=folder, dst_dir_fd=top)
+                os.rename(name, f"moved-{os.urandom(8).hex()}", src_dir_fd=folder, dst_dir_fd=top)
                 moved = True
     return moved
 

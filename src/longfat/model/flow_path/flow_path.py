@@ -9,6 +9,7 @@ one, the sum of the delays that the set-up lines add.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from longfat.model.flow_path.setup_lines import Shaping
     from longfat.model.network import Network
     from longfat.model.tc import QdiscLine
-    from longfat.model.traffic import Flow, Ping
+    from longfat.model.traffic import Bulk, Flow, Ping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +64,7 @@ def sender_and_receiver(flow: Flow) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bottleneck:
-    """The slowest interface on a flow's way.
+    """The interface on a flow's way that leaves each stream the least.
 
     Attributes:
         node: where it is: a host, or `longfat.model.network.ROOT_NAMESPACE`.
@@ -81,7 +82,10 @@ class Bottleneck:
 
 
 def bottleneck(case: Case, flow: Flow) -> Bottleneck | None:
-    """Return the slowest interface on the way of a flow's data.
+    """Return the interface on the way of a flow's data that leaves each stream the least.
+
+    What an interface leaves is its rate over the streams of bulk traffic that cross it and may
+    run at one time; of several that leave as much, the first on the way, where the queue builds.
 
     Args:
         case: the case.
@@ -95,10 +99,18 @@ def bottleneck(case: Case, flow: Flow) -> Bottleneck | None:
             be read with certainty.
     """
     there = _shapings(case, *sender_and_receiver(flow))
-    limits = [(s.rate_bps, place) for place, s in there if s.rate_bps is not None]
+    limits = [(place, s.rate_bps) for place, s in there if s.rate_bps is not None]
     if not limits:
         return None
-    rate_bps, (node, interface) = min(limits)
+    crossing = _crossing(case.network, case.bulk_flows)
+    own = next((one.parallel for one in case.bulk_flows if one.name == flow.name), 1)
+
+    def left_bps(limit: tuple[tuple[str, str], float]) -> float:
+        place, rate_bps = limit
+        others = (one for one in crossing.get(place, ()) if _compete(case, flow, one))
+        return rate_bps / (own + sum(one.parallel for one in others))
+
+    (node, interface), rate_bps = min(limits, key=left_bps)
     loss = 0.0
     for _, one in there:
         loss += one.loss - loss * one.loss
@@ -176,6 +188,41 @@ def egress_interfaces(network: Network, start: str, end: str) -> list[tuple[str,
 def _shapings(case: Case, start: str, end: str) -> list[tuple[tuple[str, str], Shaping]]:
     interfaces = egress_interfaces(case.network, start, end) or []
     return [(place, shaping(interface_lines(case, place[1]))) for place in interfaces]
+
+
+@functools.lru_cache(maxsize=8)
+def _crossing(
+    network: Network, flows: tuple[Bulk, ...]
+) -> Mapping[tuple[str, str], tuple[Bulk, ...]]:
+    """Return the flows whose data leaves by each interface."""
+    found: dict[tuple[str, str], tuple[Bulk, ...]] = {}
+    for flow in flows:
+        for place in egress_interfaces(network, *sender_and_receiver(flow)) or ():
+            found[place] = (*found.get(place, ()), flow)
+    return found
+
+
+def _compete(case: Case, flow: Flow, other: Bulk) -> bool:
+    """Tell whether another flow may take what a flow could have."""
+    return (
+        other.name != flow.name
+        and other.rate_bps is None
+        and not _waits_for(case, flow, other)
+        and not _waits_for(case, other, flow)
+    )
+
+
+def _waits_for(case: Case, flow: Flow, other: Flow) -> bool:
+    """Tell whether a flow begins after another has ended."""
+    if flow.after is None:
+        return False
+    flows = {one.name: one for one in case.flows}
+    before: Flow | None = flow
+    while before is not None and before.after is not None:
+        before = flows.get(before.after)
+        if before is not None and before.name == other.name:
+            return True
+    return False
 
 
 def _idle_ping(case: Case, flow: Flow) -> Ping | None:

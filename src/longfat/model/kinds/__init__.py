@@ -9,7 +9,9 @@ from longfat.model.kinds.images import ImageName
 from longfat.model.kinds.kind import Kind, Source, WrongKindError
 from longfat.model.kinds.lists import Integers, Name, Names, Texts
 from longfat.model.kinds.numbers import (
+    Drift,
     Integer,
+    Offset,
     Rate,
     Share,
     Size,
@@ -20,9 +22,10 @@ from longfat.model.kinds.numbers import (
     size_text,
     time_text,
 )
-from longfat.model.kinds.words import Flag, Line, Text
+from longfat.model.kinds.words import Flag, Line, OneOf, Text
 
 __all__ = [
+    "Drift",
     "Flag",
     "ImageName",
     "Integer",
@@ -31,6 +34,8 @@ __all__ = [
     "Line",
     "Name",
     "Names",
+    "Offset",
+    "OneOf",
     "Rate",
     "Share",
     "Size",

@@ -26,6 +26,10 @@ class Source(Protocol):
     def is_sequence(self) -> bool:
         """Whether it is a list."""
 
+    @property
+    def is_mapping(self) -> bool:
+        """Whether it is a mapping."""
+
     def line(self, what: str) -> str:
         """Return a text of one line."""
 
@@ -43,6 +47,9 @@ class Source(Protocol):
 
     def expected(self, what: str) -> InputError:
         """Return the error that something else should stand here."""
+
+    def note(self, error: InputError) -> None:
+        """Keep a mistake, so that the reader can go on; raise it where none are kept."""
 
 
 class Kind(ABC, Generic[T]):

@@ -214,6 +214,71 @@ class Time(_Number[float]):
         return {"anyOf": [number, text]}
 
 
+LARGEST_OFFSET_S = 315_360_000.0
+"""How far a clock may be off, in seconds: ten years."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offset(_Number[float]):
+    """A time in seconds that may be negative."""
+
+    unit: ClassVar[Unit] = Unit.SECONDS
+    least: float = -LARGEST_OFFSET_S
+    most: float = LARGEST_OFFSET_S
+    what: str = "a time, perhaps negative (such as -3s)"
+    example: str = "3s"
+
+    def convert(self, text: str) -> float:
+        sign, number = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
+        return sign * parse_time_s(number) or 0.0  # -0.0 would be another value
+
+    def rounded(self, value: float) -> float:
+        return float(value)
+
+    def text(self, value: float) -> str:
+        return f"-{time_text(-value)}" if value < 0 else time_text(value)
+
+    def schema(self) -> dict[str, Any]:
+        pattern = r"[-+]?[0-9.]+ ?(min|s|sec|secs|ms|msecs?|us|usecs?|µs|ns|nsecs?)?"
+        return pattern_schema(pattern, self.example)
+
+
+_PPM = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)\s*ppm")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift(_Number[float]):
+    """What a clock gains, in millionths; negative, if it loses."""
+
+    least: float = -100_000.0
+    most: float = 100_000.0
+    what: str = "a drift, such as 100ppm or -20ppm"
+    example: str = "100ppm"
+
+    def convert(self, text: str) -> float:
+        found = _PPM.fullmatch(text)
+        if not found and text != "0":
+            raise WrongKindError(f"{text!r} is not {self.what}")
+        return float(found[1]) if found else 0.0
+
+    def rounded(self, value: float) -> float:
+        return float(value)
+
+    def text(self, value: float) -> str:
+        return f"{format(Decimal(repr(value)).normalize(), 'f')}ppm"
+
+    def words(self, value: float) -> str:
+        return self.text(value)
+
+    def schema(self) -> dict[str, Any]:
+        return {
+            "anyOf": [
+                {"type": "string", "pattern": "^[-+]?[0-9.]+ ?ppm$", "examples": [self.example]},
+                {"const": 0},
+            ]
+        }
+
+
 _PS_PER_B = re.compile(r"([0-9]+)\s*ps/B")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.model.kinds.kind import Kind, WrongKindError
 
@@ -65,6 +66,37 @@ class Text(Kind[str]):
     def schema(self) -> dict[str, Any]:
         # The reader takes what was typed: a number without quotes is a text, too.
         return {"type": ["string", "number"], "examples": [self.example]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneOf(Kind[str]):
+    """One of a few words.
+
+    Attributes:
+        what: what the words are, for messages, such as "a colour".
+        options: the words.
+    """
+
+    what: str
+    options: tuple[str, ...]
+
+    def parse(self, text: str) -> str:
+        if text not in self.options:
+            raise InputError(
+                f"{text!r} is not {self.what}{nearest(text, self.options)} "
+                f"(there are: {listed(self.options)})"
+            )
+        return text
+
+    def text(self, value: str) -> str:
+        return value
+
+    @property
+    def limits(self) -> str:
+        return ", ".join(self.options)
+
+    def schema(self) -> dict[str, Any]:
+        return {"enum": list(self.options)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from longfat.model.network.devices import device_stem
 from longfat.model.network.model import ROOT_NAMESPACE
 from longfat.model.network.nat import nat_lines
 from longfat.model.network.shape import shaped_interfaces
@@ -56,17 +57,22 @@ def build_batches(network: Network) -> list[Batch]:
     inside: dict[str, list[str]] = {host.name: ["link set lo up"] for host in network.hosts}
     root = ["link set lo up"]
     root += [f"netns add {host.name}" for host in network.hosts]
-    root += [f"link add {switch.name} type bridge" for switch in network.switches]
-    root += [f"link set {switch.name} up" for switch in network.switches]
+    bridges = {switch.name: device_stem(switch.name) for switch in network.switches}
+    root += [f"link add {bridge} type bridge" for bridge in bridges.values()]
+    root += [f"link set {bridge} up" for bridge in bridges.values()]
+    full = network.full_interface_names()
     every_end = zip(network.links, network.interfaces(), network.addresses(), strict=True)
     for link, names, addresses in every_end:
-        root += _link_lines(link, names, inside)
+        root += _link_lines(link, names, inside, bridges)
         for node, name, address in zip((link.a, link.b), names, addresses, strict=True):
             if address is not None:
                 # Until IPv6 has looked for others with the same address, which takes
                 # seconds, it would not use it; here all addresses are known to differ.
                 sure = " nodad" if ":" in address else ""
                 inside[node].append(f"addr add {address} dev {name}{sure}")
+            if name in full:
+                inside.get(node, root).append(_altname_line(name, full[name]))
+    root += [_altname_line(bridges[name], name) for name in bridges if bridges[name] != name]
     batches = [Batch("ip", ROOT_NAMESPACE, tuple(root))]
     for host in network.hosts:
         if host.forwards:
@@ -82,7 +88,13 @@ def build_batches(network: Network) -> list[Batch]:
         Batch("tc", node, tuple(line.arguments for line in lines))
         for node, lines in _shaping_lines(network).items()
     ]
-    return batches + [Batch("sh", node, (line,)) for node, line in _timing_lines(network)]
+    batches += [Batch("sh", node, (line,)) for node, line in _timing_lines(network)]
+    clocks = [(host.name, host.clock) for host in network.hosts if host.clock is not None]
+    return batches + [Batch("sh", name, (clock.sysctl_line(),)) for name, clock in clocks]
+
+
+def _altname_line(device: str, name: str) -> str:
+    return f"link property add dev {device} altname {name}"
 
 
 def _timing_lines(network: Network) -> Iterator[tuple[str, str]]:
@@ -137,7 +149,9 @@ def _interface_lines(network: Network) -> dict[str, tuple[str, ...]]:
     return {node: tuple(found) for node, found in lines.items() if found}
 
 
-def _link_lines(link: Link, names: tuple[str, str], inside: dict[str, list[str]]) -> list[str]:
+def _link_lines(
+    link: Link, names: tuple[str, str], inside: dict[str, list[str]], bridges: dict[str, str]
+) -> list[str]:
     mtu = "" if link.mtu_bytes is None else f" mtu {link.mtu_bytes}"
     ends = [
         (name, f" netns {node}" if node in inside else "", node)
@@ -147,14 +161,14 @@ def _link_lines(link: Link, names: tuple[str, str], inside: dict[str, list[str]]
     # up; the second, when the kernel makes it, has no peer yet.
     ends.sort(key=lambda end: end[2] in inside)
     (first, first_home, switch), (second, second_home, other) = ends
-    into = "" if switch in inside else f" master {switch}"
+    into = "" if switch in inside else f" master {bridges[switch]}"
     lines = [
         f"link add {first}{first_home}{mtu}{into} up type veth peer name {second}{second_home}{mtu}"
     ]
     if other in inside:
         inside[other].append(f"link set {second} up")
     else:
-        lines.append(f"link set {second} master {other} up")
+        lines.append(f"link set {second} master {bridges[other]} up")
     return lines
 
 

@@ -14,13 +14,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.model.fields import field_problems
+from longfat.model.network.devices import LONGEST_INTERFACE, device_stem
 from longfat.model.network.model import DEFAULT_MTU_BYTES
 
 if TYPE_CHECKING:
     from longfat.model.network.model import Host, Link, Network, Route
-
-LONGEST_INTERFACE = 15
-"""IFNAMSIZ of linux/if.h is 16, with the NUL that ends the name."""
 
 _LEAST_IPV6_MTU_BYTES = 1280  # RFC 8200; Linux takes IPv6 off an interface that has less
 
@@ -73,7 +71,7 @@ def _translators(network: Network) -> Iterator[Problem]:
 
 
 def _interfaces(network: Network) -> Iterator[Problem]:
-    taken: set[str] = set()
+    taken = set(network.full_interface_names().values())
     for index, pair in enumerate(network.interfaces()):
         for interface in pair:
             if len(interface) > LONGEST_INTERFACE:
@@ -85,9 +83,17 @@ def _interfaces(network: Network) -> Iterator[Problem]:
             taken.add(interface)
     nodes = [("hosts", host.name) for host in network.hosts]
     nodes += [("switches", switch.name) for switch in network.switches]
+    stems: dict[str, str] = {}
     for kind, name in nodes:
         if name in taken:
             yield Problem((kind, name), f"the node {name!r} has the name of an interface of a link")
+        other = stems.setdefault(device_stem(name), name)
+        if other != name:
+            yield Problem(
+                (kind, name),
+                f"the interfaces of {name} and of {other} would have the same short names "
+                f"({device_stem(name)}-eth0): give one of them another name",
+            )
 
 
 def _loops(network: Network) -> Iterator[Problem]:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from longfat.model.fields import declare
 from longfat.model.host_root import HostRoot
 from longfat.model.kinds import Flag, ImageName, Size, Text, Time
+from longfat.model.network.clock import ClockKind, HostClock
+from longfat.model.network.devices import device_stem
 from longfat.model.network.impairments import UNIMPAIRED, LinkImpairments
 from longfat.model.network.nat import NATS, nat_problem
 from longfat.model.network.timing import HostTiming
@@ -48,7 +50,8 @@ class Host:
     """A network namespace with an address; a router, if it forwards.
 
     Attributes:
-        name: a short name such as `h1`; interfaces are named after it.
+        name: a name such as `h1`; interfaces are named after it, a long one abbreviated
+            (`longfat.model.network.devices`).
         address: IPv4 or IPv6 address with prefix length, such as `10.0.0.1/8`,
             of the host's first interface; none, if None.
         forwards: it passes on packets that are not for itself, as a router does.
@@ -58,6 +61,7 @@ class Host:
         rx_coalescing_s: it takes packets in at most once in this time, in seconds.
         nat: how it translates addresses (`longfat.model.network.nat`); not at all, if None.
         root: its own root file system; the machine's, if None.
+        clock: how its clock is wrong; it is the machine's, if None.
     """
 
     name: str
@@ -99,6 +103,14 @@ class Host:
         help="the image whose programs run there: a file as `docker save` or `podman save` writes"
         " it, an OCI layout, or a folder with a root file system",
         absent="this computer's programs",
+    )
+    clock: HostClock | None = declare(  # noqa: RUF009  as all the others
+        ClockKind(),
+        default=None,
+        label="Clock",
+        help="how its clock is wrong: `{offset: 3s, drift: 100ppm}`, or an offset alone; it needs"
+        " a kernel that can do so, such as 6.12+clock",
+        absent="right",
     )
 
 
@@ -217,14 +229,31 @@ class Network:
         return hosts + tuple(switch.name for switch in self.switches)
 
     def interfaces(self) -> list[tuple[str, str]]:
-        """Return the interface names of both ends of each link, in the links' order."""
+        """Return the interface names of both ends of each link, in the links' order.
+
+        They are Linux's; those of a node with a long name are short
+        (`longfat.model.network.devices`).
+        """
+        return self._numbered({name: device_stem(name) for name in self.node_names()})
+
+    def full_interface_names(self) -> dict[str, str]:
+        """Return the full names of the interfaces that have short ones, by interface."""
+        full = self._numbered({name: name for name in self.node_names()})
+        return {
+            short: long
+            for pair in zip(self.interfaces(), full, strict=True)
+            for short, long in zip(*pair, strict=True)
+            if short != long
+        }
+
+    def _numbered(self, stems: dict[str, str]) -> list[tuple[str, str]]:
         count = {host.name: 0 for host in self.hosts}
         count |= {switch.name: 1 for switch in self.switches}
         pairs = []
         for link in self.links:
             ends = []
             for node in (link.a, link.b):
-                ends.append(f"{node}-eth{count[node]}")
+                ends.append(f"{stems[node]}-eth{count[node]}")
                 count[node] += 1
             pairs.append((ends[0], ends[1]))
         return pairs

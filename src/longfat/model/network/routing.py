@@ -195,4 +195,4 @@ class _Map:
                     for onward in self._leaving[node]
                     if onward.interface != end.far_interface
                 ]
-        raise NoRouteError(f"{start.node} finds nobody with the address {neighbour}")
+        raise NoRouteError(f"{start.node} finds no interface with the address {neighbour}")

@@ -59,6 +59,9 @@ class Probe(ABC):
         known = [interface for pair in network.interfaces() for interface in pair]
         if name in known:
             return None
+        full = {long: short for short, long in network.full_interface_names().items()}
+        if name in full:
+            return f"the interface {name} has a name too long for Linux: write {full[name]}"
         return f"there is no interface {name!r}{nearest(name, known)} (there are: {listed(known)})"
 
     @abstractmethod

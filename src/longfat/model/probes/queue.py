@@ -190,13 +190,19 @@ def waiting_handles(qdiscs: list[dict[str, Any]]) -> list[str]:
         if one["parent"] != "root":
             below.setdefault(one["parent"].partition(":")[0], []).append(one)
     (root,) = [one for one in qdiscs if one["parent"] == "root"][:1] or qdiscs[:1]
-    here = root
-    while here["qdisc"] == "netem" and (children := _children(here, below)):
+    # The guest's root could have written a circle, so no qdisc is passed twice.
+    here, passed = root, []
+    while (
+        here["qdisc"] == "netem"
+        and here["handle"] not in passed
+        and (children := _children(here, below))
+    ):
+        passed.append(here["handle"])
         here = children[-1]
     found, waiting = [], [here]
     while waiting:
         one = waiting.pop(0)
-        if one["handle"] not in found:  # the guest's root could have written a circle
+        if one["handle"] not in found:
             found.append(str(one["handle"]))
             waiting += _children(one, below)
     return found

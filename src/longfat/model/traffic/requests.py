@@ -316,11 +316,10 @@ class Requests(Flow):
 
         On an idle path a response takes a round trip and the time of its bytes at the rate.
         """
-        values = sorted(
-            one.took_s / (one.size_bytes * 8 / rate_bps + rtt_s)
-            for one in _responses(self._report(raw))
-            if one.took_s is not None
+        every = (
+            one.slowdown(rate_bps=rate_bps, rtt_s=rtt_s) for one in _responses(self._report(raw))
         )
+        values = sorted(value for value in every if value is not None)
         if not values:
             return {}
         return {
@@ -355,6 +354,12 @@ class Response:
     start_s: float
     size_bytes: int
     took_s: float | None
+
+    def slowdown(self, *, rate_bps: float, rtt_s: float) -> float | None:
+        """Return its time divided by that of an idle path; None if it never ended."""
+        if self.took_s is None:
+            return None
+        return self.took_s / (self.size_bytes * 8 / rate_bps + rtt_s)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

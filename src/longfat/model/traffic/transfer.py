@@ -93,7 +93,7 @@ class Transfer(Bulk):
         found = []
         for ports in self._sent(raw).connections:
             if ports not in places:
-                raise MachineError(f"transfer {self.name!r}: its ends tell of other connections")
+                raise MachineError(f"transfer {self.name!r}: its ends report different connections")
             found.append(received.rows[places[ports]])
         return tuple(found)
 
@@ -207,7 +207,7 @@ class _Printed:
 
     def __post_init__(self) -> None:
         if (self.sending_us if self.end == "sender" else self.receiving_us) is None:
-            raise ValueError("it does not tell how long it took")
+            raise ValueError("it does not report how long it took")
         if not self.streams:
             raise ValueError("no stream")
 

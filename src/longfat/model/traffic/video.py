@@ -214,6 +214,52 @@ class Video(Flow):
                 found["throughput_bps"] = math.fsum(chosen) * self.segment_s / took_s
         return found
 
+    def bitrates(self, raw: Path) -> list[tuple[float, float]]:
+        """Return when each segment was there, in seconds after the flow's start, and its bit/s.
+
+        Raises:
+            MachineError: as `measure`.
+        """
+        rates = self.rates_bps
+        return [
+            (end_ns / 1e9, float(rates[number]))
+            for _, end_ns, number in self._report(raw).segments
+            if end_ns >= 0
+        ]
+
+    def buffered(self, raw: Path) -> list[tuple[float, float]]:
+        """Return how many seconds of video wait in the player's buffer.
+
+        Playing takes them at one second a second, from its start on and but for the times in which
+        it stands still.
+
+        Returns:
+            Times in seconds after the flow's start, and seconds of video, at each corner of the
+            curve that joins them.
+
+        Raises:
+            MachineError: as `measure`.
+        """
+        report = self._report(raw)
+        ends_ns = [end_ns for _, end_ns, _ in report.segments if end_ns >= 0]
+        if not ends_ns:
+            return []
+        over_ns = round(self.time_s * 1e9)
+        corners = {0, over_ns, report.started_ns, *(t for stall in report.stalls for t in stall)}
+        points = []
+        for at_ns in sorted({*corners, *ends_ns}):
+            if at_ns > over_ns:
+                break
+            stood_ns = sum(
+                max(0, min(end_ns, at_ns) - begin_ns) for begin_ns, end_ns in report.stalls
+            )
+            played_s = max(0, at_ns - report.started_ns - stood_ns) / 1e9
+            came = [sum(end_ns < at_ns for end_ns in ends_ns)]
+            if at_ns in ends_ns:
+                came.append(sum(end_ns <= at_ns for end_ns in ends_ns))
+            points += [(at_ns / 1e9, max(0.0, n * self.segment_s - played_s)) for n in came]
+        return points
+
     def _report(self, raw: Path) -> _Report:
         report = read_report(raw / self._client_file, _Report, what="a video")
         if any(not 0 <= number < len(self.ladder) for _, _, number in report.segments):

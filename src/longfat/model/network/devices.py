@@ -1,0 +1,49 @@
+"""What Linux calls the interfaces of nodes whose names are too long for it.
+
+An interface's name has at most 15 characters (IFNAMSIZ of linux/if.h is 16, with the
+NUL that ends it), and `NODE-eth10` has to fit. The interfaces of a node with a longer name
+have a short name, and their full name as alternative name (altname of ip-link(8)). Only
+`ip`, `bridge` and `ethtool` take alternative names: tc, sysctl, /proc/sys, /sys, tcpdump,
+`ping -I` and SO_BINDTODEVICE do not (`tests/belief/test_altnames.py`). So the short name is
+what probes and typed lines speak of.
+
+It follows from the node's own name alone, so that it stays when others come and go.
+"""
+
+from __future__ import annotations
+
+import string
+import zlib
+
+LONGEST_INTERFACE = 15
+"""IFNAMSIZ less the NUL."""
+
+LONGEST_STEM = LONGEST_INTERFACE - len("-eth00")
+"""The longest name of a node that its interfaces are named by."""
+
+LONGEST_NODE_NAME = 32
+"""Within the 63 characters of a host name's label (RFC 1123), and short enough to be drawn."""
+
+_KEPT, _DIGITS = 3, 5
+_ALPHABET = string.digits + string.ascii_lowercase
+
+
+def device_stem(name: str) -> str:
+    """Return what the interfaces of a node are named by: `STEM-eth0`.
+
+    Args:
+        name: the node's name.
+
+    Returns:
+        The name itself, if it is short enough; else its first three characters, `_`, and
+        the last five digits of its CRC-32 to the base of 36. `web/src/documents/devices.ts`
+        does the same.
+    """
+    if len(name) <= LONGEST_STEM:
+        return name
+    left = zlib.crc32(name.encode())
+    digits = ""
+    for _ in range(_DIGITS):
+        left, digit = divmod(left, len(_ALPHABET))
+        digits = _ALPHABET[digit] + digits
+    return f"{name[:_KEPT]}_{digits}"
