@@ -96,7 +96,7 @@ def test_a_case_adds_to_the_common_events(tmp_path: Path) -> None:
     assert [event.summary() for event in cases["a"].case.events] == ["h1: true"]
     lines = [event.summary() for event in cases["b"].case.events]
     assert lines == ["h1: true", "h2: one", "h2: two"]
-    assert [place.line for place in cases["b"].event_places] == [10, 18, 19]
+    assert [place.line for place in cases["b"].places.events] == [10, 18, 19]
 
 
 def test_a_grid_fills_events(tmp_path: Path) -> None:
@@ -206,7 +206,8 @@ MISTAKES = {
     "{at: 1s, link: [s1, s2], down: yes, loss: 1%}": "events[0].loss: a link that goes down keeps",
     "{at: 1s, link: [s1, s2], up: yes}": "events[0].up: s1 - s2 is up at 1s",
     "{at: 1s, link: [s1, s2], up: yes, for: 1s}": "events[0].for: up is for good",
-    "{at: 1s, link: [s1, s2], down: 2s}": "events[0].down: here stands '2s', where true or false",
+    "{at: 1s, link: [s1, s2], down: 2s}": "events[0].down: found '2s', expected true or false",
+    "{at: -1s, h1: 'true'}": "10:10: events[0].at: '-1s' is negative",
     "{at: 1s, h9: 'true'}": "10:14: events[0].h9: there is no host 'h9' (there are: root, h1",
     "{at: 1s, s1: 'true'}": "events[0].s1: 's1' is a switch",
     "{at: 1s}": "10:5: events[0]: nothing happens: beside its time an event has link, partition",
@@ -228,7 +229,7 @@ MISTAKES = {
     ),
     "{at: 1s, partition: [[h1], [h1, s2]]}": "events[0].partition: h1 is written twice",
     "{at: 1s, partition: [[h1], [s2]]}": "events[0].partition: s1 is linked with nodes of several",
-    "{at: 1s, partition: [[h1, s1, s2]]}": "where a list of groups of nodes",
+    "{at: 1s, partition: [[h1, s1, s2]]}": "expected a list of groups of nodes",
 }
 
 

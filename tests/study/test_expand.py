@@ -68,7 +68,7 @@ cases:
         Command(node="h2", line="second"),
         Command(node="h1", line="second"),
     )
-    places = [(p.line, p.column, p.field) for p in cases["a"].setup_places]
+    places = [(p.line, p.column, p.field) for p in cases["a"].places.setup]
     assert places == [
         (7, 11, "setup[0].root"),
         (11, 20, "cases.a.setup[0].[h2, h1][0]"),
@@ -205,7 +205,7 @@ def test_lab_8() -> None:
     assert study.cases["unshaped"].case.setup == ()
     assert [flow.name for flow in study.cases["unshaped"].case.flows] == ["ping"]
     tuned = study.cases["tuned"]
-    assert len(tuned.case.setup) == len(tuned.setup_places) == 6
+    assert len(tuned.case.setup) == len(tuned.places.setup) == 6
     assert tuned.case.flows[1].after == "ping"
     assert known_metrics(tuned.case)["bulk.receiver_bps"].unit is Unit.BPS
     assert study.published is not None
@@ -238,7 +238,7 @@ def reference_blocks() -> list[str]:
 
 def test_the_reference_shows_networks_that_can_be_read(tmp_path: Path) -> None:
     networks = [block for block in reference_blocks() if block.startswith("network:")]
-    assert len(networks) == 6
+    assert len(networks) == 7
     found = []
     for network in networks:
         linked = "links:" in network and "flows:" not in network
@@ -252,20 +252,22 @@ def test_the_reference_shows_networks_that_can_be_read(tmp_path: Path) -> None:
     assert any(network.frames for network in found)
     assert any(network.testbed for network in found)
     assert any(host.nat for network in found for host in network.hosts)
+    assert any(host.clock for network in found for host in network.hosts)
     assert any(link.a_to_b.trace for network in found for link in network.links)
 
 
 def test_the_reference_shows_what_can_be_read(tmp_path: Path) -> None:
     # The figures are those of several studies.
-    whole, files, typed, *others = (
+    whole, files, pinned, typed, *others = (
         block for block in reference_blocks() if not block.startswith("network:")
     )
     requests, program, probes, events, flows, *others = others
-    layout, coupled, _figures, claims, over_cases = others
+    layout, drawing, coupled, _figures, claims, over_cases = others
     assert [line.line[:14] for line in case_of(typed, tmp_path).setup] == 2 * ["tc qdisc add d"]
     (tmp_path / "daemons").write_text("zebra=yes\n", encoding="utf-8")
     (tmp_path / "scripts").mkdir()
     (tmp_path / "scripts/server.py").write_text("#!/usr/bin/python3\n", encoding="utf-8")
+    assert [one.name for one in case_of(pinned, tmp_path).packages] == ["pylsqpack"]
     served = {file.path: file for file in case_of(files, tmp_path).files}
     assert served["/etc/frr/daemons"].content == b"zebra=yes\n"
     assert served["/opt/lab/server.py"].executable
@@ -284,10 +286,12 @@ def test_the_reference_shows_what_can_be_read(tmp_path: Path) -> None:
     three += "links: [[h1, s1], [h2, s1], [s1, s2], [s2, h3, {delay: 10ms}]]}\n"
     traffic = "flows: {bulk: {iperf3: h1 -> h3}, rtt: {ping: h1 -> h3, count: 61}}\n"
     file.write_text(f"title: x\n{three}{traffic}{events}", encoding="utf-8")
-    assert len(read_study(file).cases["default"].case.events) == 7
+    assert len(read_study(file).cases["default"].case.events) == 8
     file = tmp_path / "layout.yaml"
     file.write_text(f"title: x\n{links}{layout}", encoding="utf-8")
     assert read_study(file).layout == {"h1": (120, 80), "s1": (240.5, 80), "h2": (360, 80)}
+    file.write_text(f"title: x\n{links}{drawing}", encoding="utf-8")
+    assert [note.text for note in read_study(file).drawing.notes] == ["the bottleneck"]
     file = tmp_path / "probes.yaml"
     file.write_text(f"title: x\n{links}flows: {{bulk: {{iperf3: h1 -> h2}}}}\n{probes}")
     assert len(read_study(file).cases["default"].case.probes) == 4

@@ -28,7 +28,7 @@ FLOWS = [
     (
         "{ping: h1}",
         "9:13: flows.x.ping",
-        "here stands 'h1', where SOURCE -> TARGET (such as h1 -> h2) is needed",
+        "found 'h1', expected SOURCE -> TARGET (such as h1 -> h2)",
     ),
     ("{ping: h1 -> h1}", "9:13: flows.x.ping", "the flow goes from h1 to itself"),
     (
@@ -120,7 +120,7 @@ FLOWS = [
     (
         "{iperf3: h1 -> h2, reverse: maybe}",
         "9:34: flows.x.reverse",
-        "here stands 'maybe', where true or false is needed",
+        "found 'maybe', expected true or false",
     ),
     (
         "{iperf3: h1 -> h2, congestion: -h}",

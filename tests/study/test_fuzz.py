@@ -88,7 +88,7 @@ def read(data: bytes, folder: Path) -> str:
         caught = error
     else:
         for planned in study.cases.values():
-            assert len(planned.setup_places) == len(planned.case.setup)
+            assert len(planned.places.setup) == len(planned.case.setup)
             assert len(planned.case.digest) == 64
         return ""
     place = caught.place

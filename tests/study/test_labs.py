@@ -9,7 +9,9 @@ import pytest
 from longfat.common import resources
 from longfat.errors import InputError
 from longfat.study import read_study
+from longfat.study.courses import all_courses, course_of, sorted_by_course
 from longfat.study.labs import all_labs, find_lab, find_study
+from longfat.study.text import LanguageChoice
 
 
 def test_all_labs() -> None:
@@ -22,8 +24,23 @@ def test_all_labs() -> None:
 
 def test_each_of_our_labs_belongs_to_a_course() -> None:
     courses = {lab.name: read_study(lab.study_file).course for lab in all_labs()}
-    assert all(courses.values())
+    declared = all_courses()
+    assert set(courses.values()) == set(declared)
+    for course in declared.values():
+        assert set(course.titles) == set(course.about) == {"en", "es", "ru"}
     assert courses["lab06"] == courses["lab07"] != courses["lab08"]
+
+
+def test_courses_in_their_order_and_languages() -> None:
+    declared = all_courses()
+    assert next(iter(declared)) == "first-steps"
+    first = declared["first-steps"]
+    assert first.title(LanguageChoice(wanted=("ru",))) == "Первые шаги"
+    assert first.title(LanguageChoice(wanted=("xx",), strict=True)) == "First steps"
+    assert sorted_by_course(["queues", "mine", "", "first-steps", "queues"], declared) == [
+        *("first-steps", "queues", "Other labs", "mine"),
+    ]
+    assert course_of("mine", declared).title(LanguageChoice()) == "mine"
 
 
 def test_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,8 +15,7 @@ NETWORK = [
     (
         "{hosts: [h1]}",
         "2:18: network.hosts",
-        "here stands a sequence, where a mapping of hosts to addresses (such as {h1: 10.0.0.1/8}) "
-        "is needed",
+        "found a sequence, expected a mapping of hosts to addresses (such as {h1: 10.0.0.1/8})",
     ),
     (
         "{hosts: {h1: 10.0.0.1}}",
@@ -65,10 +64,10 @@ NETWORK = [
         "no node can be called 'root': it is the shell where the switches' interfaces are visible",
     ),
     (
-        "{hosts: {h234567890: 10.0.0.1/8}}",
-        "2:19: network.hosts.h234567890",
-        "'h234567890' cannot be a node's name: write a letter, then up to 8 letters, digits, - or "
-        "_ (interfaces are named after it, in at most 15 characters)",
+        "{hosts: {h23456789012345678901234567890123: 10.0.0.1/8}}",
+        "2:19: network.hosts.h23456789012345678901234567890123",
+        "'h23456789012345678901234567890123' cannot be a node's name: write a letter, then up to "
+        "31 letters, digits, - or _",
     ),
     (
         "{hosts: {h1: 10.0.0.1/8}, links: [[h1, s1]]}",
@@ -125,8 +124,8 @@ HEAD = "{hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}, switches: [s1], links: [[h1, s
 LINK = "network.links[1]"
 
 LINKS = [
-    ("[s1, h2, 1gbit]", "[2]", "here stands '1gbit', where a mapping of the link's properties "
-     "(such as {rate: 1gbit}) is needed"),
+    ("[s1, h2, 1gbit]", "[2]", "found '1gbit', expected a mapping of the link's properties "
+     "(such as {rate: 1gbit})"),
     ("[s1, h2, {rte: 1gbit}]", ".rte", "unknown field 'rte'; did you mean 'rate'? (there are: "
      "rate, delay, jitter, loss, burst_loss, corrupt, duplicate, reorder, trace, trace_once, "
      "queue, qdisc, mtu, "
@@ -192,11 +191,11 @@ HOSTS = [
         "{address: 10.0.0.9/8, forward: yes}",
         ".forward",
         "unknown field 'forward'; did you mean 'forwards'? (there are: address, forwards, "
-        "offloads, rx_coalescing, nat, root, routes, profile, timer_latency, cpu)",
+        "offloads, rx_coalescing, nat, root, clock, routes, profile, timer_latency, cpu)",
     ),
     ("{address: 10.0.0.9}", ".address", "'10.0.0.9' has no prefix length: write it as "
      "10.0.0.9/8 or the like"),
-    ("{forwards: 1}", ".forwards", "here stands '1', where true or false is needed"),
+    ("{forwards: 1}", ".forwards", "found '1', expected true or false"),
     (
         "{address: 10.0.0.9/8, routes: {default: 192.168.0.1}}",
         ".routes.default",
@@ -276,7 +275,11 @@ FLOW = "flows: {x: {ping: h1 -> h2}}\n"
             "no answer comes back: h2 has no route to 10.0.1.1",
         ),
         ("address: 10.0.2.1/24, routes: {default: 10.0.2.254}", "", "h2 has no address"),
-        ("default: 10.0.1.254", "default: 10.0.1.7", "h1 finds nobody with the address 10.0.1.7"),
+        (
+            "default: 10.0.1.254",
+            "default: 10.0.1.7",
+            "h1 finds no interface with the address 10.0.1.7",
+        ),
     ],
 )
 def test_flows_pass_routers(old: str, new: str, reason: str, tmp_path: Path) -> None:
@@ -364,20 +367,18 @@ def test_a_layout_of_nodes_of_several_networks(tmp_path: Path) -> None:
     [
         ("{hh1: [1, 2]}", "3:10: layout.hh1", "there is no node 'hh1'; did you mean 'h1'? (there "
          "are: h1, h2, s1)"),
-        ("{h1: 3}", "3:14: layout.h1", "here stands '3', where a place as two numbers of pixels "
-         "(such as [120, 80]) is needed"),
-        ("{h1: [3]}", "3:14: layout.h1", "here stand 1 values, where a place as two numbers of "
-         "pixels (such as [120, 80]) is needed"),
-        ("{h1: [3, 4, 5]}", "3:14: layout.h1", "here stand 3 values, where a place as two numbers "
-         "of pixels (such as [120, 80]) is needed"),
-        ("{h1: [3, x]}", "3:18: layout.h1[1]", "here stands 'x', where a number of pixels is "
-         "needed"),
-        ("{h1: [.nan, 1]}", "3:15: layout.h1[0]", "here stands '.nan', where a number of pixels is "
-         "needed"),
+        ("{h1: 3}", "3:14: layout.h1", "found '3', expected a place as two numbers of pixels "
+         "(such as [120, 80])"),
+        ("{h1: [3]}", "3:14: layout.h1", "found 1 values, expected a place as two numbers of "
+         "pixels (such as [120, 80])"),
+        ("{h1: [3, 4, 5]}", "3:14: layout.h1", "found 3 values, expected a place as two numbers "
+         "of pixels (such as [120, 80])"),
+        ("{h1: [3, x]}", "3:18: layout.h1[1]", "found 'x', expected a number of pixels"),
+        ("{h1: [.nan, 1]}", "3:15: layout.h1[0]", "found '.nan', expected a number of pixels"),
         ("{h1: [1, 1e9]}", "3:18: layout.h1[1]", "1e9 is outside of what is allowed: -1000000 to "
          "1000000"),
-        ("[h1]", "3:9: layout", "here stands a sequence, where a mapping of nodes to places (such "
-         "as {h1: [120, 80]}) is needed"),
+        ("[h1]", "3:9: layout", "found a sequence, expected a mapping of nodes to places (such "
+         "as {h1: [120, 80]})"),
     ],
 )  # fmt: skip
 def test_a_wrong_layout(layout: str, place: str, message: str, tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_a_case_differs_in_a_field(tmp_path: Path) -> None:
     assert planned["b"].case.flows[-1] == Program(
         name="x", source="h1", target="h2", run="pwd", time_s=1.0
     )
-    places = [str(planned[name].flow_places[-1]).partition(": ")[0] for name in "ab"]
+    places = [str(planned[name].places.flows[-1]).partition(": ")[0] for name in "ab"]
     assert places[0].endswith(":9:31")
     assert places[1].endswith(":12:24")
 

@@ -37,7 +37,7 @@ PUBLISHED = [
     (
         "{source: A, year: soon}",
         "9:30: published.year",
-        "here stands 'soon', where a whole number is needed",
+        "found 'soon', expected a whole number",
     ),
     (
         "{source: A, address: example.org}",
@@ -47,8 +47,7 @@ PUBLISHED = [
     (
         "{source: A, default: {ping.avg: 1ms}, explained: many}",
         "9:61: published.explained",
-        "here stands 'many', where a mapping of CASE or CASE.FLOW.METRIC to an "
-        "explanation is needed",
+        "found 'many', expected a mapping of CASE or CASE.FLOW.METRIC to an explanation",
     ),
     (
         "{source: A, default: {ping.avg: 1ms}, explained: {defalt: x}}",
@@ -78,7 +77,7 @@ PUBLISHED = [
     (
         "{source: A, default: {ping.avg: 1ms}, explained: {default: }}",
         "9:62: published.explained.default",
-        "here stands nothing, where an explanation is needed",
+        "found nothing, expected an explanation",
     ),
     (
         "{source: A, default: {ping.avg: 1ms}, "

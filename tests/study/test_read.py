@@ -15,18 +15,18 @@ from tests.study.messages import BASE, error, read
 
 TOP = [
     ("", "1:1", "the file is empty: a study needs at least a title"),
-    ("[a]", "1:1", "here stands a sequence, where a study (a mapping of fields) is needed"),
+    ("[a]", "1:1", "found a sequence, expected a study (a mapping of fields)"),
     ("kernel: '6.1'", "1:1", "the study has no title: write the field title"),
-    ("title:\n", "1:1: title", "here stands nothing, where a title is needed"),
-    ("title: ''", "1:8: title", "here stands an empty text, where a title is needed"),
-    ("title: |\n  a\n  b\n", "1:8: title", "here stand several lines, where a title is needed"),
+    ("title:\n", "1:1: title", "found nothing, expected a title"),
+    ("title: ''", "1:8: title", "found an empty text, expected a title"),
+    ("title: |\n  a\n  b\n", "1:8: title", "found several lines, expected a title"),
     ("title: x", "1:1", "there is no network: write the field network, with hosts and links"),
     (
         "titel: x",
         "1:1: titel",
         "unknown field 'titel'; did you mean 'title'? (there are: title, course, kernel, seed, "
-        "seeds, memory, network, files, setup, flows, probes, events, cases, claims, published, "
-        "layout)",
+        "seeds, memory, network, files, setup, flows, probes, events, packages, cases, claims, "
+        "published, layout, drawing)",
     ),
 ]
 
@@ -75,17 +75,17 @@ SETTINGS = [
     (
         "kernel: '6'",
         "9:9: kernel",
-        'here stands \'6\', where a kernel version (such as "6.1" or "6.12.3") or newest is needed',
+        'found \'6\', expected a kernel version (such as "6.1" or "6.12.3") or newest',
     ),
     ("seed: -1", "9:7: seed", "-1 is outside of what is allowed: at least 0"),
-    ("seed: 1.5", "9:7: seed", "here stands '1.5', where a whole number is needed"),
+    ("seed: 1.5", "9:7: seed", "found '1.5', expected a whole number"),
     ("seeds: 0", "9:8: seeds", "0 is outside of what is allowed: 1 to 1000"),
     ("seeds: 1001", "9:8: seeds", "1001 is outside of what is allowed: 1 to 1000"),
-    ("seeds: [1, 2]", "9:8: seeds", "here stands a sequence, where a whole number is needed"),
+    ("seeds: [1, 2]", "9:8: seeds", "found a sequence, expected a whole number"),
     (
         "cases: {a: {seeds: many}}",
         "9:20: cases.a.seeds",
-        "here stands 'many', where a whole number is needed",
+        "found 'many', expected a whole number",
     ),
     (
         "cases: {a: {seeds: 2, seed: 9223372036854775807}}",
@@ -97,13 +97,13 @@ SETTINGS = [
         "unheard: {}",
         "9:1: unheard",
         "unknown field 'unheard' (there are: title, course, kernel, seed, seeds, memory, network, "
-        "files, setup, flows, probes, events, cases, claims, published, layout)",
+        "files, setup, flows, probes, events, packages, cases, claims, published, layout, drawing)",
     ),
     (
         "setup: {h1: ls}",
         "9:8: setup",
-        "here stands a mapping, where a list of NODE: LINE (such as h1: sysctl -w "
-        "net.ipv4.tcp_sack=0) is needed",
+        "found a mapping, expected a list of NODE: LINE (such as h1: sysctl -w "
+        "net.ipv4.tcp_sack=0)",
     ),
     (
         "setup: [{h1: ls, h2: ls}]",
@@ -124,14 +124,14 @@ SETTINGS = [
     (
         "setup: [{h1: [ls, ]}, {h2: }]",
         "9:24: setup[1].h2",
-        "here stands nothing, where a line to type is needed",
+        "found nothing, expected a line to type",
     ),
-    ("setup: [{h1: []}]", "9:14: setup[0].h1", "here stands no line"),
-    ("setup:\n  - h1: |\n\n", "10:9: setup[0].h1", "here stands no line"),
+    ("setup: [{h1: []}]", "9:14: setup[0].h1", "there is no line"),
+    ("setup:\n  - h1: |\n\n", "10:9: setup[0].h1", "there is no line"),
     (
         "setup:\n  - h1: >\n      ls\n\n      ls\n",
         "10:9: setup[0].h1",
-        "here stand several lines, where a line to type is needed",
+        "found several lines, expected a line to type",
     ),
     ("cases: {}", "9:8: cases", "there are no cases: leave the field out to have one case"),
     (
@@ -153,7 +153,7 @@ SETTINGS = [
         "cases: {a: {claims: []}}",
         "9:13: cases.a.claims",
         "unknown field 'claims' (there are: title, kernel, seed, seeds, memory, network, files, "
-        "setup, flows, probes, events)",
+        "setup, flows, probes, events, packages)",
     ),
     (
         "cases: {a: {flows: {rtt: }}}",
@@ -244,7 +244,7 @@ setup:
     words = [("root", tbf)]
     words += [(node, f"echo {n}") for n in ("one", "two", "three") for node in ("h1", "h2")]
     assert others == words
-    places = [(place.line, place.column) for place in planned.setup_places]
+    places = [(place.line, place.column) for place in planned.places.setup]
     first = BASE.count("\n") + 1
     assert places[:2] == [(first + 4, 7), (first + 5, 7)]
     assert places[2::2] == [(first + 9, 9), (first + 11, 9), (first + 12, 11)]

@@ -182,8 +182,8 @@ def test_hosts_are_told_their_timing(tmp_path: Path) -> None:
         (
             "{cpu: 300ns}",
             "3:21: network.hosts.h1.cpu",
-            "here stands '300ns', where a mapping of what a CPU's work costs (such as "
-            "{syscall: 300ns, copy: 80ps/B}) is needed",
+            "found '300ns', expected a mapping of what a CPU's work costs (such as "
+            "{syscall: 300ns, copy: 80ps/B})",
         ),
         (
             "{cpu: {sycall: 300ns}}",
@@ -194,7 +194,7 @@ def test_hosts_are_told_their_timing(tmp_path: Path) -> None:
         (
             "{cpu: {copy: 80ns}}",
             "3:28: network.hosts.h1.cpu.copy",
-            "here stands '80ns', where a time for each byte, such as 80ps/B is needed",
+            "found '80ns', expected a time for each byte, such as 80ps/B",
         ),
         (
             "{cpu: {copy: 200000ps/B}}",

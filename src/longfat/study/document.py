@@ -166,6 +166,11 @@ def read_content(path: Path) -> bytes:
         raise InputError(f"{path}: cannot be read: {reason}") from None
 
 
+def is_blank(data: bytes) -> bool:
+    """Tell whether YAML holds nothing, or nothing but comments."""
+    return all(line.strip()[:1] in (b"", b"#") for line in data.splitlines())
+
+
 def parse_document(data: bytes, *, file: str, most_nodes: int = MOST_NODES) -> Raw:
     """Read YAML.
 
@@ -209,6 +214,26 @@ def parse_document(data: bytes, *, file: str, most_nodes: int = MOST_NODES) -> R
     if builder.root is None:
         raise InputError("the file is empty: a study needs at least a title", place=start)
     return builder.root
+
+
+def without_part(text: str, *, line: int) -> str | None:
+    """Return a text without the part that a line belongs to: a key at its margin, and all below.
+
+    Args:
+        text: the text.
+        line: the line, counted from 1.
+
+    Returns:
+        The text with blank lines in that part's place, so that all others keep their numbers;
+        None if the part is all there is.
+    """
+    lines = text.split("\n")
+    starts = [index for index, one in enumerate(lines) if one and one[0] not in " \t#-]}"]
+    begin = max((index for index in starts if index < line), default=None)
+    if begin is None or len(starts) < 2:
+        return None
+    end = min((index for index in starts if index >= line), default=len(lines))
+    return "\n".join([*lines[:begin], *[""] * (end - begin), *lines[end:]])
 
 
 def _events(text: str) -> Iterator[Any]:

@@ -1,18 +1,26 @@
 """The `events` field: what changes while the traffic plays.
 
-An entry says when, and one thing that happens: `link` with what changes of it, `partition`, or a
-node with a line, as in `setup`. What depends on the network, the flows and the other events is
-checked when the whole case is known (`check_events`).
+An entry says when, and one thing that happens: `link` with what changes of it, `partition`,
+`clock` with a host, or a node with a line, as in `setup`. What depends on the network, the flows
+and the other events is checked when the whole case is known (`check_events`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
-from longfat.model.events import Event, LinkChange, Partition, PropertyChange, TypedLine
+from longfat.model.events import (
+    ClockChange,
+    Event,
+    LinkChange,
+    Partition,
+    PropertyChange,
+    TypedLine,
+)
 from longfat.model.fields import fields_of, read_fields
 from longfat.model.kinds import time_text
 from longfat.model.network import LinkImpairments
@@ -34,6 +42,8 @@ if TYPE_CHECKING:
 _WHEN = tuple(fields_of(Event))
 _LINK_FIELDS = ("link", *fields_of(LinkChange), *fields_of(LinkImpairments), "to")
 _PARTITION_FIELDS = ("partition", *fields_of(Partition))
+_CLOCK_FIELDS = ("clock", *fields_of(ClockChange))
+_KINDS = ("link", "partition", "clock")
 _FORM = (
     "an event: its time and what happens (such as {at: 10s, link: [s1, s2], rate: 5mbit} or "
     "{at: 10s, h1: ip route ...})"
@@ -62,8 +72,14 @@ def read_events(node: Node) -> tuple[WrittenEvent, ...]:
         InputError: it is not of that form, or a value is wrong.
     """
     return tuple(
-        one for entry in node.sequence(f"a list, each entry {_FORM}") for one in _read(entry)
+        one
+        for entry in node.sequence(f"a list, each entry {_FORM}")
+        for one in entry.attempt(partial(_read_all, entry)) or ()
     )
+
+
+def _read_all(entry: Node) -> list[WrittenEvent]:
+    return list(_read(entry))
 
 
 def _read(entry: Node) -> Iterator[WrittenEvent]:
@@ -75,6 +91,9 @@ def _read(entry: Node) -> Iterator[WrittenEvent]:
     elif "partition" in keys:
         fields = entry.fields("a partition", allowed=_PARTITION_FIELDS)
         yield _written(_read_partition(entry, fields), entry, fields)
+    elif "clock" in keys:
+        fields = entry.fields("a host's clock", allowed=_CLOCK_FIELDS)
+        yield _written(_read_clock(entry, fields), entry, fields)
     else:
         typed = [(key, value) for key, value in items if key.text not in _WHEN]
         if len(typed) != 1:
@@ -84,13 +103,13 @@ def _read(entry: Node) -> Iterator[WrittenEvent]:
 
 
 def _not_one(entry: Node, keys: Sequence[Key]) -> InputError:
-    kinds = "link, partition or one node with a line"
+    kinds = "link, partition, clock or one node with a line"
     if not keys:
         return entry.error(f"nothing happens: beside its time an event has {kinds}")
     unknown = keys[1]
     return InputError(
         f"an event has, beside its time ({listed(_WHEN)}), {kinds}, and here are "
-        f"{listed(key.text for key in keys)}{nearest(unknown.text, (*_WHEN, 'link', 'partition'))}",
+        f"{listed(key.text for key in keys)}{nearest(unknown.text, (*_WHEN, *_KINDS))}",
         place=unknown.place,
     )
 
@@ -166,8 +185,15 @@ def _read_partition(entry: Node, fields: Mapping[str, Node]) -> Partition:
         for group in fields["partition"].sequence(form)
     )
     if len(groups) < 2:
-        raise fields["partition"].expected(f"{form}, two or more,")
+        raise fields["partition"].expected(f"{form}, two or more")
     return Partition(groups=groups, **_read_when(entry, fields), **_for(fields))
+
+
+def _read_clock(entry: Node, fields: Mapping[str, Node]) -> ClockChange:
+    values = {**_read_when(entry, fields), **read_fields(ClockChange, fields)}
+    if "offset" not in fields and "drift" not in fields:
+        raise entry.error("nothing happens to the clock: write offset, drift or both")
+    return ClockChange(host=fields["clock"].line("a host's name"), **values)
 
 
 def _for(fields: Mapping[str, Node]) -> dict[str, Any]:
@@ -208,6 +234,10 @@ def check_events(
             )
         if isinstance(event, TypedLine) and (reason := check_host(event.node, network, root=True)):
             raise InputError(reason, place=one.places[event.node])
+        if isinstance(event, ClockChange) and (
+            reason := check_host(event.host, network, root=False)
+        ):
+            raise InputError(reason, place=one.places["clock"])
     try:
         timeline(network, setup=setup, events=[one.event for one in written])
     except EventError as error:

@@ -2,7 +2,7 @@
 
 A case says how it differs from what all cases have in common:
 
-* `kernel`, `seed`, `seeds`, `memory` and `network` replace the common field;
+* `kernel`, `seed`, `seeds`, `memory`, `network` and `packages` replace the common field;
 * `files` is merged by path: a file replaces the common one at its path or is added,
   and a path with no value is left out;
 * `setup` and `events` are appended to the common ones;
@@ -20,26 +20,30 @@ fields makes no difference to the case.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError, Place
-from longfat.model.case import DEFAULT_MEMORY_BYTES, Case, Command
+from longfat.model.case import DEFAULT_MEMORY_BYTES, Case, CasePlaces, Command
 from longfat.model.events import TypedLine
 from longfat.model.fields import declare, read_fields
 from longfat.model.kinds import Integer, Size, Text, WrongKindError
 from longfat.model.network import Network
+from longfat.model.packages import PinnedPackage
 from longfat.model.traffic import Flow
 from longfat.study.events import WrittenEvent, check_events, read_events
 from longfat.study.files import ReadBeside, WrittenFile, check_files, read_file, reads_nothing
-from longfat.study.flows import Draft, check_flows, draft_flow, merge_flow, read_flow
+from longfat.study.flows import Draft, check_flows, draft_flow, ends_of, merge_flow, read_flow
 from longfat.study.images import Images
 from longfat.study.model import Planned
 from longfat.study.network import check_host, read_network
 from longfat.study.node import Node, typed_lines
+from longfat.study.packages import read_packages
 from longfat.study.probes import Written, check_probes, read_probe
+from longfat.study.reachability import UnreachableError
 from longfat.study.traces import Traces
 
 LARGEST_SEED = 2**63 - 1
@@ -47,7 +51,7 @@ MOST_SEEDS = 1000
 
 SETTINGS = (
     *("kernel", "seed", "seeds", "memory", "network", "files", "setup", "flows", "probes"),
-    "events",
+    *("events", "packages"),
 )
 """The fields that a study has for all cases, and each case for itself."""
 
@@ -116,6 +120,8 @@ class Settings:
     network: Network | None = None
     traces: Traces | None = None
     files: Mapping[str, WrittenFile] = field(default_factory=dict)
+    packages: tuple[PinnedPackage, ...] = ()
+    packages_places: tuple[Place, ...] = ()
     setup: tuple[Line, ...] = ()
     flows: Mapping[str, Draft] = field(default_factory=dict)
     probes: Mapping[str, Written] = field(default_factory=dict)
@@ -133,57 +139,82 @@ def read_settings(fields: Mapping[str, Node], common: Settings, *, beside: ReadB
     Raises:
         InputError: a value is wrong.
     """
-    files = dict(common.files)
-    if "files" in fields:
-        for key, node in fields["files"].items("files by their paths in the machine"):
-            if node.is_null:
-                _drop("file", files, key.text, node)
-            else:
-                files[key.text] = read_file(key, node, read=beside)
     network, traces = common.network, common.traces
-    if "network" in fields:
+    files, flows, probes = dict(common.files), dict(common.flows), dict(common.probes)
+    setup, events = common.setup, common.events
+    # Each of them is read though another one may be wrong, in this order.
+    if node := fields.get("files"):
+        node.attempt(partial(_read_files, node, files, beside=beside))
+    if node := fields.get("network"):
         traces = Traces(beside)
-        network = read_network(fields["network"], traces=traces, images=Images(beside))
-    flows = dict(common.flows)
-    if "flows" in fields:
-        _read_flows(fields["flows"], flows)
-    probes = dict(common.probes)
-    if "probes" in fields:
-        for name, node in fields["probes"].named("probes by name").items():
-            if node.is_null:
-                _drop("probe", probes, name, node)
-            else:
-                probes[name] = read_probe(name, node)
+        reader = partial(read_network, node, traces=traces, images=Images(beside))
+        network = node.attempt(reader) or network
+    packages = common.packages, common.packages_places
+    if node := fields.get("packages"):
+        packages = node.attempt(partial(read_packages, node, read=beside)) or packages
+    if node := fields.get("flows"):
+        node.attempt(partial(_read_flows, node, flows))
+    if node := fields.get("probes"):
+        node.attempt(partial(_read_probes, node, probes))
+    declared = read_fields(Settings, fields)
+    if node := fields.get("setup"):
+        setup += node.attempt(partial(read_setup, node)) or ()
+    if node := fields.get("events"):
+        events += node.attempt(partial(read_events, node)) or ()
     return replace(
         common,
-        **read_fields(Settings, fields),
+        **declared,
         network=network,
         traces=traces,
         files=files,
-        setup=common.setup + (read_setup(fields["setup"]) if "setup" in fields else ()),
+        packages=packages[0],
+        packages_places=packages[1],
+        setup=setup,
         flows=flows,
         probes=probes,
-        events=common.events + (read_events(fields["events"]) if "events" in fields else ()),
+        events=events,
     )
+
+
+def _read_files(node: Node, files: dict[str, WrittenFile], *, beside: ReadBeside) -> None:
+    for key, value in node.items("files by their paths in the machine"):
+        if value.is_null:
+            _drop("file", files, key.text, value)
+        elif file := value.attempt(partial(read_file, key, value, read=beside)):
+            files[key.text] = file
+
+
+def _read_probes(node: Node, probes: dict[str, Written]) -> None:
+    for name, value in node.named("probes by name").items():
+        if value.is_null:
+            _drop("probe", probes, name, value)
+        elif probe := value.attempt(partial(read_probe, name, value)):
+            probes[name] = probe
 
 
 def _read_flows(node: Node, flows: dict[str, Draft]) -> None:
     for name, value in node.named("flows by name").items():
         if value.is_null:
             _drop("flow", flows, name, value)
-            continue
-        draft = merge_flow(name, value, flows[name]) if name in flows else draft_flow(name, value)
-        read_flow(draft)  # so that a wrong value is told of before any case is looked at
-        flows[name] = draft
+        elif draft := value.attempt(partial(_read_draft, name, value, flows.get(name))):
+            flows[name] = draft
+
+
+def _read_draft(name: str, node: Node, common: Draft | None) -> Draft:
+    draft = draft_flow(name, node) if common is None else merge_flow(name, node, common)
+    read_flow(draft)  # so that a wrong value is reported before any case is looked at
+    return draft
 
 
 def _drop(what: str, common: dict[str, Any], name: str, node: Node) -> None:
     if name not in common:
-        raise node.error(
-            f"the {what} {name!r} has no value, which leaves out a common {what}, and there is "
-            "none of that name"
+        node.note(
+            node.error(
+                f"the {what} {name!r} has no value, which leaves out a common {what}, and there "
+                "is none of that name"
+            )
         )
-    del common[name]
+    common.pop(name, None)
 
 
 def read_setup(node: Node) -> tuple[Line, ...]:
@@ -197,18 +228,46 @@ def read_setup(node: Node) -> tuple[Line, ...]:
         InputError: it is not of that form.
     """
     form = "NODE: LINE (such as h1: sysctl -w net.ipv4.tcp_sack=0)"
-    lines = []
+    lines: list[Line] = []
     for entry in node.sequence(f"a list of {form}"):
-        items = entry.items(form)
-        if len(items) != 1:
-            raise entry.error(
-                f"an entry is one {form}, and here are {len(items)}: start each with a hyphen"
-            )
-        ((key, value),) = items
-        for name, line, place in typed_lines(key, value, form=form):
-            command = Command(node=name, line=line)
-            lines.append(Line(command=command, node_place=key.place, line_place=place))
+        lines += entry.attempt(partial(_read_entry, entry, form)) or []
     return tuple(lines)
+
+
+def _read_entry(entry: Node, form: str) -> list[Line]:
+    items = entry.items(form)
+    if len(items) != 1:
+        raise entry.error(
+            f"an entry is one {form}, and here are {len(items)}: start each with a hyphen"
+        )
+    ((key, value),) = items
+    return [
+        Line(command=Command(node=name, line=line), node_place=key.place, line_place=place)
+        for name, line, place in typed_lines(key, value, form=form)
+    ]
+
+
+def name_mistakes(settings: Settings) -> Iterator[InputError]:
+    """Find nodes that are not there, which can be reported though other things are wrong, too.
+
+    Args:
+        settings: the settings, some of them wrong.
+    """
+    network = settings.network
+    if network is None:
+        return
+    for line in settings.setup:
+        if reason := check_host(line.command.node, network, root=True):
+            yield InputError(reason, place=line.node_place)
+    for draft in settings.flows.values():
+        ends = draft.fields[draft.tool]
+        for name in ends_of(draft):
+            if reason := check_host(name, network, root=False):
+                yield InputError(reason, place=ends.place_of(ends.text().find(name)))
+    for written in settings.events:
+        event = written.event
+        if isinstance(event, TypedLine) and (reason := check_host(event.node, network, root=True)):
+            yield InputError(reason, place=written.places[event.node])
 
 
 def _check_entrypoints(
@@ -228,6 +287,19 @@ def _check_entrypoints(
                 network.roots[node].line(line)
             except InputError as error:
                 raise InputError(error.message, place=place) from None
+
+
+def _in_case(name: str, node: Node, error: InputError) -> InputError:
+    """Return the error of a case: one in a common field may show in that case only."""
+    where = f"in the case {name!r}: "
+    if not error.place or not node.field or error.place.field.startswith(f"{node.field}."):
+        return error
+    if error.message.startswith(where):
+        return error
+    found = type(error)(f"{where}{error.message}", place=error.place)
+    if isinstance(error, UnreachableError) and isinstance(found, UnreachableError):
+        found.ends = error.ends
+    return found
 
 
 def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Planned:
@@ -253,9 +325,11 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
     try:
         check_files(files.values())
         traces.check(files)
-        for line in settings.setup:
-            if reason := check_host(line.command.node, settings.network, root=True):
-                raise InputError(reason, place=line.node_place)
+        found = [_in_case(name, node, one) for one in name_mistakes(settings)]
+        for mistake in found:
+            node.note(mistake)
+        if found:
+            raise found[0]
         flows = [(read_flow(draft), draft) for draft in settings.flows.values()]
         check_flows(flows, settings.network, [line.command.line for line in settings.setup])
         _check_entrypoints(settings, flows, settings.network)
@@ -267,14 +341,12 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
         )
         check_probes(settings.probes.values(), [flow for flow, _ in flows], settings.network)
     except InputError as error:
-        # An error in a common field may show in one case only.
-        if error.place and node.field and not error.place.field.startswith(f"{node.field}."):
-            raise InputError(f"in the case {name!r}: {error.message}", place=error.place) from None
-        raise
+        raise _in_case(name, node, error) from None
     case = Case(
         kernel=settings.kernel,
         network=settings.network,
         files=tuple(files[path].file for path in sorted(files)),
+        packages=settings.packages,
         setup=tuple(line.command for line in settings.setup),
         flows=tuple(flow for flow, _ in flows),
         probes=tuple(written.probe for written in settings.probes.values()),
@@ -284,9 +356,12 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
     )
     return Planned(
         case=case,
-        setup_places=tuple(line.line_place for line in settings.setup),
-        event_places=tuple(written.place for written in settings.events),
-        flow_places=tuple(draft.place for _, draft in flows),
+        places=CasePlaces(
+            setup=tuple(line.line_place for line in settings.setup),
+            events=tuple(written.place for written in settings.events),
+            flows=tuple(draft.place for _, draft in flows),
+            packages=settings.packages_places,
+        ),
         title=title,
         seeds=settings.seeds,
     )

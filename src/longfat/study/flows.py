@@ -19,7 +19,7 @@ from longfat.model.network import Network
 from longfat.model.traffic import FLOWS, Flow
 from longfat.study.network import check_host
 from longfat.study.node import Node
-from longfat.study.reachability import check_reach
+from longfat.study.reachability import UnreachableError, check_reach
 
 _ENDS = re.compile(r"(\S+?)\s*->\s*(\S+)")
 
@@ -100,23 +100,37 @@ def read_flow(draft: Draft) -> Flow:
         InputError: a value is wrong, or two fields do not go together.
     """
     fields, cls = draft.fields, FLOWS[draft.tool]
-    ends = fields[draft.tool]
+    source, target = ends_of(draft)
+    for key, field in fields_of(cls).items():
+        if field.is_required and key not in fields:
+            what = f"write {key}: {field.kind.what}"
+            raise draft.node.error(f"the flow {draft.name!r} does not say what to {key}: {what}")
+    values = read_fields(cls, fields)
+    given = {
+        key: values[field.name]
+        for key, field in fields_of(cls).items()
+        if key in fields and field.name in values
+    }
+    if conflict := cls.conflict(given):
+        key, reason = conflict
+        raise fields[key].error(reason)
+    return cls(name=draft.name, source=source, target=target, **values)
+
+
+def ends_of(draft: Draft) -> tuple[str, str]:
+    """Return the hosts at a flow's ends.
+
+    Raises:
+        InputError: they are not written so, or are the same.
+    """
+    ends = draft.fields[draft.tool]
     found = _ENDS.fullmatch(ends.line("SOURCE -> TARGET (such as h1 -> h2)"))
     if found is None:
         raise ends.expected("SOURCE -> TARGET (such as h1 -> h2)")
     source, target = found.groups()
     if source == target:
         raise ends.error(f"the flow goes from {source} to itself")
-    for key, field in fields_of(cls).items():
-        if field.is_required and key not in fields:
-            what = f"write {key}: {field.kind.what}"
-            raise draft.node.error(f"the flow {draft.name!r} does not say what to {key}: {what}")
-    values = read_fields(cls, fields)
-    given = {key: values[field.name] for key, field in fields_of(cls).items() if key in fields}
-    if conflict := cls.conflict(given):
-        key, reason = conflict
-        raise fields[key].error(reason)
-    return cls(name=draft.name, source=source, target=target, **values)
+    return source, target
 
 
 def check_flows(
@@ -142,7 +156,11 @@ def check_flows(
                 offset = ends.text().find(name)
                 raise InputError(reason, place=ends.place_of(offset))
         if reason := check_reach(network, flow.source, flow.target, lines):
-            raise ends.error(f"the flow {flow.name!r} cannot pass: {reason}")
+            error = UnreachableError(
+                f"the flow {flow.name!r} cannot pass: {reason}", place=ends.place
+            )
+            error.ends = (flow.source, flow.target)
+            raise error
     waits = {flow.name: flow.after for flow, _ in flows}
     for flow, draft in flows:
         if flow.after is None:

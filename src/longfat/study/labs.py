@@ -48,11 +48,7 @@ def all_labs() -> tuple[StudyFolder, ...]:
     Raises:
         HostError: the installation is incomplete, or a plug-in cannot be loaded.
     """
-    places = [resources.folder("labs")]
-    for entry in entries("longfat.labs").values():
-        file = getattr(load(entry), "__file__", None)
-        places += [Path(file).parent] if file else []
-    folders = sorted((folder for place in places for folder in place.iterdir()), key=_name_of)
+    folders = sorted((folder for place in lab_places() for folder in place.iterdir()), key=_name_of)
     return tuple(
         StudyFolder(name=folder.name, folder=folder)
         for folder in folders
@@ -60,21 +56,55 @@ def all_labs() -> tuple[StudyFolder, ...]:
     )
 
 
+def lab_places() -> list[Path]:
+    """Return the folders that labs lie in: longfat's, and those of plug-ins.
+
+    Raises:
+        HostError: the installation is incomplete, or a plug-in cannot be loaded.
+    """
+    places = [resources.folder("labs")]
+    for entry in entries("longfat.labs").values():
+        file = getattr(load(entry), "__file__", None)
+        places += [Path(file).parent] if file else []
+    return places
+
+
 def _name_of(folder: Path) -> str:
     return folder.name
 
 
-def find_lab(name: str) -> StudyFolder:
-    """Return the lab of a name.
+@dataclass(frozen=True, slots=True)
+class Labs:
+    """The labs that there are in one place: longfat's, and others beside them.
 
-    Raises:
-        InputError: there is none.
-        HostError: the installation is incomplete.
+    Attributes:
+        others: the others.
     """
-    labs = {lab.name: lab for lab in all_labs()}
-    if name not in labs:
-        raise InputError(f"there is no lab {name!r}{nearest(name, labs)} (labs: {listed(labs)})")
-    return labs[name]
+
+    others: tuple[StudyFolder, ...] = ()
+
+    def all(self) -> tuple[StudyFolder, ...]:
+        """Return all of them, the others first; raises as `all_labs`."""
+        return (*self.others, *all_labs())
+
+    def find(self, name: str) -> StudyFolder:
+        """Return the lab of a name.
+
+        Raises:
+            InputError: there is none.
+            HostError: the installation is incomplete.
+        """
+        labs = {lab.name: lab for lab in self.all()}
+        if name not in labs:
+            raise InputError(
+                f"there is no lab {name!r}{nearest(name, labs)} (labs: {listed(labs)})"
+            )
+        return labs[name]
+
+
+def find_lab(name: str) -> StudyFolder:
+    """Return the lab of a name that comes with longfat; raises as `Labs.find`."""
+    return Labs().find(name)
 
 
 def find_study(argument: str) -> Path:

@@ -45,12 +45,21 @@ def read_layout(node: Node, names: Collection[str]) -> dict[str, tuple[float, fl
                 f"(there are: {listed(names)})",
                 place=key.place,
             )
-        pair = value.sequence(_PLACE)
-        if len(pair) != 2:
-            raise value.error(f"here stand {len(pair)} values, where {_PLACE} is needed")
-        x, y = (_pixels(one) for one in pair)
-        places[key.text] = (x, y)
+        places[key.text] = read_place(value)
     return places
+
+
+def read_place(node: Node) -> tuple[float, float]:
+    """Read two numbers of pixels, to the right and down.
+
+    Raises:
+        InputError: it is something else.
+    """
+    pair = node.sequence(_PLACE)
+    if len(pair) != 2:
+        raise node.error(f"found {len(pair)} values, expected {_PLACE}")
+    x, y = (_pixels(one) for one in pair)
+    return x, y
 
 
 def _pixels(node: Node) -> float:

@@ -44,14 +44,16 @@ def read_link(node: Node, names: Iterable[str], *, traces: Traces) -> Link:
     a, b = (end.line("a node's name") for end in parts[:2])
     for end, name in zip(parts, (a, b), strict=False):
         if name not in names:
-            raise end.error(
-                f"there is no node {name!r}{nearest(name, names)} (there are: {listed(names)})"
+            end.note(
+                end.error(
+                    f"there is no node {name!r}{nearest(name, names)} (there are: {listed(names)})"
+                )
             )
     if a == b:
         raise node.error(f"the link leads from {a} to itself")
     if len(parts) == 2:
         return Link(a=a, b=b)
-    fields = parts[2].fields("a link's properties", allowed=_FIELDS)
+    fields = parts[2].fields("a link's properties", allowed=_FIELDS, goes_on=True)
     a_to_b, b_to_a = read_ways(fields, (a, b), traces=traces)
     given = fields.get("addresses")
     addresses = _read_ends(given, (a, b), "addresses by end") if given is not None else {}

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from longfat.errors import Place
-from longfat.model.case import Case
+from longfat.model.case import NOWHERE, Case, CasePlaces
 from longfat.model.metric import Unit
 from longfat.model.parameter import ParameterValue
 from longfat.study.claims.claims import Claim
+from longfat.study.drawing import Drawing
 from longfat.study.figures.spec import FigureSpec
 from longfat.study.text import StudyText
 
@@ -50,21 +50,17 @@ class Planned:
 
     Attributes:
         case: what to run.
-        setup_places: where each entry of `case.setup` was written.
-        event_places: where each of `case.events` was written.
-        flow_places: where each of `case.flows` was written.
+        places: where its parts were written.
         title: what a table calls it; the case's name where the study gives no title.
         seeds: how many times to run it, with the case's seed and those that follow.
         parameters: of a case of a grid, what each parameter is in it.
     """
 
     case: Case
-    setup_places: tuple[Place, ...]
     title: str
     seeds: int = 1
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict, hash=False)
-    event_places: tuple[Place, ...] = ()
-    flow_places: tuple[Place, ...] = ()
+    places: CasePlaces = NOWHERE
 
     def seeded(self) -> tuple[Case, ...]:
         """Return the cases to run: one for each seed, in the seeds' order."""
@@ -137,7 +133,7 @@ class Study:
         name: the folder's name for `.../study.yaml`, else the file's stem.
         file: the file.
         title: what it is about.
-        course: of a lab, the course that it belongs to; empty where it says none.
+        course: of a lab, the id of the course that it belongs to; empty where it says none.
         cases: the cases by name, in the file's order.
         common: what all cases have in common, as a case; None where they have no network
             in common, and for a grid.
@@ -145,6 +141,7 @@ class Study:
         published: what its source published, if anything.
         layout: where nodes stand in a drawing, in pixels to the right and down; of some
             nodes or all.
+        drawing: what a person added to the drawing: notes, groups, colours.
         text: what stands beside it for a reader; None if there is nothing.
         grid: what the cases are made from; None where they are written one by one.
         figures: what it wants to see of its grid.
@@ -159,8 +156,25 @@ class Study:
     claims: tuple[Claim, ...]
     published: Published | None
     layout: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    drawing: Drawing = field(default_factory=Drawing)
     text: StudyText | None = None
     grid: Grid | None = None
     figures: tuple[FigureSpec, ...] = ()
     source_sha256: str = ""
     course: str = ""
+
+    def by_hand(self) -> Planned:
+        """Return the network for who works in it by hand, as a case.
+
+        A study of one case has it as it is. Of several it is what they have in common, or
+        else the first, without set-up lines: which lines are typed is what the cases differ in.
+        """
+        first = next(iter(self.cases.values()))
+        if len(self.cases) == 1:
+            return first
+        planned = self.common or first
+        return replace(
+            planned,
+            case=replace(planned.case, setup=()),
+            places=replace(planned.places, setup=()),
+        )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from longfat.common.suggest import listed, nearest
@@ -23,7 +24,7 @@ from longfat.model.network import (
     Switch,
     problems,
 )
-from longfat.model.network.check import LONGEST_INTERFACE
+from longfat.model.network.devices import LONGEST_NODE_NAME
 from longfat.study.addresses import read_address, read_routes
 from longfat.study.document import parse_document
 from longfat.study.files import reads_nothing
@@ -35,8 +36,6 @@ from longfat.study.traces import Traces
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-LONGEST_NODE_NAME = LONGEST_INTERFACE - len("-eth00")
 
 _NODE_NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_-]{{0,{LONGEST_NODE_NAME - 1}}}")
 
@@ -70,14 +69,21 @@ def read_network(node: Node, *, traces: Traces, images: Images) -> Network:
         InputError: something in it is wrong.
     """
     own = fields_of(Network)
-    fields = node.fields("a network", allowed=("hosts", "switches", "links", "testbed", *own))
+    before = 0 if node.mistakes is None else len(node.mistakes)
+    allowed = ("hosts", "switches", "links", "testbed", *own)
+    fields = node.fields("a network", allowed=allowed, goes_on=True)
     if "hosts" not in fields:
         raise node.error("the network has no hosts: write hosts: {h1: 10.0.0.1/8}")
     names: dict[str, Node] = {}
     hosts = _read_hosts(fields["hosts"], names, images=images)
     switches = _read_switches(fields["switches"], names) if "switches" in fields else ()
     link_nodes = fields["links"].sequence("a list of links") if "links" in fields else []
-    links = tuple(read_link(link, names, traces=traces) for link in link_nodes)
+    links = tuple(
+        link
+        for one in link_nodes
+        if (link := one.attempt(partial(read_link, one, names, traces=traces))) is not None
+        and {link.a, link.b} <= set(names)
+    )
     testbed = read_testbed(fields["testbed"]) if "testbed" in fields else None
     network = Network(
         hosts=hosts,
@@ -86,13 +92,20 @@ def read_network(node: Node, *, traces: Traces, images: Images) -> Network:
         testbed=testbed,
         **read_fields(Network, fields),
     )
-    for problem in problems(network):
+    # What is wrong with the whole is known once all parts of it are.
+    found = problems(network) if is_whole(node, before) else ()
+    for problem in found:
         where = names[str(problem.path[1])] if problem.path[0] != "links" else None
         if where is None:
             assert isinstance(problem.path[1], int)
             where = link_nodes[problem.path[1]]
-        raise _written(where, problem).error(problem.message)
+        node.note(_written(where, problem).error(problem.message))
     return network
+
+
+def is_whole(node: Node, before: int) -> bool:
+    """Return whether no mistake was kept since there were `before`."""
+    return node.mistakes is None or len(node.mistakes) == before
 
 
 def read_section(section: Mapping[str, object]) -> Network:
@@ -144,9 +157,10 @@ def _read_hosts(node: Node, names: dict[str, Node], *, images: Images) -> tuple[
     hosts = []
     for key, value in node.items(_HOSTS):
         if reason := name_problem(key.text) or _taken(key.text, names):
-            raise InputError(reason, place=key.place)
+            node.note(InputError(reason, place=key.place))
         names[key.text] = value
-        hosts.append(_read_host(key.text, value, images=images))
+        host = value.attempt(partial(_read_host, key.text, value, images=images))
+        hosts.append(host or Host(name=key.text, address=None))
     if not hosts:
         raise node.error("the network has no hosts: write hosts: {h1: 10.0.0.1/8}")
     return tuple(hosts)
@@ -157,15 +171,18 @@ def _read_host(name: str, node: Node, *, images: Images) -> Host:
         return Host(name=name, address=None)
     if not node.is_mapping:
         return Host(name=name, address=read_address(node))
-    fields = node.fields(_HOST, allowed=("address", *fields_of(Host), "routes", *TIMING_KEYS))
+    allowed = ("address", *fields_of(Host), "routes", *TIMING_KEYS)
+    fields = node.fields(_HOST, allowed=allowed, goes_on=True)
     declared = read_fields(Host, fields)
     if declared.get("root") is not None:
         declared["root"] = images.find(declared["root"], fields["root"])
+    given = fields.get("address")
+    routes = fields.get("routes")
     return Host(
         name=name,
-        address=read_address(fields["address"]) if "address" in fields else None,
+        address=None if given is None else given.attempt(lambda: read_address(given)),
         **declared,
-        routes=read_routes(fields["routes"]) if "routes" in fields else (),
+        routes=() if routes is None else routes.attempt(lambda: read_routes(routes)) or (),
         timing=read_timing(fields),
     )
 
@@ -175,7 +192,7 @@ def _read_switches(node: Node, names: dict[str, Node]) -> tuple[Switch, ...]:
     for item in node.sequence("a list of switches (such as [s1, s2])"):
         name = item.line("a switch's name")
         if reason := name_problem(name) or _taken(name, names):
-            raise item.error(reason)
+            item.note(item.error(reason))
         names[name] = item
         switches.append(Switch(name=name))
     return tuple(switches)
@@ -188,8 +205,7 @@ def name_problem(name: str) -> str | None:
     if not _NODE_NAME.fullmatch(name):
         return (
             f"{name!r} cannot be a node's name: write a letter, then up to "
-            f"{LONGEST_NODE_NAME - 1} letters, digits, - or _ (interfaces are named after it, "
-            f"in at most {LONGEST_INTERFACE} characters)"
+            f"{LONGEST_NODE_NAME - 1} letters, digits, - or _"
         )
     return None
 

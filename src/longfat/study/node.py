@@ -9,6 +9,7 @@ Quotes change nothing for a reader: what counts is the text that was typed.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from longfat.model.metric import Unit
 from longfat.model.units import parse_fraction, parse_quantity, parse_rate_bps, parse_size_bytes
 from longfat.model.units import parse_time_s as parse_time
 from longfat.study.document import Mapping, Mark, Raw, Scalar, Sequence, label
+from longfat.study.mistakes import Mistakes
 
 T = TypeVar("T")
 
@@ -55,11 +57,13 @@ class Node:
         raw: the value.
         file: the file as the user named it.
         field: the path of keys that leads to it.
+        mistakes: where mistakes are kept; None to raise them at once.
     """
 
     raw: Raw
     file: str
     field: str = ""
+    mistakes: Mistakes | None = dataclasses.field(default=None, compare=False, repr=False)
 
     @property
     def place(self) -> Place:
@@ -83,6 +87,32 @@ class Node:
     def error(self, message: str) -> InputError:
         """Return an error that points here."""
         return InputError(message, place=self.place)
+
+    def note(self, error: InputError) -> None:
+        """Keep a mistake, so that the reader can go on.
+
+        Raises:
+            InputError: the mistake itself, where mistakes are not kept, or too many are.
+        """
+        if self.mistakes is None:
+            raise error
+        self.mistakes.add(error)
+
+    def attempt(self, read: Callable[[], T]) -> T | None:
+        """Return what a reader returns; None where it met a mistake, which is kept.
+
+        Raises:
+            InputError: the mistake, where mistakes are not kept.
+        """
+        try:
+            return read()
+        except InputError as error:
+            self.note(error)
+            return None
+
+    def strict(self) -> Node:
+        """Return the same node, at which mistakes are raised at once."""
+        return replace(self, mistakes=None)
 
     @property
     def is_null(self) -> bool:
@@ -113,7 +143,7 @@ class Node:
 
     def expected(self, what: str) -> InputError:
         """Return the error that something else should stand here."""
-        return self.error(f"here stands {self._found()}, where {what} is needed")
+        return self.error(f"found {self._found()}, expected {what}")
 
     # Mappings and sequences.
 
@@ -147,7 +177,12 @@ class Node:
         return f"{self.field}.{name}" if self.field else name
 
     def fields(
-        self, what: str, *, allowed: Iterable[str], besides: Iterable[str] = ()
+        self,
+        what: str,
+        *,
+        allowed: Iterable[str],
+        besides: Iterable[str] = (),
+        goes_on: bool = False,
     ) -> dict[str, Node]:
         """Return the values of a mapping whose keys are fixed words.
 
@@ -155,6 +190,8 @@ class Node:
             what: what is needed here, for the message.
             allowed: the words.
             besides: more words that are allowed, which a message does not list.
+            goes_on: the others are read in spite of a key that is not allowed, where mistakes
+                are kept. Else what is lacking would often be reported as a second mistake.
 
         Raises:
             InputError: it is no mapping, or has a key that is not allowed.
@@ -163,13 +200,17 @@ class Node:
         every = (*allowed, *besides)
         found = {}
         for key, value in self.items(what):
-            if key.text not in every:
-                raise InputError(
-                    f"unknown field {key.text!r}{nearest(key.text, every)} "
-                    f"(there are: {listed(allowed)})",
-                    place=key.place,
-                )
-            found[key.text] = value
+            if key.text in every:
+                found[key.text] = value
+                continue
+            unknown = InputError(
+                f"unknown field {key.text!r}{nearest(key.text, every)} "
+                f"(there are: {listed(allowed)})",
+                place=key.place,
+            )
+            if not goes_on:
+                raise unknown
+            self.note(unknown)
         return found
 
     def named(self, what: str) -> dict[str, Node]:
@@ -181,8 +222,8 @@ class Node:
         found = {}
         for key, value in self.items(what):
             if not _NAME.fullmatch(key.text):
-                raise InputError(
-                    f"{key.text!r} cannot be a name: write {NAME_RULE}", place=key.place
+                self.note(
+                    InputError(f"{key.text!r} cannot be a name: write {NAME_RULE}", place=key.place)
                 )
             found[key.text] = value
         return found
@@ -211,14 +252,14 @@ class Node:
         if not isinstance(self.raw, Scalar) or self.is_null:
             raise self.expected(what)
         if not self.raw.text.strip():
-            raise self.error(f"here stands an empty text, where {what} is needed")
+            raise self.error(f"found an empty text, expected {what}")
         return self.raw.text
 
     def line(self, what: str) -> str:
         """Return a text of one line, without white space around it."""
         text = self.text(what).strip()
         if "\n" in text:
-            raise self.error(f"here stand several lines, where {what} is needed")
+            raise self.error(f"found several lines, expected {what}")
         return text
 
     def lines(self) -> list[Node]:
@@ -332,11 +373,11 @@ def typed_lines(key: Key, value: Node, *, form: str) -> Iterator[tuple[str, str,
         InputError: there is no node or no line.
     """
     if not key.names:
-        raise InputError(f"here stands no node, where {form} is needed", place=key.place)
+        raise InputError(f"found no node, expected {form}", place=key.place)
     values = value.sequence("a list of lines") if value.is_sequence else [value]
     texts = [line for one in values for line in one.lines()]
     if not texts:
-        raise value.error("here stands no line")
+        raise value.error("there is no line")
     for text in texts:
         line = text.line("a line to type")
         for name in key.names:

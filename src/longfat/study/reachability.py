@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from longfat.errors import InputError
 from longfat.model.network import Network, NoRouteError, follow_back, trace_route
 from longfat.model.network.check import Groups
 
@@ -13,6 +14,21 @@ if TYPE_CHECKING:
 
 # Set-up lines of these tools leave addresses and routes alone.
 _NO_ROUTING = re.compile(r"(sudo )?(tc|ethtool|sysctl(?!.*forward))\b")
+
+
+class UnreachableError(InputError):
+    """A flow's packets do not arrive; `longfat.study.repair` may know what helps.
+
+    Attributes:
+        ends: the flow's hosts.
+    """
+
+    ends: tuple[str, str] = ("", "")
+
+
+def may_change_routing(line: str) -> bool:
+    """Return whether a set-up line may change addresses or routes."""
+    return not _NO_ROUTING.match(line)
 
 
 def check_reach(
@@ -45,7 +61,7 @@ def check_reach(
         return f"{target} has no address"
     if source in addresses and (":" in addresses[source]) != (":" in addresses[target]):
         return f"{source} and {target} have addresses of different families"
-    if not all(_NO_ROUTING.match(line) for line in lines):
+    if any(map(may_change_routing, lines)):
         return None
     return _by_routes(network, source, target)
 

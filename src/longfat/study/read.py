@@ -8,32 +8,52 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from longfat.errors import InputError
 from longfat.study.claims.claims import read_claim
 from longfat.study.claims.rows import Rows
-from longfat.study.document import find_document, parse_document, read_content, read_document
-from longfat.study.expand import CASE_FIELDS, SETTINGS, Settings, plan_case, read_settings
+from longfat.study.document import (
+    Raw,
+    find_document,
+    parse_document,
+    read_content,
+    read_document,
+    without_part,
+)
+from longfat.study.drawing import Drawing, read_drawing_field
+from longfat.study.expand import (
+    CASE_FIELDS,
+    SETTINGS,
+    Settings,
+    name_mistakes,
+    plan_case,
+    read_settings,
+)
 from longfat.study.figures.read import read_figures
 from longfat.study.files import ReadBeside, reads_beside, reads_nothing
-from longfat.study.grid.cases import check_no_grid, read_grid
+from longfat.study.grid.cases import check_no_grid, more_mistakes, read_grid
 from longfat.study.grid.grid import GRID_FIELDS
 from longfat.study.layout import read_layout
 from longfat.study.metrics import known_metrics
+from longfat.study.mistakes import Mistakes
 from longfat.study.model import Planned, Study
 from longfat.study.node import Node
 from longfat.study.published import OWN_FIELDS, read_published
 from longfat.study.text import ANY, LanguageChoice, StudyText, read_study_text
+
+T = TypeVar("T")
 
 STUDY_FILE = "study.yaml"
 
 DEFAULT_CASE = "default"
 """The name of the one case of a study that names none."""
 
-FIELDS = ("title", "course", *SETTINGS, "cases", "claims", "published", "layout")
+FIELDS = ("title", "course", *SETTINGS, "cases", "claims", "published", "layout", "drawing")
 
 
 def read_study(
@@ -77,43 +97,86 @@ def parse_study(text: str, *, name: str, beside: ReadBeside = reads_nothing) -> 
 def _read(
     data: bytes, name: str, *, file: Path, text: StudyText | None, beside: ReadBeside
 ) -> Study:
-    root = Node(raw=parse_document(data, file=name), file=name)
+    mistakes = Mistakes()
+    root = Node(raw=_parsed(data, name, mistakes), file=name, mistakes=mistakes)
     fields = _fields(root)
-    if "title" not in fields:
-        raise root.error("the study has no title: write the field title")
-    title = fields["title"].line("a title")
+    if "title" not in fields and not mistakes:
+        root.note(root.error("the study has no title: write the field title"))
+    title = _line(fields, "title", "a title")
+    course = _line(fields, "course", "the name of a course")
     read = None
     common = Settings()
     if "grid" in fields:
-        read = read_grid(root, fields, only=DEFAULT_CASE, beside=beside)
-        cases = read.cases
+        # Reading a grid tries things out, so it ends at its first mistake; others are looked for.
+        own = {key: node.strict() for key, node in fields.items()}
+        try:
+            read = read_grid(root.strict(), own, only=DEFAULT_CASE, beside=beside)
+        except InputError as error:
+            root.note(error)
+            for other in more_mistakes(root.strict(), own, only=DEFAULT_CASE, beside=beside):
+                root.note(other)
+        cases = {} if read is None else read.cases
     else:
         common = read_settings(fields, common, beside=beside)
         cases = _read_cases(root, fields, common, title=title, beside=beside)
+    layout = drawing = None
+    # Of cases that could not be read, the nodes are not known.
+    if not mistakes or (common.network is not None and "cases" not in fields):
+        names = _nodes(cases, common)
+        layout = _attempt(fields, "layout", lambda node: read_layout(node, names))
+        drawing = _attempt(fields, "drawing", lambda node: read_drawing_field(node, names))
+    mistakes.check()
     known = {name: known_metrics(planned.case) for name, planned in cases.items()}
     rows = Rows(known) if read is None else Rows(known, read.axes, read.rows)
     nodes = fields["claims"].sequence("a list of claims") if "claims" in fields else []
-    claims = tuple(read_claim(node, known, rows) for node in nodes)
-    figures = read_figures(fields["figures"], known, rows, cases) if "figures" in fields else ()
-    if read is not None:
+    claims = tuple(
+        claim
+        for node in nodes
+        if (claim := node.attempt(partial(read_claim, node, known, rows))) is not None
+    )
+    figures = _attempt(fields, "figures", lambda node: read_figures(node, known, rows, cases)) or ()
+    published = _attempt(fields, "published", lambda node: read_published(node, known))
+    if read is not None and not mistakes:
         of_claims = [name for claim in claims for name in claim.names]
         of_figures = [name for figure in figures for name in figure.names]
         read.axes.check_used([*read.used, *of_claims, *of_figures])
+    mistakes.check()
     return Study(
         name=_name(file),
         file=file,
         title=title,
-        course=fields["course"].line("the name of a course") if "course" in fields else "",
+        course=course,
         cases=cases,
         common=_common_case(root, common),
         claims=claims,
-        published=read_published(fields["published"], known) if "published" in fields else None,
-        layout=read_layout(fields["layout"], _nodes(cases, common)) if "layout" in fields else {},
+        published=published,
+        layout=layout or {},
+        drawing=drawing or Drawing(),
         text=text,
         grid=None if read is None else read.grid,
         figures=figures,
         source_sha256=hashlib.sha256(data).hexdigest(),
     )
+
+
+def _parsed(data: bytes, name: str, mistakes: Mistakes) -> Raw:
+    """Return the document; where a part of it is not YAML, which is noted, without that part."""
+    try:
+        return parse_document(data, file=name)
+    except InputError as error:
+        text = data.decode("utf-8-sig", errors="replace")
+        rest = without_part(text, line=error.place.line) if error.place else None
+        if rest is None:
+            raise
+        mistakes.add(error)
+        try:
+            return parse_document(rest.encode(), file=name)
+        except InputError as another:
+            # It may be the same one, seen from elsewhere: a bracket that nobody closes.
+            if another.place and another.message != error.message:
+                mistakes.add(another)
+            mistakes.check()
+            raise
 
 
 def open_study(file: Path) -> tuple[Node, dict[str, Node]]:
@@ -128,10 +191,20 @@ def open_study(file: Path) -> tuple[Node, dict[str, Node]]:
 
 def _fields(root: Node) -> dict[str, Node]:
     what = "a study (a mapping of fields)"
-    fields = root.fields(what, allowed=FIELDS, besides=GRID_FIELDS)
+    fields = root.fields(what, allowed=FIELDS, besides=GRID_FIELDS, goes_on=True)
     if "grid" not in fields:
         check_no_grid(fields)
     return fields
+
+
+def _line(fields: Mapping[str, Node], name: str, what: str) -> str:
+    return _attempt(fields, name, lambda node: node.line(what)) or ""
+
+
+def _attempt(fields: Mapping[str, Node], name: str, read: Callable[[Node], T]) -> T | None:
+    """Return what is read of a field; None where there is none, or its mistake is kept."""
+    node = fields.get(name)
+    return None if node is None else node.attempt(partial(read, node))
 
 
 def _nodes(cases: Mapping[str, Planned], common: Settings) -> list[str]:
@@ -148,7 +221,7 @@ def _common_case(root: Node, common: Settings) -> Planned | None:
         return None
     for settings in (common, replace(common, flows={}, probes={}, events=())):
         with contextlib.suppress(InputError):
-            return plan_case("", settings, title="", node=root)
+            return plan_case("", settings, title="", node=root.strict())
     return None
 
 
@@ -174,18 +247,35 @@ def _read_cases(
     beside: ReadBeside,
 ) -> dict[str, Planned]:
     if "cases" not in fields:
-        return {DEFAULT_CASE: plan_case(DEFAULT_CASE, common, title=title, node=root)}
+        planned = _plan(DEFAULT_CASE, common, title=title, node=root)
+        return {} if planned is None else {DEFAULT_CASE: planned}
     named = fields["cases"].named("cases by name")
     if not named:
         raise fields["cases"].error("there are no cases: leave the field out to have one case")
     cases = {}
     for name, node in named.items():
-        if name in OWN_FIELDS:
-            raise node.error(f"no case can be called {name!r}: published has a field of that name")
-        own: Mapping[str, Node] = {}
-        if not node.is_null:
-            own = node.fields("a case's fields, or nothing", allowed=CASE_FIELDS)
-        settings = read_settings(own, common, beside=beside)
-        called = own["title"].line("a title") if "title" in own else name
-        cases[name] = plan_case(name, settings, title=called, node=node)
+        reader = partial(_read_case, name, node, common, beside=beside)
+        if (planned := node.attempt(reader)) is not None:
+            cases[name] = planned
     return cases
+
+
+def _read_case(name: str, node: Node, common: Settings, *, beside: ReadBeside) -> Planned | None:
+    if name in OWN_FIELDS:
+        raise node.error(f"no case can be called {name!r}: published has a field of that name")
+    own: Mapping[str, Node] = {}
+    if not node.is_null:
+        own = node.fields("a case's fields, or nothing", allowed=CASE_FIELDS, goes_on=True)
+    settings = read_settings(own, common, beside=beside)
+    called = own["title"].line("a title") if "title" in own else name
+    return _plan(name, settings, title=called, node=node)
+
+
+def _plan(name: str, settings: Settings, *, title: str, node: Node) -> Planned | None:
+    """Return the case; None where some of it is wrong, and then only names are checked."""
+    if node.mistakes:
+        for mistake in name_mistakes(settings):
+            node.note(mistake)
+        return None
+    planned = node.attempt(partial(plan_case, name, settings, title=title, node=node))
+    return None if node.mistakes else planned

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from longfat.model.events import Event, LinkChange, Partition
+from longfat.model.events import ClockChange, Event, LinkChange, Partition
 from longfat.model.fields import fields_of
 from longfat.model.network import (
     PROFILES,
@@ -22,6 +22,7 @@ from longfat.model.network import (
 )
 from longfat.model.probes import PROBES
 from longfat.model.traffic import FLOWS
+from longfat.study.drawing import COLOURS, Group, Note
 from longfat.study.expand import Settings
 from longfat.study.grading.model import Exercise, Grading, Late, Limits, Part, PartKind
 
@@ -52,7 +53,7 @@ def study_schema() -> dict[str, Any]:
         **_object(
             {
                 "title": _about(_TEXT, "what the study is about"),
-                "course": _about(_TEXT, "the course of a lab, by which labs are listed"),
+                "course": _about(_TEXT, "the course of a lab, by its id in labs/courses.yaml"),
                 **_settings(),
                 "cases": _about(
                     _mapping({"anyOf": [case, _ABSENT]}), "what is run, each with what differs"
@@ -66,6 +67,7 @@ def study_schema() -> dict[str, Any]:
                     _mapping({"type": "array", "items": {"type": "number"}}),
                     "where the nodes stand in a drawing, in pixels",
                 ),
+                "drawing": _about(_drawing(), "notes, groups and colours of a drawing"),
                 "grid": _about(
                     _mapping(_ANYTHING),
                     "parameters whose combinations are the cases, in place of `cases`",
@@ -137,12 +139,38 @@ def _plain_fields(cls: type) -> dict[str, Any]:
     }
 
 
+def _drawing() -> dict[str, Any]:
+    place = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+    note = {
+        "text": _about(_LINE, "what it says"),
+        "at": _about(place, "its upper left corner, in pixels"),
+        **_plain_fields(Note),
+    }
+    return _object(
+        {
+            "colours": _about(_mapping({"enum": list(COLOURS)}), "colours of nodes, by name"),
+            "groups": _about(
+                {"type": "array", "items": _object(_plain_fields(Group), required=("nodes",))},
+                "frames around nodes",
+            ),
+            "notes": _about(
+                {"type": "array", "items": _object(note, required=("text", "at"))},
+                "texts beside the network",
+            ),
+        }
+    )
+
+
 def _settings() -> dict[str, Any]:
     """Return the fields that a study has for all cases, and each case for itself."""
     return {
         **_fields(fields_of(Settings).values()),
         "network": _about(_ref("network"), "hosts, routers, switches and links"),
         "files": _about(_mapping(_ANYTHING), "files that are put into the machine, by path"),
+        "packages": _about(
+            {"anyOf": [_TEXT, {"type": "array", "items": _LINE}, _ABSENT]},
+            "Python packages for the machine's programs: a lock file, or pinned requirements",
+        ),
         "setup": _about(
             {"type": "array", "items": {"type": "object"}},
             "lines typed before the traffic starts, each with its node",
@@ -218,16 +246,21 @@ def _event() -> dict[str, Any]:
             "groups of nodes that are cut off from each other",
         ),
     }
+    clock = {
+        **_fields(fields_of(ClockChange).values()),
+        "clock": _about(_TEXT, "the host whose clock is set"),
+    }
     typed = {
         "type": "object",
         "properties": _fields(fields_of(Event).values()),
         "additionalProperties": {"anyOf": [_LINE, {"type": "array", "items": _LINE}]},
-        "not": {"anyOf": [{"required": ["link"]}, {"required": ["partition"]}]},
+        "not": {"anyOf": [{"required": [key]} for key in ("link", "partition", "clock")]},
     }
     return {
         "anyOf": [
             _object(link, required=("link",)),
             _object(partition, required=("partition",)),
+            _object(clock, required=("clock",)),
             typed,
         ]
     }

@@ -203,7 +203,7 @@ def test_a_claim_has_a_text_or_is_its_own(tmp_path: Path) -> None:
     ("yaml", "place", "message"),
     [
         ("  []\n", None, None),
-        ("  x\n", "6:3: claims", "here stands 'x', where a list of claims is needed"),
+        ("  x\n", "6:3: claims", "found 'x', expected a list of claims"),
         (
             "  - {a: 1 < 2, b: 1 < 2}\n",
             "6:5: claims[0]",
@@ -212,7 +212,7 @@ def test_a_claim_has_a_text_or_is_its_own(tmp_path: Path) -> None:
         (
             "  - a:\n",
             "6:5: claims[0]",
-            "here stands nothing, where a claim, as TEXT: EXPRESSION or as an expression is needed",
+            "found nothing, expected a claim, as TEXT: EXPRESSION or as an expression",
         ),
         ("  - a text: >\n      1 <\n      2 3\n", "6:13: claims[0]", None),
     ],

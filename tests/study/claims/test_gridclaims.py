@@ -193,7 +193,7 @@ WRONG = [
     ("all(1 < 2)", 10, "here is nothing of a case"),
     ("share(n > 1) > 1ms", 19, "this compares a plain number and a time"),
     ("all(jain(rtt) > 0)", 15, "'rtt' is no flow of iperf3"),
-    ("all(mathis(10ms, 10ms, 1%) > n)", 10, "mathis(mss, rtt, loss): mss is a size, and here"),
+    ("all(mathis(10ms, 10ms, 1%) > n)", 10, "mathis(mss, rtt, loss): mss is a size, found"),
     ("all(bulk.receiver > 1mbit", 31, "the claim ends too early"),
     ("all(bulk.receiver[cc] > 1mbit)", 26, "the claim cannot be read from ']' on"),
     ("all(any(bulk.receiver > 1mbit where n == 9))", 42, "this leaves no case"),

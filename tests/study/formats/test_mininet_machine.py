@@ -12,8 +12,9 @@ from longfat.errors import HostError, InputError
 from longfat.study.formats.mininet import MininetNetwork, machine, read_mininet
 from longfat.study.formats.open import open_network
 from tests.paths import TESTS
-from tests.study.formats.test_mininet_read import ANY_PYTHON, NET
-from tests.study.formats.test_mininet_read import read as read_here
+from tests.study.formats.mininet_scripts import NET
+from tests.study.formats.mininet_scripts import read as read_here
+from tests.study.formats.test_mininet_read import ANY_PYTHON
 
 DATA = TESTS / "data" / "mininet"
 

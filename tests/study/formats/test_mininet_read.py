@@ -1,23 +1,16 @@
-"""Mininet's scripts against the stand-in, and what becomes of their records.
+"""What Mininet scripts become: topologies, nodes, links, set-up lines.
 
-These scripts are ours, so most run in a process of the host, which is quicker;
-`test_mininet_machine` has the machine. `tests/data/mininet/from_miniedit.py` is written as
 MiniEdit exports one, and `facts.py` prints what Mininet itself is compared in.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
-import textwrap
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 
-from longfat import guest
 from longfat.errors import InputError
 from longfat.model.case import Command
 from longfat.model.network import (
@@ -28,46 +21,12 @@ from longfat.model.network import (
     Network,
     Route,
     Switch,
-    build_batches,
 )
-from longfat.study.formats.mininet import MininetNetwork, network_of
-from longfat.study.formats.mininet_script import mininet_text
-from tests.cli.test_run import longfat
+from tests.command import longfat
 from tests.paths import TESTS
-from tests.study.formats.test_mininet import NETWORK, SETUP
-from tests.study.formats.test_write import networks
+from tests.study.formats.mininet_scripts import NET, read, run_here
 
 DATA = TESTS / "data" / "mininet"
-RUN = Path(guest.__file__).parent / "mininet" / "run.py"
-
-
-def read(text: str, folder: Path, *arguments: str) -> tuple[MininetNetwork, tuple[str, ...]]:
-    run_here(textwrap.dedent(text), folder, *arguments)
-    return network_of((folder / "record.json").read_bytes(), file="net.py")
-
-
-def run_here(text: str, folder: Path, *arguments: str) -> str:
-    """Run a script of ours against the stand-in, without a machine; return what it prints."""
-    (folder / "script").write_text(text, encoding="utf-8")
-    job = {"name": "net.py", "arguments": arguments, "lines": 100_000, "limit_s": 60}
-    (folder / "job.json").write_text(json.dumps({**job, "memory_bytes": 2 << 30}))
-    done = subprocess.run(
-        ["/usr/bin/python3", "-s", "-B", RUN, folder],
-        cwd=folder,
-        env={"PYTHONHASHSEED": "0", "PATH": "/usr/bin:/bin"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-        timeout=100,
-    )
-    return done.stdout
-
-
-def error(text: str, folder: Path) -> str:
-    with pytest.raises(InputError) as caught:
-        read(text, folder)
-    return str(caught.value)
 
 
 def test_what_miniedit_exports(tmp_path: Path) -> None:
@@ -221,18 +180,6 @@ def mininets_links(made: str) -> set[tuple[str, ...]]:
     return {tuple(sorted(line.split())) for line in done.stdout.splitlines()}
 
 
-NET = """
-from mininet.net import Mininet
-from mininet.node import Node
-from mininet.topo import SingleSwitchTopo; from mininet.link import TCLink
-import sys, os, random, time
-net = Mininet()
-h1 = net.addHost('h1')
-h2 = net.addHost('h2', ip='10.0.0.77')
-s1 = net.addSwitch('s1')
-"""
-
-
 @pytest.mark.parametrize(
     ("option", "shape"),
     [
@@ -297,113 +244,6 @@ def test_hosts_of_a_class_of_its_own(tmp_path: Path) -> None:
     )
     assert found.network.hosts == (Host(name="r1", address="10.0.0.1/24", forwards=True),)
     assert found.setup == (Command(node="r1", line="ethtool -K r1-eth0 gro off"),)
-
-
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ("net.addLink(h1, h3)", "10:17: NameError: name 'h3' is not defined"),
-        ("net.addLink(h1, 'hh1')", "10:1: KeyError: there is no node 'hh1'; there are: h1, h2, s1"),
-        ("net.addLink(h1, net)", "10:1: TypeError: an end of the link is <"),
-        ("net.addLink(h1, h1)", "10:1: the link leads from h1 to itself"),
-        ("net.addHost('h1')", "10:1: there are two nodes with the name 'h1'"),
-        ("net.addHost('a b')", "10:1: 'a b' cannot be a node's name"),
-        ("net.addHost('\\x1b[31m')", "10:1: '\\x1b[31m' cannot be a node's name"),
-        ("net.addHost(7)", "10:1: TypeError: a node's name is a text, and not 7"),
-        ("net.addHost(sys.argv[1])", "10:13: IndexError: list index out of range"),
-        ("for n in open('names'):\n    net.addHost(n)", "10:10: FileNotFoundError: [Errno 2]"),
-        ("1 / 0", "10:1: ZeroDivisionError: division by zero"),
-        ("def f():\n    raise ValueError\nf()", "11:5: ValueError"),
-        ("import of_mine", "10:1: ModuleNotFoundError: No module named 'of_mine'"),
-        ("import mininet.wifi", "10:1: ModuleNotFoundError: No module named 'mininet.wifi'"),
-        ("sys.exit('no root')", "10:1: no root"),
-        ("sys.exit(2)", "10:1: it exits with status 2"),
-        ("net.addLink(h1, s1, delay='soon')", "10:1: link h1 - s1: 'soon' is not a time"),
-        ("net.addLink(h1, s1, delay=None, bw='fast')", "10:1: link h1 - s1: bw is 'fast', where a"),
-        ("net.addLink(h1, s1, bw=float('nan'))", "10:1: link h1 - s1: bw is nan, which is no such"),
-        ("net.addLink(h1, s1, bw=10**400)", "10:1: link h1 - s1: bw is 1000"),
-        ("net.addLink(h1, s1, bw=True)", "10:1: link h1 - s1: bw is True, where a number"),
-        ("net.addLink(h1, s1, loss=101)", "10:1: link h1 - s1: a loss of 101 % is more than all"),
-        ("net.addLink(h1, s1, **options())", "10:23: NameError: name 'options' is not defined"),
-        ("h1.setIP('10.0.0.300')", "7:6: '10.0.0.300/8' is not an address"),
-        ("h1.setIP('10.0.0.77')", "the address 10.0.0.77 is that of h1 already"),
-        ("Mininet(ipBase='10.0.0.0/30', topo=SingleSwitchTopo(9))", "Not enough IP addresses"),
-        ("s2 = net.addSwitch('s2')\nnet.addLink(s1, s2)\nnet.addLink(s1, s2)",
-         "12:1: the link closes a loop of switches"),
-        ("def f(): return f()\nf()", "RecursionError: maximum recursion depth exceeded"),
-        ("while True:\n    net.addLink(h1, s1)", "11:5: RuntimeError: more than 20,000 nodes"),
-        ("print 'hello'", "10:1: not Python 3: Missing parentheses in call to 'print'"),
-        ("(" * 500 + ")" * 500, "not Python 3: too many nested parentheses"),
-        ("exec('x = (')", "10:1: SyntaxError: '(' was never closed"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_in_a_script(lines: str, message: str, tmp_path: Path) -> None:
-    said = error(NET + lines, tmp_path)
-    assert message in said
-    assert said.startswith("net.py:")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "net.py:1:1: the script makes no network"),
-        ("import os\n", "net.py:1:1: the script makes no network"),
-        ("x = '\\ud800'\n", "net.py:1:1: the script makes no network"),
-        ("\0", "net.py:1:1: ValueError: source code string cannot contain null bytes"),
-        ("from mininet.net import Mininet\nMininet()", "net.py:1:1: the script makes no network"),
-    ],
-)
-def test_what_is_no_network(text: str, message: str, tmp_path: Path) -> None:
-    assert error(text, tmp_path).startswith(message)
-
-
-@pytest.mark.parametrize(
-    ("lines", "told"),
-    [
-        ("h1.cmd('tc qdisc add dev h1-eth0 root fq')", None),
-        ("h1.cmd('iperf -s &')", "line 10: h1: `iperf -s &` is left out: a study has flows"),
-        ("h1.sendCmd('iperf -s')", "line 10: h1: `iperf -s` is left out: a study has flows"),
-        ("print(h1.popen('x -s').communicate())", "line 10: h1: `x -s` is left out: a study has"),
-        ("s1.cmd('ovs-vsctl set bridge s1 stp=1')", "line 10: s1: `ovs-vsctl set bridge s1 stp=1` "
-         "is left out: switches are Linux bridges"),
-        ("h1.cmd('python3 -m http.server &')", "line 10: h1: `python3 -m http.server &` runs in "
-         "the background"),
-        ("net.pingAll()", "line 10: pingAll is left out: a study has flows for traffic"),
-        ("os.system('true a')", "line 10: `true a` is left out: it is typed at the host, not at a "
-         "node"),
-        ("import subprocess\nsubprocess.call(['true', 'a'])", "line 11: `true a` is left out: it"),
-        ("from mininet.util import quietRun\nquietRun('true a')", "line 11: `true a` is left out"),
-        ("h1.unheard(of=1).and_more[3]", "line 10: `h1.unheard` is not known and is left out"),
-        ("net.unheard()", "line 10: `net.unheard` is not known and is left out"),
-        ("from mininet.util import unheard\nunheard(net)", "line 10: `mininet.util.unheard` is"),
-        ("from mininet.node import ASwitch\ns2 = net.addSwitch('s2', cls=ASwitch)",
-         "line 11: s2: its class is not known and is taken as OVSSwitch"),
-        ("h1.setCPUFrac(f=0.5)", "line 10: `h1.setCPUFrac` is not known and is left out"),
-        ("from mininet.node import CPULimitedHost\nnet.addHost('h3', cls=CPULimitedHost, cpu=.5)",
-         "line 11: h3: CPULimitedHost is taken as a host: hosts are infinitely fast"),
-        ("h3 = net.addHost('h3', mac='00:00:00:00:00:01')", "line 10: h3: mac is left out"),
-        ("h3 = net.addHost('h3', vlan=5)", "line 10: h3: vlan is not known and is left out"),
-        ("net.addLink(h1, s1, port2=5)", "line 10: the interface s1-eth5 is s1-eth1 here"),
-        ("net.addLink(h1, s1, bw=5, foo=3)", "link h1 - s1: the option foo is not known and is"),
-        ("net.addLink(h1, s1, bw=5)", "link h1 - s1: bw: Mininet ignores that without TCLink"),
-        ("net.addLink(h1, s1, bw=5, speedup=3)", "link h1 - s1: speedup is left out"),
-        ("net.addLink(h1, s1, bw=2000)", "link h1 - s1: bw 2000: Mininet ignores more than 1000"),
-        ("net.addNAT().configDefault()", "line 10: addNAT is left out: a machine has no network"),
-        ("from mininet.link import Intf\nIntf('eth1', node=s1)", "line 11: Intf eth1 is left out"),
-        ("Mininet(autoSetMacs=True)", "line 10: autoSetMacs is left out: interfaces have Linux's"),
-        ("n2 = Mininet()\nn2.addHost('h9')", "it makes 2 networks: the first is taken"),
-        ("net.start()\n1 / 0", "line 11: the script ends here: ZeroDivisionError: "),
-        ("net.start()\nsys.exit('enough')", "line 11: the script ends here: enough"),
-        ("h1.cmd('echo \\x1b[31m')", None),
-        ("h1.cmd('ping \\x1b[31m')", "line 10: h1: `ping \\x1b[31m` is left out"),
-    ],
-)  # fmt: skip
-def test_what_is_left_out_is_told(lines: str, told: str | None, tmp_path: Path) -> None:
-    found, warnings = read(NET + lines, tmp_path)
-    assert len(found.network.hosts) >= 2
-    assert bool(warnings) == (told is not None)
-    if told is not None:
-        assert any(told in text for text in warnings), warnings
 
 
 def test_an_interface_that_is_configured_later(tmp_path: Path) -> None:
@@ -535,58 +375,3 @@ def test_the_stand_in_answers_as_mininet_does(tmp_path: Path) -> None:
     assert theirs.returncode == 0, theirs.stderr
     assert len(ours.splitlines()) > 100
     assert ours == theirs.stdout
-
-
-def test_a_script_of_ours_comes_back(tmp_path: Path) -> None:
-    found, warnings = read(mininet_text(title="Ours", network=NETWORK, setup=SETUP), tmp_path)
-    assert found.title == "Ours"
-    assert found.network == NETWORK
-    assert found.setup == SETUP
-    assert warnings == ()
-
-
-@given(network=networks())
-@settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-def test_any_network_comes_back(network: Network, tmp_path: Path) -> None:
-    # Offloads stay the lines that they are, and what follows them stays with them.
-    network = replace(
-        network,
-        frames=False,
-        hosts=tuple(replace(host, offloads="", rx_coalescing_s=None) for host in network.hosts),
-        links=tuple(replace(link, offloads="") for link in network.links),
-    )
-    setup = (
-        Command(node=ROOT_NAMESPACE, line="ping -c 1 10.0.0.1"),
-        Command(node=network.hosts[0].name, line='echo "it\'s $HOME"'),
-    )
-    opened, _ = read(mininet_text(title="x", network=network, setup=setup), tmp_path)
-    assert opened.setup == setup
-    # Which of two ways an address was written in makes no difference to what is built.
-    assert as_built(opened.network) == as_built(network)
-
-
-def as_built(network: Network) -> list[tuple[str, str, list[str]]]:
-    return [(one.program, one.node, sorted(one.lines)) for one in build_batches(network)]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "tc qdisc add dev h1-eth0 root handle 1: tbf rate 0bit burst 1600 limit 3000",
-        f"tc qdisc add dev h1-eth0 root handle 1: tbf rate 1mbit burst 1600 limit {'9' * 5000}",
-        f"tc qdisc add dev h1-eth0 root handle 1: tbf rate {'9' * 400}bit burst 1 limit 1",
-        f"tc qdisc add dev h1-eth0 root handle 1: netem limit 1 delay {'9' * 400}s",
-    ],
-)
-def test_a_typed_line_with_odd_numbers_stays_as_it_is(line: str, tmp_path: Path) -> None:
-    found, _ = read(
-        "from mininet.net import Mininet\n"
-        "net = Mininet()\n"
-        "h1, h2 = net.addHost('h1'), net.addHost('h2')\n"
-        "net.addLink(h1, h2)\n"
-        f"h1.cmd({line!r})\n",
-        tmp_path,
-    )
-    assert [command.line for command in found.setup] == [line]

@@ -57,6 +57,25 @@ def test_cases_without_a_common_network(tmp_path: Path) -> None:
     assert open_network(file, case="b").network.links
 
 
+def test_the_network_to_work_in_by_hand_has_no_set_up(study: Path, tmp_path: Path) -> None:
+    opened = open_network(study, by_hand=True)
+    assert [host.name for host in opened.network.hosts] == ["h1", "h2"]
+    assert opened.setup == ()
+    assert opened.seed == 7
+    assert open_network(study, case="a", by_hand=True).setup  # what was asked for
+    own = tmp_path / "own.yaml"
+    own.write_text(
+        f"title: x\ncases:\n  a: {{{NETWORK}, setup: [{{h1: own}}]}}\n  b: {{{NETWORK}}}\n"
+    )
+    assert open_network(own, by_hand=True).network.links
+    assert open_network(own, by_hand=True).setup == ()
+    only = tmp_path / "only.yaml"
+    only.write_text(
+        f"title: x\n{NETWORK}\nsetup: [{{h1: own}}]\nflows: {{x: {{ping: h1 -> h2}}}}\n"
+    )
+    assert len(open_network(only, by_hand=True).setup) == 1
+
+
 def test_a_layout_of_nodes_that_are_there(study: Path) -> None:
     with (study / "study.yaml").open("a") as file:
         file.write("layout: {h1: [1, 2], h3: [3, 4]}\n")

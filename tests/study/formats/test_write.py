@@ -25,6 +25,7 @@ from longfat.model.probes import Capture, Probe, Queue, Rate, Tcp
 from longfat.model.traffic import Flow, Iperf3, Ping
 from longfat.model.units import parse_fraction, parse_rate_bps, parse_size_bytes, parse_time_s
 from longfat.study import read_study
+from longfat.study.drawing import Drawing, Group, Note
 from longfat.study.formats.write import study_text
 from tests.paths import REPOSITORY
 
@@ -337,3 +338,24 @@ def all_addressed(network: Network) -> bool:
 def test_any_case(case: Case, title: str, tmp_path: Path) -> None:
     assert back(case, tmp_path, title=title) == case
     assert Case.from_json(case.to_json()) == case
+
+
+def test_what_stands_in_the_drawing_comes_back(tmp_path: Path) -> None:
+    hosts = tuple(Host(name=name, address=None) for name in ("h1", "h2"))
+    case = Case(kernel="6.1", network=Network(hosts=hosts, switches=(), links=()))
+    drawing = Drawing(
+        colours={"h1": "blue", "gone": "red"},
+        groups=(
+            Group(name="Site A", nodes=("h1", "gone"), colour="green"),
+            Group(nodes=("gone",)),
+        ),
+        notes=(Note(text="two\nlines: # no comment", at=(10.0, -2.5)), Note(text="x", at=(0, 0))),
+    )
+    file = tmp_path / "study.yaml"
+    file.write_text(study_text(title="x", case=case, drawing=drawing), encoding="utf-8")
+    assert read_study(file).drawing == drawing.of_nodes(("h1", "h2"))
+    assert drawing.of_nodes(("h1", "h2")).groups == (
+        Group(name="Site A", nodes=("h1",), colour="green"),
+    )
+    assert drawing.summary == "2 notes, 2 groups and colours"
+    assert "drawing" not in study_text(title="x", case=case, drawing=Drawing())

@@ -53,6 +53,13 @@ def test_what_it_says(tmp_path: Path) -> None:
     assert found.limits.runs == 20
 
 
+def test_there_may_be_several_hints(tmp_path: Path) -> None:
+    text = FILE.replace("mine, points: 2.5,", "mine, points: 2.5, hint: [one, and two],")
+    read(tmp_path, text.replace("real, points: 1,", "real, points: 1, hint: only one,"))
+    hints = [one.hints for one in read_grading(tmp_path / "grading.yaml").exercises]
+    assert hints[:3] == [("one", "and two"), ("only one",), ()]
+
+
 def test_the_template_is_good() -> None:
     found = read_grading(TEMPLATE)
     assert found.points == 20

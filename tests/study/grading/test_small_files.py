@@ -12,10 +12,10 @@ from longfat.model.metric import Unit
 from longfat.model.traffic import Iperf3
 from longfat.study.formats.mininet import Typed
 from longfat.study.grading import read_answers
-from longfat.study.grading.answers import of_kind
+from longfat.study.grading.answers import of_kind, parse_answers
 from longfat.study.grading.roster import read_metadata, read_roster
 from longfat.study.grading.traffic import script_traffic
-from tests.mutations.single import metadata
+from tests.mutations.class_files import metadata
 
 HOSTS = {"h1": "10.0.0.1", "h2": "10.0.0.2", "h3": "10.0.0.3"}
 
@@ -36,6 +36,14 @@ def test_answers_have_units(tmp_path: Path) -> None:
     assert found["d"].quantity is None
     assert found["e"].quantity == (1234500, Unit.BPS)
     assert "write a point" in found["f"].problem
+
+
+def test_an_answer_that_cannot_be_read_is_kept_as_it_was_typed() -> None:
+    answers = parse_answers(b"bdp: 6,25 MB\nrtt:\nlist: [1]\n", file="answers.yaml")
+    assert (answers["bdp"].text, answers["bdp"].quantity) == ("6,25 MB", None)
+    assert "write a point" in answers["bdp"].problem
+    assert answers["list"].text == ""
+    assert "rtt" not in answers
 
 
 def test_an_answer_is_of_one_kind(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_expressions_are_written_as_tools_read_them(tmp_path: Path) -> None:
     (flow,) = planned.case.flows
     assert isinstance(flow, Iperf3)
     assert flow.parallel == 8
-    assert planned.setup_places[1].line == 15
+    assert planned.places.setup[1].line == 15
 
 
 def test_a_case_knows_its_parameters(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ class Model:
         form = f"{name}({', '.join(self.takes)})"
         for (what, dimension), term in zip(self.takes.items(), arguments, strict=True):
             if term.dimension not in (None, dimension):
-                raise InputError(f"{form}: {what} is {dimension}, and here stands {term.dimension}")
+                raise InputError(f"{form}: {what} is {dimension}, found {term.dimension}")
         return Called.of(self.compute, arguments, self.gives)
 
 

@@ -9,6 +9,7 @@ from longfat.common.suggest import listed
 from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError
 from longfat.model.case import Case
+from longfat.model.network.devices import LONGEST_INTERFACE, device_stem
 from longfat.study.formats.miniedit import miniedit_text
 from longfat.study.formats.mininet_script import mininet_text
 from longfat.study.formats.open import MINIEDIT_SUFFIX, SCRIPT_SUFFIX, Opened, open_network
@@ -16,9 +17,10 @@ from longfat.study.formats.write import study_text
 from longfat.study.read import read_study
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from longfat.model.network import Network
     from longfat.study.files import ReadBeside
     from longfat.study.model import Planned, Study
 
@@ -78,7 +80,7 @@ def convert_text(
                 f"{source}: name the case that the study is to have "
                 f"(there are: {listed(read_study(source, beside=beside).cases)})"
             )
-        text = study_text(title=title, case=whole, layout=opened.layout)
+        text = study_text(title=title, case=whole, layout=opened.layout, drawing=opened.drawing)
         return Converted(text=text, warnings=opened.warnings)
     warnings = list(opened.warnings)
     if opened.files:
@@ -86,15 +88,35 @@ def convert_text(
         warnings.append(f"{source}: files are left out, which set-up lines may need: {paths}")
     if traffic:
         warnings.append(f"{source}: {traffic} are left out: the network and its set-up remain")
-    if roots := opened.network.roots:
-        warnings.append(f"{source}: the images of {listed(roots)} are left out: Mininet has none")
-    if opened.network.has_timing:
-        warnings.append(f"{source}: the timing of hosts is left out: Mininet has none")
+    warnings += [f"{source}: {what}: Mininet has none" for what in _left_out(opened.network)]
+    if drawn := opened.drawing.of_nodes(opened.network.node_names()).summary:
+        warnings.append(f"{source}: {drawn} of the drawing are left out: {suffix} files have none")
+    warnings += _long_names(opened.network, suffix, source)
     if suffix == SCRIPT_SUFFIX:
         text = mininet_text(title=title, network=opened.network, setup=opened.setup)
         return Converted(text=text, warnings=tuple(warnings))
     text, more = miniedit_text(opened.network, setup=opened.setup, layout=opened.layout)
     return Converted(text=text, warnings=(*warnings, *more))
+
+
+def _left_out(network: Network) -> Iterator[str]:
+    """Yield what of a network Mininet does not have."""
+    if roots := network.roots:
+        yield f"the images of {listed(roots)} are left out"
+    if network.has_timing:
+        yield "the timing of hosts is left out"
+    if wrong := [host.name for host in network.hosts if host.clock is not None]:
+        yield f"the clocks of {listed(wrong)} are left out"
+
+
+def _long_names(network: Network, suffix: str, source: Path) -> Iterator[str]:
+    """Yield a warning where Mininet cannot make the interfaces of nodes with long names."""
+    if suffix == SCRIPT_SUFFIX:  # which names the interfaces, but not the bridges
+        names = [one.name for one in network.switches if len(one.name) > LONGEST_INTERFACE]
+    else:
+        names = [name for name in network.node_names() if device_stem(name) != name]
+    if names:
+        yield f"{source}: Mininet cannot make {listed(names)}: interface names become too long"
 
 
 def _told(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.study.document import find_document
+from longfat.study.drawing import Drawing
 from longfat.study.expand import Settings, plan_case, read_settings
 from longfat.study.files import reads_beside
 from longfat.study.read import STUDY_FILE, open_study, read_study
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from longfat.model.case import Command, File
+    from longfat.model.case import Case, Command, File
     from longfat.model.network import Network
+    from longfat.model.packages import PinnedPackage
     from longfat.study.files import ReadBeside
+    from longfat.study.model import Study
 
 MINIEDIT_SUFFIX = ".mn"
 SCRIPT_SUFFIX = ".py"
@@ -35,23 +38,27 @@ class Opened:
     Attributes:
         network: the network.
         files: the files to put into its machine, by path.
+        packages: the Python packages that its programs may import.
         setup: the lines to type in it, in their order.
         kernel: the version of the kernel; None where the file does not say.
         title: what the network is; None where the file does not say.
         seed: what decides random numbers; None where the file does not say.
         memory_bytes: the machine's memory; None where the file does not say.
         layout: where nodes stand in a drawing, in pixels, as far as the file says.
+        drawing: what stands in the drawing besides.
         warnings: what of the file could not be carried over.
     """
 
     network: Network
     files: tuple[File, ...] = ()
+    packages: tuple[PinnedPackage, ...] = ()
     setup: tuple[Command, ...] = ()
     kernel: str | None = None
     title: str | None = None
     seed: int | None = None
     memory_bytes: int | None = None
     layout: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    drawing: Drawing = field(default_factory=Drawing)
     warnings: tuple[str, ...] = ()
 
 
@@ -59,6 +66,7 @@ def open_network(
     path: Path,
     *,
     case: str | None = None,
+    by_hand: bool = False,
     beside: ReadBeside | None = None,
     arguments: Sequence[str] = (),
 ) -> Opened:
@@ -70,12 +78,16 @@ def open_network(
         path: the file, or a folder with a `study.yaml`.
         case: of a study, the case whose network and lines they are; without it,
             what all cases have in common.
+        by_hand: it is to be worked in by hand: of a study with several cases, without `case`,
+            leave the set-up lines out, and where the cases have no network in common, take
+            that of the first.
         beside: of a study, reads the files that it names; those in its folder, if None.
         arguments: of a script, its command-line arguments.
 
     Raises:
         InputError: it cannot be read, or something in it is wrong; there is no such
-            case; or the cases have no network in common and none is named.
+            case; or the cases have no network in common, none is named and it is not for
+            working by hand.
         HostError: of a script, no kernel is built, or the host lacks what a sandbox needs.
         MachineError: of a script, its machine failed.
     """
@@ -103,28 +115,36 @@ def open_network(
             warnings=warnings,
         )
     if case is None:
-        return _common(path, beside=beside or reads_beside(find_document(path, STUDY_FILE).parent))
+        beside = beside or reads_beside(find_document(path, STUDY_FILE).parent)
+        return _common(path, by_hand=by_hand, beside=beside)
     study = read_study(path, beside=beside)
     if case not in study.cases:
         raise InputError(
             f"{study.file}: there is no case {case!r}{nearest(case, study.cases)} "
             f"(there are: {listed(study.cases)})"
         )
-    found = study.cases[case].case
+    return _of_case(study, study.cases[case].case)
+
+
+def _of_case(study: Study, case: Case) -> Opened:
     return Opened(
-        network=found.network,
-        files=found.files,
-        setup=found.setup,
-        kernel=found.kernel,
-        seed=found.seed,
-        memory_bytes=found.memory_bytes,
-        layout=_of_nodes(study.layout, found.network),
+        network=case.network,
+        files=case.files,
+        packages=case.packages,
+        setup=case.setup,
+        kernel=case.kernel,
+        seed=case.seed,
+        memory_bytes=case.memory_bytes,
+        layout=_of_nodes(study.layout, case.network),
+        drawing=study.drawing,
     )
 
 
-def _common(path: Path, *, beside: ReadBeside) -> Opened:
+def _common(path: Path, *, by_hand: bool, beside: ReadBeside) -> Opened:
     """Return what all cases of a study have in common."""
     study = read_study(path, beside=beside)  # so that what is wrong anywhere is told of
+    if by_hand and study.common is None:
+        return _of_case(study, study.by_hand().case)
     if study.grid is not None:
         raise InputError(
             f"{study.file}: the study has a grid, whose cases may have different networks: name a "
@@ -138,7 +158,11 @@ def _common(path: Path, *, beside: ReadBeside) -> Opened:
             f"(there are: {listed(study.cases)})"
         )
     bare = read_settings(
-        {name: fields[name] for name in ("network", "files", "setup") if name in fields},
+        {
+            name: fields[name]
+            for name in ("network", "files", "packages", "setup")
+            if name in fields
+        },
         Settings(),
         beside=beside,
     )
@@ -146,11 +170,13 @@ def _common(path: Path, *, beside: ReadBeside) -> Opened:
     return Opened(
         network=case.network,
         files=case.files,
-        setup=case.setup,
+        packages=case.packages,
+        setup=() if by_hand and len(study.cases) > 1 else case.setup,
         kernel=settings.kernel if "kernel" in fields else None,
         seed=settings.seed if "seed" in fields else None,
         memory_bytes=settings.memory_bytes if "memory" in fields else None,
         layout=_of_nodes(study.layout, case.network),
+        drawing=study.drawing,
     )
 
 

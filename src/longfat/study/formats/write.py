@@ -18,7 +18,14 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarStri
 from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError
 from longfat.model.case import DEFAULT_MEMORY_BYTES
-from longfat.model.events import Event, LinkChange, Partition, PropertyChange, TypedLine
+from longfat.model.events import (
+    ClockChange,
+    Event,
+    LinkChange,
+    Partition,
+    PropertyChange,
+    TypedLine,
+)
 from longfat.model.fields import fields_of, written_fields
 from longfat.model.kinds import size_text
 from longfat.model.network import LinkImpairments
@@ -31,13 +38,20 @@ if TYPE_CHECKING:
 
     from longfat.model.case import Case, Command, File
     from longfat.model.network import Host, HostTiming, Link, Network
+    from longfat.study.drawing import Drawing
 
 _WIDTH = 100
-_PART = re.compile("^(network|files|setup|flows|probes|events|layout):", re.MULTILINE)
+_PART = re.compile(
+    "^(network|files|packages|setup|flows|probes|events|layout|drawing):", re.MULTILINE
+)
 
 
 def study_text(
-    *, title: str, case: Case, layout: Mapping[str, tuple[float, float]] | None = None
+    *,
+    title: str,
+    case: Case,
+    layout: Mapping[str, tuple[float, float]] | None = None,
+    drawing: Drawing | None = None,
 ) -> str:
     """Return the YAML text of a study with one case.
 
@@ -45,6 +59,7 @@ def study_text(
         title: what the study is about, on one line.
         case: the case.
         layout: where nodes of its network stand in a drawing, in pixels, if that is known.
+        drawing: what stands in the drawing besides; nodes that the case lacks are left out.
 
     Returns:
         The text.
@@ -62,6 +77,7 @@ def study_text(
     document["network"] = _network(case.network)
     parts = {
         "files": CommentedMap({file.path: _file(file) for file in case.files}),
+        "packages": CommentedSeq(one.line for one in case.packages),
         "setup": _setup(case.setup),
         "flows": CommentedMap({flow.name: _flow(flow) for flow in case.flows}),
         "probes": CommentedMap({one.name: _probe(one) for one in case.probes}),
@@ -71,6 +87,8 @@ def study_text(
     if layout:
         places = {name: _row(map(_number, place)) for name, place in layout.items()}
         document["layout"] = _block_or_row(places)
+    if drawing and (written := _drawing(drawing.of_nodes(case.network.node_names()))):
+        document["drawing"] = written
     yaml = YAML()
     yaml.width = 2**20  # a line of set-up stays one line
     yaml.indent(mapping=2, sequence=4, offset=2)
@@ -85,6 +103,27 @@ def study_text(
             f"written inline this one would be larger: {paths}"
         )
     return text
+
+
+def _drawing(drawing: Drawing) -> CommentedMap:
+    groups = [_row(written_fields(group)) for group in drawing.groups]
+    notes = [
+        _row(
+            {"text": _note_text(note.text), "at": _row(map(_number, note.at))}
+            | written_fields(note)
+        )
+        for note in drawing.notes
+    ]
+    parts: dict[str, Any] = {
+        "colours": _block_or_row(dict(drawing.colours)) if drawing.colours else None,
+        "groups": CommentedSeq(groups),
+        "notes": CommentedSeq(notes),
+    }
+    return CommentedMap({name: part for name, part in parts.items() if part})
+
+
+def _note_text(text: str) -> str:
+    return DoubleQuotedScalarString(text) if "\n" in text else text
 
 
 def _row(values: Mapping[str, Any] | Iterable[Any]) -> CommentedMap | CommentedSeq:
@@ -119,7 +158,7 @@ def _host(host: Host) -> Any:
     fields: dict[str, Any] = {}
     if host.address is not None:
         fields["address"] = host.address
-    fields |= written_fields(host)
+    fields |= {key: _in_row(value) for key, value in written_fields(host).items()}
     if host.routes:
         fields["routes"] = _row({route.to: route.via for route in host.routes})
     if host.timing is not None:
@@ -225,6 +264,8 @@ def _event(event: Event) -> CommentedMap | CommentedSeq:
     match event:
         case TypedLine():
             fields[event.node] = _one_line(event.line)
+        case ClockChange():
+            fields["clock"] = event.host
         case Partition():
             fields["partition"] = _row([_row(group) for group in event.groups])
         case LinkChange():

@@ -13,7 +13,7 @@ from pathlib import Path
 from longfat.errors import InputError, Place
 from longfat.model.metric import Unit
 from longfat.model.units import Literal, parse_literal
-from longfat.study.document import read_document
+from longfat.study.document import is_blank, parse_document, read_content
 from longfat.study.node import Node
 
 _FORM = "a number with its unit, such as 38.2 mbit"
@@ -48,7 +48,22 @@ def read_answers(path: Path) -> dict[str, Answer]:
     Raises:
         InputError: it cannot be read, or is no mapping of names.
     """
-    root = Node(raw=read_document(path), file=str(path))
+    return parse_answers(read_content(path), file=str(path))
+
+
+def parse_answers(data: bytes, *, file: str) -> dict[str, Answer]:
+    """Return the answers of a file's content; as `read_answers`.
+
+    Args:
+        data: the content.
+        file: what to call the file in messages.
+
+    Raises:
+        InputError: it is no mapping of names.
+    """
+    if is_blank(data):
+        return {}
+    root = Node(raw=parse_document(data, file=file), file=file)
     found = {}
     for name, node in root.named("answers by the names of the questions").items():
         if not node.is_null:
@@ -57,11 +72,12 @@ def read_answers(path: Path) -> dict[str, Answer]:
 
 
 def _answer(node: Node) -> Answer:
+    text = ""
     try:
         text = node.line(_FORM)
         return Answer(text=text, place=node.place, quantity=_quantity(text))
     except InputError as error:
-        return Answer(text="", place=node.place, problem=error.message)
+        return Answer(text=text, place=node.place, problem=error.message)
 
 
 def _quantity(text: str) -> Literal:

@@ -342,11 +342,14 @@ class Exercise:
         label="Tolerance",
         help="of a question: by how much of the key an answer may differ from it",
     )
-    hint: str = declare(
-        Text(what="a hint", example="Which window is the smallest?"),
-        default="",
-        label="Hint",
-        help="what a student reads who does not get all points",
+    hints: tuple[str, ...] = declare(
+        Names(what="a hint, or a list of hints"),
+        default=(),
+        label="Hints",
+        help="what a student reads who does not get all points; of several, the studio shows one "
+        "after the other",
+        absent="none",
+        key="hint",
     )
     hidden: bool = declare(
         Flag(),

@@ -6,7 +6,7 @@ not once for each case: a thousand cases of ten networks read ten networks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,14 +18,19 @@ from longfat.study.grid.expressions import Bindings
 from longfat.study.grid.grid import GRID_FIELDS, Axes, Combination
 from longfat.study.grid.names import case_names
 from longfat.study.grid.templates import Text, has_expression, read_template, read_text
+from longfat.study.mistakes import Mistakes
 from longfat.study.model import Grid, Parameter, Planned
 from longfat.study.node import Node
+
+_TRIED = 200
+"""In so many cases mistakes are looked for."""
 
 # What each field is among the settings; a network's links name traces beside the study.
 _ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
     **{name: (name,) for name in SETTINGS},
     "memory": ("memory_bytes",),
     "network": ("network", "traces"),
+    "packages": ("packages", "packages_places"),
 }
 
 
@@ -98,6 +103,46 @@ def read_grid(root: Node, fields: Mapping[str, Node], *, only: str, beside: Read
     return ReadGrid(grid=grid, cases=cases, axes=axes, rows=rows, used=used)
 
 
+def more_mistakes(
+    root: Node, fields: Mapping[str, Node], *, only: str, beside: ReadBeside
+) -> Iterator[InputError]:
+    """Find the mistakes of a study's fields, where `read_grid` has met one.
+
+    Each field is read for itself, as in a study without a grid; what has to hold of several
+    together is not looked at. Where the grid's own fields are wrong, what stands in the
+    others is not known, and nothing is found.
+
+    Args:
+        root: the whole study.
+        fields: its fields, `grid` among them.
+        only: the name of the case where there is only one.
+        beside: reads the files beside the study.
+
+    Returns:
+        The mistakes, each with its place; one that is in many cases as often.
+    """
+    try:
+        axes = Axes(fields)
+        combinations = list(axes.combinations())
+        names = case_names(
+            axes.values, (one for one, _ in combinations), only=only, quiet=axes.quiet
+        )
+    except InputError:
+        return
+    for field in SETTINGS:
+        if field not in fields:
+            continue
+        try:
+            part = _Part(field, fields[field], axes, beside=beside)
+        except InputError as error:
+            yield error
+            continue
+        maker = _Maker(axes=axes, parts=[part], title=None, root=root)
+        for name, (combination, bindings) in list(zip(names, combinations, strict=True))[:_TRIED]:
+            for one in part.mistakes(combination, bindings):
+                yield maker.in_case(name, combination, one, part.parameters)
+
+
 def check_no_grid(fields: Mapping[str, Node]) -> None:
     """Check that a study without a grid has no field of one.
 
@@ -120,10 +165,26 @@ class _Part:
         self.parameters = axes.parameters_of(self.names)
         self._at = tuple(i for i, one in enumerate(axes.values) if one in self.parameters)
         self._read: dict[Combination, Mapping[str, Any]] = {}
+        self._tried: set[Combination] = set()
 
     def names_at(self, place: Place | None) -> tuple[str, ...]:
         """Return the names in the expressions of the text that stands at a place."""
         return () if place is None else self._template.places.get((place.line, place.column), ())
+
+    def mistakes(self, combination: Combination, bindings: Bindings) -> Sequence[InputError]:
+        """Return all that is wrong with the field in a combination; nothing for one seen before."""
+        key = tuple(combination[i] for i in self._at)
+        if key in self._tried:
+            return ()
+        self._tried.add(key)
+        kept = Mistakes()
+        try:
+            node = replace(self._template.fill(bindings), mistakes=kept)
+            read_settings({self._name: node}, Settings(), beside=self._beside)
+            kept.check()
+        except InputError as error:
+            return error.mistakes
+        return ()
 
     def read(self, combination: Combination, bindings: Bindings) -> Mapping[str, Any]:
         """Return what the field is in a combination, by the attributes of the settings."""
@@ -155,12 +216,18 @@ class _Maker:
             title = name if self.title is None else self.title.fill(bindings, shown=True)
             planned = plan_case(name, Settings(**values), title=title, node=self.root)
         except InputError as error:
-            concerned = self._concerned(error.place, concerned)
-            if not concerned:
-                raise
-            where = f"in the case {name!r}, {self.axes.told(combination, concerned)}"
-            raise InputError(f"{where}{error.message}", place=error.place) from None
+            raise self.in_case(name, combination, error, concerned) from None
         return replace(planned, parameters=self.axes.settings(combination, bindings))
+
+    def in_case(
+        self, name: str, combination: Combination, error: InputError, concerned: tuple[str, ...]
+    ) -> InputError:
+        """Return a mistake with the case that it is in, where parameters have to do with it."""
+        concerned = self._concerned(error.place, concerned)
+        if not concerned:
+            return error
+        where = f"in the case {name!r}, {self.axes.told(combination, concerned)}"
+        return InputError(f"{where}{error.message}", place=error.place)
 
     def _concerned(self, place: Place | None, otherwise: tuple[str, ...]) -> tuple[str, ...]:
         """Return the parameters that stand at a place, if any do."""

@@ -426,7 +426,7 @@ def _parse(text: str) -> Syntax:
             f"the expression has more than {LONGEST_EXPRESSION} characters", offset=0
         )
     if not text.strip():
-        raise FormulaError("here stands no expression", offset=0)
+        raise FormulaError("there is no expression", offset=0)
     return parse_syntax(text, "the expression")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from longfat.errors import InputError
 from longfat.model.case import Command
 from longfat.model.network import ROOT_NAMESPACE, Host, Route, Switch
+from longfat.model.network.devices import device_stem
 from longfat.study.addresses import host_address, router_address
 from longfat.study.formats.miniedit.commands import BACKGROUND, OPENFLOW, class_prefix, split_lines
 from longfat.study.formats.miniedit.fields import Fields
@@ -164,7 +165,9 @@ def read_switch(node: Node, *, notes: Notes) -> Drawn:
         made = Host(name=element.name, address=None, forwards=True)
         element.say("the router has no addresses: a .mn file says none; set them with ip lines")
     elif (address := element.text("switchIP")) is not None:
-        setup.append(_add_address(element, address, device=element.name, node=ROOT_NAMESPACE))
+        setup.append(
+            _add_address(element, address, device=device_stem(element.name), node=ROOT_NAMESPACE)
+        )
     setup += element.commands(element.name if kind == _ROUTER else ROOT_NAMESPACE)
     element.end()
     return Drawn(
@@ -219,7 +222,7 @@ def _vlans(element: _Element) -> list[Command]:
         if len(pair) != 2:
             raise entry.expected("a VLAN interface as [ADDRESS, VLAN]")
         number = pair[1].integer(least=1, most=4094)
-        base = f"{element.name}-eth0"
+        base = f"{device_stem(element.name)}-eth0"
         device = f"{base}.{number}"
         address = _add_address(
             element, pair[0].text("an address"), device=device, node=element.name

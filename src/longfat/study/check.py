@@ -1,0 +1,242 @@
+"""All that is wrong with a study's text, and the repair of a network that cannot be crossed."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+from longfat.errors import InputError, Place
+from longfat.study.document import parse_document
+from longfat.study.expand import read_setup
+from longfat.study.files import ReadBeside, reads_nothing
+from longfat.study.images import Images
+from longfat.study.model import Study
+from longfat.study.network import read_network
+from longfat.study.node import Node
+from longfat.study.proposal import propose
+from longfat.study.reachability import UnreachableError
+from longfat.study.read import parse_study
+from longfat.study.repair import Edit, repair, unreached
+from longfat.study.traces import Traces
+
+_TOP_KEY = re.compile(r"^[A-Za-z_]\w*:", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something to tell of a study.
+
+    Attributes:
+        error: what, with its place.
+        is_mistake: the study cannot be run; else it only may not do what is meant.
+        has_repair: `Checked.repair` sets it right.
+    """
+
+    error: InputError
+    is_mistake: bool = True
+    has_repair: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What a check of a study's text found.
+
+    Attributes:
+        study: the study; None if it has mistakes.
+        findings: what is to be reported, in the file's order.
+        repair: what lets all hosts reach each other; empty where they do, or where nothing
+            that is known would help.
+    """
+
+    study: Study | None
+    findings: tuple[Finding, ...]
+    repair: tuple[Edit, ...] = ()
+
+
+def check_text(text: str, *, name: str, beside: ReadBeside = reads_nothing) -> Checked:
+    """Check a study's text.
+
+    Args:
+        text: the text.
+        name: what messages call its file.
+        beside: reads the files that it names.
+    """
+    try:
+        study = parse_study(text, name=name, beside=beside)
+    except InputError as error:
+        edits: tuple[Edit, ...] = ()
+        needed = [one.ends for one in error.mistakes if isinstance(one, UnreachableError)]
+        if needed:
+            edits = _repair_of(text, name=name, beside=beside, needed=needed)
+        findings = tuple(
+            Finding(error=one, has_repair=bool(edits) and isinstance(one, UnreachableError))
+            for one in error.mistakes
+        )
+        return Checked(study=None, findings=findings, repair=edits)
+    if study.common is None:
+        return Checked(study=study, findings=())
+    case = study.common.case
+    lacking = unreached(case.network, [line.line for line in case.setup])
+    if not lacking:
+        return Checked(study=study, findings=())
+    edits = _repair_of(text, name=name, beside=beside)
+    places = _host_places(text, name=name)
+    warnings = tuple(
+        Finding(
+            error=InputError(f"{source} cannot reach {target}: {reason}", place=places.get(source)),
+            is_mistake=False,
+            has_repair=bool(edits),
+        )
+        for source, target, reason in lacking
+    )
+    return Checked(study=study, findings=warnings, repair=edits)
+
+
+def _repair_of(
+    text: str, *, name: str, beside: ReadBeside, needed: Sequence[tuple[str, str]] = ()
+) -> tuple[Edit, ...]:
+    node = _network_of(text, name=name)
+    if node is None:
+        return ()
+    try:
+        network = read_network(node, traces=Traces(beside), images=Images(beside))
+    except InputError:
+        return ()
+    return tuple(repair(network, needed) or ())
+
+
+def proposed(
+    text: str,
+    link: int,
+    *,
+    name: str,
+    automatic: Collection[str],
+    beside: ReadBeside = reads_nothing,
+) -> tuple[Edit, ...]:
+    """Return addresses and routes for a link that was just drawn; see `longfat.study.proposal`.
+
+    Args:
+        text: the study's text, with the link.
+        link: its index among the links that all cases have in common.
+        name: what messages call its file.
+        automatic: what was given by itself before.
+        beside: reads the files that it names.
+
+    Returns:
+        The edits; none where network or set-up lines cannot be read.
+    """
+    try:
+        fields = _fields_of(text, name=name)
+        if "network" not in fields:
+            return ()
+        network = read_network(fields["network"], traces=Traces(beside), images=Images(beside))
+        setup = read_setup(fields["setup"]) if "setup" in fields else ()
+    except InputError:
+        return ()
+    lines = [line.command.line for line in setup]
+    return tuple(propose(network, link, automatic=automatic, lines=lines))
+
+
+def _fields_of(text: str, *, name: str) -> dict[str, Node]:
+    root = Node(raw=parse_document(text.encode(), file=name), file=name)
+    return {key.text: value for key, value in root.items("a study")}
+
+
+def _network_of(text: str, *, name: str) -> Node | None:
+    return _fields_of(text, name=name).get("network")
+
+
+def _host_places(text: str, *, name: str) -> dict[str, Place]:
+    node = _network_of(text, name=name)
+    hosts = {} if node is None else {key.text: one for key, one in node.items("a network")}
+    if "hosts" not in hosts:
+        return {}
+    return {key.text: value.place for key, value in hosts["hosts"].items("hosts")}
+
+
+def repaired(text: str, edits: Sequence[Edit]) -> str:
+    """Return a study's text in which the edits of its network are made.
+
+    Comments stay. The lines of `network` are written anew where something of them changes;
+    all others stay as they are to the byte.
+
+    Args:
+        text: the text, of a study whose network stands in block style at its top.
+        edits: the edits.
+
+    Raises:
+        InputError: the network's lines cannot be told from the others.
+    """
+    starts = [found.start() for found in _TOP_KEY.finditer(text)] + [len(text)]
+    begin = next((one for one in starts[:-1] if text.startswith("network:", one)), None)
+    if begin is None:
+        raise InputError("the study's network stands in no line of its own, so change it by hand")
+    end = min(one for one in starts if one > begin)
+    yaml = YAML(typ="rt")
+    yaml.preserve_quotes = True
+    yaml.width = 2**20  # lines stay whole
+    block = text[begin:end]
+    deep = re.search(r"^( +)- ", block, re.MULTILINE)
+    dash = len(deep[1]) - 2 if deep else 2
+    yaml.indent(mapping=2, sequence=dash + 2, offset=dash)
+    tree = yaml.load(block)
+    for edit in edits:
+        _set(tree["network"], edit.path, edit.value)
+    out = io.StringIO()
+    yaml.dump(tree, out)
+    return text[:begin] + out.getvalue() + text[end:]
+
+
+def _set(holder: Any, path: Sequence[Any], value: str | None) -> None:
+    """Set what stands at a path; what is missing on the way is made in flow style."""
+    for index, step in enumerate(path[:-1]):
+        is_list = isinstance(holder, CommentedSeq)
+        there = (holder[step] if step < len(holder) else None) if is_list else holder.get(step)
+        if there is None:
+            nested = reduce(
+                lambda inner, key: _flow({key: inner}), reversed(path[index + 1 :]), value
+            )
+            if is_list:
+                holder.append(nested)
+            else:
+                holder[step] = nested
+            return
+        if not isinstance(there, CommentedMap | CommentedSeq):
+            # `h1: 10.0.0.1/8` becomes `h1: {address: 10.0.0.1/8}`; an address stays what it is.
+            if path[index + 1 :] == ("address",):
+                holder[step] = value
+                return
+            there = _flow({"address": there})
+            holder[step] = there
+        holder = there
+    if value is None:
+        holder.pop(path[-1], None)
+    else:
+        holder[path[-1]] = value
+
+
+def _flow(values: dict[Any, Any]) -> Any:
+    found = CommentedMap(values)
+    found.fa.set_flow_style()
+    return found
+
+
+def checked_file(file: Path) -> str:
+    """Return the text of a study's file, as it is to be checked.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise InputError(f"{file}: cannot be read: {reason}") from None

@@ -1,0 +1,17 @@
+"""Templates of studies: common topologies with parameters, as commented texts that run.
+
+Each template is declared once, as a dataclass whose fields are its parameters; the command
+`longfat new` and the studio's menu offer what is declared here.
+"""
+
+from longfat.study.templates.access import Home, Wan
+from longfat.study.templates.fabric import DataCentre, Tree
+from longfat.study.templates.lines import Dumbbell, ParkingLot
+from longfat.study.templates.template import Template, make_template
+
+TEMPLATES: dict[str, type[Template]] = {
+    one.name: one for one in (Dumbbell, ParkingLot, Tree, Wan, DataCentre, Home)
+}
+"""The templates by name, in the order in which they are offered."""
+
+__all__ = ["TEMPLATES", "Template", "make_template"]
