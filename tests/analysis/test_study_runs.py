@@ -56,5 +56,5 @@ def one_of_each_set_up() -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize(("name", "case"), list(one_of_each_set_up()))
 def test_lines_work(name: str, case: str, tmp_path: Path) -> None:
     planned = shortened(read_study(FOLDER / name).cases[case])
-    run = run_case(planned.case, name=case, out=tmp_path, setup_places=planned.setup_places)
+    run = run_case(planned.case, name=case, out=tmp_path, places=planned.places)
     assert run.metrics["bulk.receiver_bps"] > 0

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longfat import shown_in_notebook
 from longfat.analysis.verdict import judge
 from longfat.common.checksum import FileSum, file_damage
 from longfat.common.extras import lazy, need
@@ -93,6 +94,10 @@ class StudyRuns:
     def __repr__(self) -> str:
         cases = len(self.study.cases)
         return f"<study {self.study.name!r}: {cases:,} cases, runs in {self.out}>"
+
+    def _repr_html_(self) -> str:
+        """Return its network and cases, for a notebook."""
+        return shown_in_notebook("study", self)
 
     def run(
         self,

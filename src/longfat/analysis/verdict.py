@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from longfat import shown_in_notebook
 from longfat.errors import InputError
 from longfat.model.spread import Spread, spread_of
 from longfat.study.claims.aggregates import NotRunError
@@ -103,6 +104,10 @@ class Verdict:
     spreads: Mapping[str, Mapping[str, Spread]]
     claims: tuple[JudgedClaim, ...]
     published: tuple[Comparison, ...]
+
+    def _repr_html_(self) -> str:
+        """Return claims, numbers and figures, for a notebook."""
+        return shown_in_notebook("verdict", self)
 
     @property
     def good(self) -> bool:

@@ -205,7 +205,9 @@ def test_bad_input(default_run: Run, folder: Path) -> None:
     with pytest.raises(InputError, match=r"damaged: raw/bulk.server.json: it is missing"):
         diagnose(ping)
     only_ping = replace(ping.case, flows=ping.case.flows[1:], probes=())
-    with pytest.raises(InputError, match="no flow of bulk traffic in this run"):
+    with pytest.raises(
+        InputError, match="no flow of bulk traffic, cbr, requests or video in this run"
+    ):
         diagnose(replace(ping, case=only_ping))
 
 

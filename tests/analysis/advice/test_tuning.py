@@ -88,7 +88,7 @@ def test_streams_for_losses() -> None:
     assert 1 < cubic.need.streams <= reno.need.streams
     many = advice(congestion="reno", loss_fraction=0.0001)
     assert many.need.streams > MOST_STREAMS
-    assert any("mend the loss, or take bbr" in note for note in many.notes)
+    assert any("reduce the loss, or take bbr" in note for note in many.notes)
     assert not any("iperf3" in line.text for line in many.lines)
 
 

@@ -66,17 +66,17 @@ def test_one_seed_is_said_to_be_one_seed(made: Made) -> None:
 
 def test_too_few_seeds(made: Made) -> None:
     text = printed({"x": made({RATE: LOW[:3]})}, {"x": made({RATE: HIGH[:3]}, first=7)})
-    assert "Too few seeds to tell what is real" in text
+    assert "Too few seeds to judge significance" in text
     assert "3 seeds against 3 give no p below 0.1" in text
     assert "4 on each side are the least" in " ".join(text.split())
 
 
 def test_identical(made: Made) -> None:
     runs = {"x": made({RATE: LOW})}
-    assert "identical to the byte: all 4 runs" in printed(runs, runs)
+    assert "byte-identical: all 4 runs" in printed(runs, runs)
     half = {"x": [*runs["x"][:2], *made({RATE: HIGH[2:]}, first=3)]}
     text = printed(runs, half)
-    assert "2 of 4 runs with a common seed are equal to the byte" in text
+    assert "2 of 4 runs with a common seed are byte-identical" in text
     assert "Runs that should be equal and are not" in text
 
 

@@ -30,6 +30,7 @@ parts:
   other: {network: other.yaml, case: bare}
   rivals: {iperf3: [reno.json, cubic.json], rate: 1gbit}
   answers: {answers: answers.yaml}
+  lines: {setup: lines.yaml, case: bare, rate: 500mbit}
 exercises:
 """
 
@@ -126,6 +127,18 @@ def test_the_key_is_a_run_with_the_students_seed(graded: Callable[..., Graded]) 
         right = graded(exercise, seed=seed, answers_yaml=f"e: {key}\n")
         assert right.total == 1, reasons(right)
     assert len(keys) == 2
+
+
+def test_files_of_comments_are_files_in_which_nothing_was_filled_in(
+    graded: Callable[..., Graded],
+) -> None:
+    exercises = (
+        "  e: {part: lines, points: 1, claim: lines.ping.min > 90ms}\n"
+        "  a: {part: answers, points: 1, answer: 500mbit * 100ms, unit: MB}\n"
+    )
+    found = graded(exercises, lines_yaml="# Yours:\n# - h1: ...\n", answers_yaml="# a:\n")
+    assert "nothing on the path of bulk limits its rate" in reasons(found)
+    assert reasons(found).endswith("not answered")
 
 
 def test_every_check_is_documented_and_explained() -> None:

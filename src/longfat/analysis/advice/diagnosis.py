@@ -10,6 +10,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from longfat.analysis.advice.applications import APPLICATIONS, examine_application
 from longfat.analysis.advice.facts import Fact, facts, udp_facts
 from longfat.analysis.advice.limits import Limit
 from longfat.analysis.advice.recommendation import Recommendation, recommendation
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from longfat.analysis.advice.subject import Subject
     from longfat.execution.runs import Run
     from longfat.model.flow_path import Bottleneck
+    from longfat.model.traffic import Flow
 else:
     pa = lazy("pyarrow")
 
@@ -86,13 +88,13 @@ def diagnose(run: Run, flow: str | None = None) -> tuple[Diagnosis, ...]:
 
     Args:
         run: the run.
-        flow: the flow's name; None for all of bulk traffic.
+        flow: the flow's name; None for all of bulk traffic, calls, requests and videos.
 
     Raises:
         InputError: there is no such flow, it is none that sends data, or a
             file of the run is missing or broken.
     """
-    found = list(run.case.bulk_flows)
+    found: list[Flow] = [one for one in run.case.flows if isinstance(one, (Bulk, *APPLICATIONS))]
     names = ", ".join(each.name for each in found)
     if flow is not None:
         others = {each.name for each in run.case.flows}
@@ -107,13 +109,16 @@ def diagnose(run: Run, flow: str | None = None) -> tuple[Diagnosis, ...]:
             raise InputError(f"{run.folder}: no flow {flow!r} in this run; its flows: {known}")
     if not found:
         raise InputError(
-            f"{run.folder}: no flow of bulk traffic in this run, and only such can be diagnosed"
+            f"{run.folder}: no flow of bulk traffic, cbr, requests or video in this run, and only "
+            "such can be diagnosed"
         )
     return tuple(_diagnose(run, each) for each in found)
 
 
-def _diagnose(run: Run, flow: Bulk) -> Diagnosis:
+def _diagnose(run: Run, flow: Flow) -> Diagnosis:
     try:
+        if not isinstance(flow, Bulk):
+            return _application(run, flow)
         return _udp(run, flow) if flow.udp else _tcp(run, flow)
     except MachineError as error:
         raise InputError(f"{run.folder}: flow {flow.name!r}: {error}") from None
@@ -182,7 +187,7 @@ def _verdict(subject: Subject, limit: Limit) -> str:
 
 def _full(subject: Subject, slowest: Bottleneck, time: str) -> str:
     name = subject.flow.name
-    full = f"{slowest.interface} with {format_quantity(slowest.rate_bps, Unit.BPS)}, was full"
+    full = f"{slowest.interface} with {subject.rate_text}, was full"
     if not subject.rivals:
         return f"{name} filled the path: the bottleneck, {full} {time}."
     got = format_quantity(subject.metric("receiver_bps") or 0.0, Unit.BPS)
@@ -197,8 +202,8 @@ def _notes(subject: Subject) -> tuple[str, ...]:
     if subject.slowest is not None and subject.run.case.events:
         notes.append(
             "Events change the network meanwhile. Whether the bottleneck was full is judged by the "
-            "rate that it had at each time; which link it is, its delay and its queue are those of "
-            "the start."
+            "rate that it had at each time, and the BDP is that of its mean rate while data "
+            "flowed; which link it is, its delay and its queue are those of the start."
         )
     wanted = []
     if not subject.measured:
@@ -212,6 +217,23 @@ def _notes(subject: Subject) -> tuple[str, ...]:
     if wanted:
         notes.append(f"To know more, add to the study:  probes: {{{', '.join(wanted)}}}")
     return tuple(notes)
+
+
+def _application(run: Run, flow: Flow) -> Diagnosis:
+    found = examine_application(run, flow)
+    return Diagnosis(
+        flow=flow.name,
+        title=f"{flow.source} -> {flow.target}, {flow.tool}",
+        certain=True,
+        limit=None,
+        duration_s=0.0,
+        seconds={},
+        spans=(),
+        verdict=found.verdict,
+        facts=found.facts,
+        recommendation=found.recommendation,
+        notes=found.notes,
+    )
 
 
 def _udp(run: Run, flow: Bulk) -> Diagnosis:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from longfat.execution.runs import Run
+    from longfat.model.traffic import Flow
 
 pc = lazy("pyarrow.compute")
 
@@ -39,7 +40,7 @@ DEFAULT_CONGESTION = "cubic"
 DEFAULT_MSS_BYTES = 1448
 
 
-def find_bottleneck(run: Run, flow: Bulk) -> tuple[Bottleneck | None, str]:
+def find_bottleneck(run: Run, flow: Flow) -> tuple[Bottleneck | None, str]:
     """Return the bottleneck of a flow's path, and why it is not known where it is not."""
     try:
         found = bottleneck(run.case, flow)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.analysis.advice.evidence import find_bottleneck
+from longfat.analysis.advice.link import link_rates, rate_over
 from longfat.common.extras import lazy
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from longfat.analysis.advice.subject import Subject
     from longfat.execution.runs import Run
     from longfat.model.flow_path import Bottleneck
@@ -21,6 +25,14 @@ pc = lazy("pyarrow.compute")
 # Ethernet, IPv4 and UDP headers around a datagram of iperf3's usual size.
 _UDP_HEADERS_BYTES = 42
 _UDP_PAYLOAD_BYTES = 1448
+_UDP_METRICS = (
+    ("sender_bps", "sent", Unit.BPS),
+    ("receiver_bps", "received", Unit.BPS),
+    ("loss", "lost", Unit.FRACTION),
+    ("jitter_s", "jitter", Unit.SECONDS),
+)
+# So many changes of a rate stand beside it.
+_MOST_RATES = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,28 +52,44 @@ class Fact:
     text: str
 
 
-class _Facts(list[Fact]):
+class Facts(list[Fact]):
     """A list that takes numbers which may not be there."""
 
     def put(
         self, key: str, label: str, value: float | None, unit: Unit, *, beside: str = ""
     ) -> None:
+        """Take a number, with words beside it, unless it is None."""
         if value is not None:
             # Whole bytes, as sysctl and tc take them: powers of 1000 and 1024 would differ.
             number = f"{value:,.0f} B" if unit is Unit.BYTES else format_quantity(value, unit)
             text = number + (f"  ({beside})" if beside else "")
             self.append(Fact(key=key, label=label, value=float(value), text=text))
 
+    def put_metrics(
+        self, metrics: Mapping[str, float], rows: Sequence[tuple[str, str, Unit]]
+    ) -> None:
+        """Take the metrics that are there, by rows of key, label and unit."""
+        for key, label, unit in rows:
+            self.put(key, label, metrics.get(key), unit)
+
     def put_rate(self, slowest: Bottleneck, run: Run) -> None:
+        """Take the rate of a link at first, and beside it what events made of it."""
         # Which link is the slowest is not asked again when events change one.
-        beside = "at first" if run.case.events else ""
+        later = [
+            f"{format_quantity(rate_bps, Unit.BPS) if rate_bps < math.inf else 'no limit'}"
+            f" from {since_s:g} s"
+            for since_s, rate_bps in link_rates(run, slowest)[1:]
+        ]
+        if len(later) > _MOST_RATES:
+            later = [*later[: _MOST_RATES - 1], f"and {len(later) - _MOST_RATES + 1} more"]
+        beside = "; ".join(["at first", *later]) if run.case.events else ""
         label = f"rate of {slowest.interface}"
         self.put("rate_bps", label, slowest.rate_bps, Unit.BPS, beside=beside)
 
 
 def facts(subject: Subject) -> tuple[Fact, ...]:
     """Return the evidence about a TCP flow."""
-    found = _Facts()
+    found = Facts()
     _path_facts(found, subject)
     table, slowest = subject.table, subject.slowest
     if table is not None:
@@ -100,7 +128,7 @@ def facts(subject: Subject) -> tuple[Fact, ...]:
     return tuple(found)
 
 
-def _path_facts(found: _Facts, subject: Subject) -> None:
+def _path_facts(found: Facts, subject: Subject) -> None:
     slowest = subject.slowest
     found.put("receiver_bps", "throughput", subject.metric("receiver_bps"), Unit.BPS)
     if slowest is not None:
@@ -110,7 +138,9 @@ def _path_facts(found: _Facts, subject: Subject) -> None:
             found.put("link_use", "of that in use", subject.link_use, Unit.FRACTION, beside=beside)
     found.put("idle_rtt_s", "RTT, idle path", subject.rtt_s, Unit.SECONDS)
     found.put("mean_rtt_s", "RTT of the flow, mean", subject.metric("mean_rtt_s"), Unit.SECONDS)
-    found.put("bdp_bytes", "BDP = rate x RTT", subject.bdp_bytes, Unit.BYTES)
+    varies = subject.rate is not None and not subject.rate.is_constant
+    beside = f"rate: {subject.rate_text}" if varies else ""
+    found.put("bdp_bytes", "BDP = rate x RTT", subject.bdp_bytes, Unit.BYTES, beside=beside)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,16 +160,10 @@ class UdpFacts:
 
 def udp_facts(run: Run, flow: Bulk) -> UdpFacts:
     """Return a UDP flow's rate against its loss."""
-    found = _Facts()
-    metrics = {
-        name: run.metrics.get(f"{flow.name}.{name}")
-        for name in ("sender_bps", "receiver_bps", "loss", "jitter_s")
-    }
-    sent, got, loss = metrics["sender_bps"], metrics["receiver_bps"], metrics["loss"]
-    found.put("sender_bps", "sent", sent, Unit.BPS)
-    found.put("receiver_bps", "received", got, Unit.BPS)
-    found.put("loss", "lost", loss, Unit.FRACTION)
-    found.put("jitter_s", "jitter", metrics["jitter_s"], Unit.SECONDS)
+    found = Facts()
+    metrics = run.metrics_of(flow.name)
+    found.put_metrics(metrics, _UDP_METRICS)
+    sent, loss = metrics.get("sender_bps"), metrics.get("loss")
     slowest, _ = find_bottleneck(run, flow)
     if slowest is None or sent is None or loss is None:
         return UdpFacts(
@@ -148,9 +172,12 @@ def udp_facts(run: Run, flow: Bulk) -> UdpFacts:
             help="Set the rate of the flow (rate) to what the path carries.",
         )
     found.put_rate(slowest, run)
+    times = run.flow_times[flow.name]
+    over = rate_over(link_rates(run, slowest), times.start_s, times.end_s)
     share = _UDP_PAYLOAD_BYTES / (_UDP_PAYLOAD_BYTES + _UDP_HEADERS_BYTES)
-    room_bps = slowest.rate_bps * share
-    rate = format_quantity(slowest.rate_bps, Unit.BPS)
+    room_bps = over.mean_bps * share
+    rate = format_quantity(over.mean_bps, Unit.BPS) if over.mean_bps < math.inf else "no limit"
+    rate += "" if over.is_constant else " on average"
     if sent > room_bps:
         must = 1 - room_bps / sent
         return UdpFacts(

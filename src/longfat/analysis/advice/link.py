@@ -126,7 +126,7 @@ class LinkUse:
     """
 
     def __init__(self, run: Run, flow: Bulk, slowest: Bottleneck | None) -> None:
-        self._rates = [] if slowest is None else _rates(run, slowest)
+        self._rates = [] if slowest is None else link_rates(run, slowest)
         self.rivals = 0
         self._own = received_curve(run, flow)
         self._others: list[Curve] = []
@@ -195,7 +195,7 @@ class LinkUse:
         )
 
 
-def _rates(run: Run, slowest: Bottleneck) -> list[tuple[float, float]]:
+def link_rates(run: Run, slowest: Bottleneck) -> list[tuple[float, float]]:
     """Return the bottleneck's rates, and since when each holds; infinite where nothing limits."""
     happened = [(one.event, one.at_s) for one in run.event_times]
     try:
@@ -203,6 +203,48 @@ def _rates(run: Run, slowest: Bottleneck) -> list[tuple[float, float]]:
     except NotUnderstoodError:
         return [(-math.inf, slowest.rate_bps)]
     return [(since_s, math.inf if rate is None else rate) for since_s, rate in found]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateOver:
+    """A link's rate over an interval, in which events may change it; in bit/s.
+
+    Attributes:
+        least_bps: the least; infinite where nothing limits the link.
+        mean_bps: the mean over time; infinite where nothing limits the link for a while.
+        most_bps: the largest; infinite likewise.
+    """
+
+    least_bps: float
+    mean_bps: float
+    most_bps: float
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the link had one rate all the time."""
+        return self.least_bps == self.most_bps
+
+
+def rate_over(rates: Sequence[tuple[float, float]], start_s: float, end_s: float) -> RateOver:
+    """Return a link's rate over an interval.
+
+    Args:
+        rates: the rates in bit/s, and since when each holds; see `link_rates`.
+        start_s: the interval's start, in seconds after the traffic's start.
+        end_s: its end, which is later.
+    """
+    ends_s = [since_s for since_s, _ in rates[1:]] + [math.inf]
+    parts = [
+        (min(end_s, until_s) - max(start_s, since_s), rate_bps)
+        for (since_s, rate_bps), until_s in zip(rates, ends_s, strict=True)
+        if since_s < end_s and start_s < until_s
+    ]
+    least_bps, most_bps = min(bps for _, bps in parts), max(bps for _, bps in parts)
+    if least_bps == most_bps:  # the weighted sum below would round it
+        mean_bps = least_bps
+    else:
+        mean_bps = sum(length_s * bps for length_s, bps in parts) / (end_s - start_s)
+    return RateOver(least_bps=least_bps, mean_bps=mean_bps, most_bps=most_bps)
 
 
 def _meet(run: Run, flow: Bulk, other: Bulk) -> bool:

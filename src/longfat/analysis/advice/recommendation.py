@@ -87,10 +87,10 @@ def recommendation(subject: Subject, limit: Limit) -> Recommendation:
 
 def _bottleneck(subject: Subject) -> Recommendation:
     words = "Nothing: the link is full."
-    own, slowest = subject.metric("receiver_bps"), subject.slowest
-    if own is None or slowest is None:
+    own, slowest, rate_bps = subject.metric("receiver_bps"), subject.slowest, subject.rate_bps
+    if own is None or slowest is None or rate_bps is None:
         return Recommendation(words=words)
-    fair_bps = slowest.rate_bps * subject.flow.parallel / (subject.flow.parallel + subject.rivals)
+    fair_bps = rate_bps * subject.flow.parallel / (subject.flow.parallel + subject.rivals)
     if subject.rivals and own < fair_bps / 2 and subject.metric("retransmits"):
         lines = () if subject.congestion == "bbr" else (_bbr(subject),)
         return Recommendation(
@@ -122,9 +122,9 @@ def _bottleneck(subject: Subject) -> Recommendation:
 
 
 def _queue_delay_s(subject: Subject) -> float | None:
-    if subject.queue is not None and subject.slowest is not None:
+    if subject.queue is not None and subject.rate_bps is not None:
         return buffers.queueing_delay_s(
-            queue_bytes=subject.queue.mean_bytes, rate_bps=subject.slowest.rate_bps
+            queue_bytes=subject.queue.mean_bytes, rate_bps=subject.rate_bps
         )
     mean_s = subject.metric("mean_rtt_s")
     return None if mean_s is None or subject.rtt_s is None else max(0.0, mean_s - subject.rtt_s)
@@ -169,12 +169,11 @@ def _buffers(subject: Subject, limit: Limit) -> Recommendation:
 def needed_buffer_bytes(subject: Subject) -> tuple[int, str] | None:
     """Return the buffer with which one stream of a flow fills its share of the path, and why."""
     whole = subject.bdp_bytes
-    if whole is None or subject.slowest is None or subject.rtt_s is None:
+    if whole is None or subject.rtt_s is None:
         return None
     streams = subject.flow.parallel
     size = math.ceil(bdp.buffer_needed_bytes(whole / streams))
-    rate = format_quantity(subject.slowest.rate_bps, Unit.BPS)
-    rtt = format_quantity(subject.rtt_s, Unit.SECONDS)
+    rate, rtt = subject.rate_text, format_quantity(subject.rtt_s, Unit.SECONDS)
     each = f" / {streams} streams" if streams > 1 else ""
     return size, f"2 x BDP{each} = 2 x {rate} x {rtt} / 8{each} = {size:,} bytes"
 
@@ -186,7 +185,7 @@ def _loss(subject: Subject) -> Recommendation:
     if slowest is not None and slowest.loss > 0:
         words.append(
             f"The path loses {format_quantity(slowest.loss, Unit.FRACTION)} at random, and each "
-            f"loss cuts the window of {subject.congestion}: mend the loss, or"
+            f"loss cuts the window of {subject.congestion}: reduce the loss, or"
         )
     elif (larger := _larger_queue(subject)) is not None:
         words.append("The router's queue overflows before the path is full: give it more, or")
@@ -194,16 +193,16 @@ def _loss(subject: Subject) -> Recommendation:
     else:
         words.append(f"Each loss cuts the window of {subject.congestion}, which grows back slowly:")
     own = subject.metric("receiver_bps")
-    if slowest is not None and own:
+    rate_bps = subject.rate_bps
+    if rate_bps is not None and own:
         per_stream_bps = own / subject.flow.parallel
-        streams = min(_MOST_STREAMS, math.ceil(slowest.rate_bps / per_stream_bps))
-        rate = format_quantity(slowest.rate_bps, Unit.BPS)
+        streams = min(_MOST_STREAMS, math.ceil(rate_bps / per_stream_bps))
         got = format_quantity(per_stream_bps, Unit.BPS)
         lines.append(
             Line(
                 node=STUDY,
                 text=f"parallel: {streams}",
-                why=f"{rate} / {got} a stream = {slowest.rate_bps / per_stream_bps:.1f}",
+                why=f"{subject.rate_text} / {got} a stream = {rate_bps / per_stream_bps:.1f}",
             )
         )
         words.append("take more streams, or a congestion control that does not go by losses.")
@@ -225,22 +224,24 @@ def _bbr(subject: Subject) -> Line:
 
 def _larger_queue(subject: Subject) -> Line | None:
     """Return the line that gives the bottleneck's queue C x RTT / sqrt(N), if it has less."""
-    slowest, rtt_s = subject.slowest, subject.rtt_s
-    if slowest is None or slowest.queue is None or slowest.queue.limit_bytes is None:
+    slowest, rtt_s, rate_bps = subject.slowest, subject.rtt_s, subject.rate_bps
+    if (
+        rate_bps is None
+        or slowest is None
+        or slowest.queue is None
+        or slowest.queue.limit_bytes is None
+    ):
         return None
     if not rtt_s or slowest.queue.kind not in {"tbf", "bfifo"}:
         return None
     streams = subject.flow.parallel + subject.rivals
-    wanted = math.ceil(
-        buffers.router_buffer_bytes(rate_bps=slowest.rate_bps, rtt_s=rtt_s, flows=streams)
-    )
+    wanted = math.ceil(buffers.router_buffer_bytes(rate_bps=rate_bps, rtt_s=rtt_s, flows=streams))
     if slowest.queue.limit_bytes >= wanted:
         return None
     # A few flows fall together, as the theory's bound says: they need the whole of it.
-    whole = math.ceil(buffers.router_buffer_bytes(rate_bps=slowest.rate_bps, rtt_s=rtt_s))
+    whole = math.ceil(buffers.router_buffer_bytes(rate_bps=rate_bps, rtt_s=rtt_s))
     line = re.sub(r"(?<=\blimit )\S+", str(whole), slowest.queue.line)
-    rate = format_quantity(slowest.rate_bps, Unit.BPS)
-    rtt = format_quantity(rtt_s, Unit.SECONDS)
+    rate, rtt = subject.rate_text, format_quantity(rtt_s, Unit.SECONDS)
     return Line(
         node=slowest.node,
         text=re.sub(r"\bqdisc (add|replace)\b", "qdisc change", line),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,13 +15,15 @@ from longfat.analysis.advice.evidence import (
     tcp_table,
 )
 from longfat.analysis.advice.limits import MODEL_BASED, Limit, Slice, classify
-from longfat.analysis.advice.link import LinkUse, queue_table
+from longfat.analysis.advice.link import LinkUse, RateOver, link_rates, queue_table, rate_over
 from longfat.analysis.advice.rows import inferred_slices
 from longfat.analysis.advice.spans import together, total
 from longfat.common.extras import lazy
 from longfat.model.flow_path import NotUnderstoodError, idle_rtt, sender_and_receiver, sysctl
+from longfat.model.metric import Unit
 from longfat.model.probes import Tcp
 from longfat.model.probes.samples import growth, weights
+from longfat.model.units import format_quantity
 from longfat.theory import bdp
 
 if TYPE_CHECKING:
@@ -63,7 +66,8 @@ class Subject:
         sender: the host that sends.
         receiver: the host that receives.
         congestion: the congestion control of its sockets.
-        slowest: the bottleneck of its path; None if it is not known.
+        slowest: the bottleneck of its path, as it was at first; None if it is not known.
+        rate: the bottleneck's rate while data flowed; None if it is not known.
         unknown_path: why it is not known; empty if it is.
         rtt_s: the RTT of the idle path, or the least that the flow saw; None
             where nobody knows.
@@ -82,6 +86,7 @@ class Subject:
     receiver: str
     congestion: str
     slowest: Bottleneck | None
+    rate: RateOver | None
     unknown_path: str
     rtt_s: float | None
     table: pa.Table | None
@@ -108,10 +113,28 @@ class Subject:
 
     @property
     def bdp_bytes(self) -> float | None:
-        """Return the bandwidth-delay product of the idle path; None where it is not known."""
-        if self.slowest is None or self.rtt_s is None:
+        """The bandwidth-delay product: `rate_bps` x RTT of the idle path; None if not known."""
+        if self.rate_bps is None or self.rtt_s is None:
             return None
-        return bdp.bdp_bytes(self.slowest.rate_bps, self.rtt_s)
+        return bdp.bdp_bytes(self.rate_bps, self.rtt_s)
+
+    @property
+    def rate_bps(self) -> float | None:
+        """The bottleneck's mean rate while data flowed, in bit/s.
+
+        None if it is not known, or if events lifted the limit for a while.
+        """
+        if self.rate is None or self.rate.mean_bps == math.inf:
+            return None
+        return self.rate.mean_bps
+
+    @property
+    def rate_text(self) -> str:
+        """`rate_bps` for people, marked as a mean if events changed the rate meanwhile."""
+        if self.rate is None or self.rate_bps is None:
+            return "no limit"
+        text = format_quantity(self.rate_bps, Unit.BPS)
+        return text if self.rate.is_constant else f"{text} on average"
 
     def metric(self, name: str) -> float | None:
         """Return a metric of the flow, such as `receiver_bps`."""
@@ -189,6 +212,7 @@ def examine(run: Run, flow: Bulk) -> Subject:
         receiver=receiver,
         congestion=congestion,
         slowest=slowest,
+        rate=rate_over(link_rates(run, slowest), start_s, end_s) if slowest and slices else None,
         unknown_path=why,
         rtt_s=rtt_s,
         table=table,

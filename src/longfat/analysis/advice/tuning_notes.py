@@ -76,7 +76,7 @@ def notes(need: Need) -> Iterator[str]:
     if streams > MOST_STREAMS:
         yield (
             f"{streams:,} streams would be needed to fill the path with {congestion} at that loss: "
-            "mend the loss, or take bbr."
+            "reduce the loss, or take bbr."
         )
     elif lost and congestion not in MODEL_BASED and streams > 1:
         yield "In place of many streams: --cc bbr, which no loss makes slow."

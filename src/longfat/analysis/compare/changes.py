@@ -68,6 +68,7 @@ def case_changes(a: Case, b: Case) -> tuple[Change, ...]:
     lines = before.pop("setup"), after.pop("setup")
     for data in (before, after):
         data.pop("files", None)
+        data.pop("packages", None)
         data.pop("events", None)
         del data["seed"], data["format"]
     plain = ("kernel", "memory_bytes")
@@ -75,6 +76,7 @@ def case_changes(a: Case, b: Case) -> tuple[Change, ...]:
         *_fields("", {k: before.pop(k) for k in plain}, {k: after.pop(k) for k in plain}),
         *_network_changes(*networks),
         *_file_changes(a.files, b.files),
+        *_line_changes("packages", *([one.line for one in c.packages] for c in (a, b))),
         *_line_changes("setup", *map(_typed, lines)),
     ]
     for room in ("flows", "probes"):

@@ -51,7 +51,7 @@ class ClaimChange:
 
 @dataclass(frozen=True, slots=True)
 class Sameness:
-    """Of how many seeds that both sides have, the runs of a pair of cases are equal to the byte."""
+    """Of how many seeds that both sides have, the runs of a pair of cases are byte-identical."""
 
     case: str
     equal: int
@@ -68,8 +68,8 @@ class Contrast:
         matching: which cases stand beside each other.
         changes: what differs in the cases.
         surroundings: what differs in kernel, tools and longfat.
-        sameness: which runs are equal to the byte, for each pair of cases.
-        broken: runs that should be equal to the byte, for all that decides them is
+        sameness: which runs are byte-identical, for each pair of cases.
+        broken: runs that should be byte-identical, for all that decides them is
             equal, and are not.
         claims: the claims that are judged otherwise.
         differences: all metrics of all pairs of cases.

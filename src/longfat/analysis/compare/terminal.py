@@ -244,7 +244,7 @@ def _print_tallies(contrast: Contrast, console: Console, show_all: bool) -> None
     if contrast.of(Significance.UNPROVEN):
         _heading(console, "No difference is real")
     elif contrast.of(Significance.FEW):
-        _heading(console, "Too few seeds to tell what is real")
+        _heading(console, "Too few seeds to judge significance")
 
 
 def _print_table(contrast: Contrast, console: Console, show_all: bool) -> None:

@@ -142,24 +142,18 @@ def _numbers(difference: Difference) -> str:
 
 
 def sameness_text(contrast: Contrast) -> str:
-    """Return how many runs are equal to the byte; empty where no seed is on both sides."""
+    """Return how many runs are byte-identical; empty where no seed is on both sides."""
     seeds = sum(one.seeds for one in contrast.sameness)
     equal = sum(one.equal for one in contrast.sameness)
     if not seeds:
         return ""
     if contrast.identical:
-        return (
-            f"identical to the byte: all {counted(seeds, 'run')}"
-            if seeds > 1
-            else ("identical to the byte")
-        )
+        return f"byte-identical: all {counted(seeds, 'run')}" if seeds > 1 else "byte-identical"
     if not equal:
         return ""
     whole = [one.case for one in contrast.sameness if one.equal == one.seeds > 0]
     of_cases = f" (every common seed of {some(whole)})" if whole else ""
-    return (
-        f"{equal:,} of {counted(seeds, 'run')} with a common seed are equal to the byte{of_cases}"
-    )
+    return f"{equal:,} of {counted(seeds, 'run')} with a common seed are byte-identical{of_cases}"
 
 
 def notes(compared: Compared) -> list[str]:

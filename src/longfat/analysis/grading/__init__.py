@@ -5,7 +5,7 @@ for mistakes that no tool tells of, and `grade` gives points with reasons.
 """
 
 from longfat.analysis.grading.checks import CHECKS, Check, Finding
-from longfat.analysis.grading.grade import Graded, Score, grade
+from longfat.analysis.grading.grade import Graded, Score, grade, needed_parts
 from longfat.analysis.grading.play import Player
 from longfat.analysis.grading.submission import Submission, seed_of
 
@@ -18,5 +18,6 @@ __all__ = [
     "Score",
     "Submission",
     "grade",
+    "needed_parts",
     "seed_of",
 ]

@@ -194,7 +194,7 @@ def grade(
             a submission raises: it costs points.
     """
     chosen = [one for one in grading.exercises if not exercises or one.name in exercises]
-    needed = _needed(chosen, grading)
+    needed = needed_parts(chosen, grading)
     with scratch_folder() as scratch:
         handed = {}
         for part in needed:
@@ -222,8 +222,13 @@ def grade(
         )
 
 
-def _needed(exercises: Iterable[Exercise], grading: Grading) -> list[str]:
-    """Return the parts that exercises need: their own, and those whose cases they name."""
+def needed_parts(exercises: Sequence[Exercise], grading: Grading) -> list[str]:
+    """Return the parts that exercises need: their own, and those whose cases they name.
+
+    Args:
+        exercises: the exercises.
+        grading: the instructor's file.
+    """
     named = {case for one in exercises for case in one.named if not case.startswith(KEY_PREFIX)}
     own = {one.part for one in exercises}
     studies = {p.name for p in grading.parts.values() if p.kind is PartKind.STUDY}

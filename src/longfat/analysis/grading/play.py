@@ -45,15 +45,19 @@ class Player:
         cache: the result cache; None to use none.
         toolbox: the host's tools.
         scripts: reads Mininet scripts.
+        most: what a machine may take whatever a lab's limits are; None if they are all.
     """
 
     cache: ResultCache | None
     toolbox: Toolbox
     scripts: Scripts = field(default_factory=Scripts)
+    most: Quota | None = None
     _running: set[threading.Event] = field(default_factory=set)
+    _ended: threading.Event = field(default_factory=threading.Event)
 
     def end(self) -> None:
-        """End what runs now, in whatever thread: the user had enough."""
+        """End what runs now, in whatever thread, and run nothing more: the user had enough."""
+        self._ended.set()
         for stop in tuple(self._running):
             stop.set()
 
@@ -113,11 +117,11 @@ class Player:
     ) -> tuple[dict[str, Run], dict[str, LongfatError]]:
         if not cases:
             return {}, {}
-        planned = {
-            name: Planned(case=case, setup_places=(), title=name) for name, case in cases.items()
-        }
+        planned = {name: Planned(case=case, title=name) for name, case in cases.items()}
         stop = threading.Event()
         self._running.add(stop)
+        if self._ended.is_set():
+            stop.set()
         quota, timer = None, None
         if limits is not None:
             quota = Quota(
@@ -128,6 +132,8 @@ class Player:
                 overhead=_OVERHEAD_BYTES,
                 wall=limits.time_s,
             )
+            if self.most is not None:
+                quota = quota.within(self.most)
             timer = threading.Timer(limits.time_s, stop.set)
             timer.daemon = True
             timer.start()

@@ -22,8 +22,8 @@ from longfat.model.metric import Unit
 from longfat.model.traffic import Flow
 from longfat.model.traffic.iperf3_any import AnyReport, read_any_report
 from longfat.model.units import format_quantity
-from longfat.study.document import read_document
-from longfat.study.expand import read_setup
+from longfat.study.document import is_blank, read_content, read_document
+from longfat.study.expand import Line, read_setup
 from longfat.study.files import ReadBeside, reads_beside
 from longfat.study.formats.open import SCRIPT_SUFFIX, open_network
 from longfat.study.grading.answers import Answer, read_answers
@@ -52,12 +52,19 @@ class Submission:
         folder: the folder.
         seed: the seed of its runs.
         submitted: when it was handed in; None if that is not known.
+        inside: the folder in it that has the files; empty if they lie in itself.
     """
 
     student: str
     folder: Path
     seed: int
     submitted: datetime | None = None
+    inside: str = ""
+
+    @property
+    def files(self) -> Path:
+        """The folder of its files."""
+        return self.folder / self.inside
 
 
 def seed_of(student: str) -> int:
@@ -204,9 +211,10 @@ class _Reader:
 
     def read(self) -> Handed:
         """Read the part."""
-        if self.submission.folder.is_symlink() or not self.submission.folder.is_dir():
+        files = self.submission.files
+        if any(one.is_symlink() for one in (self.submission.folder, files)) or not files.is_dir():
             raise InputError("the submission is no folder, or a link to one")
-        beside = reads_beside(self.submission.folder)
+        beside = reads_beside(files)
         paths = [self._copy(file, beside) for file in self.part.files]
         match self.part.kind:
             case PartKind.STUDY:
@@ -258,6 +266,12 @@ class _Reader:
         study = read_study(path, beside=self._beside(beside))
         ours = self.grading.study.cases
         first = next(iter(ours.values())).case
+        for planned in study.cases.values():
+            if planned.case.packages not in ((), *(one.case.packages for one in ours.values())):
+                raise InputError(
+                    "these are not the packages of the lab, and no others are installed",
+                    place=next(iter(planned.places.packages), None),
+                )
         cases = [
             Played(
                 name=name,
@@ -281,8 +295,8 @@ class _Reader:
     def _setup(self, path: Path) -> Handed:
         base = self._base()
         assert base is not None
-        node = Node(raw=read_document(path), file=str(path))
-        lines = () if node.is_null else read_setup(node)
+        # As it was given: comments that say what is to be written.
+        lines = () if is_blank(read_content(path)) else self._lines(path)
         known = (*base.network.node_names(), "root")
         for line in lines:
             if line.command.node not in known:
@@ -292,6 +306,10 @@ class _Reader:
                 )
         case = replace(base, setup=(*base.setup, *(line.command for line in lines)))
         return Handed(part=self.part, cases=(Played(name=self.part.name, case=case),))
+
+    def _lines(self, path: Path) -> tuple[Line, ...]:
+        node = Node(raw=read_document(path), file=str(path))
+        return () if node.is_null else read_setup(node)
 
     def _network(self, path: Path, beside: ReadBeside) -> Handed:
         base = self._base()
