@@ -62,7 +62,7 @@ class Told(RunObserver):
 
 
 def plan(case: Case, *, seeds: int = 1) -> Planned:
-    return Planned(case=case, setup_places=(), title="", seeds=seeds)
+    return Planned(case=case, title="", seeds=seeds)
 
 
 def counts(outcome: Outcome) -> tuple[int, int, int, int]:

@@ -11,7 +11,7 @@ import pytest
 from longfat.errors import InputError, Place
 from longfat.execution import run_case
 from longfat.execution.runs import Run, load_run
-from longfat.model.case import Case
+from longfat.model.case import Case, CasePlaces
 from longfat.model.events import Event, LinkChange, PropertyChange, TypedLine
 from longfat.model.network import Host, Link, LinkImpairments, Network, Switch
 from longfat.model.probes import Queue, Tcp
@@ -142,7 +142,7 @@ def test_a_line_that_fails_fails_the_case(tmp_path: Path) -> None:
     case = Case(kernel="7.2", network=NETWORK, flows=(BULK,), events=events)
     places = (Place("a.yaml", 8, 3), Place("a.yaml", 9, 3, "events[1].root"))
     with pytest.raises(InputError) as caught:
-        run_case(case, name="c", out=tmp_path, event_places=places)
+        run_case(case, name="c", out=tmp_path, places=CasePlaces(events=places))
     assert str(caught.value) == (
         "a.yaml:9:3: events[1].root: case 'c': `tc qdisc change dev s9-eth1 root netem delay 1ms`"
         ' exited with status 1: Cannot find device "s9-eth1"'

@@ -54,7 +54,7 @@ def planned(folder: Path, text: str = STUDY) -> Planned:
 
 
 def run(one: Planned, out: Path) -> Run:
-    return run_case(one.case, name="default", out=out, setup_places=one.setup_places)
+    return run_case(one.case, name="default", out=out, places=one.places)
 
 
 def test_files_are_at_all_nodes_before_the_setup(tmp_path: Path, each_kernel: Kernel) -> None:

@@ -106,9 +106,7 @@ def run(one: Planned, out: Path, name: str = "default") -> Run:
         one.case,
         name=name,
         out=out,
-        setup_places=one.setup_places,
-        flow_places=one.flow_places,
-        event_places=one.event_places,
+        places=one.places,
     )
 
 

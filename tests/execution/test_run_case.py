@@ -15,7 +15,7 @@ import pytest
 from longfat.errors import HostError, InputError, MachineError, Place
 from longfat.execution import Progress, run_case, run_cases
 from longfat.execution import tools as runner_tools
-from longfat.model.case import Case, Command
+from longfat.model.case import Case, CasePlaces, Command
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.model.traffic import Iperf3, Ping
 from longfat.study import Planned
@@ -91,7 +91,6 @@ def test_the_number_of_jobs_decides_nothing(
     planned = {
         f"seed{seed}": Planned(
             case=make_case(bulk(time_s=1.0), root=LOSSY, seed=seed, kernel=version),
-            setup_places=(),
             title="",
         )
         for seed in range(1, 5)
@@ -152,7 +151,7 @@ def test_a_line_that_fails_stops_the_case(tmp_path: Path, make_case: MakeCase) -
     case = make_case(root=("true", "tc qdisc add dev s1-eth9 root netem delay 1ms"))
     places = (Place("lab.yaml", 3, 1), Place("lab.yaml", 4, 9, "setup[1].root"))
     with pytest.raises(InputError) as caught:
-        run_case(case, name="red", out=tmp_path, setup_places=places)
+        run_case(case, name="red", out=tmp_path, places=CasePlaces(setup=places))
     assert str(caught.value) == (
         "lab.yaml:4:9: setup[1].root: case 'red': `tc qdisc add dev s1-eth9 root netem delay 1ms`"
         ' exited with status 1: Cannot find device "s1-eth9"'
@@ -193,10 +192,12 @@ def test_a_kernel_that_is_not_built(tmp_path: Path, make_case: MakeCase) -> None
 
 def test_one_bad_case_ends_the_others(tmp_path: Path, make_case: MakeCase) -> None:
     planned = {
-        "long": Planned(case=make_case(bulk(time_s=3000.0), root=LOSSY), setup_places=(), title=""),
-        "bad": Planned(case=make_case(root=("false",)), setup_places=(), title=""),
+        "long": Planned(case=make_case(bulk(time_s=3000.0), root=LOSSY), title=""),
+        "bad": Planned(case=make_case(root=("false",)), title=""),
     }
-    with pytest.raises(InputError, match="case 'bad': `false` exited with status 1: it said noth"):
+    with pytest.raises(
+        InputError, match="case 'bad': `false` exited with status 1: it printed noth"
+    ):
         run_cases(planned, out=tmp_path, jobs=2)
     assert list(tmp_path.iterdir()) == []
 

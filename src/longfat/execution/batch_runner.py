@@ -29,6 +29,7 @@ from longfat.execution.outcome import Failure, Outcome, RunObserver
 from longfat.execution.pool import Pool
 from longfat.execution.runs import result_key
 from longfat.execution.tools import Toolbox
+from longfat.model.case import NOWHERE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from longfat.execution.cache import ResultCache
     from longfat.execution.executor import Executor
     from longfat.execution.runs import Run
-    from longfat.model.case import Case
+    from longfat.model.case import Case, CasePlaces
     from longfat.study import Planned
 
 
@@ -51,12 +52,17 @@ class Keys:
         self._toolbox = toolbox
         self._kernels: dict[str, str | LongfatError] = {}
 
-    def of(self, case: Case) -> str:
+    def of(self, case: Case, *, places: CasePlaces = NOWHERE) -> str:
         """Return the key of a case's result: `Run.key`.
 
+        Args:
+            case: the case.
+            places: where its parts were written, for messages.
+
         Raises:
-            InputError: the case's kernel is no version of one.
-            HostError: the kernel is not built, or a tool is missing.
+            InputError: the case's kernel is no version of one, or it has packages that cannot
+                be installed.
+            HostError: the kernel is not built, a tool is missing, or packages cannot be had.
         """
         if case.kernel not in self._kernels:
             try:
@@ -66,7 +72,7 @@ class Keys:
         kernel = self._kernels[case.kernel]
         if isinstance(kernel, LongfatError):
             raise kernel
-        tools = self._toolbox.of(case)
+        tools = self._toolbox.of(case, places=places)
         return result_key(case.digest, kernel_digest=kernel, tools=tools)
 
 
@@ -156,7 +162,8 @@ def run_batches(
         if stop.is_set():
             break
         try:
-            key = keys.of(case)
+            places = batches[piece.batch].cases[piece.name].places
+            key = keys.of(case, places=places)
         except LongfatError as error:
             collector.failed(piece, error)
             continue
@@ -200,9 +207,7 @@ def _works(
                 cost=cost_model[piece.batch].cost(case),
                 study=batch.study,
                 parameters=plan.parameters,
-                setup_places=plan.setup_places,
-                event_places=plan.event_places,
-                flow_places=plan.flow_places,
+                places=plan.places,
             )
         )
     return works

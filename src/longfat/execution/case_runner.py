@@ -15,16 +15,19 @@ from longfat.common.extras import need
 from longfat.engine import kernel as kernels
 from longfat.engine.images import images_shown
 from longfat.engine.init import GUEST_PLACE, guest_folder, init_program
+from longfat.engine.kernel.clocks import check_clocks
 from longfat.engine.machine import Machine, reserve_cpu
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution.compile import compile_job, expected_virtual_s, limit_virtual_s
 from longfat.execution.guest_outcome import read_outcome
-from longfat.execution.hints import missing_file_hint
+from longfat.execution.hints import interface_hint, missing_file_hint
 from longfat.execution.runs import staged_run
 from longfat.execution.runs.space import disk_full, is_full
 from longfat.execution.tools import PACKAGES, Toolbox, missing_tool
+from longfat.model.case import NOWHERE
 from longfat.model.host_root import NETWORK_TOOLS, ROOTS
 from longfat.model.network import typed_part
+from longfat.model.packages import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
     from longfat.errors import Place
     from longfat.execution.guest_outcome import FailedCommand
     from longfat.execution.runs import Run
-    from longfat.model.case import Case
+    from longfat.model.case import Case, CasePlaces
     from longfat.model.parameter import ParameterValue
 
 _NOT_FOUND = 127
@@ -66,9 +69,7 @@ def run_case(
     out: Path,
     study: str = "",
     parameters: Mapping[str, ParameterValue] = MappingProxyType({}),
-    setup_places: Sequence[Place] = (),
-    event_places: Sequence[Place] = (),
-    flow_places: Sequence[Place] = (),
+    places: CasePlaces = NOWHERE,
     toolbox: Toolbox | None = None,
     kernel: Kernel | None = None,
     on_progress: Callable[[Progress], None] = lambda _: None,
@@ -84,9 +85,7 @@ def run_case(
         out: the folder that takes the run's folder.
         study: the name of its study, for the run's manifest; empty if it is of none.
         parameters: of a case of a grid, what each parameter is in it, likewise.
-        setup_places: where the set-up lines were written, for messages.
-        event_places: where the events were written, likewise.
-        flow_places: where the flows were written, likewise.
+        places: where the case's parts were written, for messages.
         toolbox: the host's tools, where they have been looked at already.
         kernel: the built kernel to run; the one that is found for `case.kernel`, if None.
         on_progress: called a few times a second.
@@ -107,8 +106,12 @@ def run_case(
     if case.probes:
         need("series")
     kernel = kernel or kernels.find(case.kernel)
-    tools = (toolbox or Toolbox()).of(case)
+    check_clocks(case.wrong_clocks, kernel)
+    toolbox = toolbox or Toolbox()
+    tools = toolbox.of(case, places=places)
     images = images_shown(case.network.roots.values())
+    installed = toolbox.packages(case, places=places.packages)
+    packages = {} if installed is None else {SHOWN: installed.folder}
     expected_s = expected_virtual_s(case)
     with staged_run(out, name=name, case=case, study=study, parameters=parameters) as staged:
         (staged.folder / "job.json").write_text(json.dumps(compile_job(case)), encoding="utf-8")
@@ -121,7 +124,7 @@ def run_case(
                     kernel,
                     init_program(),
                     run=staged.folder,
-                    shown={GUEST_PLACE: program, **images},
+                    shown={GUEST_PLACE: program, **images, **packages},
                     cpu=cpu,
                     seed=case.seed,
                     memory_bytes=case.memory_bytes,
@@ -146,13 +149,7 @@ def run_case(
                     tail = machine.console_tail()
                     raise MachineError(f"the guest ended without a word{tail}")
                 if outcome.failed is not None:
-                    raise _failure(
-                        case,
-                        outcome.failed,
-                        setup_places=setup_places,
-                        event_places=event_places,
-                        flow_places=flow_places,
-                    )
+                    raise _failure(case, outcome.failed, places)
                 return staged.keep(
                     kernel=kernel,
                     tools=tools,
@@ -179,14 +176,11 @@ def _no_program(case: Case, line: str) -> str:
     return _NO_PROGRAM
 
 
-def _failure(
-    case: Case,
-    failed: FailedCommand,
-    *,
-    setup_places: Sequence[Place],
-    event_places: Sequence[Place],
-    flow_places: Sequence[Place],
-) -> LongfatError:
+def _at(places: Sequence[Place], index: int) -> Place | None:
+    return places[index] if index < len(places) else None
+
+
+def _failure(case: Case, failed: FailedCommand, places: CasePlaces) -> LongfatError:
     """Return the error that a failed command of the guest amounts to."""
     if failed.step == "files":
         return InputError(f"files: {failed.path} cannot be in the machine: {failed.words}")
@@ -195,30 +189,31 @@ def _failure(
     if failed.step == "flow":
         (index,) = (n for n, flow in enumerate(case.flows) if flow.name == failed.flow)
         flow = case.flows[index]
-        place = flow_places[index] if index < len(flow_places) else None
-        words = flow.failure(words) or "it said nothing"
+        place = _at(places.flows, index)
+        words = flow.failure(words) or "it printed nothing"
         hint = _no_program(case, failed.line) if status == _NOT_FOUND and flow.lines else ""
         return InputError(f"flow {flow.name!r}: `{line}` {ending}: {words}{hint}", place=place)
     if failed.step == "probe":
         (probe,) = (probe for probe in case.probes if probe.name == failed.probe)
         kind = InputError if probe.is_refused(words) else MachineError
-        return kind(f"probe {probe.name!r}: `{line}` {ending}: {words or 'it said nothing'}")
+        return kind(f"probe {probe.name!r}: `{line}` {ending}: {words or 'it printed nothing'}")
     if failed.step == "network":
         if part := typed_part(case.network, line):
             return InputError(f"{part}: `{line}`: {words}")
         return MachineError(f"the network could not be built: `{line}` {ending}: {words}")
     index = failed.index or 0
     if failed.step == "event":
-        place = event_places[index] if index < len(event_places) else None
+        place = _at(places.events, index)
         what = f"`{line}` {ending}: " if line else f"{case.events[index].summary()}: "
         hint = _no_program(case, line) if status == _NOT_FOUND and "chroot" in line else ""
-        return InputError(f"{what}{words or 'it said nothing'}{hint}", place=place)
+        return InputError(f"{what}{words or 'it printed nothing'}{hint}", place=place)
     program = case.setup[index].line.split(maxsplit=1)[0]
     rooted = case.setup[index].node in case.network.roots
     if status == _NOT_FOUND and program in PACKAGES and not rooted:
         return missing_tool(program)
-    place = setup_places[index] if index < len(setup_places) else None
+    place = _at(places.setup, index)
     hint = missing_file_hint(case, index, status=status, words=words, place=place)
+    hint = hint or interface_hint(case, case.setup[index].line)
     if status == _NOT_FOUND and rooted:
         hint = _no_program(case, line)
-    return InputError(f"`{line}` {ending}: {words or 'it said nothing'}{hint}", place=place)
+    return InputError(f"`{line}` {ending}: {words or 'it printed nothing'}{hint}", place=place)

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.execution.tools import GUEST_PATH
 from longfat.model.network import build_batches, hosts_file
+from longfat.model.packages import PACKAGES_PLACE
 from longfat.model.timeline import timeline
 from longfat.model.traced_links import CONTROL, traced_links
 from longfat.model.traffic.bulk import DEFAULT_PORT
@@ -79,7 +80,11 @@ def compile_job(case: Case) -> dict[str, Any]:
         "probes": [probe.order(network=case.network, flows=case.flows) for probe in case.probes],
         "events": _events(case),
         "hosts_file": hosts_file(case.network),
-        "environment": {**ENVIRONMENT, SEED_VARIABLE: str(case.seed)},
+        "environment": {
+            **ENVIRONMENT,
+            SEED_VARIABLE: str(case.seed),
+            **({"PYTHONPATH": PACKAGES_PLACE} if case.packages else {}),
+        },
         "modules": sorted(
             {module for flow in flows for one in flow["processes"] for module in one["forks"][:1]}
             | ({"longfat.guest.files"} if files else set())

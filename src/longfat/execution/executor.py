@@ -11,15 +11,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from longfat.model.case import NOWHERE
+
 if TYPE_CHECKING:
     import threading
     from collections.abc import Sequence
 
-    from longfat.errors import LongfatError, Place
+    from longfat.errors import LongfatError
     from longfat.execution.case_runner import Progress
     from longfat.execution.cost import Cost
     from longfat.execution.runs import Run
-    from longfat.model.case import Case
+    from longfat.model.case import Case, CasePlaces
     from longfat.model.parameter import ParameterValue
     from longfat.study import Planned
 
@@ -48,9 +50,7 @@ class RunTask:
         case: what to run, with the piece's seed.
         study: the name of its study; empty if it is of none.
         parameters: of a case of a grid, what each parameter is in it.
-        setup_places: where each entry of `case.setup` was written, for messages.
-        event_places: where each of `case.events` was written, likewise.
-        flow_places: where each of `case.flows` was written, likewise.
+        places: where the case's parts were written, for messages.
         out: the folder that takes the run's folder.
         cost: what it is expected to cost.
     """
@@ -61,9 +61,7 @@ class RunTask:
     cost: Cost
     study: str = ""
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict, hash=False)
-    setup_places: tuple[Place, ...] = ()
-    event_places: tuple[Place, ...] = ()
-    flow_places: tuple[Place, ...] = ()
+    places: CasePlaces = NOWHERE
 
 
 class Listener(Protocol):

@@ -1,10 +1,12 @@
-"""Hints for a set-up line that failed because a file of the host is not in the machine."""
+"""Hints for a set-up line that failed: files that are not there, names of interfaces."""
 
 from __future__ import annotations
 
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from longfat.model.typed_line import mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +48,21 @@ def missing_file_hint(
                 f"names, such as `files: {{/opt/{Path(beside).name}: {beside}}}`"
             )
     return ""
+
+
+def interface_hint(case: Case, line: str) -> str:
+    """Return a hint to write the short names of the interfaces that a line names in full.
+
+    Args:
+        case: the case.
+        line: the line.
+    """
+    short = {long: name for name, long in case.network.full_interface_names().items()}
+    found = [name for name in short if mentions(line, name)]
+    if not found:
+        return ""
+    pairs = " and ".join(f"{short[name]} for {name}" for name in found)
+    return f"\n  hint: most programs take an interface's short name only: write {pairs}"
 
 
 def _paths(line: str) -> Iterator[str]:

@@ -7,7 +7,9 @@ bytes, and a result is cached by them.
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import os
 import platform
 import re
 import shutil
@@ -18,14 +20,21 @@ from typing import TYPE_CHECKING
 
 import longfat
 from longfat import __version__
+from longfat.common.checksum import digest_now
 from longfat.engine.init import init_program
+from longfat.engine.packages import InstalledPackages, install_packages
 from longfat.engine.sandbox.confinement import LOADER
 from longfat.errors import HostError
 from longfat.execution.runs import Tool
+from longfat.model.case import NOWHERE
 from longfat.model.network import interface_commands
 
 if TYPE_CHECKING:
-    from longfat.model.case import Case
+    from collections.abc import Sequence
+
+    from longfat.errors import Place
+    from longfat.model.case import Case, CasePlaces
+    from longfat.model.packages import PinnedPackage
     from longfat.model.probes import Probe
     from longfat.model.traffic import Flow
 
@@ -39,6 +48,7 @@ PACKAGES = {
     "iperf3": "iperf3",
     "nft": "nftables",
     "ping": "iputils-ping",
+    "python3": "python3",
     "ss": "iproute2",
     "sysctl": "procps",
     "tc": "iproute2",
@@ -52,14 +62,17 @@ DECIDING = (
     *("engine/sandbox/*.py", "engine/sandbox/root/*/*"),
     *("model/*.py", "model/network/*.py", "model/probes/*.py", "model/traffic/*.py"),
     *("model/flow_path/*.py", "theory/*.py"),
-    *("engine/init.py", "execution/compile.py", "execution/case_runner.py"),
-    *("execution/runs/run.py", "execution/runs/staging.py"),
+    *("engine/init.py", "engine/packages.py", "execution/compile.py"),
+    *("execution/case_runner.py", "execution/runs/run.py", "execution/runs/staging.py"),
 )
 """longfat's own modules and data that decide what a run is, below `PACKAGE`; the rest shows it."""
 
 # Where a shell takes a word for a program; elsewhere `red` is no editor but a qdisc.
 _PROGRAM = re.compile(r"(?:^|[|;&(`{!]|\b(?:do|then|else|exec|env|time|nice|xargs)\s)\s*([\w.+-]+)")
 _LIBRARY = re.compile(r"(/\S+) \(0x")
+# ld.so(8)
+_LOADER_CACHE = Path("/etc/ld.so.cache")
+_LOADER_VARIABLES = ("LD_LIBRARY_PATH", "LD_PRELOAD")
 
 _VERSION_ARGUMENTS = {"ip": "-V", "ping": "-V", "tc": "-V"}
 
@@ -72,22 +85,47 @@ def missing_tool(name: str) -> HostError:
     )
 
 
+def packages_for_guests(
+    packages: Sequence[PinnedPackage], *, places: Sequence[Place] = ()
+) -> InstalledPackages:
+    """Return packages, installed for the Python that `python3` is in a machine.
+
+    Args:
+        packages: the packages.
+        places: where they were written, for messages.
+
+    Raises:
+        InputError: they cannot be installed.
+        HostError: they cannot be had, or there is no Python.
+    """
+    python = shutil.which("python3", path=GUEST_PATH)
+    if python is None:
+        raise missing_tool("python3")
+    return install_packages(packages, interpreter=Path(python), places=places)
+
+
 class Toolbox:
     """The host's tools as they are now; each is looked at once."""
 
     def __init__(self) -> None:
         self._tools: dict[str, Tool] = {}
         self._programs: dict[str, Path | None] = {}
+        self._packages: dict[tuple[PinnedPackage, ...], InstalledPackages] = {}
 
-    def of(self, case: Case) -> dict[str, Tool]:
+    def of(self, case: Case, *, places: CasePlaces = NOWHERE) -> dict[str, Tool]:
         """Return what a result of a case depends on beside the kernel, by name.
 
         That is longfat itself, Python (which runs the guest's side of it), what the
-        case's network, flows and probes are made with, and any program of the host
-        that a set-up line or a flow names.
+        case's network, flows and probes are made with, any program of the host
+        that a set-up line or a flow names, and the Python packages that it asks for.
+
+        Args:
+            case: the case.
+            places: where its parts were written, for messages.
 
         Raises:
-            HostError: a program that the case needs is not installed.
+            InputError: packages of it cannot be installed.
+            HostError: a program that the case needs is not installed, or packages cannot be had.
         """
         names = {"ip", "tc", "sysctl"}
         parts: tuple[Flow | Probe, ...] = (*case.flows, *case.probes)
@@ -102,13 +140,35 @@ class Toolbox:
         typed += [line for flow in case.flows for line in flow.lines]
         for line in typed:
             names.update(name for name in _PROGRAM.findall(line) if self._program(name))
+        installed = self.packages(case, places=places.packages)
+        packages: dict[str, Tool] = {}
+        if installed is not None:
+            packages["packages"] = Tool(version=installed.versions, digest=installed.digest)
+            names.add("python3")
         plugins = {type(part).__module__.partition(".")[0] for part in parts} - {"longfat"}
         return {
             "longfat": self._own(),
             "python": self._python(),
+            **packages,
             **{name: self._plugin(name) for name in sorted(plugins)},
             **{name: self._tool(name) for name in sorted(names)},
         }
+
+    def packages(self, case: Case, *, places: Sequence[Place] = ()) -> InstalledPackages | None:
+        """Return the Python packages of a case, installed; None if it has none.
+
+        Args:
+            case: the case.
+            places: where they were written, for messages.
+
+        Raises:
+            InputError: they cannot be installed.
+            HostError: they cannot be had.
+        """
+        wanted = case.packages
+        if wanted and wanted not in self._packages:
+            self._packages[wanted] = packages_for_guests(wanted, places=places)
+        return self._packages[wanted] if wanted else None
 
     def _program(self, name: str) -> Path | None:
         if name not in self._programs:
@@ -120,8 +180,9 @@ class Toolbox:
         if name not in self._tools:
             path = self._program(name)
             assert path is not None
-            version = _version(path) if name in PACKAGES else ""
-            self._tools[name] = Tool(version=version, digest=_program_digest(path))
+            digest = _program_digest(path)
+            version = _version_of(path, digest) if name in PACKAGES else ""
+            self._tools[name] = Tool(version=version, digest=digest)
         return self._tools[name]
 
     def _python(self) -> Tool:
@@ -151,6 +212,13 @@ class Toolbox:
         return self._tools["longfat"]
 
 
+@functools.lru_cache(maxsize=1 << 10)
+def _version_of(path: Path, digest: str) -> str:
+    """Return the version of a program, which is asked once for each `_program_digest`."""
+    del digest
+    return _version(path)
+
+
 def _version(path: Path) -> str:
     """Return what a program says of itself in its first line."""
     command = [str(path), _VERSION_ARGUMENTS.get(path.name, "--version")]
@@ -169,19 +237,34 @@ def _program_digest(path: Path) -> str:
 
     iperf3 and ip, say, are little more than a call into a library.
     """
-    ldd = shutil.which("ldd", path=GUEST_PATH)
-    if ldd is None:
-        raise HostError("ldd is not installed", hint="sudo apt-get install libc-bin")
-    done = subprocess.run([ldd, path], capture_output=True, text=True, check=False)
-    files = {path, *(Path(found) for found in _LIBRARY.findall(done.stdout))}
+    surroundings = tuple(os.environ.get(name) for name in _LOADER_VARIABLES)
+    listed = _file_digest(_LOADER_CACHE) if _LOADER_CACHE.exists() else ""
+    files = {path, *_libraries(path, (_file_digest(path), listed, *surroundings))}
     return hashlib.sha256(
         "\n".join(f"{one.name} {_file_digest(one)}" for one in sorted(files)).encode()
     ).hexdigest()
 
 
+@functools.lru_cache(maxsize=1 << 10)
+def _libraries(path: Path, deciding: tuple[str | None, ...]) -> frozenset[Path]:
+    """Return the libraries that a program loads.
+
+    ldd, a shell script, takes longer than many a case, so it is asked once in a process.
+
+    Args:
+        path: the program.
+        deciding: what decides which they are: the program's bytes, where the loader looks.
+    """
+    del deciding
+    ldd = shutil.which("ldd", path=GUEST_PATH)
+    if ldd is None:
+        raise HostError("ldd is not installed", hint="sudo apt-get install libc-bin")
+    done = subprocess.run([ldd, path], capture_output=True, text=True, check=False)
+    return frozenset(Path(found) for found in _LIBRARY.findall(done.stdout))
+
+
 def _file_digest(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return digest_now(path)
     except OSError as error:
         raise HostError(f"{path}: cannot be read: {error.strerror}") from error

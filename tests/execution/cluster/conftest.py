@@ -204,7 +204,7 @@ def make_works(tmp_path: Path) -> Callable[..., list[RunTask]]:
                 rate_bps=rate_bps,
             )
             case = Case(
-                kernel="6.1", network=network, flows=(flow,), seed=index, memory_bytes=256 << 20
+                kernel="7.2", network=network, flows=(flow,), seed=index, memory_bytes=256 << 20
             )
             works.append(
                 RunTask(
@@ -224,7 +224,7 @@ def make_works(tmp_path: Path) -> Callable[..., list[RunTask]]:
 def own_cache(tmp_path: Path, name: str) -> tuple[dict[str, str], Path]:
     """Return the environment of a worker with an empty cache, and where its kernel will be."""
     cache = tmp_path / f"cache-{name}"
-    kernel = kernels.find("6.1")
+    kernel = kernels.find("7.2")
     return {"LONGFAT_CACHE": str(cache)}, cache / "kernels" / kernel.digest / "linux"
 
 

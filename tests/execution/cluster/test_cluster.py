@@ -10,15 +10,20 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from longfat.engine.images import find_image
 from longfat.errors import HostError, InputError, MachineError
 from longfat.execution import run_case
 from longfat.execution.cluster import Cluster, connection
 from longfat.execution.executor import RunId, RunTask
+from longfat.model.case import Command
+from longfat.model.traffic import Ping
 from tests.conftest import processes_running
+from tests.engine.images.made import docker, small
 from tests.execution.cluster.conftest import Hearer, Hosts, changed_copy, eventually, own_cache
 from tests.paths import REPOSITORY
 
@@ -58,6 +63,33 @@ def test_runs_are_those_of_this_host(
     assert sorted(path.name for path in works[0].out.iterdir()) == [
         f"case{index}-seed{index}" for index in range(5)
     ]
+
+
+def test_workers_get_the_images_that_they_lack(
+    hosts: Hosts, hearer: Hearer, make_works: MakeWorks, tmp_path: Path
+) -> None:
+    (tmp_path / "image.tar").write_bytes(docker([small("sh", "cat")]))
+    root = find_image(tmp_path / "image.tar", name="image.tar")
+    environment, _ = own_cache(tmp_path, "a")
+    hosts.worker("a", environment=environment)
+    hosts.wait_for(1)
+    (work,) = make_works(1)
+    network = work.case.network
+    named = replace(network.hosts[0], root=root)
+    case = replace(
+        work.case,
+        network=replace(network, hosts=(named, network.hosts[1])),
+        setup=(Command(node="h1", line="test ! -e /usr/bin/python3"),),
+        flows=(Ping(name="rtt", source="h2", target="h1", count=2),),
+    )
+    warned: list[str] = []
+    Cluster(scheduler=hosts.address, warn=warned.append).execute(
+        [replace(work, case=case)], listener=hearer, stop=threading.Event()
+    )
+    assert (warned, hearer.failures) == ([], {})
+    alone = run_case(case, name="alone", out=tmp_path / "alone")
+    assert hearer.done_runs["case0"].digest == alone.digest
+    assert list((tmp_path / "cache-a/images").glob(f"*-{root.digest}/*/bin/cat"))
 
 
 def test_a_worker_that_is_killed_loses_nothing(
@@ -204,7 +236,7 @@ from tests.execution.cluster.conftest import Hearer
 hosts = (Host(name="a", address="10.0.0.1/8"), Host(name="b", address="10.0.0.2/8"))
 network = Network(hosts=hosts, switches=(), links=(Link(a="a", b="b"),))
 flow = Iperf3(name="bulk", source="a", target="b", time_s=500.0)
-case = Case(kernel="6.1", network=network, flows=(flow,), memory_bytes=256 << 20)
+case = Case(kernel="7.2", network=network, flows=(flow,), memory_bytes=256 << 20)
 work = RunTask(
     piece=RunId(batch=0, name="long", seed=1),
     case=case, out=Path({str(folder / "runs")!r}), cost=expected_cost(case),

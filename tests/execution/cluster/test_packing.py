@@ -52,7 +52,11 @@ def forged(items: object, *members: tarfile.TarInfo) -> bytes:
 def forged_text(text: str, *members: tarfile.TarInfo) -> bytes:
     """Return the same of contents that are text."""
     target = io.BytesIO()
-    with tarfile.open(fileobj=target, mode="w:gz") as tar:
+    # The blocks are parameters of tests, which are to be the same for all workers of pytest's.
+    with (
+        gzip.GzipFile(fileobj=target, mode="wb", mtime=0) as zipped,
+        tarfile.open(fileobj=zipped, mode="w") as tar,
+    ):
         contents = text.encode()
         first = tarfile.TarInfo("contents.json")
         first.size = len(contents)

@@ -117,7 +117,7 @@ def test_storage_that_is_not_shared(
     ("url", "words"),
     [
         ("/shared", r"is no URL; write file:///FOLDER"),
-        ("memory://x", "another one in each process"),
+        ("memory://x", "is separate in each process"),
         ("file://shared", "must name a folder from the root"),
     ],
 )

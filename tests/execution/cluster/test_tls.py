@@ -28,7 +28,7 @@ LONGFAT = str(Path(sys.executable).with_name("longfat"))
 
 STUDY = """\
 title: A ping
-kernel: "6.1"
+kernel: "7.2"
 memory: 128MB
 network:
   hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}

@@ -1,7 +1,7 @@
 """Which workers may take part: those like this host, with the kernels, that boot a machine.
 
-Each is asked what it is (`look`), gets the kernels that it lacks, and boots each
-once (`make_ready`). The questions are Dask tasks that only this worker may run.
+Each is asked what it is (`look`), gets the kernels and images that it lacks, and boots each
+kernel once (`make_ready`). The questions are Dask tasks that only this worker may run.
 """
 
 from __future__ import annotations
@@ -11,7 +11,12 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from longfat.engine.images import image_folder
+from longfat.engine.images.parcel import fingerprint as image_fingerprint
+from longfat.engine.images.parcel import pack_image
 from longfat.engine.kernel.parcel import fingerprint
+from longfat.errors import HostError
+from longfat.execution.cluster.messages import MOST_BYTES_BY_SCHEDULER, ImageBlock
 from longfat.execution.cluster.packing import packed
 from longfat.execution.cluster.task import make_ready
 from longfat.execution.cluster.workers import format_tools, look, software
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from longfat.execution.cluster.plan import Plan
+    from longfat.model.host_root import HostRoot
 
 # Before any case, also those of others.
 _FIRST = 10**9
@@ -76,6 +82,9 @@ class Admission:
         self._client = client
         self._plan = plan
         self._kernels = {kernel.digest: kernel for kernel in plan.kernels.values()}
+        self._images = {
+            image.digest: image for work in plan.works for image in work.case.network.roots.values()
+        }
         # One case for each set of tools is enough to have a worker look at all of them.
         kinds = {frozenset(of_it): index for index, of_it in enumerate(plan.tools)}
         self._cases = [json.dumps(plan.works[index].case.to_json()) for index in kinds.values()]
@@ -86,6 +95,7 @@ class Admission:
             kernels={digest: fingerprint(one.folder) for digest, one in self._kernels.items()},
         )
         self._blocks: dict[str, bytes] = {}
+        self._image_blocks: dict[str, ImageBlock] = {}
         self._packing = asyncio.Lock()
 
     async def admit(self, worker: str, *, threads: int) -> Member:
@@ -104,6 +114,7 @@ class Admission:
             job=self._plan.name,
             cases=self._cases,
             kernel_digests=list(self._kernels),
+            image_digests=list(self._images),
             storage=self._plan.storage_url,
             token=self._plan.name,
         )
@@ -111,16 +122,22 @@ class Admission:
             found = differences(answer, self._wanted)
             host = str(answer["host"])
             lacking = [digest for digest in self._kernels if digest not in answer["kernels"]]
+            no_images = [digest for digest in self._images if digest not in answer["images"]]
         except (LookupError, TypeError, ValueError, AttributeError):
             raise NotAdmittedError("it does not tell what it is as it should") from None
         if found:
             raise NotAdmittedError("; ".join(found))
+        try:
+            images = await self._packed_images(no_images)
+        except HostError as error:
+            raise NotAdmittedError(str(error)) from None
         ready = await self._ask(
             worker,
             make_ready,
             job=self._plan.name,
             contents=dict(self._wanted.kernels),
             blocks=await self._packed(lacking),
+            images=images,
         )
         match ready:
             case {"problem": "", "memory_bytes": float(memory_bytes)} if memory_bytes > 0:
@@ -151,6 +168,22 @@ class Admission:
                     folder = self._kernels[digest].folder
                     self._blocks[digest] = await asyncio.to_thread(packed, folder)
         return {digest: self._blocks[digest] for digest in digests}
+
+    async def _packed_images(self, digests: Sequence[str]) -> list[ImageBlock]:
+        async with self._packing:
+            for digest in digests:
+                if digest not in self._image_blocks:
+                    image = self._images[digest]
+                    self._image_blocks[digest] = await asyncio.to_thread(_pack_image, image)
+        return [self._image_blocks[digest] for digest in digests]
+
+
+def _pack_image(image: HostRoot) -> ImageBlock:
+    return ImageBlock(
+        image=image,
+        content=image_fingerprint(image_folder(image)),
+        block=pack_image(image, most_bytes=MOST_BYTES_BY_SCHEDULER),
+    )
 
 
 def differences(answer: Mapping[str, Any], wanted: Wanted) -> list[str]:

@@ -11,6 +11,7 @@ from longfat.errors import LongfatError
 
 if TYPE_CHECKING:
     from longfat.execution.executor import RunTask
+    from longfat.model.host_root import HostRoot
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -22,7 +23,22 @@ MEMORY = "longfat-memory"
 """The Dask worker resource that machines take: memory, in bytes."""
 
 MOST_BYTES_BY_SCHEDULER = 256 << 20
-"""How large a packed run may be that comes back through the scheduler's memory."""
+"""How large a packed run, or an image, may be that goes through the scheduler's memory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageBlock:
+    """An image that a worker lacks.
+
+    Attributes:
+        image: the image.
+        content: the fingerprint of its unpacked tree.
+        block: the image, packed.
+    """
+
+    image: HostRoot
+    content: str
+    block: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

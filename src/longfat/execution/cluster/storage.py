@@ -41,7 +41,7 @@ def check_url(url: str) -> None:
             " see, or s3://BUCKET/PREFIX"
         )
     if protocol == "memory":
-        raise InputError("storage memory:// is another one in each process; nothing would arrive")
+        raise InputError("storage memory:// is separate in each process; nothing would arrive")
     if protocol in ("file", "local") and not path.startswith("/"):
         raise InputError(f"storage {url!r} must name a folder from the root: file:///FOLDER")
 

@@ -12,6 +12,7 @@ from distributed import Reschedule, get_worker
 from distributed.utils import sync
 
 from longfat.common.guard import scratch_folder
+from longfat.engine.images.parcel import install_image
 from longfat.engine.kernel import cache
 from longfat.engine.kernel.parcel import install
 from longfat.errors import HostError, LongfatError
@@ -24,6 +25,7 @@ from longfat.execution.cluster.messages import (
     Differs,
     Done,
     Failed,
+    ImageBlock,
     Order,
     Outcome,
 )
@@ -33,7 +35,7 @@ from longfat.execution.memory_bound import available_bytes
 from longfat.execution.runs import result_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from distributed import Worker
@@ -57,14 +59,19 @@ class _Ended(Exception):  # noqa: N818  an order, no error
 
 
 def make_ready(
-    *, job: str, contents: Mapping[str, str], blocks: Mapping[str, bytes]
+    *,
+    job: str,
+    contents: Mapping[str, str],
+    blocks: Mapping[str, bytes],
+    images: Sequence[ImageBlock],
 ) -> dict[str, Any]:
-    """Take the kernels that this worker lacks, boot each that the job needs, offer memory.
+    """Take what this worker lacks, boot each kernel that the job needs, offer memory.
 
     Args:
         job: the client's job.
         contents: the fingerprints of the kernels that the job needs, by their digests.
         blocks: packed kernels by their digests.
+        images: the images that this worker lacks.
 
     Returns:
         `problem`, what went wrong, empty if nothing did; and `memory_bytes`, how much
@@ -83,6 +90,8 @@ def make_ready(
                     raise HostError(f"kernel {digest[:12]}: {error}") from error
 
             found.append(install(digest, content=content, unpack=unpack))
+        for one in images:
+            install_image(one.image, content=one.content, block=one.block)
     except HostError as error:
         return {"problem": error.message, "memory_bytes": 0.0}
     problem = boot_each(found, toolbox_of(job))
@@ -150,9 +159,7 @@ def _run(order: Order, teller: _Teller) -> Outcome:
             out=folder / "run",
             study=work.study,
             parameters=work.parameters,
-            setup_places=work.setup_places,
-            event_places=work.event_places,
-            flow_places=work.flow_places,
+            places=work.places,
             toolbox=toolbox,
             kernel=kernel,
             on_progress=teller.progress,

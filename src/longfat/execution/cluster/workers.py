@@ -17,6 +17,7 @@ from longfat import __version__
 from longfat.common.decoding import parse_json
 from longfat.common.guard import scratch_folder
 from longfat.engine import kernel as kernels
+from longfat.engine.images import is_unpacked
 from longfat.engine.kernel.parcel import fingerprint
 from longfat.engine.kernel.version import NEWEST
 from longfat.engine.machine import current_sandbox
@@ -72,6 +73,7 @@ def look(
     job: str,
     cases: Sequence[str],
     kernel_digests: Sequence[str],
+    image_digests: Sequence[str],
     storage: str | None,
     token: str,
 ) -> dict[str, Any]:
@@ -81,6 +83,7 @@ def look(
         job: the client's job.
         cases: some cases, as JSON, that between them use all tools that the job's cases do.
         kernel_digests: the kernels that the job needs.
+        image_digests: the images that its hosts have.
         storage: the storage of results, if there is any.
         token: the name of a token that the client has written there.
 
@@ -95,6 +98,7 @@ def look(
         "lacks": _lacks(),
         "tools": [],
         "kernels": {},
+        "images": [digest for digest in image_digests if is_unpacked(digest)],
         "storage": "",
     }
     if answer["lacks"]:

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from longfat import shown_in_notebook
 from longfat.common.checksum import FILE_NAME, FileSum, file_damage, file_sum, sealed, unsealed
 from longfat.common.decoding import Decoder, describe, read_json
 from longfat.errors import InputError
@@ -138,6 +139,10 @@ class Run:
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict)
     event_times: tuple[EventTime, ...] = ()
 
+    def _repr_html_(self) -> str:
+        """Return its network and what it measured, for a notebook."""
+        return shown_in_notebook("run", self)
+
     @property
     def key(self) -> str:
         """Return the name of the result, by which it is cached: see `result_key`."""
@@ -159,6 +164,15 @@ class Run:
         if problem := damage(self, only=RAW):
             raise InputError(f"{self.folder}: damaged: {problem}")
         return self.raw
+
+    def metrics_of(self, name: str) -> dict[str, float]:
+        """Return the metrics of a flow or probe, by their names without its own."""
+        start = f"{name}."
+        return {
+            key.removeprefix(start): value
+            for key, value in self.metrics.items()
+            if key.startswith(start)
+        }
 
     def series(self, probe: str) -> pa.Table:
         """Return what a probe saw.

@@ -8,7 +8,7 @@ from longfat.common.checksum import file_damage
 from longfat.common.decoding import read_bytes
 from longfat.common.extras import lazy
 from longfat.errors import InputError
-from longfat.model.probes.columns import MOST_CELLS
+from longfat.model.probes.columns import MOST_CELLS, TIME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,10 +21,14 @@ if TYPE_CHECKING:
 else:
     pa = lazy("pyarrow")
 
+pc = lazy("pyarrow.compute")
 pq = lazy("pyarrow.parquet")
 
 MOST_FILE_BYTES = 256 << 20
 """How large a Parquet file may be."""
+
+_MOST_S = 1e9
+"""How far a sample may be from the start of the traffic, in seconds."""
 
 _UNREADABLE = (OSError, ValueError, OverflowError, MemoryError)
 
@@ -74,6 +78,9 @@ def parse_series(content: bytes, *, where: str, columns: Sequence[Column]) -> pa
             raise InputError(f"{where}: it has {cells:,} values; at most {MOST_CELLS:,} are read")
         table = file.read()
         table.validate(full=True)
+        near = pc.less(pc.abs(table[TIME.name]), _MOST_S)
+        if not pc.all(near, skip_nulls=False, min_count=0).as_py():
+            raise InputError(f"{where}: a sample has no time, or one beyond {_MOST_S:g} s")
     except (*_UNREADABLE, pa.ArrowException) as error:
         raise InputError(f"{where}: not a whole Parquet file: {error}") from None
     return table
