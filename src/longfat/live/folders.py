@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -24,9 +23,6 @@ _ITS_OWN = tuple(Path(place) for place in ("/tmp", "/var/tmp", "/run", "/dev", "
 
 # What a machine cannot do without.
 _NEEDED = tuple(Path(place) for place in ("/", "/dev", "/proc", "/sys", "/run", "/run/longfat"))
-
-PACKAGES = "/opt/python"
-"""Where a machine sees Python packages."""
 
 _WRITABLE, _READ_ONLY = "rw", "ro"
 
@@ -96,29 +92,6 @@ def share_folders(
             *(share_folder(place, path, is_writable=True) for place, path in writable.items()),
         ]
     )
-
-
-def package_folders(names: Sequence[str]) -> dict[str, Path]:
-    """Return the folders of Python packages that are installed beside longfat.
-
-    Args:
-        names: the packages, as they are imported; each without what it depends on itself.
-
-    Returns:
-        By where a machine is to see them: below `PACKAGES`.
-
-    Raises:
-        InputError: one is not installed, or is no folder.
-    """
-    found = {}
-    for name in names:
-        spec = find_spec(name) if name.isidentifier() else None
-        if spec is None:
-            raise InputError(f"there is no Python package {name!r} installed beside longfat")
-        if not spec.submodule_search_locations:
-            raise InputError(f"{name} is a module and no package, which would be a folder")
-        found[f"{PACKAGES}/{name}"] = Path(next(iter(spec.submodule_search_locations)))
-    return found
 
 
 def read_bind(text: str) -> SharedFolder:

@@ -7,12 +7,14 @@ import signal
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from longfat.engine.kernel.clocks import check_clocks
 from longfat.errors import InputError
 from longfat.live.flows import Measured, Started
 from longfat.live.process import CommandFailed, Completed, Process, TimedOut
 from longfat.live.record import as_line
 from longfat.model.fields import fields_of, takes_fields, values_of
 from longfat.model.network import ROOT_NAMESPACE
+from longfat.model.network.clock import HostClock, clock_line
 from longfat.model.traffic import FLOWS, Flow, Iperf3, Ping, Transfer
 
 if TYPE_CHECKING:
@@ -277,6 +279,22 @@ class LiveHost(Node):
             for one in again
         ]
 
+    @takes_fields(HostClock)
+    def set_clock(self, **changes: object) -> None:
+        """Set its clock, or let it run faster or slower from now on.
+
+        Args:
+            changes: what changes: how far the clock is ahead from now on, what it gains, or
+                both. What is not named stays.
+
+        Raises:
+            InputError: there is no such value, or the kernel has one clock for all hosts.
+        """
+        check_clocks([self.name], self._network.session.kernel)
+        values = values_of(HostClock, changes, what="a clock")
+        line = clock_line(offset_s=values.get("offset_s"), drift_ppm=values.get("drift_ppm"))
+        self.run(line, check=True)
+
     def _signal(self, number: int) -> None:
         self._network.build()
         self._network.session.signal_host(self.name, number)
@@ -304,7 +322,7 @@ class LiveHost(Node):
         values = values_of(cls, options, what=tool)
         for key, field in fields_of(cls).items():
             if field.is_required and options.get(key) is None:
-                raise InputError(f"{tool} has to be told {key}: {field.kind.what}")
+                raise InputError(f"{tool} needs {key}: {field.kind.what}")
         if conflict := cls.conflict(options):
             raise InputError(conflict[1])
         name = str(getattr(target, "name", target))

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from longfat import shown_in_notebook
 from longfat.common.extras import need
 from longfat.engine.machine.machine import START_OF_TIME_S
 from longfat.errors import InputError, LongfatError, MachineError
@@ -280,6 +281,11 @@ class Series:
             for capture in self._captures:
                 capture.data = self._session.read_file(capture.path)
         return {capture.probe.of: capture.data for capture in self._captures}
+
+    def _repr_svg_(self) -> str:
+        """Return a figure of queues and sockets over time, for a notebook."""
+        tables = {kind: self._table(kind) for kind in ("queue", "tcp") if self._asked[kind]}
+        return shown_in_notebook("series", tables, hosts=len(self._asked["tcp"]))
 
     def samples_file(self, kind: str) -> str:
         """Return the name of the file in which the guest keeps the samples of a kind."""

@@ -19,6 +19,9 @@ class Record:
     def __init__(self) -> None:
         self._lines: list[str] = []
 
+    def __len__(self) -> int:
+        return len(self._lines)
+
     def add(self, now_s: float, node: str, command: str, *, background: bool = False) -> None:
         """Record a command that starts now.
 

@@ -1,7 +1,6 @@
 """A network in a machine: built, changed and used, and what was set up so far.
 
-`Network` adds the nodes and links that a caller holds; these know what stands here and not
-their whole network.
+`EditableNetwork` adds nodes and links to it. Their live objects use only what stands here.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from longfat.engine.images import images_shown
 from longfat.errors import InputError
 from longfat.execution.compile import SEED_VARIABLE, SHIMS
 from longfat.live.build import build
@@ -19,7 +17,7 @@ from longfat.live.flows import Started
 from longfat.live.link_changes import reshape
 from longfat.live.process import CommandFailed, Completed, Process
 from longfat.live.record import Record, as_line
-from longfat.live.session import LIVE_ENVIRONMENT, Session
+from longfat.live.session import LIVE_ENVIRONMENT
 from longfat.model.case import Case, Command, File
 from longfat.model.network import LinkImpairments, hosts_file
 from longfat.model.network import Network as Model
@@ -28,11 +26,10 @@ from longfat.model.traced_links import TracedLink, traced_links
 from longfat.model.traffic.bulk import DEFAULT_PORT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from longfat.live.folders import SharedFolder
     from longfat.live.quantities import Duration
-    from longfat.model.network import HostRoot
+    from longfat.live.session import Session
     from longfat.model.traffic import Flow
 
 # Servers that we start listen beside those that a person may have started.
@@ -44,34 +41,28 @@ class RunningNetwork(ABC):
 
     Args:
         case: the kernel, the seed and the memory; its network has no nodes yet.
-        folders: folders of the host's that its commands see.
+        session: the machine that it is built in, which ends with it.
         environment: what all commands of a caller have in their environment, beside
             `LIVE_ENVIRONMENT`.
-        images: the images that its hosts may have for their roots.
         on_command: called with its node and itself for each command that a caller starts.
         on_build: called each time that nodes or links were built.
-        on_wait: as for `Session`.
 
     Attributes:
-        environment: the environment of a caller's command, without what it is given.
+        environment: the environment of a caller's command that is given none.
         session: the live machine.
         record: the script of what was done.
-
-    Raises:
-        HostError: the host lacks the kernel, or what a sandbox needs.
     """
 
     def __init__(
         self,
         case: Case,
+        session: Session,
         *,
-        folders: Sequence[SharedFolder],
         environment: Mapping[str, str],
-        images: Sequence[HostRoot],
         on_command: Callable[[str, Process], None],
         on_build: Callable[[], None],
-        on_wait: Callable[[], None],
     ) -> None:
+        self.session = session
         self.on_command = on_command
         self.environment = {**LIVE_ENVIRONMENT, **environment}
         self._on_build = on_build
@@ -82,14 +73,6 @@ class RunningNetwork(ABC):
         self._probes = 0
         self._traced: set[TracedLink] = set()
         self.record = Record()
-        self.session = Session(
-            kernel=case.kernel,
-            seed=case.seed,
-            memory_bytes=case.memory_bytes,
-            folders=folders,
-            images=images_shown(images),
-            on_wait=on_wait,
-        )
 
     def close(self) -> None:
         """End it with all that runs in it."""
@@ -232,7 +215,7 @@ class RunningNetwork(ABC):
         file = File(path=path, content=content)
         if file not in self._case.files:
             if path in {one.path for one in self._case.files}:
-                raise InputError(f"there is another file {path} in this network already")
+                raise InputError(f"this network already has a different file {path}")
             self.session.put_files([file])
             self._case = replace(self._case, files=(*self._case.files, file))
         return path

@@ -25,6 +25,7 @@ from longfat.errors import InputError, MachineError
 from longfat.execution.compile import ENVIRONMENT
 from longfat.model.case import DEFAULT_MEMORY_BYTES
 from longfat.model.network import ROOT_NAMESPACE
+from longfat.model.packages import PACKAGES_PLACE, SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -97,6 +98,8 @@ class Session:
         folders: folders of the host's that it sees beside what every machine sees.
         images: the images that hosts in it may have for their roots, by what the sandbox is to
             call them.
+        packages: the folder of Python packages that its programs find by `PYTHONPATH`, but for
+            those of hosts with roots of their own.
         host_boundary: end a packet's charge to its socket at its host's interface, as between
             separate computers; if False, where Linux ends it between namespaces.
         stall_cpu_s: see `longfat.engine.machine.watchdog.STALL_CPU_S`.
@@ -122,6 +125,7 @@ class Session:
         memory_bytes: int = DEFAULT_MEMORY_BYTES,
         folders: Sequence[SharedFolder] = (),
         images: Mapping[str, Path] = MappingProxyType({}),
+        packages: Path | None = None,
         host_boundary: bool = True,
         stall_cpu_s: float = STALL_CPU_S,
         on_wait: Callable[[], None] = lambda: None,
@@ -131,6 +135,7 @@ class Session:
         self._tasks: dict[int, Task] = {}
         self._last = 0
         self._images = images
+        self._packages = {} if packages is None else {SHOWN: packages}
         self._roots: dict[str, HostRoot] = {}
         self._answers: dict[int, Message] = {}
         self._unasked: set[int] = set()
@@ -166,6 +171,7 @@ class Session:
                     shown={
                         GUEST_PLACE: stack.enter_context(guest_folder()),
                         **images,
+                        **self._packages,
                         **{name: one.path for name, one in names.items() if not one.is_writable},
                     },
                     writable={name: one.path for name, one in names.items() if one.is_writable},
@@ -259,6 +265,9 @@ class Session:
         environment = dict(LIVE_ENVIRONMENT if environment is None else environment)
         root = self._roots.get(node) if own_root else None
         rooted = root is not None and root.runs(argv)
+        if self._packages and not rooted:
+            before = environment.get("PYTHONPATH")
+            environment["PYTHONPATH"] = ":".join(filter(None, (before, PACKAGES_PLACE)))
         if root is not None and rooted:
             if list(argv[:2]) == ["/bin/sh", "-c"]:
                 argv = [*argv[:2], root.line(argv[2])]

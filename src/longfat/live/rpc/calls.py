@@ -122,6 +122,7 @@ _RESULTS: Mapping[str, Mapping[str, Result]] = {
         "resume": NOTHING,
         "kill": NOTHING,
         "restart": PROCESSES,
+        "set_clock": NOTHING,
     },
     "link": {"change": NOTHING, "down": NOTHING, "up": NOTHING, "offloads": NOTHING},
     "process": {

@@ -59,7 +59,8 @@ def plan_session(
     Args:
         what: a study file, a folder with one, the name of a lab, or a MiniEdit file; the
             plain network, if None.
-        case: the case of the study whose network and lines are meant; see `open_network`.
+        case: the case of the study whose network and lines are meant; without it, the network
+            to work in by hand: see `open_network`.
         kernel: the kernel to use in place of the study's.
         seed: likewise the seed.
 
@@ -72,7 +73,7 @@ def plan_session(
         name, opened = PLAIN_NAME, PLAIN
     else:
         path = find_study(what)
-        name, opened = _name(path), open_network(path, case=case)
+        name, opened = _name(path), open_network(path, case=case, by_hand=True)
     return Plan(
         name=name,
         opened=opened,
@@ -106,6 +107,7 @@ def open_live(plan: Plan, *, node: str, factor: float | None = None) -> Network:
     network = Network.of(
         model,
         files=plan.opened.files,
+        packages=plan.opened.packages,
         setup=plan.opened.setup,
         kernel=plan.kernel,
         seed=plan.seed,

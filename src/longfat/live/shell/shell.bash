@@ -14,6 +14,8 @@ at() {
   shift
   if (($# == 0)) || [[ $# == 1 && $1 == bash ]]; then
     set -- bash --noprofile --rcfile "$_lf_rc" -i
+  elif [[ $1 == iperf3 ]]; then
+    set -- env LD_PRELOAD="$_lf_shim" "$@"
   fi
   if [[ $node == root || " ${_lf_switches[*]} " == *" $node "* ]]; then
     # Process 1 is always in the root's namespaces.
@@ -24,6 +26,11 @@ at() {
     echo "there is no node $node (there are: root ${_lf_switches[*]} ${_lf_hosts[*]})" >&2
     return 127
   fi
+}
+
+# Typed, too, iperf3 is spared the calls that tell it nothing. It stays what `command` finds.
+iperf3() {
+  LD_PRELOAD=$_lf_shim command iperf3 "$@"
 }
 
 nodes() {
@@ -90,7 +97,7 @@ iperf() (
   at "$2" iperf3 -s -1 -p 5299 >/dev/null &
   trap 'kill $! 2>/dev/null' EXIT
   sleep 0.1
-  at "$1" env LD_PRELOAD="$_lf_shim" iperf3 -c "$2" -p 5299 -t "${3:-5}"
+  at "$1" iperf3 -c "$2" -p 5299 -t "${3:-5}"
 )
 
 # link NODE NODE up|down
