@@ -8,7 +8,7 @@ import pytest
 
 from longfat.analysis.verdict import Verdict, judge
 from longfat.errors import InputError
-from longfat.output.report import write_report
+from longfat.output.report import report_page, write_report
 from longfat.output.report.drawing import draw_network, place_nodes
 from tests.output.report.pages import parsed, references_of
 
@@ -21,15 +21,8 @@ def files_of(folder: Path) -> dict[str, bytes]:
     }
 
 
-@pytest.fixture(scope="module")
-def written(lab08: Verdict, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("lab08")
-    write_report(lab08, folder)
-    return folder
-
-
-def test_every_file_is_there_and_whole(written: Path) -> None:
-    files = files_of(written)
+def test_every_file_is_there_and_whole(lab08_report: Path) -> None:
+    files = files_of(lab08_report)
     names = ["plots/ping.pdf", "plots/ping.png", "plots/traffic.pdf", "plots/traffic.png"]
     assert list(files) == [".report.json", *names, "report.html", "report.pdf"]
     for name in (*names, "report.pdf"):
@@ -42,13 +35,13 @@ def test_every_file_is_there_and_whole(written: Path) -> None:
             assert content.rstrip().endswith(b"%%EOF")
 
 
-def test_equal_runs_give_equal_bytes(lab08: Verdict, written: Path, tmp_path: Path) -> None:
+def test_equal_runs_give_equal_bytes(lab08: Verdict, lab08_report: Path, tmp_path: Path) -> None:
     write_report(lab08, tmp_path)
-    assert files_of(tmp_path) == files_of(written)
+    assert files_of(tmp_path) == files_of(lab08_report)
 
 
-def test_page_stands_alone(written: Path) -> None:
-    text = (written / "report.html").read_text(encoding="utf-8")
+def test_page_stands_alone(lab08_report: Path) -> None:
+    text = (lab08_report / "report.html").read_text(encoding="utf-8")
     page = parsed(text)
     assert {r for r in references_of(page) if not r.startswith(("#", "data:"))} == set()
     assert "url(http" not in text
@@ -60,8 +53,8 @@ def test_page_stands_alone(written: Path) -> None:
     assert clips <= set(page.ids)
 
 
-def test_page_says_what_was_found(written: Path) -> None:
-    text = (written / "report.html").read_text(encoding="utf-8")
+def test_page_says_what_was_found(lab08_report: Path) -> None:
+    text = (lab08_report / "report.html").read_text(encoding="utf-8")
     for words in (
         "Bandwidth-delay product and TCP buffer size",
         "6.1.192",
@@ -78,17 +71,16 @@ def test_page_says_what_was_found(written: Path) -> None:
         assert words in text
 
 
-def test_svgs_are_well_formed(written: Path) -> None:
-    text = (written / "report.html").read_text(encoding="utf-8")
+def test_svgs_are_well_formed(lab08_report: Path) -> None:
+    text = (lab08_report / "report.html").read_text(encoding="utf-8")
     svgs = re.findall(r"<svg .*?</svg>", text, re.DOTALL)
     assert len(svgs) == 3  # the network, and two figures
     for svg in svgs:
         ElementTree.fromstring(svg)
 
 
-def test_special_characters_are_escaped(many: Verdict, tmp_path: Path) -> None:
-    files = write_report(many, tmp_path)
-    text = files.page.read_text(encoding="utf-8")
+def test_special_characters_are_escaped(many: Verdict) -> None:
+    text = report_page(many)
     parsed(text)
     assert "<things>" not in text
     assert "Many &lt;things&gt; at once &amp; &#34;quotes&#34;" in text
@@ -96,11 +88,10 @@ def test_special_characters_are_escaped(many: Verdict, tmp_path: Path) -> None:
     assert "each of the 4 streams" in text
 
 
-def test_no_iperf3_leaves_stale_figures_out(lab08: Verdict, tmp_path: Path) -> None:
-    write_report(lab08, tmp_path)
-    files = write_report(judge(lab08.study, {"unshaped": lab08.runs["unshaped"]}), tmp_path)
+def test_no_iperf3_leaves_stale_figures_out(lab08: Verdict, own_report: Path) -> None:
+    files = write_report(judge(lab08.study, {"unshaped": lab08.runs["unshaped"]}), own_report)
     assert [path.name for path in files.figures] == ["ping.png", "ping.pdf"]
-    assert sorted(p.name for p in (tmp_path / "plots").iterdir()) == ["ping.pdf", "ping.png"]
+    assert sorted(p.name for p in (own_report / "plots").iterdir()) == ["ping.pdf", "ping.png"]
     text = files.page.read_text(encoding="utf-8")
     assert "Traffic over time" not in text
     assert "iperf3, as it prints" not in text
@@ -108,9 +99,9 @@ def test_no_iperf3_leaves_stale_figures_out(lab08: Verdict, tmp_path: Path) -> N
     assert "--case unshaped" in text
 
 
-def test_no_published_no_claims(lab08: Verdict, tmp_path: Path) -> None:
+def test_no_published_no_claims(lab08: Verdict) -> None:
     study = dataclasses.replace(lab08.study, published=None, claims=())
-    text = write_report(judge(study, lab08.runs), tmp_path).page.read_text(encoding="utf-8")
+    text = report_page(judge(study, lab08.runs))
     assert "Published" not in text
     assert ">Claims<" not in text
     assert "bulk sender" in text
@@ -124,19 +115,18 @@ def test_nothing_was_run(lab08: Verdict, tmp_path: Path) -> None:
 
 
 def test_interrupted_write_leaves_no_half_file(
-    lab08: Verdict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lab08: Verdict, own_report: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_report(lab08, tmp_path)
-    (tmp_path / "report.html").unlink()
-    before = files_of(tmp_path)
+    (own_report / "report.html").unlink()
+    before = files_of(own_report)
 
     def interrupted(*_: Path) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Path, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        write_report(lab08, tmp_path)
-    assert files_of(tmp_path) == before
+        write_report(lab08, own_report)
+    assert files_of(own_report) == before
 
 
 def test_folder_that_cannot_be_written(lab08: Verdict, tmp_path: Path) -> None:
@@ -145,27 +135,26 @@ def test_folder_that_cannot_be_written(lab08: Verdict, tmp_path: Path) -> None:
         write_report(lab08, tmp_path / "file")
 
 
-def test_rerun_line_names_what_was_changed(lab08: Verdict, tmp_path: Path) -> None:
+def test_rerun_line_names_what_was_changed(lab08: Verdict) -> None:
     runs = {
         name: [dataclasses.replace(run, seed=7, case=dataclasses.replace(run.case, kernel="6.12"))]
         for name, run in lab08.first_runs.items()
     }
-    text = write_report(judge(lab08.study, runs), tmp_path).page.read_text(encoding="utf-8")
+    text = report_page(judge(lab08.study, runs))
     assert "--seed 7 --kernel 6.12" in text
 
 
 def test_without_weasyprint_there_is_a_page_and_a_note(
-    lab08: Verdict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lab08: Verdict, own_report: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_report(lab08, tmp_path)
     monkeypatch.setitem(sys.modules, "weasyprint", None)
-    files = write_report(lab08, tmp_path)
+    files = write_report(lab08, own_report)
     assert files.paper is None
     assert "weasyprint" in files.notes[0]
     assert len(files.notes[0].splitlines()) == 1
     parsed(files.page.read_text(encoding="utf-8"))
     # What an earlier report left would not belong to this one.
-    assert not (tmp_path / "report.pdf").exists()
+    assert not (own_report / "report.pdf").exists()
 
 
 def test_nodes_have_places_of_their_own(lab08: Verdict, many: Verdict) -> None:

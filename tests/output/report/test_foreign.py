@@ -122,7 +122,7 @@ def test_nothing_is_written_if_one_is_bad(tmp_path: Path) -> None:
 
 
 def test_a_metric_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no rtt in these reports; they tell throughput, bytes"):
+    with pytest.raises(InputError, match="no rtt in these reports; they have throughput, bytes"):
         plot_reports([DATA / "udp.json"], Wish(metrics=("rtt",)), out=tmp_path / "out")
     with pytest.raises(InputError, match="no metric 'queue'; there are throughput, rtt"):
         plot_reports([DATA / "tcp.json"], Wish(metrics=("queue",)), out=tmp_path / "out")

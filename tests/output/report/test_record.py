@@ -2,8 +2,8 @@
 
 import dataclasses
 import json
-import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +22,26 @@ PLOTS = {"plots/ping.pdf", "plots/ping.png", "plots/traffic.pdf", "plots/traffic
 PAGES = {"report.html", "report.pdf"}
 
 
-@pytest.fixture(scope="module")
-def rendered(lab08: Verdict, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("rendered")
-    write_report(lab08, folder)
-    return folder
+@pytest.fixture
+def folder(own_report: Path) -> Path:
+    """A report as it was left."""
+    return own_report
 
 
 @pytest.fixture
-def folder(rendered: Path, tmp_path: Path) -> Path:
-    """A report as it was left; to render one takes seconds."""
-    return Path(shutil.copytree(rendered, tmp_path / "report"))
+def render_quickly(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Have figures and the PDF made without drawing, where only which are made is looked at."""
+
+    def replace() -> None:
+        monkeypatch.setattr(rendering, "saved", lambda *_, **__: b"<svg></svg>")
+        monkeypatch.setattr(rendering, "pdf_bytes", lambda html: html.encode())
+
+    return replace
+
+
+@pytest.fixture
+def quick(render_quickly: Callable[[], None]) -> None:
+    render_quickly()
 
 
 def made_anew(folder: Path, change: Callable[[], Any], *, verdict: Verdict) -> set[str]:
@@ -64,15 +73,17 @@ def test_an_unchanged_report_is_not_even_thought_about(
 
 @pytest.mark.parametrize("name", sorted(PLOTS | PAGES))
 def test_what_is_missing_edited_or_damaged_is_made_again_alone(
-    lab08: Verdict, folder: Path, name: str
+    lab08: Verdict, folder: Path, name: str, render_quickly: Callable[[], None]
 ) -> None:
     path = folder / name
     content = path.read_bytes()
     edited = content[:-9] + bytes([content[-9] ^ 1]) + content[-8:]
-    for change in (path.unlink, lambda: path.write_bytes(edited), lambda: path.write_bytes(b"")):
-        made = made_anew(folder, change, verdict=lab08)
-        assert made <= {name}
-        assert path.read_bytes() == content
+    assert made_anew(folder, path.unlink, verdict=lab08) <= {name}
+    assert path.read_bytes() == content
+    render_quickly()
+    for damaged in (edited, b""):
+        assert made_anew(folder, partial(path.write_bytes, damaged), verdict=lab08) == {name}
+        assert path.read_bytes() not in {edited, b""}
 
 
 def test_a_link_in_a_files_place_is_replaced(lab08: Verdict, folder: Path) -> None:
@@ -84,6 +95,7 @@ def test_a_link_in_a_files_place_is_replaced(lab08: Verdict, folder: Path) -> No
     assert path.read_bytes() == (folder / "mine.html").read_bytes()
 
 
+@pytest.mark.usefixtures("quick")
 def test_another_text_makes_the_pages_and_no_plot(lab08: Verdict, folder: Path) -> None:
     text = StudyText(markdown="# Other words\n")
     other = judge(dataclasses.replace(lab08.study, text=text), lab08.runs)
@@ -91,6 +103,7 @@ def test_another_text_makes_the_pages_and_no_plot(lab08: Verdict, folder: Path) 
     assert "Other words" in (folder / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("quick")
 def test_another_language_makes_the_pages_and_no_plot(lab08: Verdict, folder: Path) -> None:
     markdown = (
         "# Другие слова\n\n## Цели\n\n**1. Почему?**\n\n"
@@ -112,16 +125,19 @@ def test_another_language_makes_the_pages_and_no_plot(lab08: Verdict, folder: Pa
     assert ' lang="ru"' not in (folder / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("quick")
 def test_another_title_makes_all(lab08: Verdict, folder: Path) -> None:
     other = judge(dataclasses.replace(lab08.study, title="Another title"), lab08.runs)
     assert made_anew(folder, lambda: None, verdict=other) == PLOTS | PAGES
 
 
+@pytest.mark.usefixtures("quick")
 def test_another_study_file_makes_the_pages(lab08: Verdict, folder: Path) -> None:
     other = dataclasses.replace(lab08, study=dataclasses.replace(lab08.study, source_sha256="0"))
     assert made_anew(folder, lambda: None, verdict=other) == PAGES
 
 
+@pytest.mark.usefixtures("quick")
 def test_another_metric_makes_the_pages(lab08: Verdict, folder: Path) -> None:
     runs = dict(lab08.runs)
     (run,) = runs["tuned"]
@@ -130,6 +146,7 @@ def test_another_metric_makes_the_pages(lab08: Verdict, folder: Path) -> None:
     assert made_anew(folder, lambda: None, verdict=judge(lab08.study, runs)) == PAGES
 
 
+@pytest.mark.usefixtures("quick")
 def test_other_code_or_packages_make_all(
     lab08: Verdict, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,6 +156,7 @@ def test_other_code_or_packages_make_all(
     assert made_anew(folder, change, verdict=lab08) == PLOTS | PAGES
 
 
+@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"format": 1, "files": {}}'])
 def test_without_a_good_record_all_is_made(lab08: Verdict, folder: Path, content: str) -> None:
     def change() -> None:
@@ -156,6 +174,7 @@ def test_what_an_interrupted_report_began_is_made_again(lab08: Verdict, folder: 
     assert made_anew(folder, change, verdict=lab08) == {"plots/ping.png"}
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_record_leads_nowhere_else(lab08: Verdict, folder: Path) -> None:
     secret = folder.parent / "secret"
     secret.write_text("not ours")

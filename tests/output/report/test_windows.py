@@ -1,11 +1,14 @@
 import dataclasses
+from pathlib import Path
 
 import pytest
 
 from longfat.analysis.verdict import Verdict, judge
+from longfat.execution import run_case
 from longfat.model.flow_path import egress_interfaces
 from longfat.model.network import Host, Link, Network, Switch
 from longfat.output.report.windows import FlowWindow, flow_windows, window_grid, window_notes
+from tests.study.messages import read
 
 
 @pytest.fixture(scope="module")
@@ -146,3 +149,29 @@ def test_hosts_do_not_forward() -> None:
         links=(Link(a="h1", b="h2"), Link(a="h2", b="h3")),
     )
     assert egress_interfaces(network, "h1", "h3") is None
+
+
+CHANGING = """\
+title: A link that slows down
+kernel: "7.2"
+memory: 512MB
+network:
+  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
+  switches: [s1]
+  links: [[h1, s1], [s1, h2, {rate: 8mbit, delay: 10ms}]]
+flows: {bulk: {transfer: h1 -> h2, time: 8s}}
+events: [{at: 6s, link: [s1, h2], rate: 4mbit}]
+"""
+
+
+def test_a_rate_that_events_change(tmp_path: Path) -> None:
+    study = read(CHANGING, tmp_path)
+    run = run_case(study.cases["default"].case, name="default", out=tmp_path)
+    found, _ = flow_windows(judge(study, {"default": [run]}))
+    (window,) = found
+    assert (window.path.rate_bps, window.least_bps) == (8e6, 4e6)
+    assert window.mean_bps == pytest.approx(6.8e6, rel=0.04)  # it ends when its queue is empty
+    cells = {row.label: row.cells for row in window_grid(found).rows}
+    assert cells["bottleneck"] == ("8.00 Mbit/s",)
+    assert cells["its least rate"] == ("4.00 Mbit/s",)
+    assert any("Events changed the bottleneck's rate" in note for note in window_notes(found, ()))

@@ -50,14 +50,14 @@ def gradescope_results(graded: Graded, *, took_s: float | None = None) -> dict[s
 
 
 def _test(number: int, score: Score) -> dict[str, Any]:
-    hint = [f"Hint: {score.exercise.hint}"] if score.exercise.hint and not score.is_full else []
+    hints = [] if score.is_full else [f"Hint: {hint}" for hint in score.exercise.hints]
     return {
         "name": score.exercise.shown,
         "number": str(number),
         "score": score.points,
         "max_score": score.exercise.points,
         "status": "passed" if score.is_full else "failed",
-        "output": "\n".join([*score.visible_reasons, *hint]),
+        "output": "\n".join([*score.visible_reasons, *hints]),
         "output_format": "text",
         "visibility": AFTER_PUBLISHED if score.exercise.hidden else VISIBLE,
     }

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -22,11 +22,14 @@ from longfat.model.probes.probe import Sampled
 from longfat.model.probes.queue import the_queue
 from longfat.model.probes.samples import weights
 from longfat.model.probes.tcp import alive
-from longfat.model.traffic import Bulk, Ping
+from longfat.model.traffic import Bulk, Cbr, Ping, Video
+from longfat.model.traffic.cbr import jitter_s
 from longfat.output.plot import Floats, Line, Trace
 from longfat.output.report.intervals import bulk_flows, flow_rows, unreadable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
 
     from longfat.execution.runs import Run
@@ -37,6 +40,8 @@ else:
     pa = lazy("pyarrow")
 
 pc = lazy("pyarrow.compute")
+
+R = TypeVar("R")
 
 # A rate between two samples that lie too close is a picture of single packets,
 # and of the bursts that a receiver hands on when a gap is filled: a rate is a
@@ -59,8 +64,9 @@ class Curve:
     """A quantity of a flow, or of the queue of an interface.
 
     Attributes:
-        kind: `tcp` for what the tool or the probe say, `ping`, or `queue`.
+        kind: `tcp` for what the tool or the probe say, `ping`, `cbr`, `video`, or `queue`.
         name: the flow's or interface's name.
+        full_name: the interface's, where Linux calls it by a short one.
         line: the line, without label.
         window_s: what its values are means over, in seconds; 0 for none.
     """
@@ -69,6 +75,12 @@ class Curve:
     name: str
     line: Line
     window_s: float = 0.0
+    full_name: str = ""
+
+    @property
+    def title(self) -> str:
+        """What it is called where people read it."""
+        return self.full_name or self.name
 
 
 class RunCurves:
@@ -117,6 +129,17 @@ class RunCurves:
                 reply.sequence: reply.rtt_s
                 for reply in reversed(flow.replies(self.run.checked_raw))
             }
+        except LongfatError as error:
+            raise unreadable(self.run, flow, str(error)) from None
+
+    def report(self, flow: Flow, read: Callable[[Path], R]) -> R:
+        """Return what is read of a flow's report.
+
+        Raises:
+            InputError: it is missing or broken.
+        """
+        try:
+            return read(self.run.checked_raw)
         except LongfatError as error:
             raise unreadable(self.run, flow, str(error)) from None
 
@@ -285,6 +308,7 @@ def _pings(of: RunCurves) -> list[Curve]:
 
 def _queue(of: RunCurves) -> list[Curve]:
     found: dict[str, Curve] = {}
+    full = of.run.case.network.full_interface_names()
     for probe in of.run.case.probes_of(Queue):
         rows = the_queue(of.series(probe))
         for name in probe.of:
@@ -295,8 +319,87 @@ def _queue(of: RunCurves) -> list[Curve]:
                 values=_floats(here, "backlog_bytes"),
                 unit=Unit.BYTES,
             )
-            found.setdefault(name, Curve(kind="queue", name=name, line=line))
+            curve = Curve(kind="queue", name=name, line=line, full_name=full.get(name, ""))
+            found.setdefault(name, curve)
     return list(found.values())
+
+
+def _delay(of: RunCurves) -> list[Curve]:
+    """Return the one-way delay of each datagram at the time at which it was sent."""
+    found = []
+    for flow in of.run.case.flows:
+        if not isinstance(flow, Cbr):
+            continue
+        arrivals = {one.number: one for one in reversed(of.report(flow, flow.arrivals))}
+        start_s = of.start_s(flow)
+        numbers = np.array(sorted(arrivals), dtype=int)
+        lost = np.setdiff1d(np.arange(flow.count), numbers)
+        line = Line(
+            label="",
+            times_s=start_s + numbers * flow.gap_s,
+            values=np.array([arrivals[one].delay_s for one in numbers.tolist()], dtype=float),
+            unit=Unit.SECONDS,
+            dots=True,
+            missing_s=start_s + lost * flow.gap_s,
+        )
+        found.append(Curve(kind="cbr", name=flow.name, line=line))
+    return found
+
+
+def _jitter(of: RunCurves) -> list[Curve]:
+    """Return RFC 3550's estimate of jitter after each datagram that came."""
+    found = []
+    for flow in of.run.case.flows:
+        if not isinstance(flow, Cbr):
+            continue
+        # Duplicates count for nothing; order is that of arrival.
+        first = {one.number: one for one in reversed(of.report(flow, flow.arrivals))}
+        arrivals = sorted(first.values(), key=lambda one: (one.arrived_ns, one.number))
+        times_s = [of.start_s(flow) + one.number * flow.gap_s + one.delay_s for one in arrivals]
+        line = Line(
+            label="",
+            times_s=np.array(times_s, dtype=float),
+            values=np.array(jitter_s(arrivals), dtype=float),
+            unit=Unit.SECONDS,
+        )
+        found.append(Curve(kind="cbr", name=flow.name, line=line))
+    return found
+
+
+def _buffer(of: RunCurves) -> list[Curve]:
+    """Return the seconds of video that wait in the player's buffer."""
+    return [
+        Curve(kind="video", name=flow.name, line=_steps_line(of, flow, trace, Unit.SECONDS, False))
+        for flow, trace in _videos(of, Video.buffered)
+    ]
+
+
+def _bitrate(of: RunCurves) -> list[Curve]:
+    """Return the bitrate of each segment, from when its last byte was there."""
+    return [
+        Curve(kind="video", name=flow.name, line=_steps_line(of, flow, trace, Unit.BPS, True))
+        for flow, trace in _videos(of, Video.bitrates)
+    ]
+
+
+def _videos(
+    of: RunCurves, read: Callable[[Video, Path], list[tuple[float, float]]]
+) -> list[tuple[Video, list[tuple[float, float]]]]:
+    flows = [flow for flow in of.run.case.flows if isinstance(flow, Video)]
+    return [(flow, of.report(flow, partial(read, flow))) for flow in flows]
+
+
+def _steps_line(
+    of: RunCurves, flow: Video, points: list[tuple[float, float]], unit: Unit, steps: bool
+) -> Line:
+    times_s, values = zip(*points, strict=True) if points else ((), ())
+    return Line(
+        label="",
+        times_s=of.start_s(flow) + np.array(times_s, dtype=float),
+        values=np.array(values, dtype=float),
+        unit=unit,
+        steps=steps,
+    )
 
 
 METRICS: Mapping[str, Callable[[RunCurves], list[Curve]]] = {
@@ -305,6 +408,10 @@ METRICS: Mapping[str, Callable[[RunCurves], list[Curve]]] = {
     "cwnd": _cwnd,
     "queue": _queue,
     "retransmits": _retransmits,
+    "delay": _delay,
+    "jitter": _jitter,
+    "buffer": _buffer,
+    "bitrate": _bitrate,
 }
 """The quantities, by the names that `longfat plot --metric` takes."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.model.metric import Unit
-from longfat.model.traffic import Bulk, Ping
+from longfat.model.traffic import Bulk, Cbr, Flow, Ping, Video
 from longfat.output.plot import MOST_ORBITS, draw_chart, draw_panels, draw_phase
 from longfat.output.report.charts import ChartData
 from longfat.output.report.completion import completion_charts
@@ -19,18 +19,25 @@ from longfat.output.report.groups import seeds_note, verdict_groups
 from longfat.output.report.series import Series
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.figure import Figure
 
     from longfat.analysis.verdict import Verdict
     from longfat.output.plot import Chart, Panel, PhaseTrace
+    from longfat.output.report.groups import Group
 
 _OVER_TIME = ("throughput", "rtt", "cwnd", "queue", "retransmits")
 _MOST_LINES = 7  # as many as there are colours
 _TRAFFIC_TIME = "virtual time since the first flow's start (s)"
 _PING_TIME = "virtual time since the first request (s)"
+_FLOW_TIME = "virtual time since the flow's start (s)"
 _CWND = "congestion window"
+# Of flows that are no bulk traffic: their kind, a heading, and what is drawn over time.
+_OWN_TIME: Mapping[type[Flow], tuple[str, str, tuple[str, ...]]] = {
+    Cbr: ("cbr", "Delay of each datagram", ("delay", "jitter")),
+    Video: ("video", "Video", ("buffer", "bitrate")),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +106,7 @@ def galleries(verdict: Verdict) -> tuple[FigureGroup, ...]:
             if pings is None
             else (_over_time("ping", "", [pings], _PING_TIME, note=seeds_note(groups)),),
         ),
+        *(_of_kind(kind, groups) for kind in _OWN_TIME),
         FigureGroup(
             "Completion times of requests",
             "completion",
@@ -106,6 +114,18 @@ def galleries(verdict: Verdict) -> tuple[FigureGroup, ...]:
         ),
     )
     return tuple(gallery for gallery in shown if gallery.exhibits)
+
+
+def _of_kind(kind: type[Flow], groups: Sequence[Group]) -> FigureGroup:
+    """Return the figures over time of flows that are no bulk traffic."""
+    name, heading, metrics = _OWN_TIME[kind]
+    series = Series(groups, from_first=kind)
+    found = [series.panel(metric, kinds=(name,)) for metric in metrics]
+    panels = [panel for panel in found if panel is not None]
+    exhibits = (
+        (_over_time(name, "", panels, _FLOW_TIME, note=seeds_note(groups)),) if panels else ()
+    )
+    return FigureGroup(heading, name, exhibits)
 
 
 def _completion(chart: Chart) -> ReportFigure:

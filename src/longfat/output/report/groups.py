@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.model.probes import Queue
-from longfat.model.traffic import Bulk
+from longfat.model.traffic import Bulk, Cbr, Flow, Ping, Video
 
 if TYPE_CHECKING:
     from longfat.analysis.verdict import Verdict
     from longfat.execution.runs import Run
-    from longfat.model.traffic import Flow
+
+_KINDS: Mapping[type[Flow], str] = {Ping: "ping", Cbr: "cbr", Video: "video"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,7 @@ class Group:
     def things(self, names: Collection[str] = ()) -> list[tuple[str, str]]:
         """Return kind and name of everything that may have a line: flows and queues."""
         case = self.first.case
-        pings = {ping.name for ping in case.pings}
-        found = [("ping" if f.name in pings else "tcp", f.name) for f in self.flows(names)]
+        found = [(_KINDS.get(type(f), "tcp"), f.name) for f in self.flows(names)]
         probes = case.probes_of(Queue)
         return found + [("queue", name) for name in dict.fromkeys(n for p in probes for n in p.of)]
 

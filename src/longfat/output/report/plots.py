@@ -17,12 +17,15 @@ from longfat.output.plot import (
     FORMS,
     MOST_ORBITS,
     VIRTUAL_TIME,
+    Chart,
     Panel,
+    draw_chart,
     draw_panels,
     draw_phase,
     figure_style,
     saved,
 )
+from longfat.output.report.completion import CHARTS, completion_charts
 from longfat.output.report.curves import METRICS
 from longfat.output.report.foreign import FOREIGN_METRICS, foreign_panels, read_reports
 from longfat.output.report.groups import Group, group_runs, seeds_note
@@ -100,15 +103,21 @@ def plot_runs(folders: Sequence[Path], wish: Wish, *, out: Path | None = None) -
             metric, what was asked for is not in the runs, or the files cannot
             be written. Nothing is written then.
     """
-    metrics = _chosen(wish.metrics, (*METRICS, PHASE))
+    metrics = _chosen(wish.metrics, (*METRICS, PHASE, *CHARTS))
     runs = [_load(folder) for folder in folders]
     _check_flows(wish.flows, runs)
     groups = group_runs(runs)
     series = Series(groups, flows=wish.flows)
-    found = {name: series.panel(name) for name in metrics if name != PHASE}
+    found = {name: series.panel(name) for name in metrics if name in METRICS}
     orbits = series.orbits() if PHASE in metrics else []
     missing = [name for name, panel in found.items() if panel is None]
     missing += [PHASE] if PHASE in metrics and not orbits else []
+    charts = {
+        name: completion_charts(groups, wish.flows, metrics=(name,))
+        for name in metrics
+        if name in CHARTS
+    }
+    missing += [name for name, drawn in charts.items() if not drawn]
     if missing and (wish.metrics or len(missing) == len(metrics)):
         raise InputError(_nothing_of(missing, runs))
     title = _names(group.label for group in groups) or _run_title(groups[0])
@@ -136,9 +145,15 @@ def plot_runs(folders: Sequence[Path], wish: Wish, *, out: Path | None = None) -
                 ),
             )
         )
+    for chart in (one for drawn in charts.values() for one in drawn):
+        figures.append(_chart(chart, title))
     if out is None:
         out = (folders[0] if len({run.folder.resolve() for run in runs}) == 1 else Path()) / "plots"
     return PlotFiles(_written(figures, out, wish), tuple(notes))
+
+
+def _chart(chart: Chart, title: str) -> _Named:
+    return _Named(chart.name, lambda: draw_chart(chart, title=f"{chart.title}: {title}"))
 
 
 def plot_reports(paths: Sequence[Path], wish: Wish, *, out: Path) -> PlotFiles:
@@ -160,7 +175,7 @@ def plot_reports(paths: Sequence[Path], wish: Wish, *, out: Path) -> PlotFiles:
     there = [panel.name for panel in panels]
     if wish.metrics and (missing := [name for name in metrics if name not in there]):
         told = [panel.name for panel in foreign_panels(reports)]
-        raise InputError(f"no {', '.join(missing)} in these reports; they tell {', '.join(told)}")
+        raise InputError(f"no {', '.join(missing)} in these reports; they have {', '.join(told)}")
     title = _names(report.path.name for report in reports) if wish.title is None else wish.title
     figures, _ = _over_time(panels, wish, title, "time since the test's start (s)")
     notes = tuple(f"{one.path}: the test broke off: {one.broken}" for one in reports if one.broken)
@@ -252,6 +267,12 @@ def _nothing_of(missing: Sequence[str], runs: Sequence[Run]) -> str:
         PHASE: "a queue probe and a tcp probe",
         "rtt": "a TCP flow of iperf3 or a ping",
         "throughput": "a flow of iperf3",
+        "delay": "a flow of cbr",
+        "jitter": "a flow of cbr",
+        "buffer": "a flow of video",
+        "bitrate": "a flow of video",
+        "completion": "a flow of requests",
+        "slowdown": "a flow of requests whose path's rate is known",
     }
     where = ", ".join(str(run.folder) for run in runs[:3])
     flows = list(dict.fromkeys(f"{f.name} ({f.tool})" for run in runs for f in run.case.flows))

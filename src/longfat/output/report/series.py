@@ -27,13 +27,19 @@ if TYPE_CHECKING:
     from longfat.model.traffic import Flow
     from longfat.output.report.groups import Group
 
-KINDS = ("tcp", "ping", "queue")
+KINDS = ("tcp", "ping", "cbr", "video", "queue")
 
 _TITLES = {
     "throughput": "Throughput",
     "cwnd": "Congestion window",
     "retransmits": "Retransmitted segments since the start",
+    "delay": "One-way delay of each datagram",
+    "jitter": "Jitter (RFC 3550)",
+    "buffer": "Video in the player's buffer",
+    "bitrate": "Bitrate of the segments",
 }
+# Kinds that share no panel with others.
+_APART = ("queue", "cbr", "video")
 # What the line of a flow with many streams is of their lines.
 _TOGETHER = {"throughput": "sum", "cwnd": "sum", "retransmits": "sum", "rtt": "mean"}
 
@@ -118,7 +124,7 @@ class Series:
                 for queue in queues:
                     words = [group.label] if group.label else []
                     words += [cwnd.name] if len(cwnds) > 1 or not words else []
-                    words += [queue.name] if len(queues) > 1 else []
+                    words += [queue.title] if len(queues) > 1 else []
                     found.append(_orbit(reader.run, cwnd, queue, label=" ".join(words)))
         return [orbit for orbit in found if np.isfinite(orbit.across).any()]
 
@@ -173,7 +179,7 @@ class Series:
             return "" if metric == "queue" and alike == 1 else _with_streams(group, curve)
         if alike > 1 or mixed:
             return f"{group.label}.{_with_streams(group, curve)}"
-        return group.label + _with_streams(group, curve).removeprefix(curve.name)
+        return group.label + _with_streams(group, curve).removeprefix(curve.title)
 
     def _look(self, place: int, curve: Curve, kinds: Collection[str]) -> int:
         """Return the look of a curve: that of its case, if it is the first one there.
@@ -184,7 +190,7 @@ class Series:
         wanted = (curve.kind, curve.name)
         if len(self.groups) == 1:
             return self.groups[0].things(self.flows).index(wanted)
-        together = ("queue",) if curve.kind == "queue" else ("tcp", "ping")
+        together = (curve.kind,) if curve.kind in _APART else ("tcp", "ping")
         alike = [
             [
                 thing
@@ -206,7 +212,7 @@ class Series:
 
     def _title(self, metric: str, curves: Sequence[Curve]) -> str:
         if metric == "queue":
-            names = list(dict.fromkeys(curve.name for curve in curves))
+            names = list(dict.fromkeys(curve.title for curve in curves))
             return f"Queue of {names[0]}" if len(names) == 1 else "Queues"
         title = _rtt_title(curves) if metric == "rtt" else _TITLES[metric]
         notes = []
@@ -225,7 +231,7 @@ def _with_streams(group: Group, curve: Curve) -> str:
     for flow in group.bulk():
         if (curve.kind, curve.name) == ("tcp", flow.name) and flow.parallel > 1:
             return f"{flow.name} ({flow.parallel} streams)"
-    return curve.name
+    return curve.title
 
 
 def _rtt_title(curves: Sequence[Curve]) -> str:

@@ -7,12 +7,15 @@ half rule, and only where the receive buffer is what limits.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from longfat.analysis.advice.link import link_rates, rate_over
 from longfat.model.flow_path import (
     FlowPath,
     NotUnderstoodError,
+    bottleneck,
     flow_path,
     sender_and_receiver,
     sysctl,
@@ -26,7 +29,9 @@ from longfat.theory import bdp
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from longfat.analysis.advice.link import RateOver
     from longfat.analysis.verdict import Verdict
+    from longfat.execution.runs import Run
     from longfat.model.case import Case
 
 
@@ -40,7 +45,9 @@ class FlowWindow:
         sender: the host that sends.
         receiver: the host that receives.
         streams: the number of streams.
-        path: the path.
+        path: the path; with the largest of the rates that events gave it in the flow's time.
+        least_bps: the least of these rates; that of the path, where it had one only.
+        mean_bps: their mean over the flow's time, likewise.
         half_rule: the kernel offers a fixed part of a receive buffer as window.
         adv_win_scale: that part, as the sysctl of the same name.
         receive_buffer_bytes: the largest receive buffer at the receiver.
@@ -57,6 +64,8 @@ class FlowWindow:
     receiver: str
     streams: int
     path: FlowPath
+    least_bps: float
+    mean_bps: float
     half_rule: bool
     adv_win_scale: int
     receive_buffer_bytes: int | None
@@ -92,7 +101,7 @@ class FlowWindow:
         if self.allowed_bytes is None:
             return None
         window_bps = self.streams * bdp.throughput_bps(self.allowed_bytes, self.path.rtt_s)
-        return min(window_bps, self.path.rate_bps)
+        return min(window_bps, self.mean_bps)
 
     @property
     def in_flight_bytes(self) -> float | None:
@@ -128,9 +137,7 @@ def flow_windows(verdict: Verdict) -> tuple[tuple[FlowWindow, ...], tuple[Omissi
         case = verdict.study.cases[name].case
         for flow in case.tcp_flows:
             try:
-                window = _flow_window(
-                    case, name, flow, metrics=verdict.medians(name), release=run.kernel["release"]
-                )
+                window = _flow_window(run, case, name, flow, metrics=verdict.medians(name))
                 if window is not None:
                     window = replace(window, seeds=len(verdict.runs[name]))
             except NotUnderstoodError as error:
@@ -141,11 +148,15 @@ def flow_windows(verdict: Verdict) -> tuple[tuple[FlowWindow, ...], tuple[Omissi
 
 
 def _flow_window(
-    case: Case, name: str, flow: Bulk, *, metrics: Mapping[str, float], release: str
+    run: Run, case: Case, name: str, flow: Bulk, *, metrics: Mapping[str, float]
 ) -> FlowWindow | None:
     path = flow_path(case, flow, metrics)
     if path is None:
         return None
+    least_bps, mean_bps = path.rate_bps, path.rate_bps
+    if rate := _rate_over(run, case, flow):
+        least_bps, mean_bps = rate.least_bps, rate.mean_bps
+        path = replace(path, rate_bps=rate.most_bps)
     sender, receiver = sender_and_receiver(flow)
     scale = sysctl(case.setup, receiver, "net.ipv4.tcp_adv_win_scale")
     return FlowWindow(
@@ -155,7 +166,9 @@ def _flow_window(
         receiver=receiver,
         streams=flow.parallel,
         path=path,
-        half_rule=bdp.has_half_rule(release),
+        least_bps=least_bps,
+        mean_bps=mean_bps,
+        half_rule=bdp.has_half_rule(run.kernel["release"]),
         adv_win_scale=scale[0] if scale else bdp.DEFAULT_ADV_WIN_SCALE,
         receive_buffer_bytes=_buffer(case, flow, receiver, "net.ipv4.tcp_rmem"),
         send_buffer_bytes=_buffer(case, flow, sender, "net.ipv4.tcp_wmem"),
@@ -163,6 +176,16 @@ def _flow_window(
         mean_rtt_s=metrics.get(f"{flow.name}.mean_rtt_s"),
         max_cwnd_bytes=metrics.get(f"{flow.name}.max_cwnd_bytes"),
     )
+
+
+def _rate_over(run: Run, case: Case, flow: Bulk) -> RateOver | None:
+    """Return the rate of a path over a flow's time; None if it had only one, or no limit."""
+    slowest = bottleneck(case, flow)
+    times = run.flow_times.get(flow.name)
+    if slowest is None or times is None or not run.event_times:
+        return None
+    rate = rate_over(link_rates(run, slowest), times.start_s, times.end_s)
+    return None if rate.is_constant or rate.most_bps == math.inf else rate
 
 
 def _buffer(case: Case, flow: Bulk, host: str, name: str) -> int | None:
@@ -185,6 +208,8 @@ def window_grid(windows: Sequence[FlowWindow]) -> Grid:
     bare = len({w.flow for w in windows}) == 1
     lines: list[tuple[str, list[str]]] = [
         ("bottleneck", [_quantity(w.path.rate_bps, Unit.BPS) for w in windows]),
+        ("its least rate", [_changed(w, w.least_bps) for w in windows]),
+        ("its mean rate", [_changed(w, w.mean_bps) for w in windows]),
         ("RTT, idle", [_quantity(w.path.rtt_s, Unit.SECONDS) for w in windows]),
         ("BDP = bottleneck x RTT", [_bytes(w.bdp_bytes) for w in windows]),
         ("window scale shift for it", [_shift(w.bdp_bytes) for w in windows]),
@@ -223,6 +248,11 @@ def window_notes(windows: Sequence[FlowWindow], omissions: Sequence[Omission]) -
         notes = [
             f"The bottleneck is the rate that set-up lines give {devices}; the RTT is {times}."
         ]
+    if any(w.least_bps < w.path.rate_bps for w in windows):
+        notes.append(
+            "Events changed the bottleneck's rate: the arithmetic is that of its largest, and what "
+            "a window allows at most that of its mean over the flow's time."
+        )
     if seeds := {w.seeds for w in windows if w.seeds > 1}:
         counts = " or ".join(map(str, sorted(seeds)))
         notes.append(f"What was measured is the median over {counts} seeds.")
@@ -238,6 +268,11 @@ def window_notes(windows: Sequence[FlowWindow], omissions: Sequence[Omission]) -
         )
     notes += [f"Left out: {o.case}.{o.flow}: {o.reason}." for o in omissions]
     return tuple(notes)
+
+
+def _changed(window: FlowWindow, rate_bps: float) -> str:
+    changed = window.least_bps < window.path.rate_bps
+    return _quantity(rate_bps if changed else None, Unit.BPS)
 
 
 def _quantity(value: float | None, unit: Unit) -> str:
