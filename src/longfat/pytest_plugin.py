@@ -49,7 +49,7 @@ class _Wanted:
     memory: Any = None
     pace: float | None = None
     capture: bool = False
-    packages: tuple[str, ...] = ()
+    packages: tuple[str | Path, ...] = ()
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_run import longfat
+from tests.command import longfat
 
 
 def test_the_sums_are_shown(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ import pytest
 
 from longfat.execution.cache import ResultCache
 from longfat.execution.cache.entry import NOTE
-from tests.cli.test_run import LONGFAT, longfat
+from tests.cli.test_run import LONGFAT
+from tests.command import longfat
 from tests.execution.cache.test_store import on_small_disk
 from tests.resealed import reseal
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_run import longfat
+from tests.command import longfat
 from tests.paths import REPOSITORY
 
 PRESS_TAB = """\
@@ -35,7 +35,7 @@ def offered(words: list[str], *, cwd: Path) -> list[str]:
     ("words", "found"),
     [
         (["rep"], ["reproduce"]),
-        (["run", "lab2"], ["lab20", "lab21", "lab22", "lab24", "lab25", "lab26"]),
+        (["run", "lab2"], ["lab20", "lab21", "lab22", "lab23", "lab24", "lab25", "lab26"]),
         (["show", "lab08", "--language", "r"], ["ru"]),
         (["run", "m"], ["mine/", "my.yaml"]),
         (["run", "mine/"], ["mine/study"]),

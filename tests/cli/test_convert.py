@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from longfat.study import read_study
-from tests.cli.test_run import longfat
+from tests.command import longfat
 from tests.paths import REPOSITORY, TESTS
 
 DATA = TESTS / "data" / "miniedit"
@@ -112,3 +112,30 @@ def test_what_cannot_be_converted(arguments: tuple[str, ...], message: str, fold
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not (folder / arguments[1]).exists() or arguments[1] == "net.py"
+
+
+def test_names_too_long_for_mininet_are_warned_of(tmp_path: Path) -> None:
+    (tmp_path / "long.yaml").write_text(
+        "title: long\nnetwork:\n  hosts: {frankfurt-core: 10.0.0.1/8, h2: 10.0.0.2/8}\n"
+        "  links: [[frankfurt-core, h2]]\n"
+    )
+    drawn = longfat("convert", "long.yaml", "long.mn", cwd=tmp_path)
+    assert "Mininet cannot make frankfurt-core: interface names become too long" in drawn.stderr
+    script = longfat("convert", "long.yaml", "long.py", cwd=tmp_path)
+    assert (script.returncode, script.stderr) == (0, "")
+    assert "intfName1='fra_0wp0g-eth0'" in (tmp_path / "long.py").read_text()
+
+
+def test_a_drawings_notes_are_kept_or_said_to_be_left_out(tmp_path: Path) -> None:
+    (tmp_path / "net.yaml").write_text(
+        "title: notes\nnetwork:\n  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}\n  links: [[h1, h2]]\n"
+        "drawing:\n  notes: [{text: here, at: [1, 2]}]\n  groups: [{nodes: [h1]}]\n"
+    )
+    for suffix in (".mn", ".py"):
+        done = longfat("convert", "net.yaml", f"out{suffix}", cwd=tmp_path)
+        left = f"a note and a group of the drawing are left out: {suffix} files have none"
+        assert left in done.stderr
+    done = longfat("convert", "net.yaml", "again.yaml", "--case", "default", cwd=tmp_path)
+    assert done.returncode == 0
+    again, first = (read_study(tmp_path / name) for name in ("again.yaml", "net.yaml"))
+    assert again.drawing == first.drawing

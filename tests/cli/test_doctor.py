@@ -4,7 +4,7 @@ import json
 import os
 from pathlib import Path
 
-from tests.cli.test_run import longfat
+from tests.command import longfat
 
 
 def test_this_host_is_good(tmp_path: Path) -> None:

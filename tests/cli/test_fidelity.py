@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_run import longfat
+from tests.command import longfat
 from tests.paths import TESTS
 
 SEEDED = TESTS / "data" / "runs" / "seeded"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_run import longfat
-from tests.mutations.single import metadata
+from tests.command import longfat
+from tests.mutations.class_files import metadata
 from tests.paths import REPOSITORY
 
 TEMPLATE = REPOSITORY / "labs" / "templates" / "bdp"

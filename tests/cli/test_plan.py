@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from longfat.execution.cost import wall_on
-from tests.cli.test_run import STUDY, longfat
+from tests.cli.test_run import STUDY
+from tests.command import longfat
 
 GRID = """\
 title: A small grid

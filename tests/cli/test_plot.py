@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from longfat.analysis.verdict import judge
+from longfat.execution.runs import load_run
+from longfat.model.traffic import Video
+from longfat.output.report.figures import galleries
+from longfat.study import read_study
+from tests.command import longfat
 from tests.paths import TESTS
 
-LONGFAT = str(Path(sys.executable).parent / "longfat")
 IPERF3 = TESTS / "data" / "iperf3"
 
 STUDY = """\
@@ -34,12 +37,6 @@ cases:
   reno:
     flows: {bulk: {congestion: reno}}
 """
-
-
-def longfat(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [LONGFAT, *arguments], cwd=cwd, capture_output=True, text=True, check=False
-    )
 
 
 @pytest.fixture(scope="module")
@@ -114,3 +111,57 @@ def test_bad_input(folder: Path, arguments: list[str], told: str) -> None:
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
     assert sorted(str(path) for path in folder.rglob("*")) == before
+
+
+APPLICATIONS = """\
+title: Flows that are no bulk traffic
+kernel: "7.2"
+memory: 512MB
+network:
+  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
+  links: [[h1, h2, {rate: 6mbit, delay: 20ms, loss: 1%}]]
+flows:
+  call: {cbr: h1 -> h2, time: 5s}
+  film: {video: h1 -> h2, time: 5s}
+  web: {requests: h1 -> h2, time: 5s, every: 100ms, size: 10kB}
+"""
+
+
+def test_flows_that_are_no_bulk_traffic(tmp_path: Path) -> None:
+    (tmp_path / "apps.yaml").write_text(APPLICATIONS)
+    done = longfat("run", "apps.yaml", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    done = longfat("plot", "runs/apps/default-seed1", "--format", "svg", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [Path(line).stem for line in done.stdout.splitlines()] == [
+        *("delay", "jitter", "buffer", "bitrate"),
+        *("completion-web", "slowdown-web"),
+    ]
+    # The same stand in the report.
+    runs = {"default": (load_run(tmp_path / "runs/apps/default-seed1"),)}
+    verdict = judge(read_study(tmp_path / "apps.yaml"), runs)
+    assert [(one.heading, len(one.exhibits)) for one in galleries(verdict)] == [
+        ("Delay of each datagram", 1),
+        ("Video", 1),
+        ("Completion times of requests", 2),
+    ]
+    asked = ("--metric", "slowdown", "--flow", "call")
+    done = longfat("plot", "runs/apps/default-seed1", *asked, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "no slowdown to draw: that takes a flow of requests" in done.stderr
+
+
+def test_the_buffer_of_a_video_is_that_of_its_report(tmp_path: Path) -> None:
+    flow = Video(name="film", source="h1", target="h2", time_s=20.0, segment_s=4.0)
+    report = {
+        "program": "longfat video",
+        "started_ns": 10**9,
+        "port": 1,
+        "server_port": 2,
+        "stalls": [[5 * 10**9, 7 * 10**9], [11 * 10**9, 20 * 10**9]],
+        "segments": [[0, 10**9, 0], [10**9, 7 * 10**9, 1], [7 * 10**9, -1, 1]],
+    }
+    (tmp_path / "film.client.json").write_text(json.dumps(report))
+    corners = [(0, 0), (1, 0), (1, 4), (5, 0), (7, 0), (7, 4), (11, 0), (20, 0)]
+    assert flow.buffered(tmp_path) == corners
+    assert [at_s for at_s, _ in flow.bitrates(tmp_path)] == [1, 7]

@@ -21,7 +21,8 @@ import longfat as package
 from longfat.analysis.query import Catalog
 from longfat.analysis.study_runs import LeftOutWarning
 from longfat.errors import InputError
-from tests.cli.test_run import LONGFAT, longfat
+from tests.cli.test_run import LONGFAT
+from tests.command import longfat
 from tests.paths import TESTS
 
 SEEDED = TESTS / "data" / "runs" / "seeded"

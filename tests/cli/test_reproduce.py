@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from longfat.study.reproduced import all_experiments
-from tests.cli.test_run import longfat
+from tests.command import longfat
 
 CHEAP = "hystart-80ms"
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from longfat import __version__
+from tests.command import longfat
 from tests.conftest import processes_running
 
 LONGFAT = str(Path(sys.executable).parent / "longfat")
@@ -42,17 +43,6 @@ published:
   source: nobody
   near: {rtt.min: 10ms}
 """
-
-
-def longfat(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [LONGFAT, *arguments],
-        cwd=cwd,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 @pytest.fixture

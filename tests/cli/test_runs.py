@@ -15,7 +15,7 @@ from longfat.engine.kernel import Kernel
 from longfat.execution.cache import ResultCache
 from longfat.execution.runs import Run
 from longfat.model.case import Case
-from tests.cli.test_run import longfat
+from tests.command import longfat
 from tests.execution.runs.test_runs import keep
 
 MakeCase = Callable[..., Case]

@@ -149,7 +149,7 @@ def terminal(cwd: Path) -> Iterator[Open]:
 
 
 def test_time_stands_still_at_the_prompt_and_runs_with_a_command(terminal: Open) -> None:
-    shell = terminal("shell", "small.yaml")
+    shell = terminal("shell", "small.yaml", "--case", "whole")
     shell.prompt()
     time.sleep(0.5)
     shell.type("\r")

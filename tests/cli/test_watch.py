@@ -151,7 +151,7 @@ def test_a_pipe_gets_a_line_a_virtual_second(study: Path) -> None:
 
 def test_missing_probes_are_added_and_change_no_figure(study: Path) -> None:
     cwd = study.parent
-    longfat("run", "small.yaml", "--case", "bare", "--out", "ran", cwd=cwd)
+    longfat("run", "small.yaml", "--case", "bare", "--out", "ran", "--no-report", cwd=cwd)
     done = longfat("watch", "small.yaml", "--case", "bare", "--json", "--seed", "1", cwd=cwd)
     assert done.returncode == 0, done.stderr
     rows: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]

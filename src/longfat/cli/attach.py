@@ -10,6 +10,7 @@ import click
 from rich.table import Table
 
 from longfat.cli.console import stdout
+from longfat.cli.options import json_option
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.live.shell import attach as attach_terminal
@@ -22,7 +23,7 @@ from longfat.model.network import ROOT_NAMESPACE
 @click.argument("session", required=False)
 @click.argument("node", required=False)
 @click.option("--list", "lists", is_flag=True, help="List the sessions.")
-@click.option("--json", "as_json", is_flag=True, help="With --list: print a JSON list.")
+@json_option("With --list: print a JSON list.")
 def attach(session: str | None, node: str | None, *, lists: bool, as_json: bool) -> int:
     """Have a shell at NODE of a SESSION that `longfat shell` holds in another terminal.
 

@@ -13,6 +13,7 @@ from longfat.analysis.advice.arithmetic import compute
 from longfat.analysis.advice.arithmetic_lines import sections
 from longfat.analysis.advice.sums import text
 from longfat.cli.console import stdout
+from longfat.cli.options import json_option
 from longfat.engine.kernel.version import USUAL, check_version
 from longfat.errors import InputError
 from longfat.model.units import parse_fraction, parse_rate_bps, parse_time_s
@@ -43,7 +44,7 @@ class _PathCommand(click.Command):
 @click.option("--flows", type=int, help="Long flows through the router: its buffer / sqrt(N).")
 @click.option("--loss", metavar="PERCENT", help="Loss, such as 0.01%: what Reno reaches with it.")
 @click.option("--kernel", default=USUAL, show_default=True, help="Linux version of the hosts.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option()
 def bdp(
     *,
     rate: str,

@@ -14,6 +14,7 @@ from longfat.analysis.compare import compare_sides, print_compared, print_moment
 from longfat.analysis.compare.find import Wish, find_side
 from longfat.analysis.compare.moments import series_moments
 from longfat.cli.console import stderr, stdout
+from longfat.cli.options import cases_option, json_option
 from longfat.errors import ExitCode, InputError
 
 if TYPE_CHECKING:
@@ -41,13 +42,7 @@ _SEEDS = re.compile(r"([0-9]+)(?:-([0-9]+))?")
     metavar="N-M",
     help="Take the runs with these seeds. Two or more compare A's runs with each of them.",
 )
-@click.option(
-    "--case",
-    "cases",
-    multiple=True,
-    metavar="NAME",
-    help="Take this case only, or those that a pattern such as 'cubic-*' fits; repeatable.",
-)
+@cases_option("Take", parameter="cases")
 @click.option(
     "--runs",
     type=click.Path(path_type=Path, file_okay=False),
@@ -57,7 +52,7 @@ _SEEDS = re.compile(r"([0-9]+)(?:-([0-9]+))?")
 @click.option(
     "--all", "show_all", is_flag=True, help="Print all rows, those that are the same too."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with everything.")
+@json_option("Print one JSON object, with everything.")
 @click.option(
     "--fail-on-difference",
     is_flag=True,

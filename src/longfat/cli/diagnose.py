@@ -12,6 +12,7 @@ from longfat.analysis.advice import screen
 from longfat.analysis.advice.diagnosis import diagnose as diagnose_run
 from longfat.cli.completion import complete_folder
 from longfat.cli.console import stdout
+from longfat.cli.options import json_option
 from longfat.execution.runs import load_run
 
 if TYPE_CHECKING:
@@ -21,11 +22,12 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path), shell_complete=complete_folder)
 @click.argument("flow", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option()
 def diagnose(run: Path, flow: str | None, *, as_json: bool) -> None:
     """Tell what held FLOW of RUN back, second by second, and what would help.
 
-    RUN is a run directory; without FLOW, all iperf3 flows of it are told.
+    RUN is a run directory; without FLOW, all flows of it that send data
+    are diagnosed: bulk traffic, calls (cbr), requests and videos.
     Such as:
 
     \b

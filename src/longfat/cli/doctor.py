@@ -9,6 +9,7 @@ import click
 from rich.text import Text
 
 from longfat.cli.console import stdout
+from longfat.cli.options import json_option
 from longfat.errors import ExitCode
 from longfat.execution.doctor import examine
 
@@ -16,7 +17,7 @@ _MARKS = {True: ("ok", "green"), False: ("lacks", "red"), None: ("note", "yellow
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option()
 def doctor(*, as_json: bool) -> None:
     """Tell what this host has and lacks, and how to fix it."""
     findings = examine()

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import click
 
+from longfat.cli.options import bind_option, pace_option, seed_option
 from longfat.engine.kernel.version import NEWEST
-from longfat.engine.machine.pace import LEAST_FACTOR, MOST_FACTOR
 from longfat.engine.machine.watchdog import STALL_CPU_S
 from longfat.errors import InputError
 from longfat.live.exec import Order, execute
@@ -19,7 +19,6 @@ from longfat.live.exec.interrupts import Interrupted
 from longfat.live.folders import check_places, folder_inside, hidden_words, read_bind
 from longfat.live.quantities import seconds, size_bytes
 from longfat.live.session import RefusedError
-from longfat.study.expand import LARGEST_SEED
 
 _BROKEN_PIPE = 128 + signal.SIGPIPE
 
@@ -27,13 +26,7 @@ _BROKEN_PIPE = 128 + signal.SIGPIPE
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.argument("command", nargs=-1, required=True, metavar="[--] COMMAND [ARGUMENT]...")
 @click.option("--kernel", metavar="VERSION", default=NEWEST, show_default=True)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0, max=LARGEST_SEED),
-    default=1,
-    show_default=True,
-    help="Decides all random numbers in the machine.",
-)
+@seed_option("Decides all random numbers in the machine.", default=1)
 @click.option("--memory", metavar="SIZE", default="2GB", show_default=True)
 @click.option("--ovs", is_flag=True, help="Start Open vSwitch first.")
 @click.option(
@@ -42,14 +35,7 @@ _BROKEN_PIPE = 128 + signal.SIGPIPE
     help="Charge a packet to its socket only until it leaves its network namespace, as on "
     "separate computers.",
 )
-@click.option(
-    "--bind",
-    "binds",
-    multiple=True,
-    metavar="DIR[:PLACE][:rw]",
-    help="Show it this folder, at the same place or at PLACE; with :rw it may write there."
-    " Repeatable.",
-)
+@bind_option()
 @click.option("--cwd", metavar="DIR", help="Where it runs, as it sees it; default: here.")
 @click.option(
     "--env",
@@ -66,12 +52,7 @@ _BROKEN_PIPE = 128 + signal.SIGPIPE
 @click.option(
     "--timeout", metavar="TIME", help="End it after so much virtual time, with exit status 124."
 )
-@click.option(
-    "--pace",
-    type=click.FloatRange(min=LEAST_FACTOR, max=MOST_FACTOR),
-    metavar="FACTOR",
-    help="Let time pass no faster than FACTOR times real time.",
-)
+@pace_option("Let time pass no faster than FACTOR times real time.")
 @click.option(
     "--stall",
     "stall_cpu_s",

@@ -9,6 +9,7 @@ import click
 
 from longfat.cli.completion import complete_folder
 from longfat.cli.console import stdout
+from longfat.cli.options import json_option
 from longfat.errors import ExitCode, InputError
 from longfat.output.report.fidelity import (
     Setting,
@@ -46,7 +47,7 @@ _BY_HAND = "<!-- written by hand -->\n"
     help="Write the page to this file, and print what is off. What follows the line "
     "<!-- written by hand --> in it is kept.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list in place of the page.")
+@json_option("Print a JSON list in place of the page.")
 def fidelity(
     folders: tuple[Path, ...], *, study_name: str | None, out: Path | None, as_json: bool
 ) -> None:

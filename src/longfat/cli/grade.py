@@ -15,11 +15,11 @@ import click
 from rich.text import Text
 
 from longfat.cli.console import stderr, stdout
+from longfat.cli.options import jobs_option, json_option, seed_option
 from longfat.common.atomic import write_whole
 from longfat.common.extras import need
 from longfat.common.suggest import listed, nearest
 from longfat.errors import ExitCode, InputError
-from longfat.study.expand import LARGEST_SEED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,16 +46,17 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     type=click.Path(path_type=Path),
     help="The lab's folder, or its instructor's file.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0, max=LARGEST_SEED),
-    help="Use this seed for all, in place of the one that follows from each student's name.",
-)
+@seed_option("Use this seed for all, in place of the one that follows from each student's name.")
 @click.option(
     "--roster",
     type=_FILE,
     metavar="CSV",
     help="Names, seeds and times of submission: columns folder, name, seed, submitted.",
+)
+@click.option(
+    "--folder",
+    metavar="NAME",
+    help="Where in each SUBMISSION its files are, as a studio of a class keeps them: NAME of LAB.",
 )
 @click.option(
     "--submitted",
@@ -69,7 +70,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     metavar="NAME",
     help="Grade this exercise only, and end with 1 unless it gives all points; repeatable.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="Submissions at once; default: one a CPU.")
+@jobs_option("Submissions")
 @click.option("--no-cache", is_flag=True, help="Do not use the result cache.")
 @click.option(
     "--out",
@@ -86,13 +87,14 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     metavar="FILE",
     help="Of one submission: Gradescope's submission_metadata.json, for its time and names.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option()
 def grade(
     folders: tuple[Path, ...],
     *,
     lab: Path,
     seed: int | None,
     roster: Path | None,
+    folder: str | None,
     submitted: str | None,
     exercises: tuple[str, ...],
     jobs: int | None,
@@ -128,6 +130,10 @@ def grade(
     submissions, grading = _submissions(
         folders, grading, seed=seed, roster=roster, submitted=submitted, metadata=metadata
     )
+    if folder is not None:
+        if folder in ("", ".", "..") or "/" in folder:
+            raise click.UsageError(f"--folder {folder}: a folder's name is needed, and no path")
+        submissions = [dataclasses.replace(one, inside=folder) for one in submissions]
     began_s = time.monotonic()
     player = Player(None if no_cache else ResultCache(), Toolbox())
     graded = _grade(submissions, grading, player, exercises=exercises, jobs=jobs)

@@ -14,6 +14,7 @@ from rich.progress import Progress as Bars
 from rich.table import Table
 
 from longfat.cli.console import stderr, stdout
+from longfat.cli.options import json_option
 from longfat.engine import kernel as kernels
 from longfat.engine.kernel import Kernel, Progress, Step
 from longfat.engine.kernel.build import build as build_kernel
@@ -40,7 +41,7 @@ _SHARE = {
     Step.COMPILE: (7, 100),
 }
 
-_AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+_AS_JSON = json_option("Print the answer as JSON.")
 
 
 @click.group()

@@ -15,13 +15,15 @@ from rich.text import Text
 
 from longfat.cli.console import stdout
 from longfat.cli.language import language_option
+from longfat.cli.options import json_option
 from longfat.common import resources
 from longfat.common.atomic import write_whole
 from longfat.common.suggest import listed, nearest
 from longfat.errors import ExitCode, InputError
 from longfat.execution.compile import expected_virtual_s
 from longfat.study import Study, read_study
-from longfat.study.labs import OTHER_LABS, StudyFolder, all_labs
+from longfat.study.courses import all_courses, course_of, sorted_by_course
+from longfat.study.labs import StudyFolder, all_labs
 from longfat.study.text import LanguageChoice, StudyText, read_texts
 
 
@@ -32,10 +34,6 @@ class _Entry:
     lab: StudyFolder
     study: Study
     texts: Mapping[str, StudyText]
-
-    @property
-    def course(self) -> str:
-        return self.study.course or OTHER_LABS
 
     @property
     def runs(self) -> int:
@@ -70,7 +68,7 @@ class _Entry:
         return {
             "name": self.lab.name,
             "title": self.study.title,
-            "course": self.course,
+            "course": course_of(self.study.course, all_courses()).id,
             "cases": len(self.study.cases),
             "runs": self.runs,
             "virtual_s": self.virtual_s,
@@ -80,7 +78,7 @@ class _Entry:
 
 
 @click.group(invoke_without_command=True)
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
+@json_option("Print a JSON list.")
 @language_option("Titles")
 @click.pass_context
 def labs(context: click.Context, *, as_json: bool, language: LanguageChoice) -> None:
@@ -105,12 +103,14 @@ def labs(context: click.Context, *, as_json: bool, language: LanguageChoice) -> 
     for head in ("cases", "runs", "virtual s"):
         table.add_column(head, justify="right", no_wrap=True)
     table.add_column("texts", no_wrap=True)
-    for course in dict.fromkeys(entry.course for entry in entries):
+    courses = all_courses()
+    for name in sorted_by_course([entry.study.course for entry in entries], courses):
         if table.row_count:
             table.add_row()
-        table.add_row("", Text(course, style="italic"))
+        course = course_of(name, courses)
+        table.add_row("", Text(course.title(language), style="italic"))
         for entry in entries:
-            if entry.course == course:
+            if course_of(entry.study.course, courses).id == course.id:
                 table.add_row(*entry.cells(language))
     console = stdout()
     if console.is_terminal:

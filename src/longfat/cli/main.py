@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import os
 import sys
+from pathlib import Path
 
 import click
 
@@ -12,9 +14,10 @@ from longfat import __version__
 from longfat.errors import ExitCode, LongfatError
 
 COMMANDS = (
-    *("run", "plan", "runs", "query", "compare", "watch", "labs", "show", "plot"),
-    *("diagnose", "tune", "bdp", "studio", "shell", "attach", "exec", "session", "convert"),
-    *("packetdrill", "fidelity", "reproduce", "grade", "schema", "kernel", "doctor"),
+    *("run", "check", "plan", "runs", "query", "compare", "watch", "labs", "show", "plot"),
+    *("packets", "diagnose", "tune", "bdp", "new", "studio", "shell", "attach", "exec", "session"),
+    *("convert", "packetdrill", "fidelity", "reproduce", "grade", "schema", "kernel", "images"),
+    "doctor",
     "completion",
 )
 """The subcommands in the order of the help; each stands in the module of its name."""
@@ -44,6 +47,22 @@ class _Lazy(click.Group):
         command = getattr(importlib.import_module(f"longfat.cli.{cmd_name}"), cmd_name)
         assert isinstance(command, click.Command)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of subcommands, and import none of them."""
+        names = self.list_commands(ctx)
+        width = formatter.width - 6 - max(len(name) for name in names)
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _short_help(name, width)) for name in names])
+
+
+def _short_help(name: str, width: int) -> str:
+    """Return the first sentence of a subcommand's docstring, read from its source."""
+    source = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            return click.Command(name, help=ast.get_docstring(node)).get_short_help_str(width)
+    raise LookupError(f"{name}.py has no function {name}")
 
 
 @click.group(

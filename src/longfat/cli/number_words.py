@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
+from longfat.errors import InputError
+from longfat.model.units import parse_time_s
+
+_DAY_S = 86400.0
+_LONG_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(d|w)")
+_DAYS = {"d": 1.0, "w": 7.0}
+
 
 def format_count(number: int, what: str) -> str:
     """Return a number of things, such as `5,000 cases`."""
@@ -29,3 +38,23 @@ def format_age(age_s: float) -> str:
         if age_s >= unit_s:
             return format_count(int(age_s // unit_s), unit)
     return format_count(max(0, int(age_s)), "second")
+
+
+def parse_age_s(text: str, *, option: str) -> float:
+    """Return an age in seconds, which may be in days or weeks: `30d`.
+
+    Args:
+        text: the age.
+        option: the option that it was given to, for the message.
+
+    Raises:
+        InputError: it is none.
+    """
+    if found := _LONG_TIME.fullmatch(text.strip()):
+        return float(found[1]) * _DAYS[found[2]] * _DAY_S
+    try:
+        return parse_time_s(text)
+    except InputError:
+        raise InputError(
+            f"{option} {text}: not a time; one is written such as 30d, 2w, 12h or 90min"
+        ) from None

@@ -15,6 +15,7 @@ import click
 from rich.text import Text
 
 from longfat.cli.console import stderr, stdout
+from longfat.cli.options import jobs_option, json_option, seed_option
 from longfat.engine import kernel as kernels
 from longfat.engine.kernel.version import NEWEST
 from longfat.errors import ExitCode, InputError, LongfatError
@@ -26,7 +27,6 @@ from longfat.packetdrill import (
     run_script,
 )
 from longfat.packetdrill.run import DEFAULT_LIMIT_S, LARGEST_LIMIT_S, explain
-from longfat.study.expand import LARGEST_SEED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -126,10 +126,10 @@ class _Report:
     metavar="DIR",
     help="Write each script's packets to a file in this folder.",
 )
-@click.option("--seed", type=click.IntRange(min=0, max=LARGEST_SEED), default=1, show_default=True)
-@click.option("--jobs", type=click.IntRange(min=1), help="Machines at once; default: one a CPU.")
+@seed_option("Decides all random numbers in the machines.", default=1)
+@jobs_option()
 @click.option("--check", is_flag=True, help="Read the scripts, and run none.")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list in place of lines.")
+@json_option("Print a JSON list in place of lines.")
 def packetdrill(
     paths: tuple[Path, ...],
     *,

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
-from longfat.cli.completion import complete_case, complete_study
+from longfat.cli.completion import complete_study
 from longfat.cli.console import stdout
 from longfat.cli.number_words import format_count, format_time
+from longfat.cli.options import cases_option, jobs_option, json_option, study_kernel_option
 from longfat.cli.tables import plain_table, print_table
 from longfat.errors import HostError
 from longfat.execution.batch_runner import Keys, cost_model_of
@@ -155,30 +156,23 @@ def _ratio(spread: Any) -> dict[str, float]:
 
 @click.command()
 @click.argument("study", metavar="STUDY", shell_complete=complete_study)
-@click.option(
-    "--case",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=complete_case,
-    help="Plan this case only, or those that a pattern such as 'cubic-*' fits; repeatable.",
-)
+@cases_option("Plan")
 @click.option(
     "--seeds",
     type=click.IntRange(min=1, max=MOST_SEEDS),
     metavar="N",
     help="Plan N seeds for each case in place of the study's number.",
 )
-@click.option("--kernel", metavar="VERSION", help="Plan for this kernel in place of the study's.")
+@study_kernel_option("Plan for")
 @click.option("--no-cache", is_flag=True, help="Take nothing as cached.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Machines at once; default: one a CPU.")
+@jobs_option()
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     help="Where runs may lie, to learn from; default: runs/STUDY.",
 )
 @click.option("--all", "show_all", is_flag=True, help="List all cases, not only the first.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with all cases.")
+@json_option("Print one JSON object, with all cases.")
 def plan(
     study: str,
     *,
@@ -291,14 +285,14 @@ def _sureness(made: _Plan) -> list[str]:
         lines = [
             f"No runs in {made.folder} to learn from: times are those of another machine (see "
             "docs/performance.md), and may be off by a factor of 3; disk space, by 2. One case "
-            "that is run tells more."
+            "that is run makes this more accurate."
         ]
     else:
         wall, disk = scale.wall, scale.disk
         lines = [
             f"Learned from {format_count(made.cost_model.runs, 'run')} of this study; most of them "
             f"took {wall.low / wall.median:.2f} to {wall.high / wall.median:.2f} times what this "
-            f"reckoning gives for them, and {disk.low / disk.median:.2f} to "
+            f"estimate gives for them, and {disk.low / disk.median:.2f} to "
             f"{disk.high / disk.median:.2f} times the space.",
         ]
     if made.unlimited:

@@ -9,6 +9,7 @@ import click
 
 from longfat.cli.completion import complete_folder
 from longfat.cli.console import stderr
+from longfat.cli.options import json_option
 from longfat.errors import InputError
 from longfat.model.units import parse_time_s
 from longfat.output.plot import FORMS
@@ -30,7 +31,8 @@ from longfat.output.report.plots import PlotFiles, Wish, plot_reports, plot_runs
     "metrics",
     multiple=True,
     metavar="NAME",
-    help="Draw this: throughput, rtt, cwnd, queue, retransmits or phase; repeatable. "
+    help="Draw this: throughput, rtt, cwnd, queue, retransmits or phase; delay or jitter of cbr; "
+    "buffer or bitrate of video; completion or slowdown of requests; repeatable. "
     "With --iperf also bytes, rttvar, mtu, jitter and lost.",
 )
 @click.option("--from", "start", metavar="TIME", help="Where the time axis starts, such as 10s.")
@@ -49,7 +51,7 @@ from longfat.output.report.plots import PlotFiles, Wish, plot_reports, plot_runs
     help="Where the files go; default: plots in the run's directory, plots here of several "
     "runs, results here with --iperf.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the list of files as JSON.")
+@json_option("Print the list of files as JSON.")
 def plot(
     sources: tuple[Path, ...],
     *,

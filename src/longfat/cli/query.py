@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from longfat.cli.options import json_option
 from longfat.common.extras import need
 
 
@@ -21,7 +22,7 @@ from longfat.common.extras import need
 )
 @click.option("--cache", is_flag=True, help="Ask the cached results.")
 @click.option("--tables", is_flag=True, help="List all tables and columns, and ask nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print a list of JSON objects.")
+@json_option("Print a list of JSON objects.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @click.option(
     "--parquet",

@@ -13,6 +13,7 @@ from longfat.analysis.verdict import judge
 from longfat.cli.console import stderr, stdout
 from longfat.cli.failures import failures_json, tell_failures
 from longfat.cli.fidelity import write_page
+from longfat.cli.options import jobs_option, json_option
 from longfat.cli.progress import CaseProgress
 from longfat.cli.selection import label_of, make_parts
 from longfat.cli.tables import plain_table, print_table
@@ -46,13 +47,13 @@ if TYPE_CHECKING:
     metavar="N",
     help="Run each case with N seeds in place of the study's number.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="Machines at once; default: one a CPU.")
+@jobs_option()
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write a page of all figures with their explanations, in Markdown, to this file.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list in place of tables.")
+@json_option("Print a JSON list in place of tables.")
 def reproduce(
     names: tuple[str, ...],
     *,

@@ -11,10 +11,11 @@ import click
 from rich.text import Text
 
 from longfat.analysis.verdict import judge
-from longfat.cli.completion import complete_case, complete_study
+from longfat.cli.completion import complete_study
 from longfat.cli.console import stderr, stdout
 from longfat.cli.failures import failures_json, tell_failures
 from longfat.cli.language import language_option
+from longfat.cli.options import cases_option, jobs_option, json_option, seed_option
 from longfat.cli.progress import CaseProgress
 from longfat.cli.selection import label_of, make_parts
 from longfat.common.atomic import write_whole
@@ -26,7 +27,7 @@ from longfat.execution.runs.space import write_error
 from longfat.output.report import print_verdict, write_report
 from longfat.study import read_study
 from longfat.study.choose import check_names
-from longfat.study.expand import LARGEST_SEED, MOST_SEEDS
+from longfat.study.expand import MOST_SEEDS
 from longfat.study.labs import find_study
 from longfat.study.timing import parse_testbed
 
@@ -48,19 +49,8 @@ _PEM = click.Path(path_type=Path, dir_okay=False)
 @click.argument(
     "studies", nargs=-1, required=True, metavar="STUDY...", shell_complete=complete_study
 )
-@click.option(
-    "--case",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=complete_case,
-    help="Run this case only, or those that a pattern such as 'cubic-*' fits; repeatable.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0, max=LARGEST_SEED),
-    help="Use this seed in place of the study's; of several seeds, as the first.",
-)
+@cases_option("Run")
+@seed_option("Use this seed in place of the study's; of several seeds, as the first.")
 @click.option(
     "--seeds",
     type=click.IntRange(min=1, max=MOST_SEEDS),
@@ -80,7 +70,7 @@ _PEM = click.Path(path_type=Path, dir_okay=False)
     help="Let all hosts run on one computer that takes time, in place of the study's: a profile "
     "such as vm-2020, or '{timer_latency: 50us}'.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="Machines at once; default: one a CPU.")
+@jobs_option()
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
@@ -117,12 +107,7 @@ _PEM = click.Path(path_type=Path, dir_okay=False)
     metavar="URL",
     help="Where the cluster's workers put results: a URL of fsspec, such as s3://BUCKET/FOLDER.",
 )
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print one JSON object, for several studies a list of them, and write no report.",
-)
+@json_option("Print one JSON object, for several studies a list of them, and write no report.")
 def run(
     studies: tuple[str, ...],
     *,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +12,8 @@ import click
 from rich.text import Text
 
 from longfat.cli.console import stderr, stdout
-from longfat.cli.number_words import format_age, format_count
+from longfat.cli.number_words import format_age, format_count, parse_age_s
+from longfat.cli.options import json_option
 from longfat.cli.tables import plain_table, print_table
 from longfat.engine import kernel as kernels_here
 from longfat.errors import ExitCode, InputError
@@ -21,7 +21,7 @@ from longfat.execution.cache import Collected, Entry, ResultCache, Rule, collect
 from longfat.execution.runs import load_run
 from longfat.execution.runs.run import damage
 from longfat.model.metric import Unit
-from longfat.model.units import format_quantity, parse_size_bytes, parse_time_s
+from longfat.model.units import format_quantity, parse_size_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 12
 _LEAST_PREFIX = 4
-_DAY_S = 86400.0
-_LONG_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(d|w)")
-_DAYS = {"d": 1.0, "w": 7.0}
 
 
 def _filters(command: Any) -> Any:
@@ -65,7 +62,7 @@ def runs() -> None:
 
 @runs.command(name="list")
 @_filters
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option()
 def list_(
     studies: tuple[str, ...], cases: tuple[str, ...], releases: tuple[str, ...], *, as_json: bool
 ) -> None:
@@ -99,7 +96,7 @@ def list_(
 
 @runs.command()
 @click.argument("key")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option()
 def show(key: str, *, as_json: bool) -> None:
     """Show all of the result whose key begins with KEY."""
     entry = _one(ResultCache(), key)
@@ -117,7 +114,7 @@ def show(key: str, *, as_json: bool) -> None:
 @_filters
 @click.option("--all", "everything", is_flag=True, help="All that is cached.")
 @click.option("--yes", is_flag=True, help="Do it without being asked, for what filters choose.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option()
 def remove(
     keys: tuple[str, ...],
     studies: tuple[str, ...],
@@ -148,7 +145,7 @@ def remove(
 
 @runs.command()
 @click.argument("folders", nargs=-1, metavar="[RUN]...", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option()
 def check(folders: tuple[Path, ...], *, as_json: bool) -> None:
     """Read every byte of all results, or of run directories, and compare it with its checksum.
 
@@ -184,7 +181,7 @@ def check(folders: tuple[Path, ...], *, as_json: bool) -> None:
 @click.option("--kernels-gone", is_flag=True, help="Forget results of kernels no longer built.")
 @click.option("--damaged", is_flag=True, help="Remove what cannot be used.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option()
 def gc(
     *,
     keep: str | None,
@@ -201,7 +198,7 @@ def gc(
         )
     rule = Rule(
         keep_bytes=None if keep is None else parse_size_bytes(keep),
-        used_before_s=None if older is None else time.time() - _long_time_s(older),
+        used_before_s=None if older is None else time.time() - parse_age_s(older, option="--older"),
         kernels={one.digest for one in kernels_here.kernels()} if kernels_gone else None,
     )
     cache = ResultCache()
@@ -216,17 +213,6 @@ def gc(
     if dry_run and entries and not as_json:
         print_table(_table(entries), console=stdout())
     _tell(collect(cache, entries, dry_run=dry_run), dry_run=dry_run, as_json=as_json)
-
-
-def _long_time_s(text: str) -> float:
-    if found := _LONG_TIME.fullmatch(text.strip()):
-        return float(found[1]) * _DAYS[found[2]] * _DAY_S
-    try:
-        return parse_time_s(text)
-    except InputError:
-        raise InputError(
-            f"--older {text}: not a time; one is written such as 30d, 2w, 12h or 90min"
-        ) from None
 
 
 def _chosen(

@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from longfat.cli.completion import complete_case, complete_study
+from longfat.cli.completion import complete_study
+from longfat.cli.options import (
+    bind_option,
+    case_option,
+    pace_option,
+    seed_option,
+    study_kernel_option,
+)
 from longfat.engine.kernel.version import NEWEST
-from longfat.engine.machine.pace import LEAST_FACTOR, MOST_FACTOR
 from longfat.errors import InputError
 from longfat.live.folders import check_places, read_bind
 from longfat.live.network import Network
@@ -18,7 +24,6 @@ from longfat.live.rpc import serve
 from longfat.live.shell.terminal import end_orderly
 from longfat.model.case import DEFAULT_MEMORY_BYTES
 from longfat.model.network import Network as Model
-from longfat.study.expand import LARGEST_SEED
 from longfat.study.formats.open import Opened, open_network
 from longfat.study.labs import find_study
 
@@ -30,33 +35,12 @@ _NO_NODES = Opened(network=Model(hosts=(), switches=(), links=()))
 
 @click.command()
 @click.argument("network", required=False, shell_complete=complete_study)
-@click.option(
-    "--case",
-    metavar="NAME",
-    shell_complete=complete_case,
-    help="Open this case of the study, with its own lines.",
-)
-@click.option("--kernel", metavar="VERSION", help="Use this kernel in place of the study's.")
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0, max=LARGEST_SEED),
-    help="Use this seed in place of the study's.",
-)
+@case_option()
+@study_kernel_option()
+@seed_option("Use this seed in place of the study's.")
 @click.option("--memory", metavar="SIZE", help="Of the machine; default: the study's, or 2GB.")
-@click.option(
-    "--pace",
-    type=click.FloatRange(min=LEAST_FACTOR, max=MOST_FACTOR),
-    metavar="FACTOR",
-    help="Let time pass no faster than FACTOR times real time.",
-)
-@click.option(
-    "--bind",
-    "binds",
-    multiple=True,
-    metavar="DIR[:PLACE][:rw]",
-    help="Show it this folder, at the same place or at PLACE; with :rw it may write there."
-    " Repeatable.",
-)
+@pace_option("Let time pass no faster than FACTOR times real time.")
+@bind_option()
 def session(
     network: str | None,
     *,
@@ -78,7 +62,7 @@ def session(
     end_orderly()
     if network is None and case is not None:
         raise InputError(f"the case {case!r} of which study? Name it before --case")
-    opened = None if network is None else open_network(find_study(network), case=case)
+    opened = None if network is None else open_network(find_study(network), case=case, by_hand=True)
     for warning in () if opened is None else opened.warnings:
         print(f"longfat: warning: {warning}", file=sys.stderr)
     folders = check_places(read_bind(text) for text in binds)
@@ -89,6 +73,7 @@ def session(
         live = Network.of(
             found.network,
             files=found.files,
+            packages=found.packages,
             setup=found.setup,
             kernel=kernel or found.kernel or NEWEST,
             seed=next((one for one in (seed, found.seed) if one is not None), 1),

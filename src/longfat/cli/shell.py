@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from longfat.cli.completion import complete_case, complete_study
-from longfat.engine.machine.pace import LEAST_FACTOR, MOST_FACTOR
+from longfat.cli.completion import complete_study
+from longfat.cli.options import case_option, pace_option, seed_option, study_kernel_option
 from longfat.live.shell import hold, open_live, plan_session, run_script
 from longfat.live.shell.terminal import end_orderly
 from longfat.model.network import ROOT_NAMESPACE
-from longfat.study.expand import LARGEST_SEED
 
 if TYPE_CHECKING:
     from longfat.live.shell import Plan
@@ -22,24 +21,10 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("network", required=False, shell_complete=complete_study)
 @click.argument("node", default=ROOT_NAMESPACE)
-@click.option(
-    "--case",
-    metavar="NAME",
-    shell_complete=complete_case,
-    help="Open this case of the study, with its own lines.",
-)
-@click.option("--kernel", metavar="VERSION", help="Use this kernel in place of the study's.")
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0, max=LARGEST_SEED),
-    help="Use this seed in place of the study's.",
-)
-@click.option(
-    "--pace",
-    type=click.FloatRange(min=LEAST_FACTOR, max=MOST_FACTOR),
-    metavar="FACTOR",
-    help="While a command runs, no faster than FACTOR times real time.",
-)
+@case_option()
+@study_kernel_option()
+@seed_option("Use this seed in place of the study's.")
+@pace_option("While a command runs, no faster than FACTOR times real time.")
 def shell(
     network: str | None,
     node: str,

@@ -39,9 +39,31 @@ from longfat.study.labs import all_labs, find_study
     is_flag=True,
     help="Draw another token: the URL of the last time opens nothing any more.",
 )
+@click.option(
+    "--class",
+    "roster",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="ROSTER",
+    help="Serve a class: a link and a folder in the workspace for each student of a roster, as "
+    "`longfat grade` has it.",
+)
+@click.option(
+    "--limits",
+    metavar="LIMITS",
+    help="Of --class: such as machines=8, each=2, memory=4GB, wall=60min, disk=2GB.",
+)
+@click.option(
+    "--exercises",
+    "assignments",
+    multiple=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="LAB",
+    help="Give a lab of `longfat labs new` to everyone who works here, with its exercises to "
+    "fill in and to check; repeatable.",
+)
 @click.option("--no-browser", is_flag=True, help="Print the URL and open no browser.")
 @click.option(
-    "--i-know", is_flag=True, help="I know that whoever has the URL can type at a shell here."
+    "--i-know", is_flag=True, help="I know that anyone who has the URL can type at a shell here."
 )
 @click.option(
     "--tls-cert",
@@ -62,6 +84,9 @@ def studio(
     port: int | None,
     host: str,
     new_token: bool,
+    roster: Path | None,
+    limits: str | None,
+    assignments: tuple[Path, ...],
     no_browser: bool,
     i_know: bool,
     tls_cert: Path | None,
@@ -71,6 +96,9 @@ def studio(
 
     Opens a study file, a folder with a study.yaml, a MiniEdit file (.mn) or a lab.
     Ctrl-C ends the studio, and all that runs in it.
+
+    With --class, standard output gets the students' links as CSV, and the URL is that of the
+    teacher's page, which shows who is where.
     """
     need("studio")
     from longfat.studio.serve import serve  # noqa: PLC0415  the server is that extra
@@ -78,6 +106,24 @@ def studio(
     address = Address(
         host=host, port=port or None, i_know=i_know, tls_cert=tls_cert, tls_key=tls_key
     )
+    if roster is not None:
+        if study is not None:
+            raise InputError("--class serves a class, and opens no study: leave STUDY out")
+        from longfat.studio.classroom.limits import read_limits  # noqa: PLC0415  as below
+        from longfat.studio.classroom.serve import serve_class  # noqa: PLC0415  likewise
+
+        serve_class(
+            root=workspace if workspace is not None else Path(),
+            roster=roster,
+            limits=read_limits(limits or ""),
+            address=address,
+            browser=not no_browser,
+            new_tokens=new_token,
+            assignments=assignments,
+        )
+        return
+    if limits is not None:
+        raise InputError("--limits are those of a class: name its roster by --class")
     folder, query = _to_open(study, workspace)
     serve(
         workspace=folder,
@@ -85,6 +131,7 @@ def studio(
         query=query,
         browser=not no_browser,
         new_token=new_token,
+        assignments=assignments,
     )
 
 

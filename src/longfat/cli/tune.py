@@ -14,6 +14,7 @@ from longfat.analysis.advice.screen import show
 from longfat.analysis.advice.tuning import tune as tune_path
 from longfat.analysis.advice.tuning_screen import draw_check, draw_tuning
 from longfat.cli.console import stderr, stdout
+from longfat.cli.options import json_option
 from longfat.cli.progress import CaseProgress
 from longfat.common.guard import scratch_folder
 from longfat.engine.kernel.version import USUAL, check_version
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, file_okay=False),
     help="Keep the check's runs in this folder.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option()
 def tune(
     *,
     rate: str,
@@ -114,10 +115,7 @@ def _draw(console: Console, tuning: Tuning, checked: Checked) -> None:
 
 
 def _run(tuning: Tuning, out: Path) -> Checked:
-    planned = {
-        name: Planned(case=case, setup_places=(), title=name)
-        for name, case in check_cases(tuning).items()
-    }
+    planned = {name: Planned(case=case, title=name) for name, case in check_cases(tuning).items()}
     batch = Batch(cases=planned, out=out)
     with CaseProgress([batch], labels=[""], console=stderr()) as progress:
         runs = run_cases(planned, out=out, cache=ResultCache(), observer=progress)

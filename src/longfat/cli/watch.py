@@ -12,8 +12,8 @@ from rich.text import Text
 from longfat.analysis.verdict import judge
 from longfat.cli.completion import complete_case, complete_study
 from longfat.cli.console import stderr, stdout
+from longfat.cli.options import json_option, pace_option, seed_option, study_kernel_option
 from longfat.common.suggest import listed, nearest
-from longfat.engine.machine.pace import LEAST_FACTOR, MOST_FACTOR
 from longfat.errors import InputError
 from longfat.model.units import parse_time_s
 from longfat.output.watch import Order, watch_in_lines, watch_on_screen
@@ -21,7 +21,6 @@ from longfat.output.watch.ending import case_lines
 from longfat.output.watch.lines import row_text
 from longfat.study import read_study
 from longfat.study.choose import choose_cases
-from longfat.study.expand import LARGEST_SEED
 from longfat.study.labs import find_study
 
 if TYPE_CHECKING:
@@ -61,12 +60,7 @@ class _Window(click.ParamType[float]):
     metavar="NAME",
     help="Watch this case only; repeatable. Without it: all, one after the other.",
 )
-@click.option(
-    "--pace",
-    type=click.FloatRange(min=LEAST_FACTOR, max=MOST_FACTOR),
-    metavar="FACTOR",
-    help="No faster than FACTOR times real time: 1 is real time, 0.1 ten times slower.",
-)
+@pace_option("No faster than FACTOR times real time: 1 is real time, 0.1 ten times slower.")
 @click.option(
     "--window",
     "window_s",
@@ -75,18 +69,14 @@ class _Window(click.ParamType[float]):
     show_default=True,
     help="Charts show so many of the last virtual seconds.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0, max=LARGEST_SEED),
-    help="Use this seed in place of the study's (of several seeds, the first is watched).",
-)
-@click.option("--kernel", metavar="VERSION", help="Use this kernel in place of the study's.")
+@seed_option("Use this seed in place of the study's (of several seeds, the first is watched).")
+@study_kernel_option()
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     help="Where runs go; default: runs/STUDY.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a virtual second.")
+@json_option("Print one JSON object a virtual second.")
 def watch(
     study: str,
     *,

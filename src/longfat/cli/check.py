@@ -1,0 +1,85 @@
+"""`longfat check`: all that is wrong with studies, with places, and what can be set right."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from longfat.cli.completion import complete_study
+from longfat.cli.console import stderr
+from longfat.cli.options import json_option
+from longfat.common.atomic import write_whole
+from longfat.errors import ExitCode, InputError
+from longfat.study.check import Checked, Finding, check_text, checked_file, repaired
+from longfat.study.document import find_document
+from longfat.study.files import reads_beside
+from longfat.study.labs import find_study
+from longfat.study.read import STUDY_FILE
+
+
+@click.command()
+@click.argument(
+    "studies", nargs=-1, required=True, metavar="STUDY...", shell_complete=complete_study
+)
+@click.option(
+    "--fix",
+    is_flag=True,
+    help="Write addresses, routes and forwarding into the file, so that all hosts reach each "
+    "other, where that is known how.",
+)
+@json_option("Print a JSON list.")
+def check(studies: tuple[str, ...], *, fix: bool, as_json: bool) -> None:
+    """List all mistakes of each STUDY with their places, and hosts that cannot reach each other.
+
+    Nothing is run. The exit status is 2 if a study has mistakes; a host that is not reached is
+    a warning, if no flow needs it.
+    """
+    found: list[dict[str, Any]] = []
+    for study in studies:
+        file = find_document(find_study(study), STUDY_FILE)
+        checked = _check(file)
+        if fix and checked.repair:
+            checked = _repair(file, checked)
+        found += [_to_json(str(file), one) for one in checked.findings]
+    if as_json:
+        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        for one in found:
+            click.echo(one["text"])
+    if any(one["is_mistake"] for one in found):
+        raise click.exceptions.Exit(ExitCode.BAD_INPUT)
+
+
+def _check(file: Path) -> Checked:
+    return check_text(checked_file(file), name=str(file), beside=reads_beside(file.parent))
+
+
+def _repair(file: Path, checked: Checked) -> Checked:
+    text = repaired(checked_file(file), checked.repair)
+    try:
+        write_whole(file, text.encode())
+    except OSError as error:
+        raise InputError(f"{file}: cannot be written: {error.strerror}") from None
+    for edit in checked.repair:
+        stderr().print(f"longfat: {file}: {edit.words}", markup=False, soft_wrap=True)
+    return _check(file)
+
+
+def _to_json(file: str, finding: Finding) -> dict[str, Any]:
+    error, place = finding.error, finding.error.place
+    kind = "" if finding.is_mistake else "warning: "
+    hint = f" (fix: longfat check --fix {file})" if finding.has_repair else ""
+    where = f"{place}: " if place else f"{file}: "
+    return {
+        "file": file,
+        "line": place.line if place else None,
+        "column": place.column if place else None,
+        "field": place.field if place else "",
+        "message": error.message,
+        "is_mistake": finding.is_mistake,
+        "has_repair": finding.has_repair,
+        "text": f"{where}{kind}{error.message}{hint}",
+    }

@@ -1,0 +1,90 @@
+"""`longfat new`: studies of common topologies, as commented texts to begin with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from longfat.cli.console import stdout
+from longfat.cli.options import json_option
+from longfat.errors import InputError
+from longfat.model.fields import fields_of
+from longfat.study.templates import TEMPLATES, Template, make_template
+
+
+class _Templates(click.Group):
+    """A subcommand for each template, whose options are its declared parameters."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(TEMPLATES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        return _command(TEMPLATES[cmd_name]) if cmd_name in TEMPLATES else None
+
+
+@click.group(cls=_Templates, invoke_without_command=True)
+@json_option("Print the templates as a JSON list.")
+@click.pass_context
+def new(context: click.Context, *, as_json: bool) -> None:
+    """Print a study of a common topology, or write it to a file.
+
+    Without TEMPLATE the templates are listed; `longfat new TEMPLATE --help` shows its
+    parameters.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    if as_json:
+        click.echo(json.dumps([template.to_json() for template in TEMPLATES.values()], indent=2))
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("template", no_wrap=True)
+    table.add_column("what it is")
+    table.add_column("parameters")
+    for template in TEMPLATES.values():
+        table.add_row(template.name, template.help, ", ".join(fields_of(template)))
+    stdout().print(table)
+
+
+def _command(template: type[Template]) -> click.Command:
+    options = [
+        click.Option(
+            [f"--{key}"],
+            metavar=type(field.kind).__name__.upper(),
+            help=f"{field.about.help[:1].upper()}{field.about.help[1:]}"
+            f"{f', {field.kind.limits}' if field.kind.limits else ''}; "
+            f"default: {field.kind.text(field.default)}.",
+        )
+        for key, field in fields_of(template).items()
+    ]
+    out = click.Option(
+        ["-o", "--out"],
+        metavar="FILE",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Write it to FILE, which must not be there yet.",
+    )
+    return click.Command(
+        template.name,
+        params=[*options, out],
+        callback=lambda out, **given: _write(make_template(template, given).text(), out),
+        help=f"{template.help[:1].upper()}{template.help[1:]}.",
+    )
+
+
+def _write(text: str, out: Any) -> None:
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        with out.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise InputError(f"{out}: the file is there already") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{out}: cannot be written: {reason}") from None

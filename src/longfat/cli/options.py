@@ -1,0 +1,118 @@
+"""Options that several commands have: name, type and bounds stand here alone.
+
+What each command says of its own in the help is an argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from longfat.cli.completion import complete_case
+from longfat.engine.machine.pace import LEAST_FACTOR, MOST_FACTOR
+from longfat.study.expand import LARGEST_SEED
+
+_Option = Callable[[Any], Any]
+
+
+def json_option(text: str = "Print one JSON object.") -> _Option:
+    """Return `--json`, as the parameter `as_json`.
+
+    Args:
+        text: what is printed in place of what, for the help.
+    """
+    return click.option("--json", "as_json", is_flag=True, help=text)
+
+
+def jobs_option(what: str = "Machines") -> _Option:
+    """Return `--jobs`: how many at once.
+
+    Args:
+        what: of what.
+    """
+    return click.option(
+        "--jobs", type=click.IntRange(min=1), help=f"{what} at once; default: one a CPU."
+    )
+
+
+def seed_option(text: str, *, default: int | None = None) -> _Option:
+    """Return `--seed`.
+
+    Args:
+        text: what it is for.
+        default: the seed where none is given.
+    """
+    return click.option(
+        "--seed",
+        type=click.IntRange(min=0, max=LARGEST_SEED),
+        default=default,
+        show_default=default is not None,
+        help=text,
+    )
+
+
+def study_kernel_option(verb: str = "Use") -> _Option:
+    """Return `--kernel` of a command whose study names one.
+
+    Args:
+        verb: what the command does with it.
+    """
+    return click.option(
+        "--kernel", metavar="VERSION", help=f"{verb} this kernel in place of the study's."
+    )
+
+
+def pace_option(text: str) -> _Option:
+    """Return `--pace`: how fast virtual time may pass, as a multiple of real time.
+
+    Args:
+        text: what it holds for.
+    """
+    return click.option(
+        "--pace",
+        type=click.FloatRange(min=LEAST_FACTOR, max=MOST_FACTOR),
+        metavar="FACTOR",
+        help=text,
+    )
+
+
+def case_option() -> _Option:
+    """Return `--case` of a command that opens a study's network."""
+    return click.option(
+        "--case",
+        metavar="NAME",
+        shell_complete=complete_case,
+        help="Open this case of the study, with its set-up lines; several cases have none "
+        "without it.",
+    )
+
+
+def cases_option(verb: str, *, parameter: str = "names") -> _Option:
+    """Return `--case` of a command that takes several, by name or pattern.
+
+    Args:
+        verb: what the command does with them.
+        parameter: the name of its parameter.
+    """
+    return click.option(
+        "--case",
+        parameter,
+        multiple=True,
+        metavar="NAME",
+        shell_complete=complete_case,
+        help=f"{verb} this case only, or those that a pattern such as 'cubic-*' fits; repeatable.",
+    )
+
+
+def bind_option() -> _Option:
+    """Return `--bind`: folders of the host that a machine sees, as the parameter `binds`."""
+    return click.option(
+        "--bind",
+        "binds",
+        multiple=True,
+        metavar="DIR[:PLACE][:rw]",
+        help="Show it this folder, at the same place or at PLACE; with :rw it may write there."
+        " Repeatable.",
+    )

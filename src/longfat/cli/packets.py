@@ -1,0 +1,179 @@
+"""`longfat packets`: what a capture holds: its packets, its streams, what they said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.markup import escape
+
+from longfat.analysis.packets.capture import open_capture
+from longfat.analysis.packets.decoders import choose_decoder
+from longfat.analysis.packets.opened import capture_path, captures_of, open_packets, start_of
+from longfat.cli.completion import complete_folder
+from longfat.cli.console import stderr, stdout
+from longfat.cli.options import json_option
+from longfat.cli.tables import plain_table, print_table
+from longfat.common.atomic import write_whole
+from longfat.errors import InputError
+from longfat.execution.runs import load_run
+
+if TYPE_CHECKING:
+    from longfat.analysis.packets.opened import OpenedCapture
+
+
+@click.command()
+@click.argument(
+    "source", metavar="RUN|FILE", type=click.Path(path_type=Path), shell_complete=complete_folder
+)
+@click.option("--probe", metavar="NAME", help="Which capture of RUN; not needed where it has one.")
+@click.option(
+    "--filter", "text", metavar="FILTER", default="", help="A display filter, as in Wireshark."
+)
+@click.option("--streams", is_flag=True, help="Print the TCP streams, not the packets.")
+@click.option(
+    "--follow",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="Print what the ends of TCP stream N said.",
+)
+@click.option(
+    "--details",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Print all that is known of packet N.",
+)
+@click.option("--first", metavar="N", type=click.IntRange(min=0), help="Print at most N packets.")
+@click.option(
+    "--save",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write the packets that pass as a pcapng file.",
+)
+@click.option("--decoder", metavar="NAME", help="tshark or dpkt; tshark where it is installed.")
+@json_option()
+def packets(
+    source: Path,
+    *,
+    probe: str | None,
+    text: str,
+    streams: bool,
+    follow: int | None,
+    details: int | None,
+    first: int | None,
+    save: Path | None,
+    decoder: str | None,
+    as_json: bool,
+) -> None:
+    """Print the packets of a capture, decoded.
+
+    RUN is a run directory with a capture probe, FILE a pcap or pcapng file. Times are
+    seconds after the traffic's start in a run, after the first packet in a file. Such as:
+
+    \b
+    longfat packets runs/lab05/default-seed1 --filter tcp.analysis.retransmission
+    longfat packets trace.pcap --follow 0
+    """  # noqa: D301  \b keeps click from filling the lines up
+    opened = _opened(source, probe, decoder)
+    _tell_decoder(opened)
+    if save is not None:
+        write_whole(save, b"".join(opened.saved(text)))
+        click.echo(f"{len(opened.chosen(text))} packets in {save}", err=True)
+    elif details is not None:
+        _print_details(opened, details, as_json)
+    elif follow is not None:
+        _print_followed(opened, follow, as_json)
+    elif streams:
+        _print_streams(opened, as_json)
+    else:
+        _print_packets(opened, text, first, as_json)
+
+
+def _opened(source: Path, probe: str | None, wanted: str | None) -> OpenedCapture:
+    decoder = choose_decoder(wanted)
+    if not source.is_dir():
+        if probe is not None:
+            raise InputError(f"{source}: a file has no probes: leave --probe out")
+        epoch_ns = start_of(open_capture(source))
+        return open_packets(source, name=str(source), epoch_ns=epoch_ns, decoder=decoder)
+    run = load_run(source)
+    names = list(captures_of(run))
+    if probe is None and len(names) > 1:
+        raise InputError(f"{source}: it has {len(names)} captures: choose by --probe {names[0]}")
+    name = probe or (names[0] if names else "")
+    path = capture_path(run, name)
+    epoch_ns = round(run.epoch_s * 1e9)
+    return open_packets(path, name=f"{source}: {name}", epoch_ns=epoch_ns, decoder=decoder)
+
+
+def _tell_decoder(opened: OpenedCapture) -> None:
+    decoder = opened.decoder
+    words = f"decoded by {decoder.name} {decoder.version}"
+    stderr().print(f"{words}: {decoder.why}" if decoder.why else words, style="dim")
+    if opened.about()["is_cut"]:
+        stderr().print(f"only the first {len(opened.table):,} packets are decoded")
+
+
+def _echo_json(found: Any) -> None:
+    click.echo(json.dumps(found, indent=2))
+
+
+def _print_details(opened: OpenedCapture, number: int, as_json: bool) -> None:
+    found = opened.details(number)
+    if as_json:
+        _echo_json({"number": number, "text": found})
+    else:
+        click.echo(found.rstrip())
+
+
+def _print_followed(opened: OpenedCapture, stream: int, as_json: bool) -> None:
+    found = opened.followed(stream)
+    if as_json:
+        _echo_json({"stream": stream, "pieces": found})
+        return
+    for piece in found:
+        if piece["more"]:
+            click.echo("... (more is not shown)")
+            continue
+        arrow = "<" if piece["from"] else ">"
+        lacks = piece["length"] - piece["captured"]
+        gap = f" ({lacks} of {piece['length']} bytes were not captured)" if lacks > 0 else ""
+        lines = piece["text"].splitlines() or [""]
+        if lacks > 0 and not piece["text"]:
+            click.echo(f"{arrow} ({piece['length']} bytes, not captured)")
+            continue
+        for line in lines:
+            click.echo(f"{arrow} {line}")
+        if gap:
+            click.echo(f"{arrow}{gap}")
+
+
+def _print_streams(opened: OpenedCapture, as_json: bool) -> None:
+    found = opened.about()["streams"]
+    if as_json:
+        _echo_json({"streams": found})
+        return
+    table = plain_table("stream", "from", "to", "packets", "bytes →", "bytes ←", "retransmissions")
+    for one in found:
+        ends = [f"{end['address']}:{end['port']}" for end in one["ends"]]
+        counts = (one["packets"], *one["bytes"], one["repeated"])
+        table.add_row(str(one["number"]), *ends, *(f"{count:,}" for count in counts))
+    print_table(table, console=stdout())
+
+
+def _print_packets(opened: OpenedCapture, text: str, first: int | None, as_json: bool) -> None:
+    chosen = opened.chosen(text)
+    shown = chosen if first is None else chosen[:first]
+    rows = (opened.table.row(int(one), epoch_ns=opened.epoch_ns) for one in shown)
+    if as_json:
+        _echo_json({**opened.about(), "total": len(chosen), "rows": list(rows)})
+        return
+    table = plain_table("no.", "time", "source", "target", "protocol", "bytes", "what")
+    for row in rows:
+        names = (row["source"], row["target"], row["protocol"], str(row["length"]))
+        table.add_row(str(row["number"]), f"{row['time_s']:.9f}", *names, escape(row["info"]))
+    print_table(table, console=stdout())
+    if len(shown) < len(chosen):
+        click.echo(f"{len(chosen) - len(shown)} more packets pass", err=True)

@@ -1,0 +1,81 @@
+"""`longfat check`: mistakes and their places, and a repair of what cannot be reached."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+LONGFAT = str(Path(sys.executable).parent / "longfat")
+
+DRAWN = """\
+title: A router   # as it is drawn
+
+network:
+  hosts:
+    h1: 10.0.0.1/8
+    r1: {forwards: yes}   # the router
+    h2: 10.0.0.2/8
+  links: [[h1, r1], [r1, h2, {rate: 10mbit}]]
+
+# The traffic.
+flows:
+  bulk: {iperf3: h1 -> h2, time: 1s}
+"""
+
+
+def check(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [LONGFAT, "check", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=cwd,
+        check=False,
+    )
+
+
+def test_mistakes_are_listed_with_their_places(tmp_path: Path) -> None:
+    (tmp_path / "net.yaml").write_text("titel: x\nnetwork: {hosts: {h1: 10.0.0.1}}\nseed: no\n")
+    done = check("net.yaml", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, "")
+    found = [line.partition(" ")[0] for line in done.stdout.splitlines()]
+    assert found == ["net.yaml:1:1:", "net.yaml:2:23:", "net.yaml:3:7:"]
+    told = json.loads(check("net.yaml", "--json", cwd=tmp_path).stdout)
+    assert [one["field"] for one in told] == ["titel", "network.hosts.h1", "seed"]
+    assert check("gone.yaml", cwd=tmp_path).returncode == 2
+
+
+def test_what_cannot_be_reached_is_repaired_and_runs(tmp_path: Path) -> None:
+    file = tmp_path / "net.yaml"
+    file.write_text(DRAWN)
+    done = check("net.yaml", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "the flow 'bulk' cannot pass" in done.stdout
+    assert "longfat check --fix net.yaml" in done.stdout
+    assert file.read_text() == DRAWN
+    done = check("--fix", "net.yaml", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "h1 has a route to default via 10.0.1.254" in done.stderr
+    text = file.read_text()
+    begin, end = DRAWN.index("network:"), DRAWN.index("# The traffic.")
+    assert text.startswith(DRAWN[:begin])
+    assert text.endswith(DRAWN[end:])
+    assert "# the router" in text
+    assert check("net.yaml", cwd=tmp_path).stdout == ""
+    ran = subprocess.run(
+        [LONGFAT, "run", "net.yaml", "--no-report", "--no-cache"],
+        cwd=tmp_path,
+        timeout=120,
+        capture_output=True,
+        check=False,
+    )
+    assert ran.returncode == 0
+
+
+def test_a_host_that_no_flow_needs_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "net.yaml").write_text(DRAWN.partition("# The")[0])
+    done = check("net.yaml", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "net.yaml:5:9: network.hosts.h1: warning: h1 cannot reach h2" in done.stdout
