@@ -75,5 +75,6 @@ events:
 def test_a_rate_that_events_change_is_that_of_the_start(tmp_path: Path) -> None:
     (run,) = run_cases(parse_study(EVENTFUL, name="narrower").cases, out=tmp_path)["default"]
     (found,) = diagnose(run)
-    assert advice_of(found).answer.endswith(" Mbit/s of 20.0 Mbit/s (at first): it fills the path.")
+    rates = "20.0 Mbit/s (at first; 5.00 Mbit/s from 2 s)"
+    assert advice_of(found).answer.endswith(f" Mbit/s of {rates}: it fills the path.")
     assert any("of the start" in note for note in found.notes)

@@ -123,3 +123,14 @@ def test_a_page_of_another_workspace_gets_nothing_and_writes_nothing(client: Tes
     assert answer.status_code == 421
     assert "Another workspace" in answer.json()["error"]
     assert client.get("/api/drafts").json()["drafts"] == []
+
+
+def test_names_of_new_networks_are_given_here(tmp_path: Path) -> None:
+    drafts = Drafts(tmp_path)
+    text = "title: Network {number}\n"
+    first = drafts.begin(page="a", text=text, is_first=True)
+    assert (first.name, first.text, first.saved) == ("network-1", "title: Network 1\n", first.text)
+    # Another page that opens in the same moment gets the same one.
+    assert drafts.begin(page="b", text=text, is_first=True) == first
+    assert drafts.begin(page="b", text=text, is_first=False).name == "network-2"
+    assert [one.name for one in Drafts(tmp_path).all()] == ["network-1", "network-2"]

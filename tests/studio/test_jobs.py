@@ -272,7 +272,7 @@ def test_errors_speak_of_paths_below_the_workspace(client: TestClient, workspace
     only_ping = STUDY.replace("  bulk: {iperf3: h1 -> h2, time: 1s, after: rtt}\n", "")
     (path,) = ended(client, ask(client, only_ping).json()["id"])["cases"][0]["runs"]
     told = client.get("/api/diagnosis", params={"run": path}).json()["error"]
-    assert told.startswith(f"{path}: no flow of bulk traffic in this run")
+    assert told.startswith(f"{path}: no flow of bulk traffic, cbr, requests or video in this run")
     (workspace / path / "manifest.json").write_text("{")
     for where in ("diagnosis?run", "panels?runs", "share?runs"):
         told = client.get(f"/api/{where}={path}").json()["error"]

@@ -25,6 +25,7 @@ def test_every_step_of_a_text_can_be_run(client: TestClient, lab: StudyFolder) -
     assert "network-goes-here" not in found["html"]
     assert "[network]" not in found["html"]
     assert "<script" not in found["html"]
+    assert not re.search("<th></th>|&lt;td", found["html"])  # a heading has a name
 
 
 def test_a_page_gets_the_language_that_it_prefers(client: TestClient) -> None:

@@ -63,8 +63,8 @@ class Address:
     def _check_beyond(self) -> None:
         if not self.i_know or self.tls_cert is None:
             raise InputError(
-                f"--host {self.host}: other machines could reach it, and whoever has the token can "
-                "type at a shell: that needs --i-know, and --tls-cert and --tls-key"
+                f"--host {self.host}: other machines could reach it, and anyone who has the "
+                "token can type at a shell: that needs --i-know, and --tls-cert and --tls-key"
             )
         with contextlib.suppress(ValueError):
             if ipaddress.ip_address(self.host).is_unspecified:

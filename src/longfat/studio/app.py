@@ -18,8 +18,12 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from longfat import __version__
+from longfat.analysis.grading import seed_of
 from longfat.engine import kernel as kernels
 from longfat.errors import LongfatError
+from longfat.studio.assignments.checks import Checks
+from longfat.studio.assignments.routes import exercise_routes
+from longfat.studio.assignments.workbook import Submitter, Workbook
 from longfat.studio.auth import Gate, Keys
 from longfat.studio.documents import document_routes
 from longfat.studio.draft_routes import draft_routes
@@ -30,15 +34,22 @@ from longfat.studio.jobs import Jobs, job_routes
 from longfat.studio.labs import LabBook, lab_routes
 from longfat.studio.live.routes import live_routes
 from longfat.studio.live.sessions import Rooms
+from longfat.studio.packets import packet_routes
+from longfat.studio.progress import ProgressBook, progress_routes
 from longfat.studio.runs import run_routes
+from longfat.studio.templates import template_routes
 from longfat.studio.workspace import Workspace
+from longfat.study.labs import Labs
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
 
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.types import Scope
+
+    from longfat.studio.assignments.assignment import Assignment
+    from longfat.studio.turns import Member
 
 STATIC = Path(__file__).with_name("static")
 """The built page."""
@@ -59,7 +70,16 @@ class _PageFiles(StaticFiles):
 
 
 def make_app(
-    *, workspace: Path, keys: Keys, static: Path = STATIC, drafts: Path | None = None
+    *,
+    workspace: Path,
+    keys: Keys,
+    static: Path = STATIC,
+    drafts: Path | None = None,
+    member: Member | None = None,
+    book: LabBook | None = None,
+    assignments: Sequence[Assignment] = (),
+    submitter: Submitter | None = None,
+    most_bytes: float | None = None,
 ) -> Starlette:
     """Return the application.
 
@@ -68,19 +88,31 @@ def make_app(
         keys: what opens the gate.
         static: the folder of the built page.
         drafts: the folder of what is being drawn; None to keep that as long as this runs.
+        member: who takes turns at machines with others; None where nobody else does.
+        book: the labs, where several applications share them.
+        assignments: the labs with exercises.
+        submitter: who does the exercises; None for whom the workspace is called after.
+        most_bytes: what the workspace may take of the disk; None if there is no limit.
 
     Returns:
         The application. Its `state.stop`, to be called at any time and from any thread,
-        lets all that runs in it end soon, so that nobody who waits holds up its end.
+        lets all that runs in it end soon, so that nobody who waits holds up its end;
+        `state.progress` is the progress in the labs.
 
     Raises:
         InputError: there is no such workspace.
     """
-    ours = Workspace(workspace)
+    given = Labs(tuple(one.given for one in assignments))
+    ours = Workspace(workspace, labs=given, most_bytes=most_bytes)
+    name = ours.root.name
+    submitter = submitter or Submitter(name=name, folder=name, seed=seed_of(name))
+    workbooks = {one.name: Workbook(one, ours, submitter) for one in assignments}
     drawing = threading.Lock()
-    jobs = Jobs(ours, drawing=drawing)
-    rooms = Rooms(workspace=ours)
-    book = LabBook()
+    jobs = Jobs(ours, drawing=drawing, member=member)
+    rooms = Rooms(workspace=ours, member=member)
+    labs = book or LabBook(ours.labs, with_exercises=workbooks)
+    progress = ProgressBook(ours)
+    checks = Checks(workbooks, progress=progress, member=member)
     server = {
         "instance": secrets.token_hex(8),
         "workspace": keys.workspace,
@@ -89,7 +121,7 @@ def make_app(
 
     async def state(request: Request) -> Response:
         del request
-        return JSONResponse(await run_in_threadpool(lambda: _state(ours, book, rooms, jobs)))
+        return JSONResponse(await run_in_threadpool(lambda: _state(ours, labs, rooms, jobs)))
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -98,20 +130,26 @@ def make_app(
             yield
         finally:
             await run_in_threadpool(jobs.close)
+            await run_in_threadpool(checks.close)
             await run_in_threadpool(rooms.close)
 
     def stop() -> None:
         jobs.stop()
+        checks.stop()
         rooms.stop()
 
     app = Starlette(
         routes=[
             Route("/api/state", state, methods=["GET"]),
-            *document_routes(ours),
+            *document_routes(ours, member=member, workbooks=workbooks),
+            *template_routes(),
             *draft_routes(Drafts(drafts), server=server),
-            *lab_routes(book),
+            *lab_routes(labs),
+            *progress_routes(progress),
+            *exercise_routes(checks, progress.pages),
             *job_routes(jobs),
             *run_routes(ours, drawing=drawing),
+            *packet_routes(ours, rooms),
             *live_routes(rooms, workspace=ours),
             # The page alone is compressed: in no answer of it stands anything secret.
             Mount("/", GZipMiddleware(_PageFiles(directory=static, html=True, check_dir=False))),
@@ -125,6 +163,7 @@ def make_app(
         lifespan=lifespan,
     )
     app.state.stop = stop
+    app.state.progress = progress
     return app
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from longfat.study.files import BesideFolder, ReadBeside, reads_nothing
-from longfat.study.labs import find_lab
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +31,7 @@ def document_beside(workspace: Workspace, *, path: str | None, lab: str | None) 
 
     def folder() -> Path:
         if path is None:
-            return find_lab(lab or "").folder
+            return workspace.labs.find(lab or "").folder
         above = path.rpartition("/")[0]
         return workspace.folder(above) if above else workspace.root
 

@@ -82,6 +82,8 @@ class Keys:
             is of, and the cookie is named after it: so a page that was left open while another
             workspace's studio has taken the port shows nothing of that one and writes nothing
             into it.
+        jar: what the cookie is named after in place of the workspace, where several workspaces
+            share a server: who opens another one's link has that one from then on.
     """
 
     token: str = field(repr=False)
@@ -89,11 +91,13 @@ class Keys:
     port: int
     secure: bool = False
     workspace: str = ""
+    jar: str = ""
 
     @property
     def cookie(self) -> str:
         """Return the cookie's name."""
-        return f"longfat-studio-{self.port}" + (f"-{self.workspace}" if self.workspace else "")
+        name = self.jar or self.workspace
+        return f"longfat-studio-{self.port}" + (f"-{name}" if name else "")
 
     @property
     def origins(self) -> frozenset[str]:

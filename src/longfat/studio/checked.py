@@ -11,12 +11,11 @@ import dataclasses
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from longfat.errors import InputError
 from longfat.execution.compile import expected_virtual_s, server_ports
 from longfat.model.network import shaped_interfaces
 from longfat.studio.error_responses import problem_of
+from longfat.study.check import check_text
 from longfat.study.files import ReadBeside, reads_nothing
-from longfat.study.read import parse_study
 
 if TYPE_CHECKING:
     from longfat.model.case import Case
@@ -33,15 +32,19 @@ def check(text: str, *, name: str, beside: ReadBeside = reads_nothing) -> dict[s
         name: what to call it.
         beside: reads the files that it names.
     """
-    try:
-        study = parse_study(text, name=name, beside=beside)
-    except InputError as error:
-        return {"problems": [problem_of(error)], "study": None}
-    return {"problems": [], "study": _study(study)}
+    checked = check_text(text, name=name, beside=beside)
+    listed = [{**problem_of(one.error), "has_repair": one.has_repair} for one in checked.findings]
+    is_mistake = [one.is_mistake for one in checked.findings]
+    return {
+        "problems": [one for one, is_one in zip(listed, is_mistake, strict=True) if is_one],
+        "warnings": [one for one, is_one in zip(listed, is_mistake, strict=True) if not is_one],
+        "repair": [dataclasses.asdict(edit) for edit in checked.repair],
+        "study": None if checked.study is None else _study(checked.study),
+    }
 
 
 def _study(study: Study) -> dict[str, Any]:
-    # What is not common to all cases is told as the first has it.
+    # What is not common to all cases is shown as the first has it.
     common = study.common or next(iter(study.cases.values()))
     networks = {planned.case.network for planned in study.cases.values()}
     return {

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import dataclasses
 import hashlib
+from functools import partial
 from http import HTTPStatus
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
@@ -15,23 +19,32 @@ from starlette.routing import BaseRoute, Route
 from longfat.errors import InputError
 from longfat.studio.attachments import asked_beside
 from longfat.studio.checked import check
-from longfat.studio.formats import STUDY_SUFFIXES, from_study, suffix_of, to_study
+from longfat.studio.formats import STUDY_SUFFIXES, from_study, runs_machine, suffix_of, to_study
 from longfat.studio.http_error import Refusal
 from longfat.studio.listing import list_files
 from longfat.studio.requests import asked_name, read_json
+from longfat.studio.turns import ScriptTurns
 from longfat.studio.urls import RUNS
+from longfat.study.check import proposed
 from longfat.study.document import LARGEST_FILE_BYTES
-from longfat.study.labs import find_lab
+from longfat.study.schema import study_schema
 from longfat.study.text import read_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from longfat.studio.assignments.workbook import Workbook
+    from longfat.studio.turns import Member
     from longfat.studio.workspace import Workspace
 
 # A MiniEdit file may be this much larger than the study that it becomes.
 _LARGEST_BYTES = 4 * LARGEST_FILE_BYTES
+
+_MOST_LINKS = 100_000
+_MOST_AUTOMATIC = 10_000
 
 MOST_CONVERSIONS = 2
 """How many files are opened or imported at once."""
@@ -45,10 +58,19 @@ class Documents:
 
     Args:
         workspace: the folder.
+        turns: who may run a Mininet script.
+        workbooks: the files of labs with exercises, by the labs' names.
     """
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        turns: ScriptTurns,
+        workbooks: Mapping[str, Workbook] = MappingProxyType({}),
+    ) -> None:
         self._workspace = workspace
+        self._turns = turns
+        self._workbooks = workbooks
         self._known: dict[str, str] = {}
 
     def files(self) -> list[dict[str, Any]]:
@@ -60,12 +82,29 @@ class Documents:
 
         Raises:
             InputError: it cannot be read, or is of no format that can be opened.
+            Refusal: as of `import_text`.
         """
         is_study = suffix_of(path) in STUDY_SUFFIXES
         content = self._workspace.read(path, most_bytes=_LARGEST_BYTES)
-        opened = import_text(_decoded(content, path), name=PurePosixPath(path).name)
+        text, name = _decoded(content, path), PurePosixPath(path).name
+        opened = import_text(text, name=name, turns=self._turns)
         self._known[path] = _digest(content)
-        return {**opened, "path": path if is_study else None}
+        labs = (name for name, one in self._workbooks.items() if one.study_path == path)
+        return {**opened, "path": path if is_study else None, "lab": next(labs, None)}
+
+    def open_lab(self, name: str) -> dict[str, Any]:
+        """Return a lab's study as `OpenedDocument` of the page.
+
+        That of a lab with exercises is the student's own file.
+
+        Raises:
+            InputError: there is no such lab.
+        """
+        if workbook := self._workbooks.get(name):
+            workbook.begin()
+            return self.open_file(workbook.study_path)
+        text = read_text(self._workspace.labs.find(name).study_file)
+        return {"name": name, "path": None, "lab": name, "text": text, "warnings": []}
 
     def save(self, path: str, text: str, *, before: str | None, force: bool) -> tuple[str, ...]:
         """Write a study into a file, in the format that its name tells.
@@ -83,7 +122,9 @@ class Documents:
         Raises:
             InputError: it cannot be written, the format wants a study without
                 problems, or somebody else has changed the file.
+            Refusal: the workspace is full.
         """
+        self._workspace.disk.check()
         found, warnings = from_study(text, name=path, suffix=suffix_of(path))
         there = self._workspace.read_or_none(path, most_bytes=_LARGEST_BYTES)
         known = self._known.get(path) if before is None else _digest(before.encode())
@@ -96,33 +137,38 @@ class Documents:
         return warnings
 
 
-def open_lab(name: str) -> dict[str, Any]:
-    """Return a lab's study as `OpenedDocument` of the page.
-
-    Raises:
-        InputError: there is no such lab.
-    """
-    text = read_text(find_lab(name).study_file)
-    return {"name": name, "path": None, "lab": name, "text": text, "warnings": []}
-
-
-def import_text(text: str, *, name: str) -> dict[str, Any]:
+def import_text(text: str, *, name: str, turns: ScriptTurns) -> dict[str, Any]:
     """Return a text of any format as `OpenedDocument` of the page, as yet without a file.
 
     Args:
         text: the text.
         name: the name of the file that it comes from, whose suffix tells the format.
+        turns: who may run a Mininet script.
 
     Raises:
         InputError: it cannot be read.
+        Refusal: it is a script, and it is not one's turn to have a machine.
     """
-    found, warnings = to_study(text, name=name)
+    with turns.turn(name) if runs_machine(name) else contextlib.nullcontext():
+        found, warnings = to_study(text, name=name)
     return {"name": name, "path": None, "lab": None, "text": found, "warnings": list(warnings)}
 
 
-def document_routes(workspace: Workspace) -> list[BaseRoute]:
-    """Return the routes of documents."""
-    documents = Documents(workspace)
+def document_routes(
+    workspace: Workspace,
+    *,
+    member: Member | None = None,
+    workbooks: Mapping[str, Workbook] = MappingProxyType({}),
+) -> list[BaseRoute]:
+    """Return the routes of documents.
+
+    Args:
+        workspace: the folder.
+        member: who takes turns at machines with others; None where nobody else does.
+        workbooks: the files of labs with exercises, by the labs' names.
+    """
+    turns = ScriptTurns(member)
+    documents = Documents(workspace, turns, workbooks)
     # A Mininet script runs in a machine of up to 1 GB.
     machines = asyncio.Semaphore(MOST_CONVERSIONS)
 
@@ -135,7 +181,7 @@ def document_routes(workspace: Workspace) -> list[BaseRoute]:
         if (path is None) == (lab is None):
             raise InputError("the URL's query needs either path=... or lab=...")
         if lab is not None:
-            return JSONResponse(await run_in_threadpool(open_lab, lab))
+            return JSONResponse(await run_in_threadpool(documents.open_lab, lab))
         async with machines:
             return JSONResponse(await run_in_threadpool(documents.open_file, path or ""))
 
@@ -157,11 +203,15 @@ def document_routes(workspace: Workspace) -> list[BaseRoute]:
         beside = asked_beside(asked, workspace)
         return JSONResponse(await run_in_threadpool(check, text, name=name, beside=beside))
 
+    async def schema(request: Request) -> Response:
+        del request
+        return JSONResponse(await run_in_threadpool(study_schema))
+
     async def imported(request: Request) -> Response:
         asked = await read_json(request)
         text, name = asked.text("text"), asked.name("name")
         async with machines:
-            return JSONResponse(await run_in_threadpool(import_text, text, name=name))
+            return JSONResponse(await run_in_threadpool(import_text, text, name=name, turns=turns))
 
     async def exported(request: Request) -> Response:
         asked = await read_json(request)
@@ -174,9 +224,24 @@ def document_routes(workspace: Workspace) -> list[BaseRoute]:
         Route("/api/document", opened, methods=["GET"]),
         Route("/api/document", save, methods=["PUT"]),
         Route("/api/check", checked, methods=["POST"]),
+        Route("/api/addresses", partial(_addresses, workspace=workspace), methods=["POST"]),
+        Route("/api/schema", schema, methods=["GET"]),
         Route("/api/import", imported, methods=["POST"]),
         Route("/api/export", exported, methods=["POST"]),
     ]
+
+
+async def _addresses(request: Request, *, workspace: Workspace) -> Response:
+    asked = await read_json(request)
+    edits = await run_in_threadpool(
+        proposed,
+        asked.text("text"),
+        asked.maybe_integer("link", least=0, most=_MOST_LINKS) or 0,
+        name=asked.name("name"),
+        automatic=frozenset(asked.names("automatic", most=_MOST_AUTOMATIC)),
+        beside=asked_beside(asked, workspace),
+    )
+    return JSONResponse([dataclasses.asdict(edit) for edit in edits])
 
 
 def _digest(content: bytes) -> str:

@@ -7,6 +7,7 @@ back to the other's text, and nothing is lost. Each draft is a file, written who
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 import os
@@ -14,6 +15,7 @@ import re
 import secrets
 import threading
 import time
+import uuid
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -179,6 +181,41 @@ class Drafts:
                 self._forget_old()
         self.on_change(new, page)
         return new, others
+
+    def begin(self, *, page: str, text: str, is_first: bool) -> Draft:
+        """Begin a new network, or return what is open.
+
+        Names are given here, so that two pages that begin at the same moment have two names,
+        or, in an empty workspace, one network.
+
+        Args:
+            page: which page does it.
+            text: its text, in which `{number}` stands for the number of its name.
+            is_first: only if nothing is open; else the last one that was opened is returned.
+
+        Raises:
+            InputError: there are too many.
+        """
+        with self._lock:
+            open_ones = [one for one in self._all.values() if one.closed_s is None]
+            if is_first and open_ones:
+                return max(open_ones, key=lambda one: one.opened_s)
+            if len(self._all) >= MOST_DRAFTS:
+                raise InputError(f"{MOST_DRAFTS} drafts are open: close some")
+            names = {one.name for one in open_ones}
+            number = next(one for one in itertools.count(1) if f"network-{one}" not in names)
+            text = text.replace("{number}", str(number))
+            draft = Draft(
+                id=str(uuid.uuid4()),
+                name=f"network-{number}",
+                text=text,
+                saved=text,
+                opened_s=time.time(),
+            )
+            self._keep(draft)
+            self._all[draft.id] = draft
+        self.on_change(draft, page)
+        return draft
 
     def forget(self, number: str, *, page: str) -> None:
         """Remove a draft with its history: its tab was closed, and there was nothing in it."""

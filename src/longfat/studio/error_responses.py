@@ -42,7 +42,8 @@ async def longfat_error(request: Request, error: Exception) -> Response:
         status = error.status if isinstance(error, Refusal) else HTTPStatus.BAD_REQUEST
     problem = problem_of(error)
     placed = problem if problem["line"] is not None else None
-    return _json(problem["message"], status=status, problem=placed)
+    queued = isinstance(error, Refusal) and error.is_queued
+    return _json(problem["message"], status=status, problem=placed, queued=queued)
 
 
 async def http_error(request: Request, error: Exception) -> Response:
@@ -56,12 +57,15 @@ async def bug(request: Request, error: Exception) -> Response:
     """Answer what should not have happened; the server's log has the traceback."""
     message = (
         f"{request.method} {request.url.path}: an error of longfat's own "
-        f"({type(error).__name__}); the terminal of `longfat studio` tells more"
+        f"({type(error).__name__}); the terminal of `longfat studio` shows more"
     )
     return _json(message, status=HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
-def _json(message: str, *, status: int, problem: object = None) -> JSONResponse:
+def _json(
+    message: str, *, status: int, problem: object = None, queued: bool = False
+) -> JSONResponse:
     # Such an answer may not pass the gate on its way out, which gives the others this header.
     headers = {"X-Content-Type-Options": "nosniff"}
-    return JSONResponse({"error": message, "problem": problem}, status, headers)
+    content = {"error": message, "problem": problem} | ({"queued": True} if queued else {})
+    return JSONResponse(content, status, headers)

@@ -14,6 +14,7 @@ from longfat.common.guard import scratch_folder
 from longfat.errors import InputError
 from longfat.study.files import reads_empty
 from longfat.study.formats.convert import convert_text
+from longfat.study.formats.open import SCRIPT_SUFFIX
 
 if TYPE_CHECKING:
     from longfat.study.formats.convert import Converted
@@ -35,6 +36,15 @@ def suffix_of(name: str) -> str:
             "script) is needed"
         )
     return suffix
+
+
+def runs_machine(name: str) -> bool:
+    """Tell whether a file is read by running it in a machine: whether it is a Mininet script.
+
+    Args:
+        name: the file's name.
+    """
+    return Path(name).suffix == SCRIPT_SUFFIX
 
 
 def to_study(text: str, *, name: str) -> tuple[str, tuple[str, ...]]:

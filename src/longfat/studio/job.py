@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from longfat.analysis.verdict import Verdict
     from longfat.execution import Progress, RunId
     from longfat.execution.runs import Run
+    from longfat.studio.disk import DiskLimit
     from longfat.studio.plan import Plan
+    from longfat.studio.turns import Member
 
 _LOG = logging.getLogger(__name__)
 
@@ -60,6 +62,12 @@ class Job(RunObserver):
         drawing: held while figures are drawn, which cannot be done by two at once.
         on_change: called with `number` whenever there is something new to tell, from
             other threads.
+        disk: the limit of the folder that takes the runs: no further run begins above it.
+        member: who takes turns at machines with others: then the cases run one after the other,
+            in one machine at a time, when it is their turn. None where nobody else does.
+
+    Attributes:
+        has_machine: it is its turn; of no meaning without `member`.
     """
 
     def __init__(
@@ -69,10 +77,17 @@ class Job(RunObserver):
         *,
         drawing: threading.Lock,
         on_change: Callable[[str], None],
+        disk: DiskLimit,
+        member: Member | None = None,
     ) -> None:
+        self._member = member
+        self._waits: str | None = None
+        self.has_machine = False
         self.number = number
         self.plan = plan
         self._drawing = drawing
+        self._disk = disk
+        self._full = ""
         self._on_change = on_change
         self._lock = threading.Lock()
         self._cancelled = threading.Event()
@@ -126,6 +141,7 @@ class Job(RunObserver):
                 "name": self.plan.study.name,
                 "lab": self.plan.lab,
                 "state": self._state,
+                "waits": self._waits,
                 "cases": [self._case_info(name, one) for name, one in self._tallies.items()],
                 **self._tables,
                 "problem": self._problem,
@@ -151,7 +167,17 @@ class Job(RunObserver):
         try:
             plan = self.plan
             batch = Batch(cases=plan.chosen, out=plan.folder, study=plan.study.name)
-            outcome = run_batches([batch], cache=ResultCache(), stop=self._cancelled, observer=self)
+            self._take_turn()
+            outcome = run_batches(
+                [batch],
+                jobs=None if self._member is None else 1,
+                cache=ResultCache(),
+                stop=self._cancelled,
+                observer=self,
+            )
+            self.has_machine = False
+            if self._full:
+                raise InputError(f"it was ended, since {self._full}")
             if outcome.failures:
                 raise outcome.failures[0].error
             if self._cancelled.is_set():
@@ -174,6 +200,23 @@ class Job(RunObserver):
             words = f"an error of longfat's own ({type(error).__name__}): {error}"
             self._end("failed", problem=problem_of(MachineError(words)))
 
+    def _take_turn(self) -> None:
+        """Wait until there is a machine for us."""
+        if self._member is None:
+            return
+
+        def begin() -> None:
+            self.has_machine = True
+
+        if not self._member.wait(
+            f"job {self.number}", begin=begin, cancelled=self._cancelled, on_wait=self._note_wait
+        ):
+            raise _Cancelled
+
+    def _note_wait(self, words: str | None) -> None:
+        self._waits = words
+        self._on_change(self.number)
+
     def progress(self, piece: RunId, progress: Progress) -> None:
         """Note how far a case is with one of its seeds."""
         with self._lock:
@@ -187,7 +230,10 @@ class Job(RunObserver):
         self.done(piece, run)
 
     def done(self, piece: RunId, run: Run) -> None:
-        """Note that a case is done with one of its seeds."""
+        """Note that a case is done with one of its seeds; more runs need more room."""
+        if problem := self._disk.problem():
+            self._full = problem
+            self._cancelled.set()
         with self._lock:
             tally = self._tallies[piece.name]
             tally.runs[piece.seed] = run
@@ -227,4 +273,5 @@ class Job(RunObserver):
                 if tally.state == "running":
                     tally.state = "waiting"
             self._state, self._problem, self._report = state, problem, report
+            self.has_machine = False
         self._on_change(self.number)

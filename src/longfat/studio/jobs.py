@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.websockets import WebSocket
 
+    from longfat.studio.turns import Member
     from longfat.studio.workspace import Workspace
 
 _MOST_KEPT = 50
@@ -73,10 +74,16 @@ class Jobs:
     Args:
         workspace: the folder that takes their runs.
         drawing: held while figures are drawn.
+        member: who takes turns at machines with others; None where nobody else does.
     """
 
-    def __init__(self, workspace: Workspace, *, drawing: threading.Lock) -> None:
+    def __init__(
+        self, workspace: Workspace, *, drawing: threading.Lock, member: Member | None = None
+    ) -> None:
         self._workspace = workspace
+        self._member = member
+        if member is not None:
+            member.turns.join(member.name, self._machines)
         self._drawing = drawing
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
@@ -92,7 +99,9 @@ class Jobs:
 
         Raises:
             InputError: the study is wrong, or its folder is in use by another job.
+            Refusal: the workspace is full.
         """
+        self._workspace.disk.check()
         plan = make_plan(wish, workspace=self._workspace)
         with self._lock:
             running = [job for job in self._jobs.values() if job.is_running]
@@ -107,7 +116,14 @@ class Jobs:
                     status=HTTPStatus.CONFLICT,
                 )
             plan.keep_texts(self._workspace)
-            job = Job(str(next(self._count)), plan, drawing=self._drawing, on_change=self._tell)
+            job = Job(
+                str(next(self._count)),
+                plan,
+                drawing=self._drawing,
+                on_change=self._tell,
+                member=self._member,
+                disk=self._workspace.disk,
+            )
             self._jobs[job.number] = job
             ended = [number for number, one in self._jobs.items() if not one.is_running]
             for number in ended[: max(0, len(self._jobs) - _MOST_KEPT)]:
@@ -149,6 +165,9 @@ class Jobs:
             jobs = list(self._jobs.values())
         for job in jobs:
             job.join(timeout_s=_JOIN_S)
+
+    def _machines(self) -> int:
+        return sum(job.has_machine for job in list(self._jobs.values()))
 
     def watch(self) -> Watcher:
         """Return somebody who is told of changes from now on; to be called in the loop."""

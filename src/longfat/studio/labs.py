@@ -14,22 +14,34 @@ from longfat.model.network import ROOT_NAMESPACE
 from longfat.output.report.text import page_text, place_network
 from longfat.studio.requests import asked_language
 from longfat.study import read_study
-from longfat.study.labs import OTHER_LABS, all_labs, find_lab
+from longfat.study.courses import all_courses, course_of, sorted_by_course
+from longfat.study.labs import OTHER_LABS, Labs, StudyFolder
 from longfat.study.text import ANY, ENGLISH, LanguageChoice, StudyText, language_of, read_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from starlette.requests import Request
     from starlette.responses import Response
 
 
-class LabBook:
-    """The labs. They do not change while the server runs, so each is read once."""
+EXERCISES = "Exercises of your class"
+"""The course of labs with exercises that name none."""
 
-    def __init__(self) -> None:
-        self._titles = cache(_titles)
-        self._written = cache(_written)
+
+class LabBook:
+    """The labs. They do not change while the server runs, so each is read once.
+
+    Args:
+        labs: the labs.
+        with_exercises: the names of those that have exercises.
+    """
+
+    def __init__(self, labs: Labs | None = None, *, with_exercises: Collection[str] = ()) -> None:
+        self._labs = labs or Labs()
+        self._with_exercises = frozenset(with_exercises)
+        self._titles = cache(self._read_titles)
+        self._written = cache(self._read_written)
 
     def entries(self, language: LanguageChoice = ANY) -> list[dict[str, Any]]:
         """Return them as `LabEntry` of the page's `api/types.ts`.
@@ -37,19 +49,26 @@ class LabBook:
         Args:
             language: the language of their titles.
         """
-        found = []
-        for name, (course, titles) in self._titles().items():
+        found: list[dict[str, Any]] = []
+        courses = all_courses()
+        titled = self._titles()
+        order = sorted_by_course([course for course, _ in titled.values()], courses)
+        for name, (of, titles) in titled.items():
+            course = course_of(of, courses)
             code = language.choose(titles, of=name) or ENGLISH
             found.append(
                 {
                     "name": name,
-                    "course": course,
+                    "course": course.id,
+                    "course_title": course.title(language),
+                    "course_about": course.description(language),
                     "title": titles[code],
                     "language": code,
                     "languages": _languages(titles),
+                    "has_exercises": name in self._with_exercises,
                 }
             )
-        return found
+        return sorted(found, key=lambda one: (not one["has_exercises"], order.index(one["course"])))
 
     def text(self, name: str, language: LanguageChoice) -> dict[str, Any]:
         """Return a lab's text as `LabText` of the page.
@@ -63,15 +82,30 @@ class LabBook:
         Raises:
             InputError: there is no such lab.
         """
-        there = find_lab(name).text_files
+        there = self._labs.find(name).text_files
         return self._written(name, language.choose(there, of=name) or ENGLISH) | {
-            "languages": _languages(there)
+            "languages": _languages(there),
+            "has_exercises": name in self._with_exercises,
         }
 
+    def _read_titles(self) -> dict[str, tuple[str, dict[str, str]]]:
+        """Return of each lab its course, and its title in each language that it has a text in."""
+        found = {}
+        for lab in self._labs.all():
+            study = read_study(lab.folder)
+            texts = read_texts(lab.folder)
+            titles = {code: text.title(study.title) for code, text in texts.items()}
+            course = study.course or (EXERCISES if lab.name in self._with_exercises else OTHER_LABS)
+            found[lab.name] = (course, {ENGLISH: study.title} | titles)
+        return found
 
-def _written(name: str, language: str) -> dict[str, Any]:
-    """Return a lab's text in a language that it is there in."""
-    study = read_study(find_lab(name).folder, language=LanguageChoice(wanted=(language,)))
+    def _read_written(self, name: str, language: str) -> dict[str, Any]:
+        """Return a lab's text in a language that it is there in."""
+        return _written(self._labs.find(name), LanguageChoice(wanted=(language,)))
+
+
+def _written(lab: StudyFolder, language: LanguageChoice) -> dict[str, Any]:
+    study = read_study(lab.folder, language=language)
     written = study.text or StudyText(markdown="")
     title = written.title(study.title)
     nodes = {ROOT_NAMESPACE}
@@ -80,18 +114,8 @@ def _written(name: str, language: str) -> dict[str, Any]:
         nodes |= {switch.name for switch in planned.case.network.switches}
     text = page_text(written.markdown, title=title, steps_at=nodes)
     # A column of names has no name itself, which a heading must have.
-    html = place_network(text.html, Markup("")).replace("<th></th>", "<td></td>")
-    return {"name": name, "title": title, "language": written.language, "html": html}
-
-
-def _titles() -> dict[str, tuple[str, dict[str, str]]]:
-    """Return of each lab its course, and its title in each language that it has a text in."""
-    found = {}
-    for lab in all_labs():
-        study = read_study(lab.folder)
-        titles = {code: text.title(study.title) for code, text in read_texts(lab.folder).items()}
-        found[lab.name] = (study.course or OTHER_LABS, {ENGLISH: study.title} | titles)
-    return found
+    html = place_network(text.html, Markup("")).replace("<th></th>", Markup("<td></td>"))
+    return {"name": lab.name, "title": title, "language": written.language, "html": html}
 
 
 def _languages(codes: Iterable[str]) -> list[dict[str, str]]:

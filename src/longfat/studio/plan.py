@@ -21,7 +21,6 @@ from longfat.studio.formats import SUFFIXES
 from longfat.studio.saved_runs import load_kept
 from longfat.studio.urls import RUNS
 from longfat.study.expand import LARGEST_SEED
-from longfat.study.labs import find_lab
 from longfat.study.read import STUDY_FILE, parse_study
 from longfat.study.text import ANY, LanguageChoice, StudyText, read_text, text_file_name
 
@@ -105,7 +104,7 @@ def make_plan(wish: Wish, *, workspace: Workspace) -> Plan:
     """
     beside = document_beside(workspace, path=wish.path, lab=wish.lab)
     study = parse_study(wish.text, name=wish.name, beside=beside)
-    files = {} if wish.lab is None else find_lab(wish.lab).text_files
+    files = {} if wish.lab is None else workspace.labs.find(wish.lab).text_files
     code = wish.language.choose(files, of=wish.lab or wish.name)
     texts = {code: read_text(file) for code, file in files.items()}
     text = None if code is None else StudyText(markdown=texts[code], language=code)

@@ -62,7 +62,7 @@ class Asked:
         """Return a short text that is not empty."""
         value = self.text(name, most=_MOST_NAME)
         if not value.strip():
-            raise InputError(f"{name}: here stands an empty text, where a name is needed")
+            raise InputError(f"{name}: found an empty text, expected a name")
         return value
 
     def maybe_name(self, name: str) -> str | None:
@@ -182,4 +182,4 @@ def _wrong(name: str, wanted: str, found: object) -> InputError:
         return InputError(f"{name}: is missing; {wanted} is needed")
     told = repr(found)
     told = told if len(told) <= 60 else f"{told[:57]}..."
-    return InputError(f"{name}: here stands {told}, where {wanted} is needed")
+    return InputError(f"{name}: found {told}, expected {wanted}")

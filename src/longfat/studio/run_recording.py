@@ -26,11 +26,11 @@ from longfat.model.units import format_quantity
 from longfat.output.report.curves import RunCurves
 from longfat.output.watch.plan import queue_limits
 from longfat.studio.live.kept_run import RECORDING, RECORDING_SERIES
-from longfat.studio.live.series import SeriesInfo, SeriesSet, info_json
+from longfat.studio.live.series import SeriesInfo, SeriesSet, info_json, series_info
 from longfat.study import STUDY_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     import pyarrow as pa
 
@@ -174,22 +174,36 @@ def run_recording(run: Run) -> RunRecording:
         InputError: a file of it is missing or broken.
     """
     found = RunRecording(run=run)
+    full = run.case.network.full_interface_names()
     curves = RunCurves(run)
     limits = queue_limits(run.case)
     for metric, (quantity, unit) in _QUANTITIES.items():
         for curve in curves.curves(metric):
             limit = limits.get(curve.name) if metric == "queue" else None
-            info = _info(curve.kind, curve.name, quantity, unit, limit=limit)
+            info = series_info(
+                curve.kind, curve.name, quantity, unit, limit=limit, label=curve.title
+            )
             times, values = curve.line.times_s.tolist(), curve.line.values.tolist()
             _add(found.all, info, zip(times, values, strict=True))
-    _add_probes(found.all, run)
+    _add_probes(found.all, run, full)
     for name, points in _limits(run).items():
-        _add(found.all, _info("rate", name, "limit_bps", "bit/s"), points, gaps=False)
+        _add(
+            found.all,
+            series_info("rate", name, "limit_bps", "bit/s", label=full.get(name)),
+            points,
+            gaps=False,
+        )
     return found
 
 
-def _add_probes(series: SeriesSet, run: Run) -> None:
-    """Add drops, and what interfaces sent."""
+def _add_probes(series: SeriesSet, run: Run, full: Mapping[str, str]) -> None:
+    """Add drops, and what interfaces sent.
+
+    Args:
+        series: where to add them.
+        run: the run.
+        full: the full names of interfaces that have short ones.
+    """
     sent: dict[str, list[tuple[float, float]]] = {}
     for queue in run.case.probes_of(Queue):
         table = run.series(queue.name)
@@ -199,13 +213,13 @@ def _add_probes(series: SeriesSet, run: Run) -> None:
             rows = _at(the_queue(table), name)
             drops = list(_column(rows, "drops"))
             first = drops[0][1] if drops else 0.0
-            info = _info("queue", name, "drops", "packets")
+            info = series_info("queue", name, "drops", "packets", label=full.get(name))
             _add(series, info, ((time_s, max(0.0, one - first)) for time_s, one in drops))
     for rate in run.case.probes_of(Rate):
         for name in rate.of:
             sent[name] = list(_column(_at(run.series(rate.name), name), "tx_bytes"))
     for name, counted in sent.items():
-        info = _info("rate", name, "tx_bps", "bit/s")
+        info = series_info("rate", name, "tx_bps", "bit/s", label=full.get(name))
         pairs = pairwise(counted)
         _add(
             series,
@@ -257,12 +271,3 @@ def _add(
             series.add(info, min(last_s + usual_s, time_s), math.nan)
         series.add(info, time_s, value)
         last_s = time_s
-
-
-def _info(
-    kind: str, of: str, quantity: str, unit: str, *, limit: float | None = None
-) -> SeriesInfo:
-    key = f"{kind}:{of}:{quantity}"
-    return SeriesInfo(
-        key=key, kind=kind, of=of, quantity=quantity, unit=unit, label=of, limit=limit
-    )

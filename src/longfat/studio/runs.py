@@ -24,8 +24,8 @@ from longfat.studio.run_recording import (
     kept_series,
     run_recording,
 )
-from longfat.studio.saved_runs import KeptRuns, load_kept
-from longfat.studio.share import case_order, shared_page
+from longfat.studio.saved_runs import KeptRuns, delete_kept, load_kept
+from longfat.studio.share import case_order, shared_page, study_of
 from longfat.study import STUDY_FILE
 from longfat.study.document import LARGEST_FILE_BYTES
 from longfat.study.formats.write import study_text
@@ -116,6 +116,7 @@ def run_routes(workspace: Workspace, *, drawing: threading.Lock) -> list[BaseRou
 
     return [
         Route("/api/runs", listed, methods=["GET"]),
+        _delete_route(workspace),
         Route("/api/recording", recording, methods=["GET"]),
         Route("/api/recording-series", recording_series, methods=["GET"]),
         Route("/api/run-study", study, methods=["GET"]),
@@ -124,6 +125,15 @@ def run_routes(workspace: Workspace, *, drawing: threading.Lock) -> list[BaseRou
         Route("/api/share", share, methods=["GET"]),
         Route("/api/report/{path:path}", report, methods=["GET"]),
     ]
+
+
+def _delete_route(workspace: Workspace) -> BaseRoute:
+    async def delete(request: Request) -> Response:
+        for path in asked_names(request, "runs"):
+            await run_in_threadpool(delete_kept, workspace, path)
+        return JSONResponse({})
+
+    return Route("/api/runs", delete, methods=["DELETE"])
 
 
 def _report(content: bytes, kind: str) -> Response:
@@ -157,7 +167,9 @@ def _as_study(workspace: Workspace, path: str) -> dict[str, Any]:
             warnings = kept_recording(workspace, path)["left_out"]
         else:
             title = f"{run.study or run.folder.parent.name}: {run.name}"
-            text = study_text(title=title, case=run.case)
+            kept = study_of([run], workspace=workspace)
+            layout, drawing = (kept.layout, kept.drawing) if kept else (None, None)
+            text = study_text(title=title, case=run.case, layout=layout, drawing=drawing)
     name = f"{run.folder.parent.name.removesuffix('-live')} {run.name}"
     return {"name": name, "path": None, "lab": None, "text": text, "warnings": warnings}
 

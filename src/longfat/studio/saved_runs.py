@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import threading
 from http import HTTPStatus
@@ -16,7 +17,7 @@ from longfat.execution.runs.run import MANIFEST, read_manifest
 from longfat.model.units import format_quantity
 from longfat.output.report.record import PAGE
 from longfat.studio.http_error import Refusal
-from longfat.studio.urls import report_url
+from longfat.studio.urls import RUNS, report_url
 from longfat.study.files import MOST_CASE_BYTES
 
 if TYPE_CHECKING:
@@ -51,6 +52,29 @@ def load_kept(workspace: Workspace, path: str) -> Run:
     if not (folder / MANIFEST).is_file():
         raise Refusal(f"{path}: no run: there is no {MANIFEST}", status=HTTPStatus.NOT_FOUND)
     return load_run(folder)
+
+
+def delete_kept(workspace: Workspace, path: str) -> None:
+    """Delete a run; with its study's folder and report, where it was the last one in it.
+
+    Args:
+        workspace: the workspace.
+        path: the run directory, below it.
+
+    Raises:
+        InputError: there is no such run, or it cannot be deleted.
+    """
+    folder = workspace.folder(path)
+    if not (folder / MANIFEST).is_file():
+        raise Refusal(f"{path}: no run: there is no {MANIFEST}", status=HTTPStatus.NOT_FOUND)
+    above, _, _ = path.rpartition("/")
+    try:
+        shutil.rmtree(folder)
+        rest = workspace.folder(above) if above.startswith(f"{RUNS}/") else None
+        if rest is not None and not any(one.is_dir() for one in rest.iterdir()):
+            shutil.rmtree(rest)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be deleted: {error.strerror}") from None
 
 
 class KeptRuns:

@@ -1,7 +1,7 @@
 """The process of the studio: a socket, a token, a browser, and an end that leaves nothing.
 
 It listens where only this machine can reach it. Beyond that it asks for TLS:
-whoever has the token can type at a shell.
+anyone who has the token can type at a shell.
 """
 
 from __future__ import annotations
@@ -24,12 +24,15 @@ import uvicorn
 from longfat.errors import HostError, InputError
 from longfat.studio.address import FIRST_PORT, Address
 from longfat.studio.app import STATIC, make_app
+from longfat.studio.assignments.assignment import read_assignments
 from longfat.studio.auth import Keys, our_hosts
 from longfat.studio.state import WorkspaceState, workspace_id
 from longfat.studio.workspace import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from starlette.types import ASGIApp
 
 _LARGEST_MESSAGE = 4 * 1024**2
 _GRACE_S = 3
@@ -43,6 +46,7 @@ def serve(
     query: Mapping[str, str],
     browser: bool,
     new_token: bool = False,
+    assignments: Sequence[Path] = (),
     static: Path = STATIC,
 ) -> None:
     """Run the studio until a signal ends it.
@@ -53,21 +57,20 @@ def serve(
         query: what the page is to open, as parameters of its URL.
         browser: open the URL in a browser.
         new_token: draw another token, also where that of the last time could be used.
+        assignments: the folders of labs with exercises.
         static: the folder of the built page.
 
     Raises:
-        InputError: the address is not allowed or not ours, or there is no such workspace.
+        InputError: a lab with exercises is wrong, the address is not allowed or not ours, or
+            there is no such workspace.
         HostError: the page is not built, the port is taken, or a studio of this workspace
             runs already.
     """
     address.check()
-    if not (static / "index.html").is_file():
-        raise HostError(
-            "the studio's page is not built: there is no static/index.html in longfat.studio",
-            hint="make web",
-        )
+    check_page(static)
     root = Workspace(workspace).root
-    with WorkspaceState(root) as state, _listening(address, state.last_port) as listening:
+    given = read_assignments(assignments, workspace=root)
+    with WorkspaceState(root) as state, listening_at(address, state.last_port) as listening:
         port = listening.getsockname()[1]
         secure = address.tls_cert is not None
         keys = Keys(
@@ -78,27 +81,63 @@ def serve(
             workspace=workspace_id(root),
         )
         drafts = state.folder / "drafts"
-        app = make_app(workspace=root, keys=keys, static=static, drafts=drafts)
-        config = uvicorn.Config(
-            app,
-            log_level="warning",
-            access_log=False,
-            lifespan="on",
-            proxy_headers=False,
-            server_header=False,
-            ws_max_size=_LARGEST_MESSAGE,
-            timeout_graceful_shutdown=_GRACE_S,
-            ssl_certfile=address.tls_cert,
-            ssl_keyfile=address.tls_key,
-        )
-        url = _url(address.host, port, secure=secure, query={**query, "token": keys.token})
+        app = make_app(workspace=root, keys=keys, static=static, drafts=drafts, assignments=given)
+        url = url_of(address.host, port, secure=secure, query={**query, "token": keys.token})
         state.note_running(url=url, port=port)
-        # Its words are what a person, or a program, waits for: the socket takes connections now.
-        print(f"longfat studio: {url}", file=sys.stderr, flush=True)
-        if browser:
-            # Some browsers are waited for until they end.
-            threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
-        asyncio.run(_Server(config, on_end=app.state.stop).serve(sockets=[listening]))
+        stop = app.state.stop
+        run_server(app, listening=listening, address=address, url=url, browser=browser, stop=stop)
+
+
+def check_page(static: Path) -> None:
+    """Check that the page is there.
+
+    Raises:
+        HostError: it is not built.
+    """
+    if not (static / "index.html").is_file():
+        raise HostError(
+            "the studio's page is not built: there is no static/index.html in longfat.studio",
+            hint="make web",
+        )
+
+
+def run_server(
+    app: ASGIApp,
+    *,
+    listening: socket.socket,
+    address: Address,
+    url: str,
+    browser: bool,
+    stop: Callable[[], None],
+) -> None:
+    """Serve an application until a signal ends it.
+
+    Args:
+        app: the application.
+        listening: the socket that takes connections.
+        address: where that is.
+        url: what to tell, and to open.
+        browser: open it in a browser.
+        stop: called at the signal.
+    """
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        lifespan="on",
+        proxy_headers=False,
+        server_header=False,
+        ws_max_size=_LARGEST_MESSAGE,
+        timeout_graceful_shutdown=_GRACE_S,
+        ssl_certfile=address.tls_cert,
+        ssl_keyfile=address.tls_key,
+    )
+    # Its words are what a person, or a program, waits for: the socket takes connections now.
+    print(f"longfat studio: {url}", file=sys.stderr, flush=True)
+    if browser:
+        # Some browsers are waited for until they end.
+        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+    asyncio.run(_Server(config, on_end=stop).serve(sockets=[listening]))
 
 
 def _token(state: WorkspaceState, address: Address, *, anew: bool) -> str:
@@ -140,7 +179,7 @@ class _Server(uvicorn.Server):
         self._on_end()
 
 
-def _listening(address: Address, last_port: int | None) -> socket.socket:
+def listening_at(address: Address, last_port: int | None) -> socket.socket:
     """Return a socket that takes connections.
 
     Args:
@@ -182,7 +221,8 @@ def _listening(address: Address, last_port: int | None) -> socket.socket:
     raise AssertionError("a free port was asked for, and not given")
 
 
-def _url(host: str, port: int, *, secure: bool, query: Mapping[str, str]) -> str:
+def url_of(host: str, port: int, *, secure: bool, query: Mapping[str, str], path: str = "/") -> str:
+    """Return the address of a page, with parameters."""
     scheme = "https" if secure else "http"
     place = f"[{host}]" if ":" in host else host
-    return f"{scheme}://{place}:{port}/?{urlencode(query)}"
+    return f"{scheme}://{place}:{port}{path}?{urlencode(query)}"

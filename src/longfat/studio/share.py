@@ -50,6 +50,16 @@ def shared_page(
     return report_page(judge(study, in_order))
 
 
+def study_of(runs: Sequence[Run], *, workspace: Workspace) -> Study | None:
+    """Return the study that runs are of, as it is kept with them; None where none is known.
+
+    Args:
+        runs: the runs; at least one, all of the workspace.
+        workspace: where they are.
+    """
+    return _their_study(_by_case(runs), workspace=workspace, language=ANY)
+
+
 def case_order(runs: Sequence[Run], *, workspace: Workspace) -> tuple[str, ...]:
     """Return the names of all cases of the study that runs are of, in its order.
 
@@ -60,7 +70,7 @@ def case_order(runs: Sequence[Run], *, workspace: Workspace) -> tuple[str, ...]:
     Returns:
         The names; empty where no study is known, or it has changed.
     """
-    study = _their_study(_by_case(runs), workspace=workspace, language=ANY)
+    study = study_of(runs, workspace=workspace)
     return tuple(study.cases) if study is not None else ()
 
 
@@ -127,6 +137,7 @@ def _comparable(case: Case) -> Case:
     return replace(
         _unseeded(case),
         files=tuple(replace(one, content=b"") for one in case.files),
+        packages=(),  # a lock file is one of these files, and not read here
         network=replace(case.network, hosts=hosts),
     )
 
@@ -144,7 +155,7 @@ def _bare_study(cases: Mapping[str, tuple[Run, ...]]) -> Study:
         file=Path(name),
         title=f"Runs of {name}",
         cases={
-            label: Planned(case=runs[0].case, setup_places=(), title=label, seeds=len(runs))
+            label: Planned(case=runs[0].case, title=label, seeds=len(runs))
             for label, runs in cases.items()
         },
         common=None,

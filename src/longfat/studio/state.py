@@ -26,8 +26,10 @@ VARIABLE = "XDG_STATE_HOME"
 _TOKEN = "token"
 _RUNNING = "running.json"
 _LOCK = "lock"
+_CLASS = "class.json"
 _SHORTEST_TOKEN = 32
 _LARGEST_FILE = 4096
+_LARGEST_CLASS = 1 << 20
 _OURS_ALONE = 0o077
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -120,6 +122,23 @@ class WorkspaceState:
         with contextlib.suppress(FileNotFoundError):
             (self.folder / _TOKEN).unlink()
 
+    def class_tokens(self) -> dict[str, str]:
+        """Return the tokens of a class, by its students' folders; none where they are not safe."""
+        try:
+            found = json.loads(self._own(_CLASS, most=_LARGEST_CLASS) or "{}")
+        except (ValueError, RecursionError):
+            return {}
+        texts = found.items() if isinstance(found, dict) else ()
+        return {name: one for name, one in texts if isinstance(one, str) and one.isascii()}
+
+    def keep_class_tokens(self, text: str) -> None:
+        """Keep the tokens of a class, as JSON.
+
+        Raises:
+            HostError: they cannot be kept.
+        """
+        self._write(_CLASS, text)
+
     @property
     def last_port(self) -> int | None:
         """Where the last studio of this workspace has listened; None if that is not known."""
@@ -137,7 +156,7 @@ class WorkspaceState:
             return {}
         return found if isinstance(found, dict) else {}
 
-    def _own(self, name: str) -> str | None:
+    def _own(self, name: str, *, most: int = _LARGEST_FILE) -> str | None:
         """Return what stands in a file of ours that nobody else may read or write; else None."""
         try:
             file = os.open(self.folder / name, _READ)
@@ -149,7 +168,7 @@ class WorkspaceState:
                 return None
             if about.st_mode & _OURS_ALONE:
                 return None
-            return stream.read(_LARGEST_FILE).decode("ascii", "replace").strip()
+            return stream.read(most).decode("ascii", "replace").strip()
 
     def _write(self, name: str, text: str) -> None:
         place = self.folder / name

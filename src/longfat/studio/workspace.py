@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING
 from longfat.common.modes import file_mode
 from longfat.errors import InputError
 from longfat.execution.runs.run import MANIFEST
+from longfat.studio.disk import DiskLimit
 from longfat.studio.http_error import Refusal
+from longfat.study.labs import Labs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,15 +47,22 @@ class Workspace:
 
     Args:
         root: the folder.
+        labs: the labs that can be opened in it.
+        most_bytes: what it may take of the disk; None if there is no limit.
 
     Attributes:
         root: the same, without links.
+        labs: the labs.
+        disk: the limit, which those ask who begin something that takes room.
 
     Raises:
         InputError: there is no such folder.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(
+        self, root: Path, *, labs: Labs | None = None, most_bytes: float | None = None
+    ) -> None:
+        self.labs = labs or Labs()
         try:
             self.root = root.resolve(strict=True)
         except (OSError, RuntimeError) as error:
@@ -61,6 +70,7 @@ class Workspace:
             raise InputError(f"{root}: the workspace cannot be opened: {reason}") from None
         if not self.root.is_dir():
             raise InputError(f"{root}: the workspace is to be a folder, and this is a file")
+        self.disk = DiskLimit(self.root, most_bytes)
 
     def read(self, path: str, *, most_bytes: int) -> bytes:
         """Return a file's content.

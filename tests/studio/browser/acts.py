@@ -49,6 +49,11 @@ def dock(page: Page, name: str) -> None:
     page.get_by_role("tablist", name="Dock").get_by_role("tab", name=name).click()
 
 
+def turn_to(page: Page, name: str) -> None:
+    """Show one of the studio's pages, by the bar at the top: a page may have a button of that name too."""
+    page.get_by_role("navigation", name="Pages").get_by_role("button", name=name, exact=True).click()
+
+
 def start(page: Page) -> None:
     page.get_by_role("button", name="Run", exact=True).click()
 

@@ -145,3 +145,25 @@ def test_another_workspace_on_the_same_port_sees_nothing(
     page.studio = Studio(workspace, port=port)  # type: ignore[attr-defined]
     page.reload()
     expect(page.locator(".react-flow__node")).to_have_count(count)
+
+
+def test_two_tabs_that_open_at_once_have_one_network(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    studio = Studio(tmp_path_factory.mktemp("empty"))
+    context = browser.new_context()
+    pages = [context.new_page() for _ in range(2)]
+    # Both begin before either has made anything.
+    for page in pages:
+        page.goto(studio.url, wait_until="commit")
+    for page in pages:
+        tabs = page.get_by_role("group", name="Open networks").locator(".tab-name")
+        expect(tabs).to_have_text(["network-1"])
+    pages[0].get_by_role("button", name="New network").click()
+    pages[1].get_by_role("button", name="New network").click()
+    for page in pages:
+        tabs = page.get_by_role("group", name="Open networks").locator(".tab-name")
+        expect(tabs).to_have_count(3)
+        assert sorted(tabs.all_inner_texts()) == ["network-1", "network-2", "network-3"]
+    context.close()
+    studio.end()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.studio.browser.acts import fill, open_file, panel, start, write_yaml
+from tests.studio.browser.acts import fill, open_file, panel, start, write_yaml, turn_to
 from tests.studio.browser.conftest import Studio, watched_page
 
 STUDY = """\
@@ -57,7 +57,7 @@ def test_the_end_of_a_session_leaves_charts_and_results_in_sight(page: Page) -> 
 
 
 def test_its_run_stands_in_runs_and_opens_as_a_study(page: Page) -> None:
-    page.get_by_role("button", name="Runs", exact=True).click()
+    turn_to(page, "Runs")
     page.get_by_role("checkbox", name=re.compile("live-1")).check()
     details = page.get_by_role("complementary", name="Chosen runs")
     expect(details.locator("canvas").first).to_be_visible()
@@ -70,7 +70,7 @@ def test_its_run_stands_in_runs_and_opens_as_a_study(page: Page) -> None:
 
 
 def test_a_replay_changes_the_link_at_the_same_time(page: Page) -> None:
-    page.get_by_role("button", name="Runs", exact=True).click()
+    turn_to(page, "Runs")
     page.get_by_role("checkbox", name=re.compile("live-1")).check()
     page.get_by_role("button", name="Replay").click()
     expect(page.get_by_role("region", name="Clock bar")).to_contain_text("running")

@@ -7,13 +7,13 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.studio.browser.acts import panel
+from tests.studio.browser.acts import panel, turn_to
 from tests.studio.browser.conftest import Studio
 
 
 def open_lab(page: Page, title: str) -> None:
-    page.get_by_role("button", name="Labs", exact=True).click()
-    page.get_by_text(title).first.click()
+    turn_to(page, "Labs")
+    page.get_by_role("region", name="Labs").get_by_text(title).first.click()
     panel(page, "Lab")
     expect(page.get_by_role("article", name="Lab")).to_contain_text(title)
 
@@ -39,7 +39,7 @@ def test_a_labs_steps_are_typed_at_its_hosts(page: Page) -> None:
     open_lab(page, "Bandwidth-delay product")
     lab = page.get_by_role("article", name="Lab")
     lab.get_by_role("button", name="Type it on root").first.click()
-    expect(lab.get_by_text("✓ typed").first).to_be_visible()
+    expect(lab.get_by_text("✓ done").first).to_be_visible()
     lab.get_by_role("button", name="Type it on h1", exact=True).first.click()
     terminal = page.get_by_label("Terminal of h1")
     expect(terminal.last).to_contain_text("min/avg/max/mdev = 20")
@@ -54,15 +54,16 @@ def test_a_text_is_in_the_browsers_language_or_in_the_one_that_was_chosen(
     page.goto(studio.url)
     open_lab(page, "Произведение полосы пропускания")
     lab = page.get_by_role("article", name="Lab")
+    progress = page.get_by_role("group", name="Progress of the lab")
     expect(lab.get_by_role("heading", level=1)).to_have_attribute("lang", "ru")
-    expect(lab.get_by_label("Language")).to_have_value("ru")
+    expect(progress.get_by_label("Language")).to_have_value("ru")
     expect(lab.get_by_role("button", name="Type it on root").first).to_be_visible()
-    lab.get_by_label("Language").select_option("en")
+    progress.get_by_label("Language").select_option("en")
     expect(lab).to_contain_text("Learning objectives")
     page.reload()
-    expect(lab.get_by_label("Language")).to_have_value("en")
+    expect(progress.get_by_label("Language")).to_have_value("en")
     expect(lab).to_contain_text("Learning objectives")
-    page.get_by_role("button", name="Labs", exact=True).click()
+    turn_to(page, "Labs")
     labs = page.get_by_role("region", name="Labs")
     expect(labs).to_contain_text("Bandwidth-delay product")
     labs.get_by_label("Language").select_option("ru")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.studio.browser.acts import dock, open_file
+from tests.studio.browser.acts import dock, open_file, turn_to
 from tests.studio.browser.conftest import Studio
 
 STUDY = """\
@@ -37,7 +37,7 @@ def fits(page: Page) -> bool:
 
 
 def test_labs_and_their_texts(narrow: Page) -> None:
-    narrow.get_by_role("button", name="Labs", exact=True).click()
+    turn_to(narrow, "Labs")
     expect(narrow.get_by_role("heading", name="Labs")).to_be_in_viewport()
     assert fits(narrow)
     narrow.get_by_text("Bandwidth-delay product").first.click()
@@ -48,7 +48,7 @@ def test_labs_and_their_texts(narrow: Page) -> None:
     assert box["x"] == pytest.approx(0, abs=1)
     assert box["width"] == pytest.approx(390, abs=2)
     assert fits(narrow)
-    narrow.get_by_role("button", name="Network", exact=True).click()
+    turn_to(narrow, "Network")
     expect(narrow.get_by_role("button", name="Run", exact=True)).to_be_in_viewport(ratio=1)
     assert fits(narrow)
 
@@ -66,7 +66,7 @@ def test_runs_and_reports(studio: Studio, narrow: Page) -> None:
         report.click()
     expect(opened.value.locator("h1")).to_be_in_viewport()
     assert fits(opened.value)
-    narrow.get_by_role("button", name="Runs", exact=True).click()
+    turn_to(narrow, "Runs")
     narrow.get_by_role("checkbox").first.check()
     curves = narrow.locator(".run-details canvas").first
     curves.scroll_into_view_if_needed()

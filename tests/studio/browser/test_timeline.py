@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.studio.browser.acts import dock, open_file, run
+from tests.studio.browser.acts import dock, open_file, run, turn_to
 from tests.studio.browser.conftest import Studio, watched_page
 
 STUDY = """\
@@ -148,7 +148,7 @@ def test_it_plays_at_a_pace_and_stops_at_the_end(page: Page) -> None:
 
 
 def test_a_run_from_runs_has_the_same_line_of_time(page: Page) -> None:
-    page.get_by_role("button", name="Runs", exact=True).click()
+    turn_to(page, "Runs")
     page.get_by_role("checkbox", name=re.compile("live-1")).check()
     page.get_by_role("button", name="Timeline").click()
     show(page, 3.5)
@@ -169,7 +169,7 @@ def test_two_runs_are_shown_at_the_same_moment(page: Page, workspace: Path) -> N
         if any(workspace.glob("runs/*-live/live-2-*")):
             break
         page.wait_for_timeout(250)
-    page.get_by_role("button", name="Runs", exact=True).click()
+    turn_to(page, "Runs")
     for name in ("live-1", "live-2"):
         page.get_by_role("checkbox", name=re.compile(name)).check()
     page.get_by_role("button", name="Timeline").click()

@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
+from longfat.analysis.packets.decoders import choose_decoder
+from longfat.analysis.packets.opened import capture_path, captures_of, open_packets
 from longfat.execution import Batch, run_batches
 from longfat.execution.runs import Run, load_run
 from longfat.execution.runs.run import damage
 from longfat.model.events import LinkChange, TypedLine
+from longfat.model.probes import Capture
 from longfat.output.report.curves import RunCurves
 from longfat.studio.live import Rooms
 from longfat.study.read import parse_study
@@ -76,6 +79,41 @@ def test_a_live_run_is_a_run_as_any_other(done: tuple[Page, Run]) -> None:
     # A second one stands beside it.
     page.do("run")
     assert kept(page, 2).endswith("small-live/live-2-seed1")
+
+
+def test_notes_and_groups_are_kept_with_a_live_run(make_page: MakePage, tmp_path: Path) -> None:
+    drawn = "drawing:\n  groups: [{name: A, nodes: [h1]}]\n  notes: [{text: here, at: [1, 2]}]\n"
+    page = make_page(SHORT + drawn)
+    page.do("run")
+    text = (tmp_path / kept(page) / "study.yaml").read_text()
+    found = parse_study(text, name="kept").drawing
+    assert [group.name for group in found.groups] == ["A"]
+    assert [note.text for note in found.notes] == ["here"]
+
+
+def test_captures_are_kept_with_the_run_that_they_saw(make_page: MakePage, tmp_path: Path) -> None:
+    page = make_page(SHORT)
+    page.do("capture", interface="h1-eth0", filter="ip  proto 6")
+    page.do("capture", interface="s1-eth1", filter="udp")  # there is none
+    page.wait(lambda: len((page.last("captures") or {"captures": []})["captures"]) == 2)
+    page.do("step", by_s=0.5)
+    page.wait(lambda: page.clock["state"] == "held")
+    for number in (1, 2):
+        page.do("run")
+        run = load_run(tmp_path / kept(page, number))
+        assert captures_of(run) == {"capture-1": "h1-eth0"}
+        path = capture_path(run, "capture-1")
+        opened = open_packets(
+            path, name="kept", epoch_ns=round(run.epoch_s * 1e9), decoder=choose_decoder("dpkt")
+        )
+        about = opened.about()
+        # All of this run, and none of the one before.
+        assert 0 <= about["first_s"] < about["last_s"] < run.virtual_s
+        assert about["packets"] > 20
+        assert run.metrics["capture-1.packets"] == about["packets"]
+        study = parse_study((run.folder / "study.yaml").read_text(), name="kept")
+        (case,) = (planned.case for planned in study.cases.values())
+        assert [one.filter for one in case.probes_of(Capture)] == ["ip proto 6"]
 
 
 def test_what_was_done_by_hand_is_among_its_events(

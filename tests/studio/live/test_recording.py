@@ -97,6 +97,12 @@ def test_links_are_measured_by_what_is_installed(make_page: MakePage) -> None:
     typed(page, "h1", "tc qdisc replace dev h1-eth0 root tbf rate 8mbit burst 20k limit 100k")
     typed(page, "h1", "ping -c 2 10.0.0.2")
     page.wait(lambda: limit("h1-eth0") == 8e6)
+    # A dump of qdiscs shows no classes: their rates are those of the lines that made them.
+    typed(page, "h1", "tc qdisc replace dev h1-eth0 root handle 5: htb default 10")
+    typed(page, "h1", "tc class add dev h1-eth0 parent 5: classid 5:1 htb rate 6mbit ceil 7mbit")
+    typed(page, "h1", "tc class add dev h1-eth0 parent 5:1 classid 5:10 htb rate 3mbit")
+    typed(page, "h1", "ping -c 2 10.0.0.2")
+    page.wait(lambda: limit("h1-eth0") == 7e6)
 
 
 def test_tcp_over_a_path_without_a_rate_is_warned_of(make_page: MakePage) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import time
 from typing import Any
 
 import pytest
@@ -213,6 +214,49 @@ def test_terminals(make_page: MakePage, loop: asyncio.AbstractEventLoop) -> None
     page.room.type_at(number, b"exit\r")
     assert page.wait_for(lambda: screen.is_over)
     page.wait(lambda: (page.last("terminal") or {})["terminal"]["status"] == 0)
+
+
+def test_typed_commands_go_fast_unless_they_go_on_until_ended(
+    make_page: MakePage, loop: asyncio.AbstractEventLoop
+) -> None:
+    page = make_page()
+    page.do("open-terminal", node="h1", rows=24, columns=80)
+    number = page.wait(lambda: page.last("terminal"))["terminal"]["id"]
+    screen = Screen(page, number, loop)
+    assert page.wait_for(lambda: b" # " in screen.shown)
+
+    def typed(line: str, shows: bytes, *, pace: float | str | None = None) -> float:
+        """Type a line; return virtual seconds in one of wall time until it shows something."""
+        page.do("pace", factor=pace)
+        page.wait(page.stands)
+        before_s, began_s, seen = page.clock["now_s"], time.monotonic(), len(screen.shown)
+        page.room.type_at(number, line.encode() + b"\r")
+        assert page.wait_for(lambda: shows in screen.shown[seen:])
+        took_s = time.monotonic() - began_s
+        page.room.type_at(number, b"\x03")
+        assert page.wait_for(lambda: b" # " in screen.shown[seen:].partition(b"^C")[2])
+        page.wait(page.stands)
+        return float(page.clock["now_s"] - before_s) / took_s
+
+    # Ten times as fast and not a hundred times, so that a busy computer makes no difference.
+    assert typed("ping -c 120 10.0.0.2", b"120 received") > 10
+    assert typed("ping -i 0.5 10.0.0.2", b"icmp_seq=4") < 3
+    assert typed("ping -i 0.5 10.0.0.2", b"icmp_seq=100", pace="max") > 10
+    assert typed("ping -c 2 10.0.0.2", b"2 received", pace=1) < 3
+
+
+def test_a_typed_iperf3_is_spared_its_idle_calls(
+    make_page: MakePage, loop: asyncio.AbstractEventLoop
+) -> None:
+    page = make_page()
+    page.do("open-terminal", node="h1", rows=24, columns=80)
+    number = page.wait(lambda: page.last("terminal"))["terminal"]["id"]
+    screen = Screen(page, number, loop)
+    for line in ("iperf3 -s -D", "at h2 iperf3 -s -D", "h2 iperf3 -s -p 5202 -D"):
+        page.room.type_at(number, f"{line}\r".encode())
+    count = "for n in $(pgrep iperf3); do grep -q iperf3_lean /proc/$n/maps && echo has it; done"
+    page.room.type_at(number, f"{count}\r".encode())
+    assert page.wait_for(lambda: screen.shown.count(b"has it\r") == 3)
 
 
 def test_lines_are_typed_at_several_nodes(

@@ -18,7 +18,7 @@ network:
 
 def test_a_form_has_a_hosts_latency() -> None:
     found = {field["key"]: field["limits"] for field in form_fields()["host"]}
-    assert list(found) == ["offloads", "rx_coalescing", "nat", "root", "timer_latency"]
+    assert list(found) == ["offloads", "rx_coalescing", "nat", "root", "clock", "timer_latency"]
     assert found["timer_latency"] == "0s to 10ms"
 
 

@@ -11,12 +11,15 @@ import type { ErrorAnswer, Problem } from "./types";
 export class ApiError extends Error {
   readonly problem: Problem | null;
   readonly status: number;
+  /** What was asked for has a place in a queue, and is to be asked for again in a moment. */
+  readonly queued: boolean;
 
-  constructor(message: string, options: { problem?: Problem | null; status: number }) {
+  constructor(message: string, options: { problem?: Problem | null; status: number; queued?: boolean }) {
     super(message);
     this.name = "ApiError";
     this.problem = options.problem ?? null;
     this.status = options.status;
+    this.queued = options.queued ?? false;
   }
 }
 
@@ -99,8 +102,8 @@ async function ask<T>(method: string, path: string, body?: unknown): Promise<T> 
 
 function refusal(status: number, text: string): ApiError {
   try {
-    const { error, problem } = JSON.parse(text) as Partial<ErrorAnswer>;
-    if (typeof error === "string") return new ApiError(error, { problem: problem ?? null, status });
+    const { error, problem, queued } = JSON.parse(text) as Partial<ErrorAnswer>;
+    if (typeof error === "string") return new ApiError(error, { problem: problem ?? null, status, queued: queued === true });
   } catch {
     // Not from our server's own hand, such as a proxy's page: the status has to do.
   }

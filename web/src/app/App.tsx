@@ -25,8 +25,9 @@ export function App() {
   useTheme();
   usePageKeys();
   useShown();
-  const { view, narrow, set } = useUi();
+  const { view, narrow, reading, rightTab, set } = useUi();
   const current = useCurrentDocument();
+  const reads = reading && current?.lab != null && rightTab === "lab";
   const [dropping, setDropping] = useState(false);
   const hasFiles = (event: DragEvent) => event.dataTransfer.types.includes("Files");
   return (
@@ -60,7 +61,7 @@ export function App() {
         </main>
       )}
       {/* The studio stays behind the other pages, so that terminals and charts live on. */}
-      <div className="studio" hidden={view !== "studio"} data-narrow={narrow}>
+      <div className="studio" hidden={view !== "studio"} data-narrow={narrow} data-reading={reads}>
         {current === null ? (
           <Start />
         ) : (
@@ -100,7 +101,7 @@ function Start() {
       <h1>longfat studio</h1>
       <p>Draw a network, shape its links, run traffic through it in virtual time, and watch.</p>
       <div className="button-row">
-        <button type="button" className="main" onClick={openNew}>
+        <button type="button" className="main" onClick={() => void openNew()}>
           New network
         </button>
         <button type="button" onClick={() => useDialogs.getState().open({ kind: "open" })}>

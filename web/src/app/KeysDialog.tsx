@@ -10,6 +10,7 @@ const GROUPS: { title: string; keys: [string, string][] }[] = [
       ["H  S  R", "Host, switch, router"],
       ["L", "Link: one node, then the other"],
       ["F", "Flow: from host to host"],
+      ["N", "Note"],
       ["Enter", "Place a node, choose an end, rename"],
       ["Tab  ← ↑ → ↓", "Go to a node, and move it"],
       ["Escape", "Let go"],
@@ -22,6 +23,7 @@ const GROUPS: { title: string; keys: [string, string][] }[] = [
       ["Ctrl+C  Ctrl+V", "Copy, paste"],
       ["Ctrl+D", "Duplicate"],
       ["Ctrl+A", "Select all"],
+      ["Drag  Shift", "Select an area; add to what is selected"],
       ["Delete", "Delete"],
     ],
   },
@@ -37,6 +39,7 @@ const GROUPS: { title: string; keys: [string, string][] }[] = [
   {
     title: "View",
     keys: [
+      ["Drag, right or middle button", "Move the canvas"],
       ["+  −  0", "Zoom in, zoom out, show everything"],
       ["A", "Lay out automatically"],
       ["I", "Interfaces and addresses"],

@@ -1,16 +1,24 @@
 /** What the server says is wrong with the text: a click goes there. */
 
-import type { Problem } from "../api/types";
+import type { Problem, RepairEdit } from "../api/types";
+import { change } from "../documents/change";
+import { applyEdits, givenBy } from "../documents/edits/repair";
 import type { StudyDocument } from "../documents/model";
+import { noteAutomatic } from "../documents/propose";
 import { isUntouched } from "../documents/store";
 import { drawingOf } from "../documents/useDrawing";
 import { isInside, problemsAt } from "../properties/problems";
+import { tell } from "./notices";
 import { useUi } from "./ui";
 
 export function ProblemsList({ document }: { document: StudyDocument }) {
   const problems = worthTelling(document);
+  // What a lab leaves to be done is no oversight.
+  const isOwn = document.lab === null && !isUntouched(document);
+  const warnings = isOwn ? (document.check?.warnings ?? []) : [];
+  const repair = isOwn ? (document.check?.repair ?? []) : [];
   return (
-    <section className={problems.length === 0 ? "problems problems-none" : "problems"} aria-label="Problems" aria-live="polite">
+    <section className={problems.length + warnings.length === 0 ? "problems problems-none" : "problems"} aria-label="Problems" aria-live="polite">
       {problems.length > 0 && <h2>{problems.length === 1 ? "A problem" : `${problems.length} problems`}</h2>}
       <ul>
         {problems.map((problem) => (
@@ -24,8 +32,34 @@ export function ProblemsList({ document }: { document: StudyDocument }) {
           </li>
         ))}
       </ul>
+      {warnings.length > 0 && (
+        <ul aria-label="Warnings" className="problem-warnings">
+          {warnings.map((problem) => (
+            <li key={`${problem.line}.${problem.message}`}>
+              <button type="button" onClick={() => goTo(document, problem)} title="Go there in the text">
+                {problem.line !== null && <span className="problem-line">line {problem.line}</span>}
+                <span>{problem.message}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {repair.length > 0 && (
+        <p className="problem-repair">
+          <button type="button" className="small" title={repair.map(({ words }) => words).join("\n")} onClick={() => applyRepair(document, repair)}>
+            Set addresses and routes right
+          </button>
+        </p>
+      )}
     </section>
   );
+}
+
+/** One step of undo; what it did is reported. */
+function applyRepair(document: StudyDocument, repair: readonly RepairEdit[]): void {
+  if (!change(document.id, (text, { networkPath }) => applyEdits(text, networkPath, repair))) return;
+  noteAutomatic(document.id, givenBy(repair));
+  tell("info", `${repair.map(({ words }) => words).join("; ")}.`);
 }
 
 /** An empty page is no mistake: the canvas says what to do, and Run why it cannot be pressed. */

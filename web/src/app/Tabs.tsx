@@ -48,7 +48,7 @@ export function Tabs() {
           );
         })}
       </div>
-      <button type="button" className="bar-button" aria-label="New network" title="New network" onClick={openNew}>
+      <button type="button" className="bar-button" aria-label="New network" title="New network" onClick={() => void openNew()}>
         +
       </button>
     </div>

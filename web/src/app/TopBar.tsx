@@ -81,7 +81,8 @@ function fileItems(id: string | null, isImported: boolean): MenuItem[] {
   const none = id === null;
   const of = (act: (id: string) => void) => () => id !== null && act(id);
   return [
-    { label: "New", act: () => useDocuments.getState().openNew() },
+    { label: "New", act: () => void useDocuments.getState().openNew() },
+    { label: "New from a template…", act: () => openDialog({ kind: "template" }) },
     { label: "Open…", keys: "Ctrl+O", act: () => openDialog({ kind: "open" }) },
     { label: "Closed networks…", act: () => openDialog({ kind: "closed" }) },
     { label: "Save", keys: "Ctrl+S", disabled: none, separated: true, act: of(save) },

@@ -21,5 +21,5 @@ export async function start(): Promise<void> {
   if (path !== null) await attempt(`${path} could not be opened.`, () => openFile(path));
   if (lab !== null) await attempt(`The lab ${lab} could not be opened.`, () => openLab(lab));
   const { documents } = useDocuments.getState();
-  if (documents.length === 0 && path === null && lab === null) openNew();
+  if (documents.length === 0 && path === null && lab === null) await openNew({ first: true });
 }

@@ -2,7 +2,7 @@
 
 import { create } from "zustand";
 
-export type Tool = "select" | "host" | "switch" | "router" | "link" | "flow";
+export type Tool = "select" | "host" | "switch" | "router" | "link" | "flow" | "note";
 export type RightTab = "properties" | "yaml" | "lab" | "results";
 export type View = "studio" | "labs" | "runs";
 export type Theme = "system" | "light" | "dark";
@@ -12,9 +12,12 @@ export interface Selection {
   /** By their numbers in the study's list. */
   links: ReadonlySet<number>;
   flows: ReadonlySet<string>;
+  /** By their numbers in the study's `drawing`. */
+  notes: ReadonlySet<number>;
+  groups: ReadonlySet<number>;
 }
 
-export const NOTHING: Selection = { nodes: new Set(), links: new Set(), flows: new Set() };
+export const NOTHING: Selection = { nodes: new Set(), links: new Set(), flows: new Set(), notes: new Set(), groups: new Set() };
 
 interface Ui {
   view: View;
@@ -24,6 +27,8 @@ interface Ui {
   narrow: "network" | "panel";
   rightTab: RightTab;
   rightWidth: number;
+  /** A lab's text takes the page, in place of the canvas. */
+  reading: boolean;
   showsAddresses: boolean;
   theme: Theme;
   /** The language for labs' texts that the person chose; empty for the browser's. */
@@ -36,8 +41,8 @@ interface Ui {
 }
 
 const KEY = "longfat-studio-ui";
-const DEFAULTS = { rightWidth: 340, showsAddresses: false, theme: "system", language: "", rightTab: "properties" } as const;
-const KEPT = ["rightWidth", "showsAddresses", "theme", "language", "rightTab"] as const;
+const DEFAULTS = { rightWidth: 340, reading: false, showsAddresses: false, theme: "system", language: "", rightTab: "properties" } as const;
+const KEPT = ["rightWidth", "reading", "showsAddresses", "theme", "language", "rightTab"] as const;
 
 export const useUi = create<Ui>()((set) => ({
   view: "studio",

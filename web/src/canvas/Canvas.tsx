@@ -20,15 +20,18 @@ import { useActivity } from "../live/activity";
 import { shownOf, useLive } from "../live/store";
 import { MomentCard } from "../timeline/MomentCard";
 import { ActivityFeed } from "./activityFeed";
-import { connect, drawFlow, placeNode, rename } from "./commands";
+import { NO_GUIDES } from "./arrange";
+import { connect, drawFlow, placeNode, placeNote, rename } from "./commands";
 import { CanvasBar } from "./CanvasBar";
 import { EmptyCanvas, ToolHint } from "./CanvasHints";
 import { CanvasState } from "./context";
 import type { OpenMenu } from "./ContextMenu";
 import { ContextMenu, terminalAt } from "./ContextMenu";
+import { DecorLayer } from "./DecorLayer";
 import type { CanvasEdge, CanvasNode } from "./elements";
 import { makeEdges, makeNodes } from "./elements";
 import { FlowArrows, FlowEdge } from "./FlowEdge";
+import type { Point } from "./geometry";
 import { GRID } from "./geometry";
 import { focusNode, nodeAt } from "./keys";
 import { LabelLayer } from "./LabelLayer";
@@ -37,13 +40,20 @@ import { NodeView } from "./NodeView";
 import { DRAGGED } from "./Palette";
 import { placesOf } from "./places";
 import { Rubber } from "./Rubber";
+import { topologyPicture } from "./topologyPicture";
 import { useCanvasChanges } from "./useCanvasChanges";
 import { useCanvasKeys } from "./useCanvasKeys";
 import { useFit } from "./useFit";
+import { useLinkEnd } from "./useLinkEnd";
 
 const NODE_TYPES = { node: NodeView };
 const EDGE_TYPES = { link: LinkEdge, flow: FlowEdge };
 const MIDDLE = [1];
+const MIDDLE_AND_RIGHT = [1, 2];
+/** A finger has no second button: there a drag moves the canvas. */
+const HAS_MOUSE = typeof matchMedia !== "function" || matchMedia("(pointer: fine)").matches;
+/** With more links their dashes stand still: to move them all takes each frame's whole time. */
+const MOST_MOVING = 80;
 const NO_RECORDINGS: readonly Recording[] = [];
 
 export function Canvas({ document }: { document: StudyDocument }) {
@@ -67,6 +77,9 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
   const [firstEnd, setFirstEnd] = useState<{ tool: Tool; name: string } | null>(null);
   const [editing, setEditing] = useState<string | null>(null);
   const [menu, setMenu] = useState<OpenMenu | null>(null);
+  const [editingNote, editNote] = useState<number | null>(null);
+  const [guides, setGuides] = useState(NO_GUIDES);
+  const { held, holdEnd } = useLinkEnd(id);
   const problems = useMemo(() => problemsAt(document.check, drawing), [document.check, drawing]);
   const [nodes, setNodes] = useState<CanvasNode[]>(() => makeNodes(drawing, placesOf(id, drawing), selection, problems.nodes, []));
   const [edges, setEdges] = useState<CanvasEdge[]>(() => makeEdges(drawing, placesOf(id, drawing), selection, problems.links, []));
@@ -79,7 +92,7 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
     setEdges((before) => makeEdges(drawing, places, selection, problems.links, before));
   }, [id, drawing, selection, problems]);
 
-  const fit = useFit(frame, nodes, edges, showsAddresses);
+  const fit = useFit({ frame, drawing, nodes, edges, showsAddresses });
   // An end belongs to the tool that it was chosen with; another tool begins anew.
   if (firstEnd !== null && firstEnd.tool !== tool) setFirstEnd(null);
   const pending = firstEnd?.tool === tool ? firstEnd.name : null;
@@ -108,16 +121,28 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
     focusNode(name);
   }, [setPending]);
 
+  const writeNote = useCallback(
+    (at: Point) => {
+      useUi.getState().set({ tool: "select" });
+      editNote(placeNote(id, at));
+    },
+    [id],
+  );
+
   /** By keyboard: in the middle of what is seen. */
   const placeInMiddle = useCallback(
-    (kind: NodeKind) => {
+    (kind: NodeKind | "note") => {
       const box = frame.current?.getBoundingClientRect();
       if (box === undefined) return;
       const middle = flow.screenToFlowPosition({ x: box.left + box.width / 2, y: box.top + box.height / 2 });
+      if (kind === "note") {
+        writeNote(middle);
+        return;
+      }
       const name = placeNode(id, kind, middle);
       if (name !== null) focusNode(name);
     },
-    [flow, id],
+    [flow, id, writeNote],
   );
 
   const finishName = useCallback(
@@ -132,9 +157,10 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
 
   useCanvasKeys({ id, frame, pending, setPending, setEditing, choose, begin, placeInMiddle, fit });
 
-  const { onNodesChange, onEdgesChange, onDragStop } = useCanvasChanges({ id, drawing, dragging, connects, setNodes });
+  const { onNodesChange, onEdgesChange, onDragStart, onDragStop } = useCanvasChanges({ id, drawing, dragging, connects, setNodes, setGuides });
 
   const connecting = tool === "link" || tool === "flow";
+  const selecting = tool === "select" && HAS_MOUSE;
   const placing = tool === "host" || tool === "switch" || tool === "router";
   const openMenu = (event: MouseEvent | globalThis.MouseEvent, target: OpenMenu["target"]) => {
     event.preventDefault();
@@ -146,8 +172,8 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
   };
 
   const context = useMemo(
-    () => ({ feed, flowLooks, showsAddresses, editing, pending, finishName }),
-    [feed, flowLooks, showsAddresses, editing, pending, finishName],
+    () => ({ feed, flowLooks, showsAddresses, editing, pending, finishName, holdEnd }),
+    [feed, flowLooks, showsAddresses, editing, pending, finishName, holdEnd],
   );
 
   return (
@@ -155,7 +181,8 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
       <Activity sessionId={shownOf(document)} feed={feed} />
       <div
         ref={frame}
-        className={`canvas canvas-${tool}`}
+          tabIndex={-1}
+          className={`canvas canvas-${tool}${drawing.links.length > MOST_MOVING ? " canvas-large" : ""}`}
         onPointerDownCapture={() => (connects.current = connecting)}
         onPointerDown={(event) => {
           const name = connecting && event.button === 0 ? nodeAt(event.clientX, event.clientY) : null;
@@ -187,14 +214,15 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
           nodeOrigin={[0.5, 0.5]}
           onNodesChange={onNodesChange}
           onEdgesChange={onEdgesChange}
-          onNodeDragStart={() => (dragging.current = true)}
+          onNodeDragStart={onDragStart}
           onNodeDragStop={onDragStop}
-          onSelectionDragStart={() => (dragging.current = true)}
+          onSelectionDragStart={onDragStart}
           onSelectionDragStop={(event, moved) => onDragStop(event, null, moved)}
           onNodeDoubleClick={(_, node) => terminalAt(id, node.id)}
           onNodeContextMenu={(event, node) => {
-            if (!useUi.getState().selection.nodes.has(node.id)) useUi.getState().select({ nodes: new Set([node.id]) });
-            openMenu(event, { kind: "node", name: node.id });
+            const { nodes: selected } = useUi.getState().selection;
+            if (!selected.has(node.id)) useUi.getState().select({ nodes: new Set([node.id]) });
+            openMenu(event, selected.has(node.id) && selected.size > 1 ? { kind: "selection" } : { kind: "node", name: node.id });
           }}
           onEdgeContextMenu={(event, edge) => {
             if (edge.type === "link" && edge.data !== undefined) {
@@ -205,16 +233,21 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
               openMenu(event, { kind: "flow", name: edge.data.flow.name });
             }
           }}
+          onSelectionContextMenu={(event) => openMenu(event, { kind: "selection" })}
           onPaneContextMenu={(event) => {
             openMenu(event, { kind: "pane", at: flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }) });
           }}
           onPaneClick={(event) => {
-            if (placing) placeNode(id, tool, flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }));
+            const at = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
+            if (tool === "note") writeNote(at);
+            else if (placing) placeNode(id, tool, at);
             else useUi.getState().select({});
           }}
           nodesDraggable={!connecting}
-          // A drag from node to node draws a link then; the middle button still moves the canvas.
-          panOnDrag={connecting ? MIDDLE : true}
+          // A drag from node to node draws a link, and one with a mouse over the canvas selects an
+          // area; the middle and the right button, and a finger, move the canvas.
+          panOnDrag={connecting ? MIDDLE : selecting ? MIDDLE_AND_RIGHT : true}
+          selectionOnDrag={selecting}
           nodesConnectable={false}
           nodesFocusable
           edgesFocusable
@@ -225,8 +258,6 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
           deleteKeyCode={null}
           panActivationKeyCode={null}
           zoomOnDoubleClick={false}
-          snapToGrid
-          snapGrid={[GRID, GRID]}
           minZoom={0.05}
           maxZoom={3}
           elevateEdgesOnSelect={false}
@@ -235,15 +266,17 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
           proOptions={{ hideAttribution: true }}
         >
           <Background variant={BackgroundVariant.Dots} gap={2 * GRID} size={1} className="canvas-dots" />
+          <DecorLayer documentId={id} drawing={drawing} nodes={nodes} guides={guides} editingNote={editingNote} editNote={editNote} />
           <LabelLayer nodes={nodes} edges={edges} />
+          {held !== null && <Rubber from={held.fixed} frame={frame} />}
           {connecting && pending !== null && <Rubber from={pending} frame={frame} />}
         </ReactFlow>
         {drawing.nodes.length === 0 && <EmptyCanvas />}
         <ToolHint tool={tool} pending={pending} />
         <MomentCard sessionId={shownOf(document)} place="canvas" />
-        <CanvasBar documentId={id} fit={() => fit()} />
+        <CanvasBar documentId={id} fit={() => fit()} picture={() => topologyPicture(drawing, nodes, edges, showsAddresses)} />
         {menu !== null && (
-          <ContextMenu documentId={id} menu={menu} close={() => setMenu(null)} rename={setEditing} begin={begin} fit={() => fit()} />
+          <ContextMenu documentId={id} menu={menu} close={() => setMenu(null)} rename={setEditing} begin={begin} fit={() => fit()} note={writeNote} />
         )}
       </div>
     </CanvasState.Provider>

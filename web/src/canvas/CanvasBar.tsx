@@ -2,12 +2,15 @@
 
 import { useReactFlow, useViewport } from "@xyflow/react";
 import { useUi } from "../app/ui";
+import { documentOf } from "../documents/change";
 import { layOut } from "./commands";
+import { savePng, saveSvg } from "./topologyPicture";
 
-export function CanvasBar({ documentId, fit }: { documentId: string; fit: () => void }) {
+export function CanvasBar({ documentId, fit, picture }: { documentId: string; fit: () => void; picture: () => string }) {
   const { zoomIn, zoomOut } = useReactFlow();
   const { zoom } = useViewport();
   const shows = useUi((state) => state.showsAddresses);
+  const name = documentOf(documentId)?.name ?? "network";
   const set = useUi((state) => state.set);
   return (
     <div className="canvas-bar" role="toolbar" aria-label="View">
@@ -30,7 +33,14 @@ export function CanvasBar({ documentId, fit }: { documentId: string; fit: () => 
         title="Show the names and addresses of interfaces (I)"
         onClick={() => set({ showsAddresses: !shows })}
       >
-        Interfaces and addresses
+        <span className="wide-only">Interfaces and addresses</span>
+        <span className="narrow-only">Addresses</span>
+      </button>
+      <button type="button" title="Save the drawing as a file of SVG" aria-label="Drawing as SVG" onClick={() => saveSvg(name, picture())}>
+        SVG
+      </button>
+      <button type="button" title="Save the drawing as a PNG picture" aria-label="Drawing as PNG" onClick={() => void savePng(name, picture())}>
+        PNG
       </button>
     </div>
   );

@@ -24,6 +24,10 @@ export function EmptyCanvas() {
       </ol>
       <p>
         Or{" "}
+        <button type="button" className="link-button" onClick={() => useDialogs.getState().open({ kind: "template" })}>
+          start from a template
+        </button>
+        ,{" "}
         <button type="button" className="link-button" onClick={() => useUi.getState().set({ view: "labs" })}>
           open a lab
         </button>

@@ -28,9 +28,32 @@ export const LinkEdge = memo(function LinkEdge({ sourceX, sourceY, targetX, targ
       <BaseEdge path={straight(line.from, line.to)} className="link-line" interactionWidth={18} />
       <Direction link={link} direction={0} line={line} />
       <Direction link={link} direction={1} line={backLine} />
+      {selected === true && ([0, 1] as const).map((end) => <Grip key={end} link={link} end={end} line={end === 0 ? line : backLine} />)}
     </g>
   );
 });
+
+/** An end of a selected link can be dragged to another node. */
+function Grip({ link, end, line }: { link: DrawnLink; end: 0 | 1; line: Line }) {
+  const { holdEnd } = useCanvas();
+  const { x, y } = at(line, Math.min(14, line.length / 4));
+  return (
+    <circle
+      className="link-grip nopan nokey"
+      cx={x}
+      cy={y}
+      r={7}
+      data-end={link.ends[end]}
+      onPointerDown={(event) => {
+        if (event.button !== 0) return;
+        event.stopPropagation();
+        holdEnd(link.index, end);
+      }}
+    >
+      <title>{`Drag this end from ${link.ends[end]} to another node`}</title>
+    </circle>
+  );
+}
 
 function Direction({ link, direction, line }: { link: DrawnLink; direction: 0 | 1; line: Line }) {
   const { feed } = useCanvas();

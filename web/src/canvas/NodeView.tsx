@@ -3,19 +3,21 @@
 import type { NodeProps } from "@xyflow/react";
 import { Handle, Position } from "@xyflow/react";
 import { memo, useEffect, useRef } from "react";
+import { LONGEST_NODE_NAME } from "../documents/devices";
 import { useCanvas } from "./context";
+import { colourClass } from "./decor";
 import type { CanvasNode } from "./elements";
 import { NodeIcon } from "./icons";
 
 export const NodeView = memo(function NodeView({ data, selected }: NodeProps<CanvasNode>) {
-  const { node, problem } = data;
+  const { node, problem, colour } = data;
   const { editing, pending, showsAddresses, finishName } = useCanvas();
   const classes = ["node", `node-${node.kind}`];
   if (selected) classes.push("node-selected");
   if (pending === node.name) classes.push("node-pending");
   if (problem) classes.push("node-problem");
   return (
-    <div className={classes.join(" ")}>
+    <div className={`${classes.join(" ")}${colourClass(colour)}`}>
       {/* Links run from middle to middle, and their lines know where the border is. */}
       <Handle type="source" position={Position.Top} isConnectable={false} className="node-middle" />
       <Handle type="target" position={Position.Top} isConnectable={false} className="node-middle" />
@@ -52,7 +54,7 @@ function NameInput({ name, finish }: { name: string; finish: (to: string | null)
       className="node-input nodrag nopan"
       defaultValue={name}
       aria-label={`New name of ${name}`}
-      maxLength={9}
+      maxLength={LONGEST_NODE_NAME}
       spellCheck={false}
       autoComplete="off"
       onKeyDown={(event) => {

@@ -2,6 +2,7 @@
 
 import { useUi } from "../app/ui";
 import { ToolIcon } from "./icons";
+import { focusCanvas } from "./keys";
 import { TOOLS } from "./tools";
 
 export const DRAGGED = "application/x-longfat-node";
@@ -27,7 +28,10 @@ export function Palette() {
               event.dataTransfer.setData(DRAGGED, one.tool);
               event.dataTransfer.effectAllowed = "copy";
             }}
-            onClick={() => set({ tool: one.tool })}
+            onClick={() => {
+              set({ tool: one.tool });
+              if (one.tool !== "select") focusCanvas();
+            }}
           >
             {ToolIcon[one.tool]}
             <span>{one.name}</span>

@@ -8,13 +8,20 @@
 import { useCallback, useRef, useSyncExternalStore } from "react";
 import type { InterfaceActivity } from "../live/activity";
 
+/** What a full bar is where no queue's size is known, in bytes. */
+const USUAL_LIMIT_BYTES = 10 * 2 ** 20;
+
 export class ActivityFeed {
   #now: ReadonlyMap<string, InterfaceActivity> = new Map();
   #listeners = new Set<() => void>();
+  #largestLimit_bytes = USUAL_LIMIT_BYTES;
 
   publish(now: ReadonlyMap<string, InterfaceActivity>): void {
     if (now === this.#now) return;
     this.#now = now;
+    let largest = 0;
+    for (const { limit_bytes } of now.values()) largest = Math.max(largest, limit_bytes ?? 0);
+    this.#largestLimit_bytes = largest || USUAL_LIMIT_BYTES;
     for (const listener of this.#listeners) listener();
   }
 
@@ -22,10 +29,9 @@ export class ActivityFeed {
     return this.#now.get(name) ?? null;
   }
 
-  /** The largest queue whose size is known: what others are measured by. */
+  /** The largest queue whose size is known: what others are measured by. Each direction of each link asks. */
   get largestLimit_bytes(): number {
-    const known = [...this.#now.values()].map((one) => one.limit_bytes ?? 0);
-    return Math.max(...known) || 10 * 2 ** 20;
+    return this.#largestLimit_bytes;
   }
 
   listen = (listener: () => void): (() => void) => {

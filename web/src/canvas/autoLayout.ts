@@ -4,10 +4,13 @@ import dagre from "@dagrejs/dagre";
 import type { Drawing } from "../documents/drawing";
 import type { Point } from "./geometry";
 import { snap } from "./geometry";
+import { symmetricHeights } from "./symmetric";
 
 /** Between nodes side by side, and between ranks, in pixels: labels of links need the room. */
 const NODE_GAP = 60;
 const RANK_GAP = 130;
+/** A node with its name. */
+const NODE_HEIGHT = 70;
 
 /** From here on, layers from left to right would become one long column. */
 const MANY = 40;
@@ -76,14 +79,21 @@ function inLayers(drawing: Drawing): Map<string, Point> {
   const graph = new dagre.graphlib.Graph();
   graph.setGraph({ rankdir: "LR", nodesep: NODE_GAP, ranksep: RANK_GAP, marginx: 60, marginy: 60 });
   graph.setDefaultEdgeLabel(() => ({}));
-  for (const node of drawing.nodes) graph.setNode(node.name, { width: 56, height: 70 });
+  for (const node of drawing.nodes) graph.setNode(node.name, { width: 56, height: NODE_HEIGHT });
   for (const [a, b] of orientedLinks(drawing)) graph.setEdge(a, b);
   dagre.layout(graph);
+  // What dagre does well is which node is in which rank, and in which order.
+  const byRank = new Map<number, { name: string; y: number }[]>();
+  for (const { name } of drawing.nodes) {
+    const { x, y } = graph.node(name);
+    byRank.set(x, [...(byRank.get(x) ?? []), { name, y }]);
+  }
+  const columns = [...byRank].sort(([one], [other]) => one - other);
+  const ranks = columns.map(([, nodes]) => nodes.sort((one, other) => one.y - other.y).map(({ name }) => name));
+  const heights = symmetricHeights(ranks, neighboursOf(drawing), NODE_GAP + NODE_HEIGHT);
+  const top = Math.min(...heights.values());
   return new Map(
-    drawing.nodes.map(({ name }) => {
-      const { x, y } = graph.node(name);
-      return [name, snap({ x, y })];
-    }),
+    columns.flatMap(([x], rank) => (ranks[rank] ?? []).map((name) => [name, snap({ x, y: 60 + (heights.get(name) ?? 0) - top })] as const)),
   );
 }
 
@@ -94,7 +104,11 @@ function orientedLinks(drawing: Drawing): [string, string][] {
   const targets = new Set(drawing.flows.map((flow) => flow.target));
   const first = sources.filter((name) => !targets.has(name));
   const distance = new Map<string, number>();
-  const starts = first.length > 0 ? first : drawing.nodes.slice(0, 1).map(({ name }) => name);
+  const chosen = first.length > 0 ? first : drawing.nodes.slice(0, 1).map(({ name }) => name);
+  // What hangs on the same node as a sender stands beside it, so that both sides of a dumbbell are alike.
+  const isLeaf = (name: string) => neighbours.get(name)?.length === 1;
+  const beside = chosen.filter(isLeaf).flatMap((name) => neighbours.get(neighbours.get(name)?.[0] ?? "") ?? []);
+  const starts = [...new Set([...chosen, ...beside.filter((name) => isLeaf(name) && !targets.has(name))])];
   for (const start of [...starts, ...drawing.nodes.map(({ name }) => name)]) {
     if (distance.has(start)) continue;
     const queue = starts.includes(start) ? starts.filter((name) => !distance.has(name)) : [start];

@@ -7,16 +7,21 @@ import type { Drawing, NodeKind } from "../documents/drawing";
 import { readDrawing } from "../documents/drawing";
 import type { Clip } from "../documents/edits/clipboard";
 import { copy, paste } from "../documents/edits/clipboard";
+import { addGroup, addNote, removeGroups, removeNotes, setColours } from "../documents/edits/decor";
 import { addFlow, removeFlows } from "../documents/edits/flows";
 import type { Places } from "../documents/edits/layout";
 import { move } from "../documents/edits/layout";
-import { addLink, removeLinks, renumbered, splitLink } from "../documents/edits/links";
+import { addLink, moveLinkEnd, removeLinks, renumbered, splitLink } from "../documents/edits/links";
 import { addNode, removeNodes } from "../documents/edits/nodes";
 import { renameNode } from "../documents/edits/rename";
+import { noteNewNode, proposeAddresses } from "../documents/propose";
 import { drawingOf } from "../documents/useDrawing";
 import { edited } from "../documents/yaml/edited";
+import type { Alignment, Axis } from "./arrange";
+import { aligned, distributed } from "./arrange";
 import { autoLayout } from "./autoLayout";
 import type { Point } from "./geometry";
+import { snap } from "./geometry";
 import { freeSpot, placesOf } from "./places";
 
 let clip: Clip | null = null;
@@ -34,7 +39,10 @@ export function placeNode(id: string, kind: NodeKind, wanted: Point): string | n
     made = added.name;
     return added.text;
   });
-  if (made !== null) useUi.getState().select({ nodes: new Set([made]) });
+  if (made !== null) {
+    noteNewNode(id, made);
+    useUi.getState().select({ nodes: new Set([made]) });
+  }
   return made;
 }
 
@@ -45,7 +53,10 @@ export function connect(id: string, a: string, b: string): boolean {
     index = readDrawing(next, documentOf(id)?.chosenCase ?? null).links.at(-1)?.index ?? 0;
     return next;
   });
-  if (done) useUi.getState().select({ links: new Set([index]) });
+  if (done) {
+    useUi.getState().select({ links: new Set([index]) });
+    void proposeAddresses(id, index);
+  }
   return done;
 }
 
@@ -63,9 +74,61 @@ export function drawFlow(id: string, source: string, target: string): boolean {
   return done;
 }
 
+/** One end of a link leads to another node. */
+export function moveEnd(id: string, index: number, end: 0 | 1, to: string): boolean {
+  const document = documentOf(id);
+  if (document === null) return false;
+  const before = drawingOf(document);
+  const link = before.links.find((one) => one.index === index);
+  if (link === undefined || link.ends[end] === to) return false;
+  const done = change(id, (text) => moveLinkEnd(text, before.networkPath, link, end, to));
+  if (done) {
+    warnOfNumbers(id, before, new Set([index]));
+    void proposeAddresses(id, index);
+  }
+  return done;
+}
+
+export function arrange(id: string, how: Alignment | Axis): void {
+  const { nodes } = useUi.getState().selection;
+  const document = documentOf(id);
+  if (document === null || nodes.size < 2) return;
+  const places = new Map([...placesOf(id, drawingOf(document))].filter(([name]) => nodes.has(name)));
+  moveNodes(id, Object.fromEntries(how === "x" || how === "y" ? distributed(places, how) : aligned(places, how)));
+}
+
+/** A new note, to be written at once: its number; null where it could not be made. */
+export function placeNote(id: string, at: Point): number | null {
+  if (!change(id, (text) => addNote(text, "Note", snap(at)))) return null;
+  const document = documentOf(id);
+  const index = document === null ? null : (drawingOf(document).notes.at(-1)?.index ?? null);
+  if (index !== null) useUi.getState().select({ notes: new Set([index]) });
+  return index;
+}
+
+/** A frame around the nodes that are selected. */
+export function groupSelection(id: string): void {
+  const { nodes } = useUi.getState().selection;
+  const document = documentOf(id);
+  if (document === null || nodes.size === 0) return;
+  const drawing = drawingOf(document);
+  const taken = new Set(drawing.groups.map(({ name }) => name));
+  let number = 1;
+  while (taken.has(`Group ${number}`)) number += 1;
+  const names = drawing.nodes.map(({ name }) => name).filter((name) => nodes.has(name));
+  if (!change(id, (text) => addGroup(text, `Group ${number}`, names))) return;
+  useUi.getState().select({ groups: new Set([drawing.groups.length]) });
+  useUi.getState().set({ rightTab: "properties" });
+}
+
+export function colourSelection(id: string, colour: string | null): void {
+  const { nodes } = useUi.getState().selection;
+  if (nodes.size > 0) change(id, (text) => setColours(text, nodes, colour));
+}
+
 export function deleteSelection(id: string): void {
-  const { nodes, links, flows } = useUi.getState().selection;
-  if (nodes.size + links.size + flows.size === 0) return;
+  const { nodes, links, flows, notes, groups } = useUi.getState().selection;
+  if (nodes.size + links.size + flows.size + notes.size + groups.size === 0) return;
   const document = documentOf(id);
   if (document === null) return;
   const drawing = drawingOf(document);
@@ -77,6 +140,8 @@ export function deleteSelection(id: string): void {
     const less = edited(text, (draft) => {
       removeLinks(draft, drawing.networkPath, [...links]);
       removeFlows(draft, (flow) => flows.has(flow.name), drawing);
+      removeNotes(draft, notes);
+      removeGroups(draft, groups);
     });
     return nodes.size === 0 ? less : removeNodes(less, readDrawing(less, document.chosenCase), nodes);
   });
@@ -167,6 +232,7 @@ export function selectAll(id: string): void {
   useUi.getState().select({
     nodes: new Set(drawing.nodes.map((node) => node.name)),
     links: new Set(drawing.links.map((link) => link.index)),
+    notes: new Set(drawing.notes.map((note) => note.index)),
   });
 }
 
@@ -184,5 +250,7 @@ export function putInto(id: string, index: number, kind: NodeKind): void {
     const middle = { x: ((a?.x ?? 0) + (b?.x ?? 0)) / 2, y: ((a?.y ?? 0) + (b?.y ?? 0)) / 2 };
     return move(split.text, { [split.name]: freeSpot(middle, [...places.values()]) });
   });
-  if (made !== null) useUi.getState().select({ nodes: new Set([made]) });
+  if (made === null) return;
+  useUi.getState().select({ nodes: new Set([made]) });
+  void proposeAddresses(id, index);
 }

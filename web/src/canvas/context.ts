@@ -15,6 +15,8 @@ export interface CanvasContext {
   pending: string | null;
   /** Tries a new name; false where it cannot be, and the person goes on typing. */
   finishName: (from: string, to: string | null) => boolean;
+  /** Takes hold of an end of a link, to drag it to another node. */
+  holdEnd: (index: number, end: 0 | 1) => void;
 }
 
 export const CanvasState = createContext<CanvasContext>({
@@ -24,6 +26,7 @@ export const CanvasState = createContext<CanvasContext>({
   editing: null,
   pending: null,
   finishName: () => true,
+  holdEnd: () => undefined,
 });
 
 export function useCanvas(): CanvasContext {

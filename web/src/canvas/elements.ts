@@ -7,7 +7,7 @@ import type { Point } from "./geometry";
 import { HALF, shiftOf } from "./geometry";
 import { linkLabel } from "./labels";
 
-export type CanvasNode = Node<{ node: DrawnNode; problem: boolean }, "node">;
+export type CanvasNode = Node<{ node: DrawnNode; problem: boolean; colour: string | null }, "node">;
 export type LinkEdgeType = Edge<{ link: DrawnLink; shift: number; problem: boolean }, "link">;
 export type FlowEdgeType = Edge<{ flow: DrawnFlow; place: number; down: boolean }, "flow">;
 export type CanvasEdge = LinkEdgeType | FlowEdgeType;
@@ -34,11 +34,13 @@ export function makeNodes(
     const position = places.get(node.name) ?? { x: 0, y: 0 };
     const selected = selection.nodes.has(node.name);
     const problem = problems.has(node.name);
+    const colour = drawing.colours.get(node.name) ?? null;
     const known = old.get(node.name);
     if (
       known !== undefined &&
       known.selected === selected &&
       known.data.problem === problem &&
+      known.data.colour === colour &&
       known.position.x === position.x &&
       known.position.y === position.y &&
       same(known.data.node, node)
@@ -51,7 +53,7 @@ export function makeNodes(
       type: "node",
       position,
       selected,
-      data: { node, problem },
+      data: { node, problem, colour },
       width: SIZE,
       height: SIZE,
       // What the canvas has measured stays: else it would hide the node until it has done so again.

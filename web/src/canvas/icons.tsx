@@ -1,7 +1,9 @@
 /** The pictures of hosts, switches and routers, and of the tools. They take the text's colour. */
 
+import { createElement } from "react";
 import type { ReactNode } from "react";
 import type { NodeKind } from "../documents/drawing";
+import { SHAPES } from "./shapes";
 
 function Icon({ size, children }: { size: number; children: ReactNode }) {
   return (
@@ -23,29 +25,8 @@ function Icon({ size, children }: { size: number; children: ReactNode }) {
 }
 
 export function NodeIcon({ kind, size = 30 }: { kind: NodeKind; size?: number }) {
-  return <Icon size={size}>{SHAPES[kind]}</Icon>;
+  return <Icon size={size}>{SHAPES[kind].map(({ tag, attributes }, index) => createElement(tag, { key: index, ...attributes }))}</Icon>;
 }
-
-const SHAPES: Record<NodeKind, ReactNode> = {
-  host: (
-    <>
-      <rect x="3" y="4" width="18" height="12" rx="1.5" />
-      <path d="M9 20h6M12 16v4" />
-    </>
-  ),
-  switch: (
-    <>
-      <rect x="2.5" y="7" width="19" height="10" rx="1.5" />
-      <path d="M6 10.5h8m0 0-2-1.7m2 1.7-2 1.7M18 13.8h-8m0 0 2-1.7m-2 1.7 2 1.7" strokeWidth={1.3} />
-    </>
-  ),
-  router: (
-    <>
-      <circle cx="12" cy="12" r="9" />
-      <path d="M12 3.8v5m0 0-1.8-1.8M12 8.8l1.8-1.8M12 20.2v-5m0 0-1.8 1.8m1.8-1.8 1.8 1.8M9 12H3.8m0 0L5.6 10.2M3.8 12l1.8 1.8M15 12h5.2m0 0-1.8-1.8m1.8 1.8-1.8 1.8" strokeWidth={1.3} />
-    </>
-  ),
-};
 
 export const ToolIcon = {
   select: (
@@ -67,6 +48,12 @@ export const ToolIcon = {
     <Icon size={20}>
       <path d="M4 17C6 7 14 5 19 9" strokeDasharray="3 2.6" />
       <path d="m19.5 4.8-.2 4.6-4.5-.6" />
+    </Icon>
+  ),
+  note: (
+    <Icon size={20}>
+      <path d="M5 4.5h14v10l-5 5H5Z" />
+      <path d="M19 14.5h-5v5M8 9h8M8 12.5h5" />
     </Icon>
   ),
 };

@@ -34,3 +34,8 @@ export function nodeElement(name: string): HTMLElement | null {
 export function nodeAt(x: number, y: number): string | null {
   return document.elementFromPoint(x, y)?.closest<HTMLElement>(".react-flow__node")?.dataset["id"] ?? null;
 }
+
+/** From now on keys are for the canvas: the tool in the hand acts there, and not on the button that was pressed for it. */
+export function focusCanvas(): void {
+  document.querySelector<HTMLElement>(".canvas")?.focus({ preventScroll: true });
+}

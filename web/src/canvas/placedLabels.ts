@@ -5,6 +5,8 @@
  * Properties come first and rates last, so that nothing jumps when Run is pressed.
  */
 
+import type { Drawing } from "../documents/drawing";
+import { frameOf, noteSize } from "./decor";
 import type { CanvasEdge, CanvasNode, FlowEdgeType, LinkEdgeType } from "./elements";
 import type { Line, Point } from "./geometry";
 import { at, bowOf, HALF, lineBetween, reversed } from "./geometry";
@@ -160,8 +162,8 @@ function sizeOf(lines: readonly string[]): Size {
   return { width: Math.max(...lines.map((line) => line.length)) * LETTER + 4, height: lines.length * ROW };
 }
 
-/** The box around all nodes, bows and labels. */
-export function extentOf(nodes: readonly CanvasNode[], edges: readonly CanvasEdge[], { labels, rates }: PlacedLabels): Box {
+/** The box around all nodes, bows, labels, groups and notes. */
+export function extentOf(drawing: Drawing, nodes: readonly CanvasNode[], edges: readonly CanvasEdge[], { labels, rates }: PlacedLabels): Box {
   const places = new Map(nodes.map((node) => [node.id, node.position]));
   const points = edges.flatMap((edge) => {
     const [from, to] = [places.get(edge.source), places.get(edge.target)];
@@ -171,6 +173,8 @@ export function extentOf(nodes: readonly CanvasNode[], edges: readonly CanvasEdg
   const boxes = [
     ...nodes.flatMap((node) => boxesOf(node, true)),
     ...[...labels, ...rates].map(({ box }) => box),
+    ...drawing.groups.flatMap((group) => frameOf(group.nodes.flatMap((name) => places.get(name) ?? [])) ?? []),
+    ...drawing.notes.map(({ x, y, text }) => ({ x, y, ...noteSize(text) })),
     ...points.map((point) => ({ ...point, width: 0, height: 0 })),
   ];
   const x = Math.min(...boxes.map((box) => box.x));

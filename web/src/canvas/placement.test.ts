@@ -66,7 +66,7 @@ flows: {bulk: {iperf3: h1 -> h2}, back: {iperf3: h2 -> h1}, near: {ping: h1 -> h
       for (const other of boxes.slice(index + 1)) expect(overlap(one, other)).toBeLessThan(30);
       for (const { position } of nodes) expect(overlap(one, { x: position.x - 26, y: position.y - 26, width: 52, height: 52 })).toBeLessThan(30);
     }
-    const extent = extentOf(nodes, edges, placed);
+    const extent = extentOf(drawing, nodes, edges, placed);
     for (const box of boxes) expect(overlap(box, extent)).toBeCloseTo(box.width * box.height);
   });
 

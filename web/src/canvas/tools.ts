@@ -10,12 +10,13 @@ export interface ToolInfo {
 }
 
 export const TOOLS: readonly ToolInfo[] = [
-  { tool: "select", key: "V", name: "Select", hint: "Select and move. Shift and drag selects several." },
+  { tool: "select", key: "V", name: "Select", hint: "Drag over an area to select what is in it; Shift adds. The middle or right button moves the canvas." },
   { tool: "host", key: "H", name: "Host", hint: "Click on the canvas to place a host. Enter places one in the middle." },
   { tool: "switch", key: "S", name: "Switch", hint: "Click on the canvas to place a switch. Enter places one in the middle." },
   { tool: "router", key: "R", name: "Router", hint: "Click on the canvas to place a router. Enter places one in the middle." },
   { tool: "link", key: "L", name: "Link", hint: "Click a node, then the one to link it to; or drag. By keyboard: Tab, Enter." },
   { tool: "flow", key: "F", name: "Flow", hint: "Click the host that sends, then the one that receives. By keyboard: Tab, Enter." },
+  { tool: "note", key: "N", name: "Note", hint: "Click on the canvas to write a note there. Enter puts one in the middle." },
 ];
 
 export function toolOfKey(key: string): Tool | null {

@@ -3,11 +3,16 @@
 import type { EdgeChange, NodeChange } from "@xyflow/react";
 import { applyNodeChanges } from "@xyflow/react";
 import type { Dispatch, RefObject, SetStateAction } from "react";
-import { useCallback } from "react";
-import { useUi } from "../app/ui";
+import { useCallback, useRef } from "react";
+import type { Selection } from "../app/ui";
+import { NOTHING, useUi } from "../app/ui";
 import type { Drawing } from "../documents/drawing";
+import type { Guides } from "./arrange";
+import { guided, NO_GUIDES } from "./arrange";
 import { moveNodes } from "./commands";
 import type { CanvasEdge, CanvasNode } from "./elements";
+import type { Point } from "./geometry";
+import { snap } from "./geometry";
 import { placesOf } from "./places";
 
 interface Wiring {
@@ -18,20 +23,36 @@ interface Wiring {
   /** True from a press with the link or flow tool to the next press: such a click selects no node. */
   connects: RefObject<boolean>;
   setNodes: Dispatch<SetStateAction<CanvasNode[]>>;
+  setGuides: (guides: Guides) => void;
 }
 
-export function useCanvasChanges({ id, drawing, dragging, connects, setNodes }: Wiring) {
+export function useCanvasChanges({ id, drawing, dragging, connects, setNodes, setGuides }: Wiring) {
+  /** Where what is dragged stands, pulled onto the lines of other nodes. */
+  const pulled = useRef<ReadonlyMap<string, Point>>(new Map());
   const onNodesChange = useCallback(
     (changes: NodeChange<CanvasNode>[]) => {
-      setNodes((before) => applyNodeChanges(changes.filter((one) => one.type === "position" || one.type === "dimensions"), before));
+      const drags = changes.flatMap((one) => (one.type === "position" && one.dragging === true && one.position !== undefined ? [{ ...one, position: one.position }] : []));
+      if (drags.length > 0) {
+        const names = new Set(drags.map((one) => one.id));
+        const others = [...placesOf(id, drawing)].filter(([name]) => !names.has(name)).map(([, place]) => place);
+        const { shift, guides } = guided(drags.map((one) => one.position), others);
+        const first = drags[0]?.position ?? { x: 0, y: 0 };
+        const grid = snap(first);
+        // Onto the line of another node, else onto the grid, which is that of the nodes' middles.
+        const by = { x: guides.x === null ? grid.x - first.x : shift.x, y: guides.y === null ? grid.y - first.y : shift.y };
+        pulled.current = new Map(drags.map((one) => [one.id, { x: one.position.x + by.x, y: one.position.y + by.y }]));
+        setGuides(guides);
+      }
+      const moved = changes.map((one) => (one.type === "position" && one.dragging === true ? { ...one, position: pulled.current.get(one.id) ?? one.position } : one));
+      setNodes((before) => applyNodeChanges(moved.filter((one) => one.type === "position" || one.type === "dimensions") as NodeChange<CanvasNode>[], before));
       const chosen = changes.filter((one) => one.type === "select");
       if (chosen.length === 0 || connects.current) return;
       const now = useUi.getState().selection;
       const names = new Set(now.nodes);
       for (const one of chosen) toggle(names, one.id, one.selected);
-      useUi.getState().set({ selection: { ...now, nodes: names } });
+      useUi.getState().set({ selection: { ...withoutDecor(now, chosen), nodes: names } });
     },
-    [connects, setNodes],
+    [id, drawing, connects, setNodes, setGuides],
   );
 
   const onEdgesChange = useCallback((changes: EdgeChange<CanvasEdge>[]) => {
@@ -44,23 +65,36 @@ export function useCanvasChanges({ id, drawing, dragging, connects, setNodes }: 
       if (kind === "link") toggle(links, Number(name), one.selected);
       else toggle(flows, name, one.selected);
     }
-    useUi.getState().set({ selection: { ...now, links, flows } });
+    useUi.getState().set({ selection: { ...withoutDecor(now, changes), links, flows } });
   }, []);
 
+  const onDragStart = useCallback(() => {
+    dragging.current = true;
+    pulled.current = new Map();
+  }, [dragging]);
+
+  /** Of a selection, React Flow calls this twice. */
   const onDragStop = useCallback(
     (_: unknown, __: unknown, moved: CanvasNode[]) => {
       dragging.current = false;
+      setGuides(NO_GUIDES);
       const before = placesOf(id, drawing);
-      const changed = moved.filter(({ id: name, position }) => {
+      const placed = moved.map(({ id: name, position }) => ({ id: name, position: pulled.current.get(name) ?? position }));
+      const changed = placed.filter(({ id: name, position }) => {
         const old = before.get(name);
         return old === undefined || old.x !== position.x || old.y !== position.y;
       });
       if (changed.length > 0) moveNodes(id, Object.fromEntries(changed.map(({ id: name, position }) => [name, position])));
     },
-    [id, drawing, dragging],
+    [id, drawing, dragging, setGuides],
   );
 
-  return { onNodesChange, onEdgesChange, onDragStop };
+  return { onNodesChange, onEdgesChange, onDragStart, onDragStop };
+}
+
+/** Whoever clicks on a node or link means no note or group any more. */
+function withoutDecor(selection: Selection, changes: readonly { type: string; selected?: boolean }[]): Selection {
+  return changes.some((one) => one.type === "select" && one.selected === true) ? { ...selection, notes: NOTHING.notes, groups: NOTHING.groups } : selection;
 }
 
 function toggle<T>(set: Set<T>, item: T, on: boolean): void {

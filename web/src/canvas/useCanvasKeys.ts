@@ -11,7 +11,7 @@ import { drawingOf } from "../documents/useDrawing";
 import { copySelection, deleteSelection, duplicate, layOut, moveNodes, pasteClip, selectAll } from "./commands";
 import { terminalAt } from "./ContextMenu";
 import { GRID } from "./geometry";
-import { focusedNode, isOnCanvas, isTyping } from "./keys";
+import { focusCanvas, focusedNode, isOnCanvas, isTyping } from "./keys";
 import { placesOf } from "./places";
 import { toolOfKey } from "./tools";
 
@@ -23,7 +23,7 @@ interface Wiring {
   setEditing: (name: string | null) => void;
   choose: (name: string) => void;
   begin: (tool: "link" | "flow", name: string) => void;
-  placeInMiddle: (kind: NodeKind) => void;
+  placeInMiddle: (kind: NodeKind | "note") => void;
   fit: () => void;
 }
 
@@ -67,6 +67,8 @@ export function useCanvasKeys({ id, pending, setPending, setEditing, choose, beg
         const start = isOnCanvas(event.target) && focusedNode() === byKeyboard.current ? byKeyboard.current : null;
         if ((tool === "link" || tool === "flow") && start !== null) begin(tool, start);
         else ui.set({ tool });
+        // Else Enter would press the button that has the focus.
+        if (tool !== "select" && (event.target instanceof HTMLButtonElement || !isOnCanvas(event.target))) focusCanvas();
         return true;
       }
       if (key === "Escape") return escape();

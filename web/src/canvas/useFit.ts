@@ -4,6 +4,7 @@ import type { Viewport } from "@xyflow/react";
 import { getViewportForBounds, useReactFlow } from "@xyflow/react";
 import type { RefObject } from "react";
 import { useCallback, useEffect, useRef } from "react";
+import type { Drawing } from "../documents/drawing";
 import type { CanvasEdge, CanvasNode } from "./elements";
 import { placeLabels, extentOf } from "./placedLabels";
 
@@ -12,7 +13,15 @@ const PADDING = { x: "24px", top: "20px", bottom: "48px" } as const;
 const LEAST_ZOOM = 0.05;
 const MOST_ZOOM = 1.3;
 
-export function useFit(frame: RefObject<HTMLDivElement | null>, nodes: readonly CanvasNode[], edges: readonly CanvasEdge[], showsAddresses: boolean) {
+interface Shown {
+  frame: RefObject<HTMLDivElement | null>;
+  drawing: Drawing;
+  nodes: readonly CanvasNode[];
+  edges: readonly CanvasEdge[];
+  showsAddresses: boolean;
+}
+
+export function useFit({ frame, drawing, nodes, edges, showsAddresses }: Shown) {
   const flow = useReactFlow();
   /** What it was fitted to last; as long as nobody has moved it since, it follows the frame's size. */
   const fitted = useRef<Viewport | null>(null);
@@ -20,13 +29,13 @@ export function useFit(frame: RefObject<HTMLDivElement | null>, nodes: readonly 
     (duration = 150) => {
       const element = frame.current;
       if (element === null || nodes.length === 0) return;
-      const extent = extentOf(nodes, edges, placeLabels(nodes, edges, showsAddresses));
+      const extent = extentOf(drawing, nodes, edges, placeLabels(nodes, edges, showsAddresses));
       const { clientWidth, clientHeight } = element;
       if (clientWidth < 100 || clientHeight < 100) return;
       fitted.current = getViewportForBounds(extent, clientWidth, clientHeight, LEAST_ZOOM, MOST_ZOOM, PADDING);
       void flow.setViewport(fitted.current, { duration });
     },
-    [flow, frame, nodes, edges, showsAddresses],
+    [flow, frame, drawing, nodes, edges, showsAddresses],
   );
 
   const last = useRef(fit);

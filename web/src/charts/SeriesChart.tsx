@@ -15,9 +15,11 @@ interface SeriesChartProps {
   book: SeriesBook;
   view: ChartView;
   going: boolean;
+  /** Whose it is, where the same charts stand beside each other. */
+  of?: string;
 }
 
-export function SeriesChart({ panel, book, view, going }: SeriesChartProps) {
+export function SeriesChart({ panel, book, view, going, of }: SeriesChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const [unit, setUnit] = useState("");
   const theme = useThemeVersion();
@@ -44,7 +46,7 @@ export function SeriesChart({ panel, book, view, going }: SeriesChartProps) {
     view.store.setState((state) => ({ alone: state.alone === id ? null : id }));
 
   return (
-    <section className="chart" aria-label={panel.title}>
+    <section className="chart" aria-label={of === undefined ? panel.title : `${panel.title} of ${of}`}>
       <header className="chart-head">
         <h2>
           {panel.title} {unit !== "" && <span>{unit}</span>}

@@ -127,7 +127,7 @@ export class LivePlot {
   /** The ends of the axis: room for the lines, and for levels that are not far above them. */
   private range(least: number | null, most: number | null): [number, number] {
     const near = this.panel.levels.map(({ value }) => value ?? 0).filter((value) => value <= FAR * (most ?? 0));
-    const top = Math.max(most ?? 0, ...near);
+    const top = Math.max(most ?? 0, this.panel.top ?? 0, ...near);
     if (this.isLog) return roomyLog(least, top);
     return roomy(least, top === 0 ? this.limit : top);
   }
@@ -248,6 +248,12 @@ export class LivePlot {
 
 const keys = new WeakMap<ChartView, string>();
 let made = 0;
+
+/** The cursors of two views move together from now on: of charts that are made after it. */
+export function joinCursors(views: readonly ChartView[]): void {
+  const [first, ...others] = views;
+  if (first !== undefined) for (const other of others) keys.set(other, syncKeyOf(first));
+}
 
 function syncKeyOf(view: ChartView): string {
   const known = keys.get(view);

@@ -47,6 +47,8 @@ export interface PanelSpec {
   dropKeys: string[];
   /** The number of that recording. */
   latest: number;
+  /** The axis reaches up to this at the least: charts beside each other have the same. */
+  top?: number;
 }
 
 type Kind = Pick<PanelSpec, "id" | "title" | "short" | "figure" | "usual">;
@@ -77,7 +79,7 @@ export function panelsOf(recordings: readonly Recording[], earlier: ReadonlySet<
       const isInterface = info.kind === "queue" || info.kind === "rate";
       panel.lines.push({
         of: info.of,
-        label: recording === latest ? info.of : `${info.of} (${nameOf(recording)})`,
+        label: recording === latest ? info.label : `${info.label} (${nameOf(recording)})`,
         recording: recording.number,
         key: info.key,
         figureKey: info.key.replace(/:throughput_bps$/, ":throughput_raw_bps"),

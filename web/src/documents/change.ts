@@ -3,6 +3,7 @@
 import { wordsOf } from "../api/client";
 import { tell } from "../app/notices";
 import type { Drawing } from "./drawing";
+import type { Joins } from "./history";
 import type { StudyDocument } from "./model";
 import { useDocuments } from "./store";
 import { drawingOf } from "./useDrawing";
@@ -11,13 +12,13 @@ import { EditError } from "./yaml/draft";
 /**
  * Makes one step of undo of an edit.
  *
- * Parameters: `edit`, from the text and its drawing to a new text; `joins`, whether it may
- * continue the step before. Returns false where it could not be done: the person has been told.
+ * Parameters: `edit`, from the text and its drawing to a new text; `joins`, whether it
+ * continues the step before. Returns false where it could not be done: the person has been told.
  */
 export function change(
   documentId: string,
   edit: (text: string, drawing: Drawing) => string,
-  { joins = false }: { joins?: boolean } = {},
+  { joins = false }: { joins?: Joins } = {},
 ): boolean {
   const document = documentOf(documentId);
   if (document === null) return false;

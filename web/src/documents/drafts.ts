@@ -8,7 +8,7 @@
 
 import { create } from "zustand";
 
-import { ApiError, deleteJson, getJson, putJson, setWorkspace, socketUrl } from "../api/client";
+import { ApiError, deleteJson, getJson, postJson, putJson, setWorkspace, socketUrl } from "../api/client";
 import type { Draft, DraftEvent, Drafts } from "../api/types";
 import { tell } from "../app/notices";
 import { Connection } from "../live/connection";
@@ -62,7 +62,8 @@ const NO_REVISION = Number.MAX_SAFE_INTEGER;
 const PAUSE_MS = 250;
 const RETRY_MS = 1500;
 
-const page = typeof crypto === "undefined" ? "page" : crypto.randomUUID();
+/** This page among all that are open. */
+export const page = typeof crypto === "undefined" ? "page" : crypto.randomUUID();
 const waiting = new Map<string, Waiting>();
 const revisions = new Map<string, number>();
 /** Drafts of which another tab has changed something that is not known here yet. */
@@ -95,6 +96,22 @@ export async function beginDrafts(to: Taker): Promise<void> {
   if (waiting.size > 0) await flush();
   listen();
   window.addEventListener("pagehide", leave);
+}
+
+/**
+ * A new network, whose name and id the server gives, so that two tabs never give the same.
+ *
+ * Parameters: `text`, with `{number}` for the number of its name; `first`, only if nothing is open.
+ * Returns its id; null where the server is away.
+ */
+export async function beginNew(text: string, first: boolean): Promise<string | null> {
+  try {
+    const draft = await postJson<Draft>("/api/drafts", { page, text, first });
+    takeOne(draft);
+    return draft.id;
+  } catch {
+    return null;
+  }
 }
 
 /** A step was made with a text. */

@@ -8,6 +8,7 @@
 import type { Problem } from "../api/types";
 import { isEmpty, isList, isMapping, keyText, lineOf, readSource, resolved, scalarText, toValue, find } from "./yaml/source";
 import type { Path, Source, Value } from "./yaml/source";
+import { deviceStem } from "./devices";
 import { asText, entries, inner, items, listOf, mapping, resolvedEntry, textAt } from "./yaml/read";
 
 export type NodeKind = "host" | "router" | "switch";
@@ -56,6 +57,25 @@ export interface DrawnSetupLine {
   line: number;
 }
 
+/** A frame around nodes. */
+export interface DrawnGroup {
+  index: number;
+  name: string;
+  nodes: string[];
+  colour: string | null;
+  line: number;
+}
+
+/** A text beside the network; `x` and `y` are its upper left corner. */
+export interface DrawnNote {
+  index: number;
+  text: string;
+  x: number;
+  y: number;
+  colour: string | null;
+  line: number;
+}
+
 export interface Drawing {
   /** Where the network stands: common to all cases, or the chosen case's own. */
   networkPath: Path;
@@ -72,6 +92,10 @@ export interface Drawing {
   spoken: string[];
   cases: { name: string; title: string | null; line: number }[];
   layout: Map<string, { x: number; y: number }>;
+  /** Of nodes, by name. */
+  colours: Map<string, string>;
+  groups: DrawnGroup[];
+  notes: DrawnNote[];
   /** What is not YAML. */
   problems: Problem[];
 }
@@ -102,6 +126,7 @@ export function readDrawing(text: string, chosenCase: string | null = null): Dra
       line,
     })),
     layout: readLayout(source),
+    ...readDecor(source),
     problems: source.tree.errors.map((error) => {
       const { line, col } = source.lines.linePos(error.pos[0]);
       return { message: error.message, line, column: col, field: "" };
@@ -181,7 +206,7 @@ function readLinks(source: Source, networkPath: Path, nodes: DrawnNode[]): Drawn
 
 /** Numbered by the order of links: hosts from 0, switches from 1. */
 function newInterface(node: DrawnNode): string {
-  const name = `${node.name}-eth${node.interfaces.length + (node.kind === "switch" ? 1 : 0)}`;
+  const name = `${deviceStem(node.name)}-eth${node.interfaces.length + (node.kind === "switch" ? 1 : 0)}`;
   node.interfaces.push(name);
   return name;
 }
@@ -245,6 +270,25 @@ function readLayout(source: Source): Drawing["layout"] {
     if (x !== undefined && y !== undefined && Number.isFinite(x) && Number.isFinite(y)) layout.set(name, { x, y });
   }
   return layout;
+}
+
+function readDecor(source: Source): Pick<Drawing, "colours" | "groups" | "notes"> {
+  const colours = Object.entries(mapping(toValue(source, find(source, ["drawing", "colours"])?.node)));
+  return {
+    colours: new Map(colours.flatMap(([name, colour]) => (typeof colour === "string" ? [[name, colour]] : []))),
+    groups: items(source, ["drawing", "groups"]).map(({ node, index }) => {
+      const fields = mapping(toValue(source, node));
+      const name = asText(fields["name"]) ?? "";
+      return { index, name, nodes: listOf(fields["nodes"] ?? null), colour: asText(fields["colour"]), line: lineOf(source, node) };
+    }),
+    notes: items(source, ["drawing", "notes"]).flatMap(({ node, index }) => {
+      const fields = mapping(toValue(source, node));
+      const [x, y] = Array.isArray(fields["at"]) ? fields["at"].map(Number) : [];
+      const text = asText(fields["text"]);
+      if (text === null || x === undefined || y === undefined || !Number.isFinite(x) || !Number.isFinite(y)) return [];
+      return [{ index, text: text.trimEnd(), x, y, colour: asText(fields["colour"]), line: lineOf(source, node) }];
+    }),
+  };
 }
 
 function texts(fields: Record<string, Value>): Properties {

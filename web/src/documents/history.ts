@@ -12,8 +12,12 @@ export const NO_HISTORY: History = { undo: [], redo: [], openSince: null };
 const STEPS = 200;
 const JOIN_MS = 1000;
 
+/** Whether a change continues the step before: never, where that was a moment ago, or in any case. */
+export type Joins = boolean | "always";
+
 /** Before the text changes: what it was becomes a step, unless this continues the last one. */
-export function remember(history: History, old: string, joins: boolean, nowMs: number): History {
+export function remember(history: History, old: string, joins: Joins, nowMs: number): History {
+  if (joins === "always" && history.undo.length > 0) return { undo: history.undo, redo: [], openSince: null };
   const continues = joins && history.openSince !== null && nowMs - history.openSince < JOIN_MS;
   const openSince = joins ? nowMs : null;
   if (continues) return { undo: history.undo, redo: [], openSince };

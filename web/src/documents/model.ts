@@ -1,6 +1,7 @@
 /** A network that is drawn: the text of a study is the truth, the canvas shows and edits it. */
 
 import type { CheckResult, CheckedStudy, ImportReport } from "../api/types";
+import type { Joins } from "./history";
 
 export interface StudyDocument {
   /** Made by the page; stays the same while the tab is open, and over a reload. */
@@ -32,9 +33,10 @@ export interface DocumentsState {
   close: (id: string) => void;
   openFile: (path: string) => Promise<void>;
   openLab: (name: string) => Promise<void>;
-  openNew: () => void;
+  /** Resolves when it is there; `first` makes none where something is open already. */
+  openNew: (options?: { first?: boolean }) => Promise<void>;
   /** Replaces the whole text: one step of undo, unless it continues the step before (typing). */
-  setText: (id: string, text: string, options?: { joins?: boolean }) => void;
+  setText: (id: string, text: string, options?: { joins?: Joins }) => void;
   undo: (id: string) => void;
   redo: (id: string) => void;
   chooseCase: (id: string, name: string | null) => void;

@@ -2,10 +2,11 @@
 
 import { create } from "zustand";
 import { getJson, postJson, putJson, wordsOf } from "../api/client";
+import { whenItsTurn } from "../api/queue";
 import type { CheckResult, Draft, OpenedDocument } from "../api/types";
 import { useNotices } from "../app/notices";
 import { makeChecker } from "./check";
-import { documentOf, historyOf, noteDocuments, noteStep, workspaceId } from "./drafts";
+import { beginNew, documentOf, historyOf, noteDocuments, noteStep, workspaceId } from "./drafts";
 import type { History } from "./history";
 import { NO_HISTORY, remember, stepBack, stepForward } from "./history";
 import type { DocumentsState, StudyDocument } from "./model";
@@ -24,6 +25,8 @@ interface Store extends DocumentsState {
   showRun: (id: string, path: string | null) => void;
   /** A text that the browser read itself, from disk or from a drop. */
   openText: (name: string, text: string) => Promise<void>;
+  /** A study of a template with these parameters, as typed; raises ApiError where one is wrong. */
+  openTemplate: (template: string, values: Record<string, string>) => Promise<void>;
   /** Raises ApiError: with status 409 where the file has changed on disk meanwhile. */
   save: (id: string, path: string, options?: { force?: boolean }) => Promise<void>;
 }
@@ -102,10 +105,10 @@ export const useDocuments = create<Store>()((set, get) => {
     async openFile(path) {
       const open = get().documents.find((one) => one.path === path);
       if (open) show(open.id);
-      else add(await getJson<OpenedDocument>(`/api/document?path=${encodeURIComponent(path)}`), !isStudyName(path));
+      else add(await inTurn(() => getJson<OpenedDocument>(`/api/document?path=${encodeURIComponent(path)}`)), !isStudyName(path));
     },
     async openLab(name) {
-      const open = get().documents.find((one) => one.lab === name && one.path === null);
+      const open = get().documents.find((one) => one.lab === name && (one.path === null || one.path === `${name}/study.yaml`));
       if (open) show(open.id);
       else add(await getJson<OpenedDocument>(`/api/document?lab=${encodeURIComponent(name)}`), false);
     },
@@ -113,9 +116,20 @@ export const useDocuments = create<Store>()((set, get) => {
       return add(await getJson<OpenedDocument>(`/api/run-study?run=${encodeURIComponent(path)}`), true);
     },
     async openText(name, text) {
-      add(await postJson<OpenedDocument>("/api/import", { name, text }), true);
+      add(await inTurn(() => postJson<OpenedDocument>("/api/import", { name, text })), true);
     },
-    openNew() {
+    async openTemplate(template, values) {
+      add(await postJson<OpenedDocument>("/api/templates", { template, values }), true);
+    },
+    async openNew({ first = false } = {}) {
+      const id = await beginNew(newStudyText("Network {number}"), first);
+      if (id !== null) {
+        // Whoever has gone to another page meanwhile stays there.
+        if (first) set({ currentId: id });
+        else show(id);
+        return;
+      }
+      // The server is away: it gets this one with what is drawn on it.
       const name = freeTitle(get().documents);
       const text = newStudyText(name.replace("-", " ").replace(/^n/, "N"));
       add({ name, path: null, lab: null, text, warnings: [] }, false);
@@ -162,6 +176,15 @@ export const useDocuments = create<Store>()((set, get) => {
     },
   };
 });
+
+/** A Mininet script is run in a machine, which a class may have to wait for. */
+function inTurn<T>(ask: () => Promise<T>): Promise<T> {
+  let told = "";
+  return whenItsTurn(ask, (words) => {
+    if (words !== told) useNotices.getState().tell("info", words);
+    told = words;
+  });
+}
 
 /** What another tab did is not sent back. */
 let taking = false;

@@ -3,6 +3,7 @@
  * what is drawn appears here, and the cursor stays where it is.
  */
 
+import { autocompletion, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, indentWithTab } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, indentOnInput, indentUnit } from "@codemirror/language";
@@ -16,6 +17,7 @@ import { documentOf } from "../documents/change";
 import type { StudyDocument } from "../documents/model";
 import { useDocuments } from "../documents/store";
 import { drawingOf } from "../documents/useDrawing";
+import { completionsFrom } from "./completion";
 import { look } from "./look";
 import { marksOf } from "./marks";
 import { leastChange } from "./sync";
@@ -53,8 +55,9 @@ export function YamlEditor({ document }: { document: StudyDocument }) {
   useEffect(() => {
     const editor = view.current;
     if (editor === null) return;
-    const problems = check?.problems ?? [];
-    editor.dispatch(setDiagnostics(editor.state, marksOf(problems, editor.state.doc)));
+    const { doc } = editor.state;
+    const marks = [...marksOf(check?.problems ?? [], doc), ...marksOf(check?.warnings ?? [], doc, "warning")];
+    editor.dispatch(setDiagnostics(editor.state, marks));
     // Between checks the marks move with the text.
   }, [id, check]);
 
@@ -105,6 +108,7 @@ function extensionsFor(id: string) {
     indentUnit.of("  "),
     yaml(),
     look,
+    autocompletion({ override: [completionsFrom], icons: false, maxRenderedOptions: 60 }),
     EditorView.lineWrapping,
     EditorView.contentAttributes.of({ "aria-label": "The study as YAML. Escape, then Tab leaves the editor." }),
     // Undo is the document's: a step on the canvas and one here are in one row.
@@ -112,6 +116,7 @@ function extensionsFor(id: string) {
       { key: "Mod-z", run: () => (undo(id), true), preventDefault: true },
       { key: "Mod-y", run: () => (redo(id), true), preventDefault: true },
       { key: "Mod-Shift-z", run: () => (redo(id), true), preventDefault: true },
+      ...completionKeymap,
       ...searchKeymap,
       ...defaultKeymap,
       indentWithTab,

@@ -22,6 +22,10 @@ const theme = EditorView.theme({
   ".cm-textfield": { backgroundColor: "var(--bg)", color: "var(--fg)", border: "1px solid var(--border)", borderRadius: "var(--radius)" },
   ".cm-button": { backgroundImage: "none", backgroundColor: "var(--bg-raised)", color: "var(--fg)", border: "1px solid var(--border)", borderRadius: "var(--radius)" },
   ".cm-tooltip": { backgroundColor: "var(--bg-raised)", color: "var(--fg)", border: "1px solid var(--border)" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--accent-fg)" },
+  ".cm-tooltip.cm-completionInfo": { maxWidth: "340px", padding: "6px 9px", fontFamily: "var(--sans)", lineHeight: "1.4" },
+  ".cm-completionDetail": { fontStyle: "normal", color: "inherit", opacity: "0.75" },
+  ".cm-diagnostic-warning": { borderLeftColor: "var(--warn)" },
   ".cm-diagnostic-error": { borderLeftColor: "var(--bad)" },
   ".cm-searchMatch": { backgroundColor: "color-mix(in srgb, var(--warn) 35%, transparent)" },
 });

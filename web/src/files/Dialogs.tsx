@@ -8,6 +8,7 @@ import { useDialogs } from "./dialogs";
 import { ImportReportDialog } from "./ImportReportDialog";
 import { OpenDialog } from "./OpenDialog";
 import { SaveAsDialog } from "./SaveAsDialog";
+import { TemplateDialog } from "./TemplateDialog";
 
 export function Dialogs() {
   const { dialog, close } = useDialogs();
@@ -15,6 +16,8 @@ export function Dialogs() {
   switch (dialog?.kind) {
     case "open":
       return <OpenDialog close={close} />;
+    case "template":
+      return <TemplateDialog close={close} />;
     case "keys":
       return <KeysDialog close={close} />;
     case "closed":

@@ -4,6 +4,7 @@ import { create } from "zustand";
 
 export type OpenDialog =
   | { kind: "open" }
+  | { kind: "template" }
   | { kind: "keys" }
   | { kind: "closed" }
   | { kind: "import-report"; documentId: string }

@@ -2,41 +2,27 @@
 
 import { useState } from "react";
 
-import { ApiError, wordsOf } from "../api/client";
 import type { CheckedCase, JobInfo } from "../api/types";
 import type { StudyDocument } from "../documents/model";
-import { preferredLanguages } from "../labs/language";
-import { jobName, useJobs } from "./store";
+import { useCaseRun } from "./useCaseRun";
 
 interface CasePickerProps {
   document: StudyDocument;
   /** The job that was started last. */
   job: JobInfo | null;
+  /** Whether a button for all cases is in sight elsewhere. */
+  hasRunAll?: boolean;
 }
 
-export function CasePicker({ document, job }: CasePickerProps) {
-  const start = useJobs((state) => state.start);
+export function CasePicker({ document, job, hasRunAll = false }: CasePickerProps) {
+  const { run, asking, failure } = useCaseRun(document);
   const [unwanted, setUnwanted] = useState<ReadonlySet<string>>(new Set());
   const [seeds, setSeeds] = useState("");
-  const [failure, setFailure] = useState<string | null>(null);
-  const [asking, setAsking] = useState(false);
   const cases = document.check?.study?.cases ?? [];
   const wanted = cases.filter((each) => !unwanted.has(each.name));
   const seedsNumber = seeds.trim() === "" ? null : Number(seeds);
   const badSeeds = seedsNumber !== null && !(Number.isInteger(seedsNumber) && seedsNumber >= 1 && seedsNumber <= 1000);
   const busy = asking || job?.state === "running";
-
-  const run = (names: string[]) => {
-    setAsking(true);
-    setFailure(null);
-    const { name, path, text, lab } = document;
-    start({ name: jobName(name), text, path, lab, cases: names, seeds: seedsNumber, languages: preferredLanguages() })
-      .catch((error: unknown) => {
-        const line = error instanceof ApiError ? error.problem?.line : null;
-        setFailure(line ? `Line ${line}: ${wordsOf(error)}` : wordsOf(error));
-      })
-      .finally(() => setAsking(false));
-  };
 
   if (cases.length === 0) {
     return <p className="dim">Its cases can be run when the text has no problems.</p>;
@@ -57,21 +43,23 @@ export function CasePicker({ document, job }: CasePickerProps) {
                 else next.add(each.name);
                 setUnwanted(next);
               }}
-              onRun={() => run([each.name])}
+              onRun={() => run([each.name], seedsNumber)}
             />
           ))}
         </tbody>
       </table>
       <div className="tool-row">
-        <button
-          type="button"
-          className="small-button main"
-          disabled={busy || badSeeds || wanted.length === 0}
-          title={busy ? "A job of this study runs already" : "Each case in a machine of its own, from its start"}
-          onClick={() => run(wanted.length === cases.length ? [] : wanted.map(({ name }) => name))}
-        >
-          {wanted.length === cases.length ? "Run all" : `Run ${wanted.length} of ${cases.length}`}
-        </button>
+        {!(hasRunAll && wanted.length === cases.length && seedsNumber === null) && (
+          <button
+            type="button"
+            className="small-button main"
+            disabled={busy || badSeeds || wanted.length === 0}
+            title={busy ? "A job of this study runs already" : "Each case in a machine of its own, from its start"}
+            onClick={() => run(wanted.length === cases.length ? [] : wanted.map(({ name }) => name), seedsNumber)}
+          >
+            {wanted.length === cases.length && !hasRunAll ? "Run all" : `Run ${wanted.length} of ${cases.length}`}
+          </button>
+        )}
         <label>
           Seeds{" "}
           <input

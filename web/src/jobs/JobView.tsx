@@ -6,7 +6,7 @@ import { wordsOf } from "../api/client";
 import type { JobCase, JobInfo } from "../api/types";
 import { RunPanels } from "../charts/RunPanels";
 import { Claims } from "./Claims";
-import { doneShare, useJobs } from "./store";
+import { doneShare, useJobs, wordsOfJob } from "./store";
 import { ValueTable } from "./ValueTable";
 
 export function JobView({ job }: { job: JobInfo }) {
@@ -17,7 +17,7 @@ export function JobView({ job }: { job: JobInfo }) {
   return (
     <div className="job">
       <p className="job-head" role="status">
-        <span className={`job-state job-${job.state}`}>{WORDS[job.state]}</span>
+        <span className={`job-state job-${job.state}`}>{wordsOfJob(job)}</span>
         {job.state === "running" && (
           <>
             <progress max={1} value={doneShare(job)} aria-label="Progress of all cases" />
@@ -58,13 +58,6 @@ export function JobView({ job }: { job: JobInfo }) {
     </div>
   );
 }
-
-const WORDS: Record<JobInfo["state"], string> = {
-  running: "Running",
-  done: "Done",
-  failed: "Failed",
-  cancelled: "Cancelled",
-};
 
 const CASE_WORDS: Record<JobCase["state"], string> = {
   waiting: "waits",

@@ -5,7 +5,7 @@ import { doneShare, jobName, jobOf } from "./store";
 
 function job(id: string, change: Partial<JobInfo> = {}): JobInfo {
   const nothing = { claims: [], published: null, measured: null, problem: null, report: null, folder: "" };
-  return { id, name: "net", lab: null, state: "running", cases: [], ...nothing, ...change };
+  return { id, name: "net", lab: null, state: "running", waits: null, cases: [], ...nothing, ...change };
 }
 
 function one(change: Partial<JobCase>): JobCase {

@@ -69,3 +69,12 @@ export function doneShare(job: JobInfo): number {
   }
   return all === 0 ? 0 : done / all;
 }
+
+const WORDS: Record<JobInfo["state"], string> = { running: "Running", done: "Done", failed: "Failed", cancelled: "Cancelled" };
+
+/** What a job does. When all cases have run, its report is written, which takes a while. */
+export function wordsOfJob(job: JobInfo): string {
+  if (job.waits !== null) return job.waits;
+  const isWriting = job.state === "running" && job.cases.every(({ state }) => state === "done" || state === "known");
+  return isWriting ? "Writing the report" : WORDS[job.state];
+}

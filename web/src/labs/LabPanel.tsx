@@ -1,6 +1,6 @@
-/** A lab beside its network: the text with its steps, then its cases and claims. */
+/** A lab beside its network, or across the page: the text with its steps, then its cases and claims. */
 
-import { memo, useEffect, useRef, useState } from "react";
+import { memo, useEffect, useMemo, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 
 import { getJson, wordsOf } from "../api/client";
@@ -10,30 +10,50 @@ import { CasePicker } from "../jobs/CasePicker";
 import { JobView } from "../jobs/JobView";
 import { jobOf, useJobs } from "../jobs/store";
 import { useUi } from "../app/ui";
+import { Contents, headingsOf } from "./Contents";
 import { languageQuery } from "./language";
-import { LanguageSelect } from "./LanguageSelect";
+import { ExercisesSection } from "./Exercises";
+import { LabHead } from "./LabHead";
+import { emptyProgress, knowSteps, noteClaims, useProgress } from "./progress";
+import { QuestionBar } from "./QuestionBar";
+import { questionsOf, type Question } from "./questions";
 import { StepBar } from "./StepBar";
 import { stepsOf, type Step } from "./steps";
 import "../live/dock.css";
 import "../jobs/jobs.css";
 import "./labs.css";
 
+/** What of a text is on the page. */
+interface Shown {
+  element: HTMLElement | null;
+  steps: Step[];
+  questions: Question[];
+}
+
+const NOTHING: Shown = { element: null, steps: [], questions: [] };
+
 export function LabPanel({ document }: { document: StudyDocument }) {
   const { lab } = document;
-  const chosen = useUi((state) => state.language);
+  const { language: chosen, reading } = useUi();
   const [text, setText] = useState<LabText | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
-  const [steps, setSteps] = useState<Step[]>([]);
+  const [{ element, steps, questions }, setShown] = useState<Shown>(NOTHING);
+  const roomy = useIsRoomy();
   const listen = useJobs((state) => state.listen);
   const job = useJobs((state) => jobOf(state.jobs, document));
+  const { known, labs } = useProgress();
+  const begun = lab === null ? undefined : labs[lab];
+  const progress = useMemo(() => begun ?? (known && lab !== null ? emptyProgress(lab) : undefined), [begun, known, lab]);
+  const hear = useProgress((state) => state.listen);
 
   useEffect(listen, [listen]);
+  useEffect(hear, [hear]);
 
   useEffect(() => {
     if (lab === null) return undefined;
     let current = true;
     setText(null);
-    setSteps([]);
+    setShown(NOTHING);
     setFailure(null);
     getJson<LabText>(`/api/labs/${encodeURIComponent(lab)}?${languageQuery(chosen)}`).then(
       (found) => current && setText(found),
@@ -44,37 +64,67 @@ export function LabPanel({ document }: { document: StudyDocument }) {
     };
   }, [lab, chosen]);
 
+  useEffect(() => {
+    if (lab !== null) knowSteps(lab, steps);
+  }, [lab, steps]);
+  useEffect(() => {
+    if (lab !== null && job !== null && progress !== undefined) noteClaims(lab, job.claims);
+  }, [lab, job, progress]);
+
+  const headings = useMemo(() => (element === null ? [] : headingsOf(element, steps)), [element, steps]);
+
   if (lab === null) return <p className="lab-note">This study is not a lab: it has no text.</p>;
   return (
-    <article className="lab-panel" aria-label="Lab">
-      {failure !== null && <p role="alert">The lab's text could not be read: {failure}</p>}
-      {text === null && failure === null && <p role="status">Reading the lab…</p>}
-      {text !== null && <LanguageSelect language={text.language} languages={text.languages} />}
-      {text !== null && <h1 lang={text.language}>{text.title}</h1>}
-      {text !== null && <Prose html={text.html} language={text.language} onSteps={setSteps} />}
-      {steps.map((step, index) =>
-        createPortal(<StepBar document={document} step={step} place={index} />, step.place, `step ${index}`),
-      )}
-      <section className="lab-cases" aria-label="Cases of the lab">
-        <h2>Run the cases</h2>
-        <p className="dim">
-          Each case starts from its beginning in a machine of its own. The table and the claims fill in as they come.
-        </p>
-        <CasePicker document={document} job={job} />
-        {job !== null && <JobView job={job} />}
-      </section>
-    </article>
+    <div className="lab" data-reading={reading}>
+      <LabHead document={document} text={text} steps={steps} questionCount={questions.length} progress={progress} job={job} />
+      <div className="lab-columns">
+        <Contents headings={headings} progress={progress} wide={reading && roomy} />
+        <article className="lab-panel" aria-label="Lab">
+          {failure !== null && <p role="alert">The lab's text could not be read: {failure}</p>}
+          {text === null && failure === null && <p role="status">Reading the lab…</p>}
+          {text !== null && <h1 lang={text.language}>{text.title}</h1>}
+          {text !== null && <Prose html={text.html} language={text.language} onShown={setShown} />}
+          {steps.map((step) =>
+            createPortal(<StepBar document={document} step={step} />, step.place, step.key),
+          )}
+          {questions.map((question) =>
+            createPortal(<QuestionBar lab={lab} question={question} count={questions.length} />, question.place, `question ${question.number}`),
+          )}
+          {text?.has_exercises === true && <ExercisesSection document={document} lab={lab} />}
+          <section className="lab-cases" aria-label="Cases of the lab">
+            <h2>Run the cases</h2>
+            <p className="dim">
+              Each case starts from its beginning in a machine of its own. The table and the claims fill in as they come.
+            </p>
+            <CasePicker document={document} job={job} hasRunAll />
+            {job !== null && <JobView job={job} />}
+          </section>
+        </article>
+      </div>
+    </div>
   );
+}
+
+/** Whether there is room for something beside the text. */
+function useIsRoomy(): boolean {
+  const [query] = useState(() => window.matchMedia("(min-width: 761px)"));
+  const [roomy, setRoomy] = useState(query.matches);
+  useEffect(() => {
+    const look = () => setRoomy(query.matches);
+    query.addEventListener("change", look);
+    return () => query.removeEventListener("change", look);
+  }, [query]);
+  return roomy;
 }
 
 interface ProseProps {
   html: string;
   language: string;
-  onSteps: (steps: Step[]) => void;
+  onShown: (shown: Shown) => void;
 }
 
 /** The text. It is drawn once for a text: places for buttons are put into it by hand. */
-const Prose = memo(function Prose({ html, language, onSteps }: ProseProps) {
+const Prose = memo(function Prose({ html, language, onShown }: ProseProps) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = place.current;
@@ -82,11 +132,11 @@ const Prose = memo(function Prose({ html, language, onSteps }: ProseProps) {
     // Set here rather than by React, which would not know of the places.
     // The server has cleaned it: `longfat.studio.labs`.
     element.innerHTML = html;
-    onSteps(stepsOf(element));
+    onShown({ element, steps: stepsOf(element), questions: questionsOf(element) });
     return () => {
-      onSteps([]);
+      onShown(NOTHING);
       element.replaceChildren();
     };
-  }, [html, onSteps]);
+  }, [html, onShown]);
   return <div className="lab-text" lang={language} ref={place} />;
 });

@@ -28,7 +28,7 @@ export function LabsPage() {
   }, [chosen]);
 
   const languages = [...new Map((labs ?? []).flatMap((lab) => lab.languages).map((one) => [one.code, one])).values()];
-  const courses = [...new Set((labs ?? []).map((lab) => lab.course))];
+  const courses = [...new Map((labs ?? []).map((lab) => [lab.course, lab])).values()];
   return (
     <section aria-label="Labs" className="labs-page">
       <h1>Labs</h1>
@@ -40,9 +40,10 @@ export function LabsPage() {
       {failure !== null && <p role="alert">The labs could not be listed: {failure}</p>}
       {labs === null && failure === null && <p role="status">Looking for labs…</p>}
       {labs?.length === 0 && <p>There are no labs in this installation.</p>}
-      {courses.map((course) => (
+      {courses.map(({ course, course_title, course_about }) => (
         <div key={course}>
-          <h2>{course}</h2>
+          <h2>{course_title}</h2>
+          {course_about !== "" && <p className="dim course-about">{course_about}</p>}
           <ul className="lab-cards">
             {labs
               ?.filter((lab) => lab.course === course)

@@ -1,36 +1,33 @@
-/** The button below a lab's step: types it where it belongs. */
+/** The button below a lab's step: types it where it belongs; and what came of it. */
 
 import { useState } from "react";
 
+import type { StepProgress } from "../api/types";
 import type { StudyDocument } from "../documents/model";
 import { useDock } from "../live/dockStore";
 import { ensureSession } from "../live/launch";
 import { useLive } from "../live/store";
+import { expectStep, useProgress } from "./progress";
 import type { Step } from "./steps";
-import { useTyped } from "./typed";
 
 interface StepBarProps {
   document: StudyDocument;
   step: Step;
-  /** Its number in the text, from 0. */
-  place: number;
 }
 
-export function StepBar({ document, step, place }: StepBarProps) {
+export function StepBar({ document, step }: StepBarProps) {
   const [busy, setBusy] = useState(false);
-  const typed = useTyped((state) => state.steps[`${document.sessionId ?? ""} ${place}`] ?? 0);
+  const progress = useProgress((state) => state.labs[document.lab ?? ""]?.steps[step.key]);
   const nodes = step.nodes.join(", ");
 
   const type = async () => {
     setBusy(true);
     useDock.getState().show("terminals");
     try {
-      // By hand means without a case's own set-up: the steps are that set-up.
-      const hasCommon = document.check?.study?.network !== null;
-      const id = await ensureSession(document.id, hasCommon ? null : undefined);
-      if (useLive.getState().send(id, { do: "type", nodes: step.nodes, text: step.text })) {
-        useTyped.getState().note(`${id} ${place}`);
-      }
+      // By hand means without the cases' set-up: the steps are that set-up.
+      const id = await ensureSession(document.id, null);
+      expectStep(id, step);
+      useLive.getState().send(id, { do: "type", nodes: step.nodes, text: step.text });
     } catch {
       // The clock bar shows why no network runs.
     } finally {
@@ -43,9 +40,22 @@ export function StepBar({ document, step, place }: StepBarProps) {
       <button type="button" className="small-button" disabled={busy} onClick={() => void type()}>
         {busy ? "Typing…" : `Type it on ${nodes}`}
       </button>
-      <span role="status" className="step-done">
-        {typed === 0 ? "" : typed === 1 ? "✓ typed" : `✓ typed ${typed} times`}
-      </span>
+      <StepState progress={progress} count={step.nodes.length * step.lines.length} />
     </>
+  );
+}
+
+function StepState({ progress, count }: { progress: StepProgress | undefined; count: number }) {
+  const failed = progress?.status != null && progress.status !== 0;
+  return (
+    <span role="status" className={failed ? "step-done step-failed" : "step-done"}>
+      {progress === undefined
+        ? ""
+        : progress.done
+          ? "✓ done"
+          : failed
+            ? `✗ the last line ended with status ${progress.status}`
+            : `${progress.good.length} of ${count} lines done`}
+    </span>
   );
 }

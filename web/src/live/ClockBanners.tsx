@@ -15,8 +15,10 @@ interface ClockBannersProps {
 export function ClockBanners({ document, view }: ClockBannersProps) {
   const failure = useLaunch((state) => state.failures[document.id]);
   const starting = useLaunch((state) => state.starting[document.id] ?? false);
+  const wait = useLaunch((state) => state.waits[document.id]);
   return (
     <div aria-live="polite">
+      {wait !== undefined && <p className="banner">{wait}</p>}
       {failure !== undefined && (
         <p className="banner banner-bad">
           <span>

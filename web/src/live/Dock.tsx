@@ -9,6 +9,7 @@ import { useRef } from "react";
 
 import { ChartsTab } from "../charts/ChartsTab";
 import type { StudyDocument } from "../documents/model";
+import { PacketsTab } from "../packets/PacketsTab";
 import { TerminalsTab } from "../terminals/TerminalsTab";
 import { LEAST_SHARE, MOST_SHARE, useDock, type DockTab } from "./dockStore";
 import { FlowsTab } from "./FlowsTab";
@@ -20,6 +21,7 @@ import "./dock.css";
 
 const TABS: { tab: DockTab; label: string }[] = [
   { tab: "charts", label: "Charts" },
+  { tab: "packets", label: "Packets" },
   { tab: "terminals", label: "Terminals" },
   { tab: "flows", label: "Flows" },
   { tab: "messages", label: "Messages" },
@@ -31,6 +33,7 @@ export function Dock({ document }: { document: StudyDocument }) {
   const view = useSession(shownOf(document));
   const errors = view?.messages.filter((message) => message.level === "error").length ?? 0;
   const counts: Partial<Record<DockTab, number>> = {
+    packets: view?.captures.length ?? 0,
     terminals: view?.terminals.filter((terminal) => terminal.status === null).length ?? 0,
     messages: view?.messages.length ?? 0,
   };
@@ -74,6 +77,7 @@ export function Dock({ document }: { document: StudyDocument }) {
       </header>
       <div className="dock-body" id="dock-body" role="tabpanel" aria-labelledby={`dock-tab-${tab}`} hidden={folded}>
         {tab === "charts" && !folded && <ChartsTab documentId={document.id} view={view} />}
+        {tab === "packets" && !folded && <PacketsTab view={view} />}
         <div className="dock-page" hidden={tab !== "terminals"}>
           <TerminalsTab document={document} view={view} shown={tab === "terminals" && !folded} />
         </div>

@@ -2,12 +2,13 @@
 
 import { useEffect, useState } from "react";
 
+import type { PaceChoice } from "../api/types";
 import { PLACES, paceAt, placeOf, readPace, tellPace } from "./pace";
 
 interface PaceProps {
-  pace: number | null;
+  pace: PaceChoice;
   disabled: boolean;
-  onPace: (factor: number | null) => void;
+  onPace: (factor: PaceChoice) => void;
 }
 
 export function Pace({ pace, disabled, onPace }: PaceProps) {
@@ -36,7 +37,7 @@ export function Pace({ pace, disabled, onPace }: PaceProps) {
           value={place}
           disabled={disabled}
           aria-label="Pace, from 0.001 times real time to as fast as it goes"
-          aria-valuetext={place >= PLACES ? "as fast as it goes" : `${tellPace(paceAt(place))} real time`}
+          aria-valuetext={valueText(place, pace)}
           onChange={(event) => {
             const next = Number(event.target.value);
             setPlace(next);
@@ -52,7 +53,7 @@ export function Pace({ pace, disabled, onPace }: PaceProps) {
         disabled={disabled}
         aria-label="Pace, typed"
         aria-invalid={wrong}
-        title={wrong ? "A pace is a number from 0.001 to 1000, such as 0.5 or 1/20, or max" : "Such as 0.5x, 1/20 or max"}
+        title={wrong ? "A pace is a number from 0.001 to 1000, such as 0.5 or 1/20, or max or auto" : "Such as 0.5x, 1/20, max, or auto: as fast as it goes, but real time for a ping or server that goes on until it is ended"}
         onFocus={(event) => event.target.select()}
         onChange={(event) => setTyped(event.target.value)}
         onBlur={() => (wrong ? setTyped(null) : take())}
@@ -63,4 +64,9 @@ export function Pace({ pace, disabled, onPace }: PaceProps) {
       />
     </div>
   );
+}
+
+function valueText(place: number, pace: PaceChoice): string {
+  if (place < PLACES) return `${tellPace(paceAt(place))} real time`;
+  return pace === null ? "automatic" : "as fast as it goes";
 }

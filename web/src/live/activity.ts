@@ -23,6 +23,9 @@ type Activity = ReadonlyMap<string, InterfaceActivity>;
 
 const NOTHING: Activity = new Map();
 const EVERY_MS = 100;
+/** Of more interfaces than this the news come less often: to draw hundreds of labels takes a while. */
+const MANY = 150;
+const EVERY_OF_MANY_MS = 250;
 
 /** By the interface's name; empty where nothing runs. While time is held, it is as it was then. */
 export function useActivity(sessionId: string | null): Activity {
@@ -39,18 +42,24 @@ export function useActivity(sessionId: string | null): Activity {
       setActivity(NOTHING);
       return undefined;
     }
+    let size = 0;
     const look = () => {
       const view = useLive.getState().sessions[sessionId];
       const next = view === undefined ? NOTHING : activityOf(view, performance.now());
+      size = next.size;
       setActivity((last) => (isSame(last, next) ? last : next));
     };
-    look();
-    const timer = setInterval(look, EVERY_MS);
+    let timer: ReturnType<typeof setTimeout>;
+    const lookAgain = () => {
+      look();
+      timer = setTimeout(lookAgain, size > MANY ? EVERY_OF_MANY_MS : EVERY_MS);
+    };
+    lookAgain();
     // A slider that is dragged is followed at once.
     const book = useLive.getState().sessions[sessionId]?.book;
     const stop = book === undefined ? undefined : chartViewOf(book).store.subscribe((now, last) => now.at !== last.at && look());
     return () => {
-      clearInterval(timer);
+      clearTimeout(timer);
       stop?.();
     };
   }, [sessionId, going]);

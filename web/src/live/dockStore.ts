@@ -2,7 +2,7 @@
 
 import { create } from "zustand";
 
-export type DockTab = "charts" | "terminals" | "flows" | "messages";
+export type DockTab = "charts" | "packets" | "terminals" | "flows" | "messages";
 
 interface DockState {
   tab: DockTab;

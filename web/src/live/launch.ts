@@ -8,6 +8,7 @@
 import { create } from "zustand";
 
 import { ApiError, deleteJson, postJson, wordsOf } from "../api/client";
+import { whenItsTurn } from "../api/queue";
 import type { Problem, SessionInfo } from "../api/types";
 import type { StudyDocument } from "../documents/model";
 import { useDocuments } from "../documents/store";
@@ -20,6 +21,9 @@ interface LaunchState {
   starting: Record<string, boolean>;
   /** Why the last start failed, by document, with its place in the text where it has one. */
   failures: Record<string, { words: string; problem: Problem | null } | undefined>;
+  /** What is waited for before the machine can boot: others have theirs. */
+  waits: Record<string, string | undefined>;
+  setWait: (documentId: string, words: string | undefined) => void;
   setStarting: (documentId: string, starting: boolean) => void;
   /** Null takes it back. */
   setFailure: (documentId: string, error: unknown) => void;
@@ -28,6 +32,8 @@ interface LaunchState {
 export const useLaunch = create<LaunchState>()((set) => ({
   starting: {},
   failures: {},
+  waits: {},
+  setWait: (documentId, words) => set((state) => ({ waits: { ...state.waits, [documentId]: words } })),
   setStarting: (documentId, starting) =>
     set((state) => ({ starting: { ...state.starting, [documentId]: starting } })),
   setFailure: (documentId, error) => {
@@ -182,7 +188,7 @@ async function makeSession(document: StudyDocument, chosen: string | null): Prom
   try {
     const sent = { text: document.text, case: chosen };
     const { name, path, lab } = document;
-    const info = await postJson<SessionInfo>("/api/sessions", { name, path, lab, ...sent });
+    const info = await machineFor(document.id, () => postJson<SessionInfo>("/api/sessions", { name, path, lab, ...sent }));
     const { connect, change } = useLive.getState();
     connect(info.id);
     change(info.id, (view) => ({ ...view, session: info, byHand: info.case === null, sent }));
@@ -193,6 +199,17 @@ async function makeSession(document: StudyDocument, chosen: string | null): Prom
     throw error;
   } finally {
     setStarting(document.id, false);
+  }
+}
+
+/** Ask for a machine until it is one's turn, as long as the document is open. */
+async function machineFor<T>(documentId: string, ask: () => Promise<T>): Promise<T> {
+  const { setWait } = useLaunch.getState();
+  const isOpen = () => useDocuments.getState().documents.some((each) => each.id === documentId);
+  try {
+    return await whenItsTurn(ask, (words) => setWait(documentId, words), isOpen);
+  } finally {
+    setWait(documentId, undefined);
   }
 }
 

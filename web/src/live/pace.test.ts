@@ -5,8 +5,8 @@ import { PLACES, paceAt, placeOf, readPace, tellPace } from "./pace";
 describe("the pace's slider", () => {
   it("goes from 0.001x to as fast as it goes, and only up", () => {
     expect(paceAt(0)).toBe(0.001);
-    expect(paceAt(PLACES)).toBeNull();
-    const factors = Array.from({ length: PLACES }, (_, place) => paceAt(place) ?? 0);
+    expect(paceAt(PLACES)).toBe("max");
+    const factors = Array.from({ length: PLACES }, (_, place) => Number(paceAt(place)));
     for (let place = 1; place < PLACES; place += 1) {
       expect(factors[place]).toBeGreaterThanOrEqual(factors[place - 1] ?? 0);
     }
@@ -15,6 +15,7 @@ describe("the pace's slider", () => {
 
   it("finds the place of any factor", () => {
     expect(placeOf(null)).toBe(PLACES);
+    expect(placeOf("max")).toBe(PLACES);
     expect(placeOf(0.0001)).toBe(0);
     expect(placeOf(500)).toBe(PLACES - 1);
     expect(paceAt(placeOf(1))).toBe(1);
@@ -29,7 +30,8 @@ describe("readPace", () => {
     ["0,1", 0.1],
     ["1/20", 0.05],
     ["50%", 0.5],
-    ["max", null],
+    ["max", "max"],
+    ["auto", null],
     ["", null],
   ])("reads %j", (text, factor) => {
     expect(readPace(text)).toBe(factor);
@@ -40,7 +42,8 @@ describe("readPace", () => {
   });
 
   it("tells what it reads", () => {
-    expect(tellPace(null)).toBe("max");
+    expect(tellPace(null)).toBe("auto");
+    expect(tellPace("max")).toBe("max");
     expect(tellPace(0.05)).toBe("0.05x");
   });
 });

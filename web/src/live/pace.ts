@@ -1,8 +1,10 @@
 /**
  * The pace, from 0.001x to as fast as it goes, as a slider's place and as text.
  *
- * The slider is logarithmic; its last place is "as fast as it goes" (null).
+ * The slider is logarithmic; its last place is "max".
  */
+
+import type { PaceChoice } from "../api/types";
 
 export const PLACES = 101;
 const SLOWEST = 0.001;
@@ -10,32 +12,34 @@ const FASTEST = 100;
 const DECADES = Math.log10(FASTEST / SLOWEST);
 
 /** The factor at a place of the slider. */
-export function paceAt(place: number): number | null {
-  if (place >= PLACES) return null;
+export function paceAt(place: number): number | "max" {
+  if (place >= PLACES) return "max";
   const exact = SLOWEST * 10 ** ((DECADES * place) / (PLACES - 1));
   return Number(exact.toPrecision(exact >= 0.1 ? 2 : 1));
 }
 
 /** The place nearest to a factor. */
-export function placeOf(factor: number | null): number {
-  if (factor === null) return PLACES;
+export function placeOf(factor: PaceChoice): number {
+  if (factor === null || factor === "max") return PLACES;
   const clipped = Math.min(FASTEST, Math.max(SLOWEST, factor));
   return Math.round(((PLACES - 1) * Math.log10(clipped / SLOWEST)) / DECADES);
 }
 
-/** What a pace is called: `0.5x`, or `max`. */
-export function tellPace(factor: number | null): string {
-  return factor === null ? "max" : `${Number(factor.toPrecision(3))}x`;
+/** What a pace is called: `0.5x`, `max` or `auto`. */
+export function tellPace(factor: PaceChoice): string {
+  if (factor === null) return "auto";
+  return factor === "max" ? "max" : `${Number(factor.toPrecision(3))}x`;
 }
 
 /**
- * Read a typed pace: `0.5`, `0.5x`, `1/20`, `50%` or `max`.
+ * Read a typed pace: `0.5`, `0.5x`, `1/20`, `50%`, `max` or `auto`.
  *
  * @returns undefined where it is none, or not between 0.001 and 1000.
  */
-export function readPace(text: string): number | null | undefined {
+export function readPace(text: string): PaceChoice | undefined {
   const word = text.trim().toLowerCase().replace(",", ".");
-  if (word === "" || word === "max" || word === "∞") return null;
+  if (word === "" || word === "auto") return null;
+  if (word === "max" || word === "∞") return "max";
   const ratio = /^([\d.]+)\s*\/\s*([\d.]+)\s*x?$/.exec(word);
   const single = /^([\d.]+)\s*(x|×|%)?$/.exec(word);
   let factor = Number.NaN;

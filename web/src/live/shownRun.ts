@@ -35,18 +35,27 @@ async function load(shownRun: string): Promise<void> {
   if (loading.has(id) || useLive.getState().sessions[id] !== undefined) return;
   loading.add(id);
   try {
-    const paths = pathsOf(shownRun);
-    const book = new SeriesBook();
-    // The first one is the latest: it is in front, in the charts as well.
-    const found = await Promise.all(paths.map((path, index) => loadOne(path, { book, number: paths.length - index, alone: paths.length === 1 })));
-    const earlier = new Set(found.slice(1).map(({ number }) => number));
-    chartViewOf(book).store.setState({ earlier });
-    useLive.setState((state) => ({
-      sessions: { ...state.sessions, [id]: { ...newView(id, book), link: "ended", recordings: found.reverse(), run: paths.join(", ") } },
-    }));
+    await loadRuns(id, pathsOf(shownRun));
   } finally {
     loading.delete(id);
   }
+}
+
+/**
+ * Load runs as a session that has ended, the first one in front.
+ *
+ * @param change - changes what is known of each, such as where its time begins.
+ */
+export async function loadRuns(id: string, paths: readonly string[], change: (recording: Recording) => Recording = (one) => one): Promise<void> {
+  const book = new SeriesBook();
+  // The first one is the latest: it is in front, in the charts as well.
+  const found = await Promise.all(paths.map((path, index) => loadOne(path, { book, number: paths.length - index, alone: paths.length === 1 })));
+  const earlier = new Set(found.slice(1).map(({ number }) => number));
+  chartViewOf(book).store.setState({ earlier });
+  const recordings = found.map(change).reverse();
+  useLive.setState((state) => ({
+    sessions: { ...state.sessions, [id]: { ...newView(id, book), link: "ended", recordings, run: paths.join(", ") } },
+  }));
 }
 
 async function loadOne(path: string, { book, number, alone }: { book: SeriesBook; number: number; alone: boolean }): Promise<Recording> {

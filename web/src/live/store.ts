@@ -28,6 +28,13 @@ interface LiveState {
 
 const connections = new Map<string, Connection>();
 
+let onTyped: ((id: string, typed: { node: string; line: string; status: number }) => void) | null = null;
+
+/** Have somebody hear of each line that has ended at a terminal of any session. */
+export function hearTyped(listener: NonNullable<typeof onTyped>): void {
+  onTyped = listener;
+}
+
 export const useLive = create<LiveState>()((set, get) => ({
   sessions: {},
 
@@ -84,6 +91,7 @@ function openConnection(id: string, book: SeriesBook): Connection {
     onText: (text) => {
       const event = JSON.parse(text) as SessionEvent;
       change(id, (view) => reduce(view, event));
+      if (event.event === "typed") onTyped?.(id, event);
       // The list of messages may be out of sight.
       if (event.event === "message" && event.level !== "info") tell(event.level, event.text);
     },

@@ -20,6 +20,7 @@ const state: SessionEvent = {
   clock: { now_s: 1, state: "idle", speed: 0, pace: null },
   recordings: [recording(0)],
   terminals: [],
+  captures: [],
   stale: [],
 };
 

@@ -4,7 +4,7 @@
  * Pure: the socket stands in `store.ts`, the series in `book.ts`.
  */
 
-import type { Clock, Recording, SessionEvent, SessionInfo, SetupLine, TerminalInfo } from "../api/types";
+import type { LiveCapture, Clock, Recording, SessionEvent, SessionInfo, SetupLine, TerminalInfo } from "../api/types";
 import type { SeriesBook } from "./book";
 
 export interface Message {
@@ -35,6 +35,7 @@ export interface SessionView {
   clock: Clock | null;
   recordings: Recording[];
   terminals: TerminalInfo[];
+  captures: LiveCapture[];
   /** What of the drawing a running network cannot take. */
   stale: string[];
   messages: Message[];
@@ -64,6 +65,7 @@ export function newView(id: string, book: SeriesBook): SessionView {
     clock: null,
     recordings: [],
     terminals: [],
+    captures: [],
     stale: [],
     messages: [],
     ended: null,
@@ -80,9 +82,9 @@ export function newView(id: string, book: SeriesBook): SessionView {
 export function reduce(view: SessionView, event: SessionEvent): SessionView {
   switch (event.event) {
     case "state": {
-      const { session, clock, recordings, terminals, stale } = event;
+      const { session, clock, recordings, terminals, captures, stale } = event;
       const byHand = view.byHand ?? session.case === null;
-      return { ...view, link: "open", session, clock, recordings, terminals, stale, byHand };
+      return { ...view, link: "open", session, clock, recordings, terminals, captures, stale, byHand };
     }
     case "clock": {
       const { now_s, state, speed, pace } = event;
@@ -92,6 +94,8 @@ export function reduce(view: SessionView, event: SessionEvent): SessionView {
       return { ...view, recordings: placed(view.recordings, event.recording, (each) => each.number) };
     case "terminal":
       return { ...view, terminals: placed(view.terminals, event.terminal, (each) => each.id) };
+    case "captures":
+      return { ...view, captures: event.captures };
     case "stale":
       return { ...view, stale: event.reasons };
     case "restart-needed":
@@ -100,6 +104,7 @@ export function reduce(view: SessionView, event: SessionEvent): SessionView {
     case "message":
       return withMessage(view, { level: event.level, text: event.text, about: event.about });
     case "answer":
+    case "typed":
       return view;
     case "ended":
       return { ...view, link: "ended", ended: event.words };

@@ -48,7 +48,7 @@ export function FlowProperties({ document, drawing, flow }: { document: StudyDoc
             label="Tool"
             value={flow.tool}
             choices={Object.keys(tools).map((tool) => ({ value: tool, label: tool }))}
-            commit={(tool) => change(document.id, (text) => setFlowTool(text, flow, tool, new Set(common.map(({ key }) => key))))}
+            commit={chooseTool}
           />
           <Choice label="From" value={flow.source} choices={hosts} commit={(source) => change(document.id, (text) => setFlowEnds(text, flow, source, flow.target))} />
           <Choice label="To" value={flow.target} choices={hosts} commit={(target) => change(document.id, (text) => setFlowEnds(text, flow, flow.source, target))} />
@@ -93,6 +93,17 @@ export function FlowProperties({ document, drawing, flow }: { document: StudyDoc
       )}
     </>
   );
+
+  function chooseTool(tool: string): void {
+    let { name } = flow;
+    const known = new Set(common.map(({ key }) => key));
+    const done = change(document.id, (text, now) => {
+      const changed = setFlowTool(text, now, flow, tool, known);
+      name = changed.name;
+      return changed.text;
+    });
+    if (done) useUi.getState().select({ flows: new Set([name]) });
+  }
 
   function rename(name: string): void {
     if (flow.path[0] === "cases") {

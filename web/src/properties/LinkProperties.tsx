@@ -2,14 +2,15 @@
 
 import { useState } from "react";
 import { useFields } from "../app/server";
-import { deleteSelection } from "../canvas/commands";
+import { deleteSelection, moveEnd } from "../canvas/commands";
 import { change } from "../documents/change";
 import type { DrawnLink, Drawing } from "../documents/drawing";
 import { effective, isOn } from "../documents/drawing";
 import type { Side } from "../documents/edits/links";
 import { makeSame, setLinkAddress, setLinkField, setProperty } from "../documents/edits/links";
 import type { StudyDocument } from "../documents/model";
-import { Check, Field } from "./Field";
+import { Check, Choice, Field } from "./Field";
+import { roundTrip } from "./linkFacts";
 import { fieldName, problemOf } from "./problems";
 import { Qdisc } from "./Qdisc";
 
@@ -63,6 +64,15 @@ export function LinkProperties({ document, drawing, link }: LinkProps) {
         <h3>Ends</h3>
         <div className="fields">
           {([0, 1] as const).map((end) => (
+            <Choice
+              key={`end-${end}`}
+              label={end === 0 ? "From" : "To"}
+              value={link.ends[end]}
+              choices={drawing.nodes.filter(({ name }) => name !== link.ends[1 - end]).map(({ name }) => ({ value: name, label: name }))}
+              commit={(name) => moveEnd(document.id, link.index, end, name)}
+            />
+          ))}
+          {([0, 1] as const).map((end) => (
             <Field
               key={end}
               label={`Address of ${link.interfaces[end]}`}
@@ -103,6 +113,8 @@ function Direction({ document, drawing, link, side, title }: LinkProps & { side:
     const common = property in own ? null : problemOf(problems, `${field}.${property}`);
     return (towards ?? common)?.message ?? null;
   };
+  const checked = problems.length > 0 ? undefined : document.lastGood?.network?.links[link.index];
+  const facts = checked === undefined ? null : roundTrip(checked, direction);
   return (
     <section className="group" aria-label={title}>
       <h3>{title}</h3>
@@ -118,6 +130,7 @@ function Direction({ document, drawing, link, side, title }: LinkProps & { side:
               value={shown[key] ?? ""}
               placeholder={placeholder}
               problem={problem(key)}
+              {...(key === "delay" && facts !== null ? { hint: facts } : {})}
               commit={(typed) => set(key, typed)}
             />
           ),

@@ -1,13 +1,14 @@
 /** A host, router or switch. */
 
 import { useFields } from "../app/server";
-import { deleteSelection, rename } from "../canvas/commands";
+import { colourSelection, deleteSelection, rename } from "../canvas/commands";
 import { NodeIcon } from "../canvas/icons";
 import { change } from "../documents/change";
 import type { DrawnNode, Drawing } from "../documents/drawing";
 import { setAddress, setForwards, setHostField } from "../documents/edits/nodes";
 import type { StudyDocument } from "../documents/model";
 import { openTerminal } from "../terminals/open";
+import { ColourChoice } from "./ColourChoice";
 import { Check, Field } from "./Field";
 import { fieldName, problemOf } from "./problems";
 import { QuickSysctls } from "./QuickSysctls";
@@ -73,6 +74,10 @@ export function NodeProperties({ document, drawing, node }: { document: StudyDoc
         <p className="facts">
           {node.interfaces.length === 0 ? "No interfaces yet: link it to another node." : `Interfaces: ${node.interfaces.join(", ")}`}
         </p>
+      </section>
+      <section className="group" aria-label="Colour of the node">
+        <h3>Colour</h3>
+        <ColourChoice value={drawing.colours.get(node.name) ?? null} commit={(colour) => colourSelection(document.id, colour)} />
       </section>
       {isSwitch ? (
         <SetupLines

@@ -1,12 +1,13 @@
 /** What is selected on the canvas, with all that can be set of it. */
 
 import { useUi } from "../app/ui";
-import { deleteSelection, duplicate } from "../canvas/commands";
 import type { StudyDocument } from "../documents/model";
 import { drawingOf } from "../documents/useDrawing";
+import { GroupProperties, NoteProperties } from "./DecorProperties";
 import { FlowProperties } from "./FlowProperties";
 import { LinkProperties } from "./LinkProperties";
 import { NodeProperties } from "./NodeProperties";
+import { SelectionProperties } from "./SelectionProperties";
 import { StudyProperties } from "./StudyProperties";
 
 export function PropertiesPanel({ document }: { document: StudyDocument }) {
@@ -18,37 +19,22 @@ export function PropertiesPanel({ document }: { document: StudyDocument }) {
   const [node] = nodes;
   const [link] = links;
   const [flow] = flows;
-  if (nodes.length + links.length + flows.length > 1) {
-    const parts = [
-      [nodes.length, "node"],
-      [links.length, "link"],
-      [flows.length, "flow"],
-    ] as const;
-    return (
-      <div className="properties">
-        <header className="panel-title">
-          <h2>
-            {parts
-              .filter(([count]) => count > 0)
-              .map(([count, what]) => `${count} ${what}${count === 1 ? "" : "s"}`)
-              .join(", ")}
-          </h2>
-        </header>
-        <div className="button-row">
-          {nodes.length > 0 && (
-            <button type="button" onClick={() => duplicate(document.id)}>
-              Duplicate
-            </button>
-          )}
-          <button type="button" className="danger" onClick={() => deleteSelection(document.id)}>
-            Delete
-          </button>
-        </div>
-        <p className="facts">Properties are shown for one thing at a time.</p>
-      </div>
-    );
+  const notes = drawing.notes.filter((one) => selection.notes.has(one.index));
+  const groups = drawing.groups.filter((one) => selection.groups.has(one.index));
+  const [note] = notes;
+  const [group] = groups;
+  const parts = [
+    [nodes.length, "node"],
+    [links.length, "link"],
+    [flows.length, "flow"],
+    [notes.length, "note"],
+    [groups.length, "group"],
+  ] as const;
+  if (parts.reduce((sum, [count]) => sum + count, 0) > 1) {
+    const counted = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}${count === 1 ? "" : "s"}`);
+    return <SelectionProperties document={document} drawing={drawing} nodes={nodes} links={links} title={counted.join(", ")} />;
   }
-  const key = node?.name ?? (link !== undefined ? `link-${link.index}` : (flow?.name ?? ""));
+  const key = node?.name ?? (link !== undefined ? `link-${link.index}` : (flow?.name ?? (note !== undefined ? `note-${note.index}` : `group-${group?.index ?? ""}`)));
   return (
     <div className="properties" key={`${document.id}-${key}`}>
       {node !== undefined ? (
@@ -57,6 +43,10 @@ export function PropertiesPanel({ document }: { document: StudyDocument }) {
         <LinkProperties document={document} drawing={drawing} link={link} />
       ) : flow !== undefined ? (
         <FlowProperties document={document} drawing={drawing} flow={flow} />
+      ) : note !== undefined ? (
+        <NoteProperties document={document} note={note} />
+      ) : group !== undefined ? (
+        <GroupProperties document={document} drawing={drawing} group={group} />
       ) : (
         <StudyProperties document={document} drawing={drawing} />
       )}

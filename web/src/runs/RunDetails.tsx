@@ -7,6 +7,7 @@ import type { RunDiagnosis, RunEntry } from "../api/types";
 import { RunPanels } from "../charts/RunPanels";
 import { languageQuery } from "../labs/language";
 import { AdviceBox } from "../live/AdviceBox";
+import { useBeside } from "../beside/store";
 import { openRunAsStudy, replayRun, watchRuns } from "./actions";
 import { sideBySide } from "./filter";
 
@@ -30,6 +31,16 @@ export function RunDetails({ runs }: { runs: readonly RunEntry[] }) {
               onClick={() => void watchRuns(runs.map(({ path }) => path))}
             >
               Timeline
+            </button>
+          )}
+          {runs.length === 2 && (
+            <button
+              type="button"
+              className="small-button"
+              title="Two networks with one line of time: links, queues and charts of both at the same moment"
+              onClick={() => useBeside.getState().show(runs.map(({ path }) => path))}
+            >
+              Side by side
             </button>
           )}
           <Reports runs={runs} />

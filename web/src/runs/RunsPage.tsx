@@ -4,7 +4,10 @@ import { useEffect, useMemo, useState } from "react";
 
 import { getJson, wordsOf } from "../api/client";
 import type { RunEntry } from "../api/types";
+import { BesideRuns } from "../beside/BesideRuns";
+import { useBeside } from "../beside/store";
 import { useLive } from "../live/store";
+import { askToDelete } from "./actions";
 import { found, sorted, type Sort } from "./filter";
 import { RunDetails } from "./RunDetails";
 import { RunsTable } from "./RunsTable";
@@ -39,9 +42,16 @@ export function RunsPage() {
     };
   }, [asked, kept]);
 
+  const beside = useBeside((state) => state.paths);
   const listed = useMemo(() => sorted(found(runs ?? [], search), sort), [runs, search, sort]);
   const picked = useMemo(() => (runs ?? []).filter((run) => chosen.has(run.path)), [runs, chosen]);
 
+  const forgetChosen = () => {
+    setChosen(new Set());
+    setAsked((times) => times + 1);
+  };
+
+  if (beside !== null) return <BesideRuns paths={beside} close={() => useBeside.getState().show(null)} />;
   return (
     <section aria-label="Runs" className="runs-page">
       <header className="runs-head">
@@ -58,9 +68,14 @@ export function RunsPage() {
         </span>
         <span className="grow" />
         {chosen.size > 0 && (
-          <button type="button" className="small-button" onClick={() => setChosen(new Set())}>
-            Choose none
-          </button>
+          <>
+            <button type="button" className="small-button" onClick={() => askToDelete([...chosen], forgetChosen)}>
+              Delete
+            </button>
+            <button type="button" className="small-button" onClick={() => setChosen(new Set())}>
+              Choose none
+            </button>
+          </>
         )}
         <button type="button" className="small-button" onClick={() => setAsked(asked + 1)}>
           Look again

@@ -1,7 +1,9 @@
 /** What a person does with a run: open it as a study, and play it once more. */
 
+import { deleteJson } from "../api/client";
 import { useDocuments } from "../documents/store";
 import { attempt } from "../files/actions";
+import { useDialogs } from "../files/dialogs";
 import { startRun } from "../live/launch";
 
 export async function openRunAsStudy(path: string): Promise<string | null> {
@@ -16,6 +18,25 @@ export async function openRunAsStudy(path: string): Promise<string | null> {
 export async function replayRun(path: string): Promise<void> {
   const id = await openRunAsStudy(path);
   if (id !== null) await startRun(id);
+}
+
+/** Delete runs of the workspace, if the person agrees. */
+export function askToDelete(paths: readonly string[], then: () => void): void {
+  const what = paths.length === 1 ? (paths[0] ?? "") : `${paths.length} runs`;
+  const act = async () => {
+    const query = paths.map((path) => `runs=${encodeURIComponent(path)}`).join("&");
+    await attempt(`${what} could not be deleted.`, () => deleteJson(`/api/runs?${query}`));
+    then();
+  };
+  useDialogs.getState().open({
+    kind: "confirm",
+    title: `Delete ${what}?`,
+    text: `${paths.length === 1 ? "Its folder is" : "Their folders are"} removed from the workspace, for good.`,
+    choices: [
+      { label: "Delete", main: true, act: () => void act() },
+      { label: "Cancel", act: () => undefined },
+    ],
+  });
 }
 
 /** With charts, flows and the line of time as they were; several at the same moment, the first one on the canvas. */

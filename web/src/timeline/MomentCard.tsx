@@ -13,12 +13,12 @@ import { downAt, flowsAt, ratesAt } from "./moments";
 import { useMoment } from "./player";
 
 /** `place`: over the canvas where there is room, else below it; the style sheet shows one of the two. */
-export function MomentCard({ sessionId, place }: { sessionId: string | null; place: "canvas" | "line" }) {
+export function MomentCard({ sessionId, place, of }: { sessionId: string | null; place: "canvas" | "line"; of?: string }) {
   const view = useSession(sessionId);
-  return view === undefined ? null : <Card view={view} place={place} />;
+  return view === undefined ? null : <Card view={view} place={place} of={of} />;
 }
 
-function Card({ view, place }: { view: SessionView; place: "canvas" | "line" }) {
+function Card({ view, place, of: whose }: { view: SessionView; place: "canvas" | "line"; of: string | undefined }) {
   const at = useMoment(view.book);
   const earlier = useStore(chartViewOf(view.book).store, (state) => state.earlier);
   const recording = latestOf(view);
@@ -31,7 +31,7 @@ function Card({ view, place }: { view: SessionView; place: "canvas" | "line" }) 
   // Each link is there by both of its names.
   const down = [...downAt(recording, at)].filter((name) => name <= name.split(" ").reverse().join(" "));
   return (
-    <section className={`moment moment-${place}`} aria-label="The moment that is shown">
+    <section className={`moment moment-${place}`} aria-label={`The moment that is shown${whose === undefined ? "" : ` of ${whose}`}`}>
       <table>
         <caption>{tellClock(at + recording.start_s)}</caption>
         <thead>

@@ -5,16 +5,17 @@ passes while flows run, and while a command is in the foreground of a terminal;
 when all terminals' shells wait at their prompts and no flow runs, it stands
 still by itself, as in `longfat shell`.
 
-For flows it passes as fast as the machine can. Where only terminals have
-something to do it passes in real time: a server that waits for clients would
-otherwise race through years. A pace that was asked for holds for both.
+For flows, and for commands that end by themselves, it passes as fast as the
+machine can. Where all that goes on at terminals is what somebody has to end, it
+passes in real time: a server that waits for clients would otherwise race through
+years. A pace that was asked for holds for all of them.
 """
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from longfat.engine.machine import Pace
 
@@ -23,8 +24,12 @@ if TYPE_CHECKING:
 
     from longfat.live.session import Session, Task
 
+PaceChoice = float | Literal["max"] | None
+"""Virtual seconds in a second of wall time, as fast as it goes, or as the module says."""
+
 _REAL_TIME = 1.0
 _SPEED_OVER_S = 1.0
+_NOT_SAID = -1.0
 
 
 class ClockController:
@@ -35,17 +40,18 @@ class ClockController:
 
     Attributes:
         is_held: a person holds it.
-        pace: virtual seconds in a second of wall time, as a person asked; None for see above.
+        pace: as a person asked.
     """
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self.is_held = False
-        self.pace: float | None = None
+        self.pace: PaceChoice = None
         self._until_ns: int | None = None
         self._is_due = True
         self._is_going = False
-        self._factor: float | None = None
+        self._plays = False
+        self._factor: float | None = _NOT_SAID
 
     @property
     def state(self) -> str:
@@ -90,20 +96,22 @@ class ClockController:
         self.is_held = True
         self._until_ns = self._session.now_ns + by_ns
 
-    def set_pace(self, pace: float | None) -> None:
+    def set_pace(self, pace: PaceChoice) -> None:
         """Take over the pace that a person asked for."""
         self.pace = pace
-        self._factor = -1.0  # to be said anew
+        self._factor = _NOT_SAID
 
-    def go_on(self, *, due_ns: int | None, awaited: Sequence[Task]) -> None:
+    def go_on(self, *, due_ns: int | None, awaited: Sequence[Task], in_hurry: bool) -> None:
         """Let time pass again, if it is to and was held.
 
         Args:
             due_ns: when something is to be done for flows, in nanoseconds of virtual time
                 since boot.
             awaited: the processes of flows that are to be waited for.
+            in_hurry: at a terminal there is a command that ends by itself.
         """
         if not self._session.is_held:
+            self._keep_pace(in_hurry=in_hurry)
             return
         self._is_going = False
         if not self.may_pass:
@@ -114,7 +122,8 @@ class ClockController:
         if not (plays or self._is_due or self.is_held):
             return
         self._is_due = False
-        self._keep_pace(plays=plays)
+        self._plays = plays
+        self._keep_pace(in_hurry=in_hurry)
         ends = [one for one in (due_ns, self._until_ns) if one is not None]
         # A step passes, whether anything has to do or not.
         prompts = not plays and not self.is_held
@@ -122,11 +131,14 @@ class ClockController:
         self._session.begin(until_ns=until_ns, ended=awaited, prompts=prompts)
         self._is_going = True
 
-    def _keep_pace(self, *, plays: bool) -> None:
-        factor = self.pace if self.pace is not None or plays else _REAL_TIME
+    def _keep_pace(self, *, in_hurry: bool) -> None:
+        if self.pace is None:
+            factor = None if self._plays or in_hurry else _REAL_TIME
+        else:
+            factor = None if self.pace == "max" else self.pace
         if factor != self._factor:
             self._factor = factor
-            pace = None if factor is None else Pace(factor=factor, from_s=self._session.now_s)
+            pace = None if factor is None else Pace(factor=factor, from_s=self._session.passing_s)
             self._session.set_pace(pace)
 
 

@@ -51,7 +51,9 @@ class Said:
         """What went wrong, with the line; empty if it ended with 0."""
         if self.status == 0:
             return ""
-        return f"{self.node}: `{self.line}`: {self.text.strip() or 'it failed, and said nothing'}"
+        return (
+            f"{self.node}: `{self.line}`: {self.text.strip() or 'it failed, and printed nothing'}"
+        )
 
 
 def run_line(

@@ -20,6 +20,7 @@ from longfat.execution.runs import FlowTime
 from longfat.live import Network
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.output.watch.plan import queue_limits
+from longfat.studio.live.captures import Captures
 from longfat.studio.live.clock_controller import ClockController, ClockFace
 from longfat.studio.live.commands import run_line
 from longfat.studio.live.drawn_network import Drawn, read_drawing
@@ -41,6 +42,7 @@ Keep: TypeAlias = Callable[[LiveRun, int], None]
 """What is called with a run that has ended, and the recording's number."""
 
 _LOOK_EVERY_S = 0.05
+_TELL_CAPTURES_S = 0.5
 _WAIT_S = 0.05
 _IDLE_WAIT_S = 0.25
 
@@ -51,6 +53,7 @@ _UNLIMITED = (
 )
 _MOST_BY_HAND = 1000
 _LONGEST_LINE = 80
+_LONGEST_TYPED = 4096
 _MUCH = "the samples of this run became too many: the kept run has those of its first part only"
 _BLIND = "an interface of the drawing is not there any more, so the probes see nothing"
 
@@ -85,6 +88,7 @@ class SessionController:
         self._name = name
         self._listeners = listeners
         self._looked_s = 0.0
+        self._captures_told_s = 0.0
         self._is_flushed = True
         self._told_stale: list[str] = []
         self._by_hand: deque[str] = deque(maxlen=_MOST_BY_HAND)
@@ -94,6 +98,7 @@ class SessionController:
         self._network = Network.of(
             case.network,
             files=case.files,
+            packages=case.packages,
             setup=case.setup,
             kernel=case.kernel,
             seed=case.seed,
@@ -108,6 +113,7 @@ class SessionController:
                 self._network, on_change=lambda one: listeners.event("terminal", terminal=one)
             )
             self.terminals.prepare()
+            self.captures = Captures(self._network)
             self._clock = ClockController(self._session)
             self._face = ClockFace(self._session, self._clock)
             self._changing = Reconciliation(self._network, drawn)
@@ -135,6 +141,7 @@ class SessionController:
             self._network.close()
         finally:
             self.terminals.end()
+            self.captures.close()
 
     def turn(self, wake: int) -> bool:
         """See to what is to be done, and let time pass for a moment.
@@ -159,7 +166,9 @@ class SessionController:
         last = self._recordings.last
         due_s = last.due_s()
         self._clock.go_on(
-            due_ns=None if due_s is None else round(due_s * 1e9), awaited=last.awaited()
+            due_ns=None if due_s is None else round(due_s * 1e9),
+            awaited=last.awaited(),
+            in_hurry=self.terminals.in_hurry(self._session.passing_s),
         )
         runs = self._clock.state == "running"
         self._is_flushed = self._is_flushed and not runs
@@ -167,6 +176,7 @@ class SessionController:
         woken = wake in self._session.wait(_WAIT_S if runs else _IDLE_WAIT_S, also=[wake])
         self.terminals.look()
         self._see_to_typed()
+        self._tell_captures()
         if time.monotonic() - self._looked_s >= _LOOK_EVERY_S or self._session.is_held:
             self._looked_s = time.monotonic()
             self._recordings.look(self._looking)
@@ -191,6 +201,7 @@ class SessionController:
             "clock": self._face.to_json(),
             "recordings": self._recordings.to_json(),
             "terminals": self.terminals.to_json(),
+            "captures": self.captures.to_json(),
             "stale": self._changing.stale,
         }
         return [json.dumps(state), *self._recordings.whole()]
@@ -232,6 +243,8 @@ class SessionController:
             "close-terminal": self._close_terminal,
             "type": self._type,
             "ask": self._ask,
+            "capture": self._capture,
+            "end-capture": self._end_capture,
         }
         try:
             if order.do not in orders:
@@ -344,6 +357,14 @@ class SessionController:
         self._tell_clock()
         self._listeners.event("answer", number=number, text=said.text)
 
+    def _capture(self, order: Order) -> None:
+        self.captures.begin(order.text("interface"), order.maybe_text("filter") or "")
+        self._clock.wake()
+
+    def _end_capture(self, order: Order) -> None:
+        self.captures.end(order.whole("id", least=1, most=2**31))
+        self._clock.wake()
+
     # ------------------------------------------------------------------- the rest
 
     def _see_to_flows(self) -> None:
@@ -369,6 +390,9 @@ class SessionController:
             self._by_hand.append(f"{node}: {line[:_LONGEST_LINE]}")
             with contextlib.suppress(ValueError):  # what holds a null is no line
                 self._network.record.add(now_s, node, line)
+        for typed in self.terminals.take_ended():
+            line = typed.line[:_LONGEST_TYPED]
+            self._listeners.event("typed", node=typed.node, line=line, status=typed.status)
         for node, reply in self.terminals.take_replies():
             self._recordings.add_reply(node, reply, now_s=self._session.passing_s)
 
@@ -386,6 +410,7 @@ class SessionController:
                 name=recording.name,
                 title=drawn.title,
                 layout=drawn.layout,
+                drawing=drawn.drawing,
                 case=case,
                 network=self._network.model,
                 kernel=self._session.kernel,
@@ -408,6 +433,7 @@ class SessionController:
                 changes=tuple(recording.changes),
                 typed=tuple(recording.typed),
                 samples=samples,
+                captures=self.captures.of_run(),
                 every_s=self._looking.every_s,
                 queues=recording.series.waited_in(),
                 recording=recording.to_json(),
@@ -434,6 +460,13 @@ class SessionController:
         if self._changing.stale != self._told_stale:
             self._told_stale = self._changing.stale
             self._listeners.event("stale", reasons=self._told_stale)
+
+    def _tell_captures(self) -> None:
+        now_s = time.monotonic()
+        if now_s - self._captures_told_s >= _TELL_CAPTURES_S or self._session.is_held:
+            self._captures_told_s = now_s
+            if (captures := self.captures.look()) is not None:
+                self._listeners.event("captures", captures=captures)
 
     def _tell_clock(self) -> None:
         if (clock := self._face.news()) is not None:

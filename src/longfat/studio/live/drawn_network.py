@@ -9,6 +9,7 @@ from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.model.fields import fields_of
 from longfat.model.network import Link
+from longfat.study.drawing import Drawing
 from longfat.study.files import ReadBeside, reads_nothing
 from longfat.study.read import parse_study
 
@@ -26,10 +27,11 @@ class Drawn:
 
     Attributes:
         planned: the case: network, set-up lines and flows, and where the lines stand.
-        name: the name of the study's case; None where it is what all cases have in common.
+        name: the name of the study's case; None where it is the network to work in by hand.
         beside: reads the files that the study names, when it is read again.
         title: the study's title.
         layout: where nodes stand in the drawing, in pixels.
+        drawing: what stands in the drawing besides.
     """
 
     planned: Planned
@@ -37,6 +39,7 @@ class Drawn:
     beside: ReadBeside = reads_nothing
     title: str = ""
     layout: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    drawing: Drawing = field(default_factory=Drawing)
 
     @property
     def case(self) -> Case:
@@ -52,19 +55,24 @@ def read_drawing(
     Args:
         text: the text of a study.
         name: what to call it in messages.
-        case: the case that is meant; None for the only one, or else for what all cases
-            have in common.
+        case: the case that is meant; None for the only one, or else for the network to work
+            in by hand: see `Study.by_hand`.
         beside: reads the files that the study names.
 
     Raises:
-        InputError: the text is no study, there is no such case, or the cases have no
-            network in common and none is named.
+        InputError: the text is no study, or there is no such case.
     """
     study = parse_study(text, name=name, beside=beside)
 
     def drawn(planned: Planned, called: str | None) -> Drawn:
-        title, layout = study.title, study.layout
-        return Drawn(planned=planned, name=called, beside=beside, title=title, layout=layout)
+        return Drawn(
+            planned=planned,
+            name=called,
+            beside=beside,
+            title=study.title,
+            layout=study.layout,
+            drawing=study.drawing,
+        )
 
     if case is not None:
         if case not in study.cases:
@@ -76,11 +84,7 @@ def read_drawing(
     if len(study.cases) == 1:
         ((only, planned),) = study.cases.items()
         return drawn(planned, only)
-    if study.common is None:
-        raise InputError(
-            f"the cases have no network in common: choose one (there are: {listed(study.cases)})"
-        )
-    return drawn(study.common, None)
+    return drawn(study.by_hand(), None)
 
 
 def cannot_take(now: Drawn, new: Drawn) -> list[str]:
@@ -98,7 +102,7 @@ def cannot_take(now: Drawn, new: Drawn) -> list[str]:
         new.case.files,
         new.case.setup,
     ):
-        called = "what all cases have in common" if new.name is None else f"the case {new.name}"
+        called = "the network to work in by hand" if new.name is None else f"the case {new.name}"
         return [f"{called} has another set-up"]
     return _changes(now.case, new.case)
 
@@ -106,7 +110,7 @@ def cannot_take(now: Drawn, new: Drawn) -> list[str]:
 def _changes(now: Case, new: Case) -> list[str]:
     reasons = []
     if (now.kernel, now.seed, now.memory_bytes) != (new.kernel, new.seed, new.memory_bytes):
-        reasons.append("the kernel, the seed or the memory is another one")
+        reasons.append("the kernel, the seed or the memory has changed")
     for one in ("hosts", "switches"):
         ours, theirs = (
             {node.name: node for node in getattr(case.network, one)} for case in (now, new)

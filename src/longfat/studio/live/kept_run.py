@@ -23,7 +23,8 @@ from longfat.execution.runs import EventTime, FlowTime, Played, Run, staged_run
 from longfat.execution.runs.run import COMMANDS, RAW
 from longfat.execution.tools import Toolbox
 from longfat.model.events import Event
-from longfat.model.probes import Queue, Rate, Tcp
+from longfat.model.probes import Capture, Queue, Rate, Tcp
+from longfat.studio.live.kept_captures import MOST_KEPT_BYTES
 from longfat.studio.live.replay import Change, Replay, Typed, make_replay
 from longfat.study import STUDY_FILE
 
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
     from longfat.model.case import Case
     from longfat.model.network import Network
     from longfat.model.probes import Probe
+    from longfat.studio.live.kept_captures import RunCapture
     from longfat.studio.live.sample_log import SampleLog
+    from longfat.study.drawing import Drawing
 
 E = TypeVar("E", bound=Event)
 
@@ -55,6 +58,7 @@ class LiveRun:
         name: the name of the study's case; None if it is of no case.
         title: the study's title.
         layout: where nodes stand in the drawing.
+        drawing: what stands in the drawing besides.
         case: what was played, as the network was at the start.
         network: the network at the end: nodes and links may have come.
         kernel: the kernel.
@@ -71,6 +75,7 @@ class LiveRun:
         changes: what the page has changed meanwhile; times are seconds since boot.
         typed: what was typed meanwhile, likewise.
         samples: what the probes saw.
+        captures: the captures of the session.
         every_s: the interval of the probes, in seconds.
         queues: the interfaces in whose queues something waited or was lost.
         recording: as the page knows it.
@@ -80,6 +85,7 @@ class LiveRun:
     name: str | None
     title: str
     layout: Mapping[str, tuple[float, float]]
+    drawing: Drawing
     case: Case
     network: Network
     kernel: Kernel
@@ -96,6 +102,7 @@ class LiveRun:
     changes: Sequence[Change]
     typed: Sequence[Typed]
     samples: SampleLog
+    captures: Sequence[RunCapture]
     every_s: float
     queues: Sequence[str]
     recording: dict[str, Any]
@@ -118,12 +125,15 @@ def write_live_run(live: LiveRun, *, out: Path, study: str, number: int) -> tupl
         LongfatError: it cannot be written, or what the tools and the probes left cannot be read.
     """
     since = {"start_s": live.start_s}
-    probed = replace(live.case, network=_network(live), probes=_probes(live))
+    kept, too_large = _captures(live)
+    probes = (*_probes(live), *(one.probe for one in kept))
+    probed = replace(live.case, network=_network(live), probes=probes)
     label = live.name if live.name not in (None, "default") else None
     replay = make_replay(
         probed,
         title=f"{_RUN_OF.sub('', live.title)} (live run {number})",
         layout=live.layout,
+        drawing=live.drawing,
         before=live.before,
         changes=[_change(change, **since) for change in live.changes],
         typed=[_typed(one, **since) for one in live.typed],
@@ -145,9 +155,12 @@ def write_live_run(live: LiveRun, *, out: Path, study: str, number: int) -> tupl
         for probe in case.probes:
             if isinstance(probe, Queue | Rate | Tcp):
                 live.samples.write(probe.kind, raw / probe.samples_file)
+        for seen in kept:
+            if seen.probe in case.probes:
+                seen.capture.write(raw / f"{seen.probe.name}.pcap", seen.part)
         (staged.folder / COMMANDS).write_text(live.commands, encoding="utf-8")
         (staged.folder / STUDY_FILE).write_text(replay.text, encoding="utf-8")
-        recording = {**live.recording, "left_out": list(replay.left_out)}
+        recording = {**live.recording, "left_out": [*replay.left_out, *too_large]}
         (staged.folder / RECORDING).write_text(json.dumps(recording), encoding="utf-8")
         (staged.folder / RECORDING_SERIES).write_bytes(live.series)
         by_hand = [
@@ -192,6 +205,42 @@ def _probes(live: LiveRun) -> tuple[Probe, ...]:
     if names and live.samples.has("rate"):
         found.append(Rate(name=_free("rate", taken), of=tuple(names), every_s=every_s))
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _KeptCapture:
+    """A capture of the session as a probe of the run, and where its packets stand."""
+
+    probe: Capture
+    capture: RunCapture
+    part: tuple[int, int]
+
+
+def _captures(live: LiveRun) -> tuple[list[_KeptCapture], list[str]]:
+    """Return the captures that have packets of the run, and what is to be said of the others."""
+    taken = {flow.name for flow in live.case.flows}
+    there = {name for pair in _network(live).interfaces() for name in pair}
+    start_ns, end_ns = (
+        round((START_OF_TIME_S + time_s) * 1e9) for time_s in (live.start_s, live.end_s)
+    )
+    kept: list[_KeptCapture] = []
+    left_out: list[str] = []
+    left_bytes = MOST_KEPT_BYTES
+    for one in live.captures:
+        begin, end = one.part(since_ns=start_ns, until_ns=end_ns)
+        if begin == end or one.interface not in there:
+            continue
+        if end - begin > left_bytes:
+            left_out.append(
+                f"the capture at {one.interface}: a run's captures are kept up to "
+                f"{MOST_KEPT_BYTES >> 20} MB"
+            )
+            continue
+        left_bytes -= end - begin
+        name = _free(f"capture-{len(kept) + 1}", taken)
+        probe = Capture(name=name, of=one.interface, filter=" ".join(one.filter.split()))
+        kept.append(_KeptCapture(probe, one, (begin, end)))
+    return kept, left_out
 
 
 def _of_measured(probe: Probe, done: set[str]) -> Probe:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from longfat.engine.machine.pace import LEAST_FACTOR, MOST_FACTOR
 from longfat.errors import InputError
+
+if TYPE_CHECKING:
+    from longfat.studio.live.clock_controller import PaceChoice
 
 MOST_STEP_S = 3600.0
 MOST_ROWS = 1000
@@ -116,12 +119,15 @@ def read_order(said: str) -> Order:
     return Order(do=fields.pop("do")[:_LONGEST_NAME], fields=fields)
 
 
-def pace_of(order: Order) -> float | None:
-    """Return the pace that an order asks for; None for as fast as it goes.
+def pace_of(order: Order) -> PaceChoice:
+    """Return the pace that an order asks for.
 
     Raises:
         InputError: it is out of bounds.
     """
-    if order.fields.get("factor") is None:
+    factor = order.fields.get("factor")
+    if factor is None:
         return None
+    if factor == "max":
+        return "max"
     return order.real("factor", least=LEAST_FACTOR, most=MOST_FACTOR)

@@ -18,8 +18,9 @@ from longfat.execution.runs.run import RAW as _RAW
 from longfat.model.probes import queue, rate, tcp
 from longfat.model.probes.samples import UNREADABLE, SampleStream
 from longfat.output.watch.tail import Tail
+from longfat.studio.live.class_rates import CLASSFUL, class_rates_bps
 from longfat.studio.live.delivery import Delivery, delivered_bytes
-from longfat.studio.live.series import SeriesInfo
+from longfat.studio.live.series import SeriesInfo, series_info
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -68,7 +69,8 @@ class ProbeReader:
     Attributes:
         limits: likewise.
         installed_bps: what the qdiscs of an interface limit it to now, in bit/s; those that
-            limit nothing are not in it.
+            limit nothing are not in it. Classes (htb, hfsc) count as the lines said that made
+            them.
         installed_s: when that was seen to change the last time, in seconds of virtual time
             since boot.
     """
@@ -95,9 +97,12 @@ class ProbeReader:
         self.installed_bps: dict[str, float] = {}
         self.installed_s = 0.0
         self._limits: dict[str, float | None] = {}
+        self._class_lines = 0
+        self._class_rates: dict[str, float] = {}
         self._counts: dict[tuple[str, str], tuple[int, int]] = {}
         self._resent: dict[str, dict[tuple[Any, ...], int]] = {}
         self._resent_before: dict[str, int] = {}
+        self._full_names: dict[str, str] = {}
         self._sockets: dict[tuple[Any, ...], Delivery] = {}
         self._seen_s: dict[str, tuple[SeriesInfo, float]] = {}
 
@@ -109,6 +114,7 @@ class ProbeReader:
         """
         network, model = self._network, self._network.model
         names = [name for pair in model.interfaces() for name in pair]
+        self._full_names = model.full_interface_names()
         self._every_s = MANY_EVERY_S if len(names) > MANY_INTERFACES else EVERY_S
         self._start_s = network.clock.now
         self._limits.clear()  # each run tells them from its start
@@ -239,7 +245,9 @@ class ProbeReader:
                 if before is not None and time_s > before[0]:
                     bps = (row["tx_bytes"] - before[1]) * 8 / (time_s - before[0])
                     limit = self.installed_bps.get(name)
-                    yield _info("rate", name, "tx_bps", "bit/s", limit=limit), time_s, bps
+                    label = self._full_names.get(name)
+                    info = series_info("rate", name, "tx_bps", "bit/s", limit=limit, label=label)
+                    yield info, time_s, bps
 
     def _queue(self, messages: list[Message]) -> Iterator[Point]:
         for time_s, rows in self._samples(queue.decode(iter(messages))):
@@ -247,12 +255,20 @@ class ProbeReader:
             for row in rows:
                 of.setdefault(row["interface"], []).append(row)
             for name, qdiscs in of.items():
-                self._note_rate(name, [one["rate_bps"] for one in qdiscs], time_s=time_s)
+                label = self._full_names.get(name)
+                rates_bps = [one["rate_bps"] for one in qdiscs]
+                if any(one["qdisc"] in CLASSFUL for one in qdiscs):
+                    rates_bps.append(self._class_rate_bps(name))
+                self._note_rate(name, rates_bps, time_s=time_s)
                 limit_bps = self.installed_bps.get(name)
                 if name not in self._limits or self._limits[name] != limit_bps:
                     self._limits[name] = limit_bps
                     value = math.nan if limit_bps is None else limit_bps
-                    yield _info("rate", name, "limit_bps", "bit/s"), time_s, value
+                    yield (
+                        series_info("rate", name, "limit_bps", "bit/s", label=label),
+                        time_s,
+                        value,
+                    )
                 handle, *_ = handles = queue.waiting_handles(qdiscs)
                 (row,) = [one for one in qdiscs if one["handle"] == handle][:1]
                 # A shaper counts drops of the qdisc below it as its own, but no marks.
@@ -260,15 +276,26 @@ class ProbeReader:
                 if row["qdisc"] == "noqueue":
                     continue
                 limit = self.limits.get(name)
-                backlog = _info("queue", name, "backlog_bytes", "bytes", limit=limit)
-                yield backlog, time_s, row["backlog_bytes"]
+                yield (
+                    series_info("queue", name, "backlog_bytes", "bytes", limit=limit, label=label),
+                    time_s,
+                    row["backlog_bytes"],
+                )
                 for what, now in (("drops", int(row["drops"] or 0)), ("marks", marks)):
                     # Counted since we began to look; a qdisc that was made anew counts from 0.
                     last, total = self._counts.get((name, f"{what} {handle}"), (now, 0))
                     total += now - last if now >= last else now
                     self._counts[name, f"{what} {handle}"] = now, total
                     if what == "drops" or total:
-                        yield _info("queue", name, what, "packets"), time_s, total
+                        info = series_info("queue", name, what, "packets", label=label)
+                        yield info, time_s, total
+
+    def _class_rate_bps(self, interface: str) -> float | None:
+        record = self._network.record
+        if len(record) != self._class_lines:
+            self._class_lines = len(record)
+            self._class_rates = class_rates_bps(record.text)
+        return self._class_rates.get(interface)
 
     def _note_rate(self, interface: str, rates_bps: list[float | None], *, time_s: float) -> None:
         rate_bps = min((rate for rate in rates_bps if rate is not None), default=None)
@@ -311,17 +338,17 @@ class ProbeReader:
     ) -> Iterator[tuple[SeriesInfo, float]]:
         if got := [one for _, one in streams if one is not None]:
             mean_bps, raw_bps = (sum(one.mean_bps for one in got), sum(one.raw_bps for one in got))
-            yield _info("tcp", name, "throughput_bps", "bit/s"), mean_bps
-            yield _info("tcp", name, "throughput_raw_bps", "bit/s"), raw_bps
+            yield series_info("tcp", name, "throughput_bps", "bit/s"), mean_bps
+            yield series_info("tcp", name, "throughput_raw_bps", "bit/s"), raw_bps
         if living := [row for row, _ in streams if row["state"] != tcp.ENDED]:
             yield (
-                _info("tcp", name, "rtt_s", "s"),
+                series_info("tcp", name, "rtt_s", "s"),
                 sum(row["rtt_s"] for row in living) / len(living),
             )
             cwnd_bytes = sum(row["cwnd_bytes"] for row in living)
-            yield _info("tcp", name, "cwnd_bytes", "bytes"), cwnd_bytes
+            yield series_info("tcp", name, "cwnd_bytes", "bytes"), cwnd_bytes
         resent = sum(self._resent[name].values()) + self._resent_before.get(name, 0)
-        yield _info("tcp", name, "retransmits", "packets"), resent
+        yield series_info("tcp", name, "retransmits", "packets"), resent
 
     def _ended(self, now_s: float) -> Iterator[Point]:
         """Break off the lines of flows of which the last samples say nothing.
@@ -363,17 +390,3 @@ def _remove(folder: Path, name: str) -> None:
             os.unlink(name, dir_fd=raw)
         finally:
             os.close(raw)
-
-
-def _info(
-    kind: str, of: str, quantity: str, unit: str, *, limit: float | None = None
-) -> SeriesInfo:
-    return SeriesInfo(
-        key=f"{kind}:{of}:{quantity}",
-        kind=kind,
-        of=of,
-        quantity=quantity,
-        unit=unit,
-        label=of,
-        limit=limit,
-    )

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from longfat.model.case import Case
     from longfat.model.network import Network
+    from longfat.study.drawing import Drawing
 
 CONFIGURING = frozenset(
     ("bridge", "ethtool", "ifconfig", "ip", "iptables", "nft", "route", "sysctl", "tc")
@@ -183,6 +184,7 @@ def make_replay(
     *,
     title: str,
     layout: Mapping[str, tuple[float, float]],
+    drawing: Drawing,
     before: Sequence[Typed],
     changes: Sequence[Change],
     typed: Sequence[Typed],
@@ -193,6 +195,7 @@ def make_replay(
         case: network, set-up, flows, probes and the study's own events.
         title: what the study is called.
         layout: where nodes stand in the drawing.
+        drawing: what stands in the drawing besides.
         before: what was typed in the session before the run.
         changes: what the page changed meanwhile.
         typed: what was typed meanwhile.
@@ -220,7 +223,7 @@ def make_replay(
             events=(*case.events, *sorted(meanwhile, key=lambda event: event.at_s)),
         )
         try:
-            text = study_text(title=title, case=whole, layout=layout)
+            text = study_text(title=title, case=whole, layout=layout, drawing=drawing)
             (planned,) = parse_study(text, name="a live run").cases.values()
         except InputError as error:
             first = first if first.message else error

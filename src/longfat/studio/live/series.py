@@ -48,6 +48,27 @@ class SeriesInfo:
     limit: float | None = None
 
 
+def series_info(
+    kind: str,
+    of: str,
+    quantity: str,
+    unit: str,
+    *,
+    limit: float | None = None,
+    label: str | None = None,
+) -> SeriesInfo:
+    """Return what a series is; its label is what it is of, if none is given."""
+    return SeriesInfo(
+        key=f"{kind}:{of}:{quantity}",
+        kind=kind,
+        of=of,
+        quantity=quantity,
+        unit=unit,
+        label=label or of,
+        limit=limit,
+    )
+
+
 class Series:
     """A series that grows.
 

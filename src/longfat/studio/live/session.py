@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import LongfatError, MachineError
@@ -111,6 +112,10 @@ class LiveSession:
     def info(self) -> dict[str, Any]:
         """Return it as `SessionInfo` of the page's `api/types.ts`."""
         return self._stage.info()
+
+    def capture(self, number: int) -> tuple[str, Path] | None:
+        """Return the interface and the file of a capture; None where there is none."""
+        return self._stage.captures.path_of(number)
 
     def close(self) -> None:
         """End it with its machine, whatever it is about to do."""

@@ -13,6 +13,7 @@ from longfat.studio.live.session import LiveSession
 from longfat.study.files import ReadBeside, reads_nothing
 
 if TYPE_CHECKING:
+    from longfat.studio.turns import Member
     from longfat.studio.workspace import Workspace
 MOST_ROOMS = 32
 
@@ -22,10 +23,14 @@ class Rooms:
 
     Args:
         workspace: the folder that the server works in, whose `runs` takes the runs.
+        member: who takes turns at machines with others; None where nobody else does.
     """
 
-    def __init__(self, *, workspace: Workspace) -> None:
+    def __init__(self, *, workspace: Workspace, member: Member | None = None) -> None:
         self._workspace = workspace
+        self._member = member
+        if member is not None:
+            member.turns.join(member.name, self.count)
         # None for one whose network is being built.
         self._rooms: dict[str, LiveSession | None] = {}
         self._closing = threading.Event()
@@ -45,15 +50,26 @@ class Rooms:
 
         Raises:
             LongfatError: the drawing is wrong, or the machine failed.
+            Refusal: another one's turn is first, to be asked again; or the workspace is full.
         """
+        self._workspace.disk.check()
         drawn = read_drawing(text, name=name, case=case, beside=beside)
         # Nobody can tell another session's name from one's own.
         number = f"{next(self._count)}-{secrets.token_hex(4)}"
-        with self._lock:
-            self._forget_ended()
-            if len(self._rooms) >= MOST_ROOMS:
-                raise InputError(f"{MOST_ROOMS} networks run already: end some of their sessions")
-            self._rooms[number] = None
+
+        def begin() -> None:
+            with self._lock:
+                self._forget_ended()
+                if len(self._rooms) >= MOST_ROOMS:
+                    raise InputError(
+                        f"{MOST_ROOMS} networks run already: end some of their sessions"
+                    )
+                self._rooms[number] = None
+
+        if self._member is None:
+            begin()
+        else:
+            self._member.take(f"session {name}", begin=begin)
         try:
             room = LiveSession(
                 number,
@@ -84,6 +100,10 @@ class Rooms:
         with self._lock:
             self._rooms.pop(number, None)
         return True
+
+    def count(self) -> int:
+        """Return how many machines run, or boot; from any thread."""
+        return sum(room is None or not room.is_over for room in list(self._rooms.values()))
 
     def infos(self) -> list[dict[str, Any]]:
         """Return all that live, as `SessionInfo` of the page's `api/types.ts`."""

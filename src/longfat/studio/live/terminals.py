@@ -17,6 +17,7 @@ from longfat.errors import InputError
 from longfat.live.shell.bashrc import NOTE, NOTE_END, PLACE, bashrc, environment
 from longfat.live.shell.server import SHELL
 from longfat.model.network import ROOT_NAMESPACE
+from longfat.studio.live.endless import MOST_FAST_S, goes_on_until_ended
 from longfat.studio.live.replay import Typed
 from longfat.studio.live.typed_ping import TypedPing, TypedReply
 
@@ -59,6 +60,10 @@ class Terminal:
         notes: lines that were typed and are not taken yet; their times are seconds of
             virtual time since boot.
         last: the line that was typed last, whose exit status may come yet.
+        nodes: the nodes' names, which are commands of its shell.
+        typed_s: when that was, in seconds of virtual time since boot.
+        is_endless: it goes on until somebody ends it.
+        ended: lines whose exit status has come and that are not taken yet.
         partial: the beginning of a note whose end has not come yet.
         ping: reads what pings print there.
         replies: replies that are not taken yet.
@@ -73,6 +78,10 @@ class Terminal:
     is_told: bool = False
     notes: deque[Typed] = field(default_factory=lambda: deque(maxlen=_MOST_NOTES))
     last: Typed | None = None
+    nodes: frozenset[str] = frozenset()
+    typed_s: float = 0.0
+    is_endless: bool = False
+    ended: deque[Typed] = field(default_factory=lambda: deque(maxlen=_MOST_NOTES))
     partial: bytes = b""
     ping: TypedPing = field(default_factory=TypedPing)
     replies: deque[TypedReply] = field(default_factory=lambda: deque(maxlen=_MOST_REPLIES))
@@ -104,10 +113,14 @@ class Terminal:
             said = data[start + len(NOTE) : end]
             if (status := _STATUS.fullmatch(said)) and self.last is not None:
                 self.last.status = int(status[1])
+                self.ended.append(self.last)
+                self.last = None
             if found := _NOTE.fullmatch(said):
                 time_s = float(b"%s.%s" % found.group(1, 2)) - START_OF_TIME_S
                 line = found[3].decode(errors="replace")
                 self.last = Typed(node=self.node, line=line, at_s=time_s)
+                self.typed_s = time_s
+                self.is_endless = goes_on_until_ended(line, nodes=self.nodes)
                 self.notes.append(self.last)
                 self.ping.typed(line, time_s)
             at = end + len(NOTE_END)
@@ -198,7 +211,7 @@ class Terminals:
             terminal=(rows, columns),
         )
         self._last += 1
-        terminal = Terminal(number=self._last, node=node, task=task)
+        terminal = Terminal(number=self._last, node=node, task=task, nodes=frozenset(hosts))
         task.on_output = lambda _is_error, data: terminal.show(data)
         self._all[terminal.number] = terminal
         self._on_change(terminal.to_json())
@@ -255,11 +268,33 @@ class Terminals:
         if terminal := self._all.get(number):
             terminal.listeners.pop(listener, None)
 
+    def in_hurry(self, now_s: float) -> bool:
+        """Tell whether a command is in the foreground that ends by itself before long.
+
+        Args:
+            now_s: virtual time since boot, in seconds.
+        """
+        return any(
+            one.last is not None
+            and one.last.status is None
+            and one.task.status is None
+            and not one.is_endless
+            and now_s - one.typed_s < MOST_FAST_S
+            for one in self._all.values()
+        )
+
     def take_notes(self) -> list[Typed]:
         """Return the lines that were typed; their exit statuses come later."""
         found = [note for one in self._all.values() for note in one.notes]
         for one in self._all.values():
             one.notes.clear()
+        return found
+
+    def take_ended(self) -> list[Typed]:
+        """Return the lines that have ended, with their exit statuses."""
+        found = [typed for one in self._all.values() for typed in one.ended]
+        for one in self._all.values():
+            one.ended.clear()
         return found
 
     def take_replies(self) -> list[tuple[str, TypedReply]]:

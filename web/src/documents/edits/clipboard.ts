@@ -1,5 +1,6 @@
 /** Copies of nodes with what is between them, and pasting them under new names. */
 
+import { deviceStem } from "../devices";
 import type { Drawing, NodeKind } from "../drawing";
 import { edited } from "../yaml/edited";
 import type { Value } from "../yaml/source";
@@ -67,7 +68,8 @@ export function paste(text: string, drawing: Drawing, clip: Clip, shift: { x: nu
 }
 
 function withNewInterfaces(line: string, renamed: ReadonlyMap<string, string>): string {
-  return line.replace(/(?<![\w-])([A-Za-z][\w-]*?)(?=-eth\d)/g, (name) => renamed.get(name) ?? name);
+  const stems = new Map([...renamed].map(([from, to]) => [deviceStem(from), deviceStem(to)]));
+  return line.replace(/(?<![\w-])([A-Za-z][\w-]*?)(?=-eth\d)/g, (stem) => stems.get(stem) ?? stem);
 }
 
 function withNewAddress(value: Value, taken: Set<string>): Value {

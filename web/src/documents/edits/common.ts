@@ -1,11 +1,12 @@
 /** What several edits need: where things go in a file, names, and addresses. */
 
+import { LONGEST_NODE_NAME } from "../devices";
 import type { Drawing, NodeKind } from "../drawing";
 import type { Draft } from "../yaml/draft";
 import { EditError } from "../yaml/draft";
 import type { Path, Value } from "../yaml/source";
 
-const ORDER = ["title", "kernel", "seed", "seeds", "memory", "network", "files", "setup", "flows", "probes", "events", "cases", "claims", "published", "layout"];
+const ORDER = ["title", "kernel", "seed", "seeds", "memory", "network", "files", "setup", "flows", "probes", "events", "cases", "claims", "published", "layout", "drawing"];
 const NETWORK_ORDER = ["hosts", "switches", "links"];
 
 /** The keys that a new top-level field, or part of the network, comes behind. */
@@ -17,8 +18,7 @@ export function before(key: string): string[] {
 /** The letters that new names begin with. */
 const INITIALS: Record<NodeKind, string> = { host: "h", router: "r", switch: "s" };
 
-/** A letter and up to 8 letters, digits, - or _, so that interface names fit into Linux's 15. */
-const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,8}$/;
+const NAME = new RegExp(`^[A-Za-z][A-Za-z0-9_-]{0,${LONGEST_NODE_NAME - 1}}$`);
 const TAKEN = new Set(["root", "lo", "all", "default"]);
 
 export function freeName(kind: NodeKind, taken: ReadonlySet<string>): string {
@@ -30,7 +30,7 @@ export function freeName(kind: NodeKind, taken: ReadonlySet<string>): string {
 
 /** Why a node cannot be called so; null where it can. */
 export function nameProblem(name: string, taken: ReadonlySet<string>): string | null {
-  if (!NAME.test(name)) return `'${name}' cannot be a name: it is a letter and up to 8 letters, digits, - or _.`;
+  if (!NAME.test(name)) return `'${name}' cannot be a name: it is a letter and up to ${LONGEST_NODE_NAME - 1} letters, digits, - or _.`;
   if (TAKEN.has(name)) return `'${name}' has a meaning of its own in Linux: choose another name.`;
   if (taken.has(name)) return `There is a '${name}' already: choose another name.`;
   return null;

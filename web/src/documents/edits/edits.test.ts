@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { readDrawing } from "../drawing";
 import { copy, paste } from "./clipboard";
+import { addGroup, addNote, moveNote, setColours, setGroupNodes, setNoteColour, setNoteText } from "./decor";
 import { addFlow, removeFlow, renameFlow, setFlowEnds, setFlowField, setFlowTool } from "./flows";
 import { move } from "./layout";
-import { addLink, makeSame, removeLink, renumbered, setLinkAddress, setLinkField, setProperty, splitLink } from "./links";
+import { addLink, makeSame, moveLinkEnd, removeLink, renumbered, setLinkAddress, setLinkField, setProperty, splitLink } from "./links";
 import { addNode, removeNodes, setAddress, setForwards, setHostField, setRoutes } from "./nodes";
 import { renameNode } from "./rename";
 import { addSetupLine, removeSetupLine, setSetupLine, setSysctl } from "./setup";
@@ -281,6 +282,45 @@ describe("setup", () => {
   });
 });
 
+describe("the end of a link", () => {
+  const text = "network:\n  hosts: {h1: , h2: , r1: }\n  links: [[h1, h2, {rate: 1gbit, to: {h2: {loss: 1%}}, addresses: {h2: 10.0.0.2/8}}], [h2, r1]]\n";
+  it("goes to another node with the link's properties", () => {
+    const link = readDrawing(text).links[0];
+    if (link === undefined) throw new Error("no link");
+    expect(moveLinkEnd(text, ["network"], link, 1, "r1")).toContain("[[h1, r1, {rate: 1gbit, to: {r1: {loss: 1%}}}], [h2, r1]]");
+    expect(() => moveLinkEnd(text, ["network"], link, 1, "h1")).toThrow("itself");
+  });
+});
+
+describe("what stands beside the network", () => {
+  const drawn = addGroup(addNote(setColours(TEXT, ["h1", "s1"], "blue"), "two\nlines: #1", { x: 10.4, y: -20 }), "Site A", ["h1", "s1"]);
+  it("is added below the rest, and read back", () => {
+    expect(drawn.startsWith(TEXT.trimEnd())).toBe(true);
+    const { notes, groups, colours } = readDrawing(drawn);
+    expect(notes).toMatchObject([{ index: 0, text: "two\nlines: #1", x: 10, y: -20, colour: null }]);
+    expect(groups).toMatchObject([{ index: 0, name: "Site A", nodes: ["h1", "s1"] }]);
+    expect([...colours]).toEqual([["h1", "blue"], ["s1", "blue"]]);
+  });
+  it("changes and goes", () => {
+    const { notes, groups } = readDrawing(drawn);
+    const [note, group] = [notes[0], groups[0]];
+    if (note === undefined || group === undefined) throw new Error("nothing there");
+    const changed = setNoteColour(moveNote(setNoteText(drawn, note, "one"), note, { x: 1, y: 2 }), note, "red");
+    expect(readDrawing(changed).notes).toMatchObject([{ text: "one", x: 1, y: 2, colour: "red" }]);
+    expect(readDrawing(setNoteColour(changed, note, null)).notes[0]?.colour).toBeNull();
+    expect(readDrawing(setGroupNodes(drawn, group, [])).groups).toEqual([]);
+    expect(setColours(addNote(TEXT, "x", { x: 0, y: 0 }), ["h1"], null)).toContain("- {text: x");
+  });
+  it("follows nodes that are renamed or removed", () => {
+    const renamed = readDrawing(renameNode(drawn, readDrawing(drawn), "h1", "client"));
+    expect(renamed.groups[0]?.nodes).toEqual(["client", "s1"]);
+    expect(renamed.colours.get("client")).toBe("blue");
+    const removed = removeNodes(drawn, readDrawing(drawn), new Set(["h1", "s1"]));
+    expect(readDrawing(removed)).toMatchObject({ groups: [], notes: [{ text: "two\nlines: #1" }] });
+    expect(readDrawing(removed).colours.size).toBe(0);
+  });
+});
+
 describe("flows", () => {
   it("adds, changes and removes", () => {
     const { text, name } = addFlow(TEXT, drawing, "h2", "h1");
@@ -292,7 +332,14 @@ describe("flows", () => {
     expect(setFlowField(TEXT, flow, "parallel", "8")).toContain("{iperf3: h1 -> h2, time: 90s, parallel: 8}");
     expect(setFlowField(TEXT, flow, "time", null)).toContain("bulk: {iperf3: h1 -> h2}");
     expect(setFlowEnds(TEXT, flow, "h2", "h1")).toContain("bulk: {iperf3: h2 -> h1, time: 90s}");
-    expect(setFlowTool(TEXT, flow, "ping", new Set(["start", "after"]))).toContain("bulk: {ping: h1 -> h2}");
+    const changed = setFlowTool(TEXT, drawing, flow, "ping", new Set(["start", "after"]));
+    expect(changed.name).toBe("ping");
+    expect(changed.text).toContain("ping: {ping: h1 -> h2}");
+    expect(changed.text).toContain("after: ping}");
+    const named = renameFlow(TEXT, drawing, flow, "mine");
+    const renamedDrawing = readDrawing(named);
+    const mine = renamedDrawing.flows.find((one) => one.name === "mine");
+    expect(setFlowTool(named, renamedDrawing, mine ?? flow, "ping", new Set()).name).toBe("mine");
     expect(removeFlow(TEXT, flow)).toBe(TEXT.replace("  bulk: {iperf3: h1 -> h2, time: 90s}\n", ""));
     const renamed = renameFlow(TEXT, drawing, flow, "big");
     expect(renamed).toContain("after: big}");

@@ -26,12 +26,23 @@ export function addFlow(text: string, drawing: Drawing, source: string, target: 
   return { text: next, name };
 }
 
-function freeFlowName(drawing: Drawing): string {
+/** What a new flow of a tool is called, before its number. */
+function stem(tool: string): string {
+  return tool === "iperf3" ? "bulk" : tool;
+}
+
+function freeFlowName(drawing: Drawing, tool = "iperf3"): string {
   const taken = new Set(drawing.flows.map((flow) => flow.name));
-  if (!taken.has("bulk")) return "bulk";
+  const name = stem(tool);
+  if (!taken.has(name)) return name;
   for (let number = 2; ; number++) {
-    if (!taken.has(`bulk${number}`)) return `bulk${number}`;
+    if (!taken.has(`${name}${number}`)) return `${name}${number}`;
   }
+}
+
+/** Whether nobody has named a flow but we: `bulk2`. */
+function isNamedByUs({ name, tool }: DrawnFlow): boolean {
+  return name.startsWith(stem(tool)) && /^\d*$/.test(name.slice(stem(tool).length));
 }
 
 export function removeFlow(text: string, flow: DrawnFlow): string {
@@ -52,14 +63,23 @@ export function setFlowEnds(text: string, flow: DrawnFlow, source: string, targe
   return edited(text, (draft) => draft.set([...flow.path, flow.tool], `${source} -> ${target}`));
 }
 
-/** The fields that the other tool knows are kept, the rest goes. */
-export function setFlowTool(text: string, flow: DrawnFlow, tool: string, known: ReadonlySet<string>): string {
-  return edited(text, (draft) => {
+/**
+ * The fields that the other tool knows are kept, the rest goes.
+ *
+ * A name that we gave to a flow says its tool, so it becomes one of the other tool: `bulk2` set
+ * to ping is `ping`. Returns the flow's name, too.
+ */
+export function setFlowTool(text: string, drawing: Drawing, flow: DrawnFlow, tool: string, known: ReadonlySet<string>): { text: string; name: string } {
+  const next = edited(text, (draft) => {
     for (const field of Object.keys(flow.fields)) {
       if (field !== flow.tool && !known.has(field)) draft.remove([...flow.path, field]);
     }
     draft.renameKey([...flow.path, flow.tool], tool);
   });
+  if (tool === flow.tool || flow.path[0] === "cases" || !isNamedByUs(flow)) return { text: next, name: flow.name };
+  const others = { ...drawing, flows: drawing.flows.filter((other) => other.name !== flow.name) };
+  const name = freeFlowName(others, tool);
+  return { text: renameFlow(next, others, flow, name), name };
 }
 
 export function renameFlow(text: string, drawing: Drawing, flow: DrawnFlow, name: string): string {

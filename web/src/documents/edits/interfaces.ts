@@ -1,5 +1,6 @@
 /** Names of interfaces in lines and probes: `h1-eth0` as a whole word. */
 
+import { deviceStem } from "../devices";
 import type { Drawing } from "../drawing";
 
 export function mentionsInterface(drawing: Drawing, name: string): boolean {
@@ -14,7 +15,7 @@ function wordPattern(name: string): RegExp {
 
 /** A node's interfaces in a text, such as `h1-eth0`, with the node's new name. */
 export function renameInterfaces(text: string, from: string, to: string): string {
-  return text.replace(new RegExp(`(?<![A-Za-z0-9_-])${escaped(from)}(?=-eth\\d+(?![A-Za-z0-9_-]))`, "g"), to);
+  return text.replace(new RegExp(`(?<![A-Za-z0-9_-])${escaped(deviceStem(from))}(?=-eth\\d+(?![A-Za-z0-9_-]))`, "g"), deviceStem(to));
 }
 
 function escaped(name: string): string {

@@ -78,6 +78,22 @@ export function setLinkAddress(text: string, networkPath: Path, link: DrawnLink,
   return edited(text, (draft) => setField(draft, [...networkPath, "links", link.index], ["addresses", link.ends[end]], address));
 }
 
+/**
+ * One end of a link leads to another node; what happens to packets on the link stays.
+ *
+ * The end's address was one at the old node, so it goes.
+ */
+export function moveLinkEnd(text: string, networkPath: Path, link: DrawnLink, end: 0 | 1, to: string): string {
+  if (to === link.ends[1 - end]) throw new EditError(`A link joins two nodes: ${to} cannot be linked to itself.`);
+  return edited(text, (draft) => {
+    const path = [...networkPath, "links", link.index];
+    renameIn(draft, [...path, 2, "to"], link.ends[end], to);
+    draft.remove([...path, 2, "addresses", link.ends[end]], { prune: true });
+    draft.set([...path, end], to);
+    tidy(draft, path);
+  });
+}
+
 /** A node in the middle of a link: the link's properties stay with the part at its first end. */
 export function splitLink(text: string, drawing: Drawing, link: DrawnLink, kind: NodeKind): { text: string; name: string } {
   const name = freeName(kind, namesOf(drawing));

@@ -6,6 +6,7 @@ import { edited } from "../yaml/edited";
 import { isList, resolved, scalarText, find } from "../yaml/source";
 import type { Path, Value } from "../yaml/source";
 import { addressesOf, before, freeAddress, freeName, namesOf, setOrRemove } from "./common";
+import { forgetNodes } from "./decor";
 import { removeFlows } from "./flows";
 import { place } from "./layout";
 import { removeLinksOf } from "./links";
@@ -42,6 +43,7 @@ export function removeNodes(text: string, drawing: Drawing, names: ReadonlySet<s
     removeLinksOf(draft, drawing, names);
     removeFlows(draft, (flow) => names.has(flow.source) || names.has(flow.target), drawing);
     removeSetupOf(draft, names);
+    forgetNodes(draft, drawing, names);
     for (const node of drawing.nodes) {
       if (!names.has(node.name)) continue;
       if (node.kind === "switch") removeSwitch(draft, drawing.networkPath, node.name);

@@ -63,6 +63,10 @@ function newText(text: string, way: readonly string[], from: string, to: string)
       return networkText(text, whole, inside, isKey);
     case "layout":
       return inside.length === 2 && isKey ? whole : text;
+    case "drawing":
+      // A colour's node, and the nodes of a group.
+      if (second === "colours") return inside.length === 3 && isKey ? whole : text;
+      return second === "groups" && inside.includes("nodes") && !isKey ? whole : text;
     case "setup":
       return inside.includes("key:") ? whole : renameInterfaces(text, from, to);
     case "flows":

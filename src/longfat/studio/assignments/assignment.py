@@ -1,0 +1,142 @@
+"""A lab that an instructor gives to students in the studio.
+
+Of the instructor's file a page gets what is listed here and nothing else. Hidden exercises are
+left out altogether, but for their points: their titles alone would tell what is looked at. They
+are not run before the lab is graded, so no answer depends on them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from longfat.common.suggest import listed
+from longfat.engine.sandbox.view import is_visible
+from longfat.errors import InputError
+from longfat.study import STUDY_FILE
+from longfat.study.grading import read_grading
+from longfat.study.grading.read import STUDENT
+from longfat.study.labs import StudyFolder, all_labs
+from longfat.study.read import read_study
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from longfat.study.grading import Exercise, Grading
+
+_NAME = re.compile(r"[A-Za-z0-9_][\w.-]{0,63}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """A lab with exercises.
+
+    Attributes:
+        name: what it is called: the lab's folder.
+        given: what students get: the text, the study, and the parts to fill in.
+        grading: the instructor's file.
+    """
+
+    name: str
+    given: StudyFolder
+    grading: Grading
+
+    @property
+    def open_exercises(self) -> tuple[Exercise, ...]:
+        """The exercises that students may check themselves."""
+        return tuple(one for one in self.grading.exercises if not one.hidden)
+
+    def chosen(self, names: Sequence[str]) -> tuple[Exercise, ...]:
+        """Return exercises that students may check.
+
+        Args:
+            names: their names; all, if there are none.
+
+        Raises:
+            InputError: there is no such exercise, or it is hidden: the two cannot be told apart.
+        """
+        known = {one.name: one for one in self.open_exercises}
+        for name in names:
+            if name not in known:
+                raise InputError(f"there is no exercise {name!r} (there are: {listed(known)})")
+        if not known:
+            raise InputError("this lab has no exercise that can be checked before it is graded")
+        return tuple(known[name] for name in dict.fromkeys(names or known))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what a page may know of the lab, as part of `Exercises` of its types."""
+        hidden = [one for one in self.grading.exercises if one.hidden]
+        deadline = self.grading.deadline
+        return {
+            "lab": self.name,
+            "deadline": None if deadline is None else deadline.isoformat(timespec="minutes"),
+            "points": self.grading.points,
+            "hidden_points": sum(one.points for one in hidden),
+            "exercises": [_about(one) for one in self.open_exercises],
+        }
+
+
+def _about(exercise: Exercise) -> dict[str, Any]:
+    return {
+        "name": exercise.name,
+        "title": exercise.shown,
+        "part": exercise.part,
+        "points": exercise.points,
+        "is_question": exercise.term is not None,
+        "unit": exercise.unit,
+        "hint_count": len(exercise.hints),
+    }
+
+
+def read_assignment(lab: Path) -> Assignment:
+    """Read a lab that `longfat labs new` has made.
+
+    Args:
+        lab: its folder.
+
+    Raises:
+        InputError: it is none, something in it is wrong, or machines would see it.
+    """
+    lab = lab.resolve()
+    grading = read_grading(lab)
+    given = lab / STUDENT
+    if not (given / STUDY_FILE).is_file():
+        raise InputError(
+            f"{given}: the studio opens a lab's {STUDY_FILE}, and this folder has none: "
+            "put the network there that students begin with"
+        )
+    read_study(given)
+    if not _NAME.fullmatch(lab.name):
+        raise InputError(f"{lab}: name the folder with letters of ASCII, digits, and . _ -")
+    if is_visible(lab):
+        raise InputError(f"{lab}: every machine sees what lies there, also the answer key: move it")
+    return Assignment(
+        name=lab.name, given=StudyFolder(name=lab.name, folder=given), grading=grading
+    )
+
+
+def read_assignments(labs: Iterable[Path], *, workspace: Path) -> tuple[Assignment, ...]:
+    """Read labs that are given to students together.
+
+    Args:
+        labs: their folders.
+        workspace: the folder that students' files lie in.
+
+    Raises:
+        InputError: as `read_assignment`; or two have the same name, one has that of a lab that
+            comes with longfat, or lies where students could read it.
+    """
+    found = [read_assignment(lab) for lab in labs]
+    taken = {lab.name for lab in all_labs()}
+    for one in found:
+        if one.name in taken:
+            raise InputError(f"{one.name}: another lab has this name: give its folder another one")
+        taken.add(one.name)
+        if one.grading.folder.is_relative_to(workspace.resolve()):
+            raise InputError(
+                f"{one.grading.folder}: it lies in the workspace, where the page could read the "
+                "answer key: name another folder by --workspace"
+            )
+    return tuple(found)

@@ -1,0 +1,274 @@
+"""Checking exercises: a student's files are run and judged as `longfat grade` does it.
+
+A check has a thread of its own and one machine at a time, for which it waits its turn where a
+class shares a computer. What a page hears of it are points, reasons and what mistakes mean: no
+key, and of an error in the instructor's own files only that there is one.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from longfat.analysis.grading import CHECKS, Player, grade
+from longfat.engine.sandbox.quota import current_quota
+from longfat.errors import LongfatError
+from longfat.execution.cache import ResultCache
+from longfat.execution.tools import Toolbox
+from longfat.studio.http_error import Refusal
+from longfat.studio.progress import ExerciseProgress
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from longfat.analysis.grading import Graded, Score
+    from longfat.studio.assignments.workbook import Workbook
+    from longfat.studio.progress import ProgressBook
+    from longfat.studio.turns import Member
+    from longfat.study.grading import Exercise
+
+_JOIN_S = 30.0
+_LOG = logging.getLogger(__name__)
+
+_NOT_CHECKED = (
+    "The check itself failed: the lab's own files are wrong, or the computer lacks something. "
+    "Nothing was graded; tell your instructor, whose terminal says more."
+)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Check:
+    """A check of one lab's exercises, the last one that was asked for.
+
+    Attributes:
+        exercises: the names of the exercises.
+        state: `waiting` for a machine, `running`, or how it ended: `done`, `failed`, `cancelled`.
+        waits: what is waited for.
+        problem: why it failed.
+        player: runs what has to be run.
+        cancelled: set when the student has enough.
+    """
+
+    exercises: tuple[Exercise, ...]
+    player: Player
+    state: str = "waiting"
+    waits: str | None = None
+    problem: str = ""
+    cancelled: threading.Event
+    thread: threading.Thread | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self.state not in ("waiting", "running")
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "state": self.state,
+            "exercises": [one.name for one in self.exercises],
+            "waits": self.waits,
+            "problem": self.problem,
+        }
+
+
+class Checks:
+    """The checks of a workspace; from any thread.
+
+    Args:
+        workbooks: the files of each lab, by its name.
+        progress: keeps what comes of them.
+        member: who takes turns at machines with others; None where nobody else does.
+    """
+
+    def __init__(
+        self,
+        workbooks: Mapping[str, Workbook],
+        *,
+        progress: ProgressBook,
+        member: Member | None = None,
+    ) -> None:
+        self._workbooks = workbooks
+        self._progress = progress
+        self._member = member
+        self._lock = threading.Lock()
+        self._checks: dict[str, _Check] = {}
+        self._closed = False
+        if member is not None:
+            member.turns.join(member.name, self._machines)
+
+    def start(self, lab: str, names: Sequence[str]) -> dict[str, Any]:
+        """Begin to check exercises of a lab.
+
+        Args:
+            lab: its name.
+            names: the exercises; all that can be checked, if there are none.
+
+        Returns:
+            The check, as `ExerciseCheck` of the page's `api/types.ts`.
+
+        Raises:
+            InputError: there is no such lab or exercise.
+            Refusal: a check of this lab runs already, or the workspace is full.
+        """
+        workbook = self.workbook(lab)
+        workbook.workspace.disk.check()
+        exercises = workbook.assignment.chosen(names)
+        player = Player(ResultCache(), Toolbox(), most=current_quota())
+        check = _Check(exercises=exercises, player=player, cancelled=threading.Event())
+        with self._lock:
+            now = self._checks.get(lab)
+            if self._closed or (now is not None and not now.is_over):
+                raise Refusal(
+                    f"exercises of {lab} are checked already: wait for that, or cancel it",
+                    status=HTTPStatus.CONFLICT,
+                )
+            self._checks[lab] = check
+        check.thread = threading.Thread(
+            target=self._run, args=(lab, workbook, check), name=f"check-{lab}", daemon=True
+        )
+        check.thread.start()
+        return check.to_json()
+
+    def cancel(self, lab: str) -> None:
+        """End the check of a lab early, if there is one."""
+        self.workbook(lab)
+        with self._lock:
+            check = self._checks.get(lab)
+        if check is not None:
+            check.cancelled.set()
+            check.player.end()
+
+    def info(self, lab: str) -> dict[str, Any] | None:
+        """Return the last check of a lab; None where there was none since the server's start."""
+        with self._lock:
+            check = self._checks.get(lab)
+        return None if check is None else check.to_json()
+
+    def hint(self, lab: str, name: str) -> None:
+        """Give one hint more on an exercise, which was checked and did not give all points.
+
+        Raises:
+            InputError: there is no such exercise, or no hint that can be given now.
+        """
+        (exercise,) = self.workbook(lab).assignment.chosen([name])
+        with self._lock:
+            now = self._progress.read(lab).exercises.get(name)
+            if now is None or not now.checks or now.points >= exercise.points:
+                raise Refusal(
+                    f"{exercise.shown}: a hint is given after a check that did not give all points",
+                    status=HTTPStatus.CONFLICT,
+                )
+            given = len(now.hints)
+            if given >= len(exercise.hints):
+                raise Refusal(
+                    f"{exercise.shown}: there are no more hints", status=HTTPStatus.CONFLICT
+                )
+            new = replace(now, hints=exercise.hints[: given + 1])
+            self._progress.note_exercises(lab, {name: new})
+
+    def workbook(self, lab: str) -> Workbook:
+        """Return the files of a lab.
+
+        Raises:
+            Refusal: it has no exercises.
+        """
+        if lab not in self._workbooks:
+            raise Refusal(f"{lab[:80]}: no lab with exercises", status=HTTPStatus.NOT_FOUND)
+        return self._workbooks[lab]
+
+    def stop(self) -> None:
+        """Let them all end soon, and begin no more."""
+        with self._lock:
+            self._closed = True
+            checks = list(self._checks.values())
+        for check in checks:
+            check.cancelled.set()
+            check.player.end()
+
+    def close(self) -> None:
+        """End them all, with their machines."""
+        self.stop()
+        with self._lock:
+            threads = [one.thread for one in self._checks.values()]
+        for thread in threads:
+            if thread is not None:
+                thread.join(_JOIN_S)
+
+    def _machines(self) -> int:
+        return sum(one.state == "running" for one in list(self._checks.values()))
+
+    # What a check's own thread does.
+
+    def _run(self, lab: str, workbook: Workbook, check: _Check) -> None:
+        state, problem = "failed", _NOT_CHECKED
+        try:
+            if self._take_turn(lab, check):
+                digests = {one.name: workbook.digest(one) for one in check.exercises}
+                graded = grade(
+                    workbook.submission,
+                    workbook.assignment.grading,
+                    player=check.player,
+                    exercises=[one.name for one in check.exercises],
+                )
+                if not check.cancelled.is_set():
+                    self._keep(lab, graded, digests)
+                    state, problem = "done", ""
+            if check.cancelled.is_set():
+                state, problem = "cancelled", ""
+        except LongfatError as error:
+            # Its words may hold what stands in the instructor's files.
+            _LOG.error("check of %s for %s: %s", lab, workbook.submitter.name, error)
+        except Exception:
+            _LOG.exception("check of %s for %s", lab, workbook.submitter.name)
+        finally:
+            check.state, check.problem, check.waits = state, problem, None
+            self._tell(lab, check)
+
+    def _take_turn(self, lab: str, check: _Check) -> bool:
+        def begin() -> None:
+            check.state = "running"
+
+        def note(words: str | None) -> None:
+            check.waits = words
+            self._tell(lab, check)
+
+        if self._member is None:
+            begin()
+            note(None)
+            return True
+        return self._member.wait(
+            f"check {lab}", begin=begin, cancelled=check.cancelled, on_wait=note
+        )
+
+    def _keep(self, lab: str, graded: Graded, digests: Mapping[str, str]) -> None:
+        with self._lock:
+            known = self._progress.read(lab).exercises
+            found = {}
+            for score in graded.scores:
+                name = score.exercise.name
+                now = known.get(name, ExerciseProgress())
+                found[name] = ExerciseProgress(
+                    points=score.points,
+                    most=score.exercise.points,
+                    reasons=score.visible_reasons,
+                    explained=_explained(score),
+                    digest=digests[name],
+                    checks=now.checks + 1,
+                    hints=now.hints,
+                )
+            self._progress.note_exercises(lab, found)
+
+    def _tell(self, lab: str, check: _Check) -> None:
+        self._progress.pages.send("check", lab=lab, check=check.to_json())
+
+
+def _explained(score: Score) -> tuple[str, ...]:
+    """Return what the mistakes mean that cost the points."""
+    checks = (CHECKS[name] for name in score.exercise.checks)
+    return tuple(
+        check.explanation
+        for check in checks
+        if any(reason.startswith(f"{check.title}: ") for reason in score.visible_reasons)
+    )

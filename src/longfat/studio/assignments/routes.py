@@ -1,0 +1,105 @@
+"""The ways to exercises: what is asked, files that are filled in, checks, hints, handing in.
+
+What other pages of the workspace are to know is told on the WebSocket of progress.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from longfat.studio.requests import read_json
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from longfat.studio.assignments.checks import Checks
+    from longfat.studio.pages import Pages
+
+_PLACE = "/api/labs/{name}"
+
+
+def exercise_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
+    """Return the routes of exercises.
+
+    Args:
+        checks: the exercises, and what checks them.
+        pages: the pages that hear of what is filled in.
+    """
+    return [*_file_routes(checks, pages), *_check_routes(checks)]
+
+
+def _file_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
+    def whole(lab: str) -> dict[str, Any]:
+        return {**checks.workbook(lab).to_json(), "check": checks.info(lab)}
+
+    async def show(request: Request) -> Response:
+        return JSONResponse(await run_in_threadpool(whole, request.path_params["name"]))
+
+    async def part(request: Request) -> Response:
+        asked = await read_json(request)
+        lab, page = request.path_params["name"], asked.maybe_name("page") or ""
+        file, text = asked.name("file"), asked.text("text")
+        workbook = checks.workbook(lab)
+
+        def write() -> dict[str, str]:
+            workbook.set_part(file, text)
+            digests = workbook.digests()
+            pages.send("part", page=page, lab=lab, file=file, text=text, digests=digests)
+            return digests
+
+        return JSONResponse({"digests": await run_in_threadpool(write)})
+
+    async def answer(request: Request) -> Response:
+        asked = await read_json(request)
+        lab, page = request.path_params["name"], asked.maybe_name("page") or ""
+        question, text = asked.name("question"), asked.text("text")
+        workbook = checks.workbook(lab)
+
+        def write() -> dict[str, str]:
+            workbook.set_answer(question, text)
+            digests = workbook.digests()
+            pages.send("answer", page=page, lab=lab, question=question, text=text, digests=digests)
+            return digests
+
+        return JSONResponse({"digests": await run_in_threadpool(write)})
+
+    async def submission(request: Request) -> Response:
+        workbook = checks.workbook(request.path_params["name"])
+        content = await run_in_threadpool(workbook.pack)
+        name = f"{workbook.place}-{workbook.submitter.folder}"
+        headers = {"Content-Disposition": f'attachment; filename="{name}.zip"'}
+        return Response(content, media_type="application/zip", headers=headers)
+
+    return [
+        Route(f"{_PLACE}/exercises", show, methods=["GET"]),
+        Route(f"{_PLACE}/part", part, methods=["PUT"]),
+        Route(f"{_PLACE}/answer", answer, methods=["PUT"]),
+        Route(f"{_PLACE}/submission", submission, methods=["GET"]),
+    ]
+
+
+def _check_routes(checks: Checks) -> list[BaseRoute]:
+    async def check(request: Request) -> Response:
+        names = (await read_json(request)).names("exercises")
+        found = await run_in_threadpool(checks.start, request.path_params["name"], names)
+        return JSONResponse(found, status_code=HTTPStatus.CREATED)
+
+    async def cancel(request: Request) -> Response:
+        await run_in_threadpool(checks.cancel, request.path_params["name"])
+        return JSONResponse({})
+
+    async def hint(request: Request) -> Response:
+        name = (await read_json(request)).name("exercise")
+        await run_in_threadpool(checks.hint, request.path_params["name"], name)
+        return JSONResponse({})
+
+    return [
+        Route(f"{_PLACE}/check", check, methods=["POST"]),
+        Route(f"{_PLACE}/check", cancel, methods=["DELETE"]),
+        Route(f"{_PLACE}/hint", hint, methods=["POST"]),
+    ]

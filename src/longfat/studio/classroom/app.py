@@ -1,0 +1,268 @@
+"""The way in to a class's studio: whose link was opened decides which application answers.
+
+Every student's application has its own gate, which asks for that student's token. So a mistake
+here could at most refuse somebody: what is handed on without the right token is refused there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.requests import cookie_parser
+from starlette.responses import HTMLResponse, JSONResponse
+from starlette.routing import Route
+
+from longfat.analysis.grading import seed_of
+from longfat.engine.sandbox.view import is_visible
+from longfat.errors import InputError
+from longfat.studio.app import STATIC, make_app
+from longfat.studio.assignments.workbook import Submitter
+from longfat.studio.auth import Gate, Keys
+from longfat.studio.classroom.page import class_page
+from longfat.studio.labs import LabBook
+from longfat.studio.state import workspace_id
+from longfat.studio.turns import Member, Turns
+from longfat.study.labs import Labs
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from longfat.studio.assignments.assignment import Assignment
+    from longfat.studio.classroom.limits import Limits
+    from longfat.study.grading.roster import Entry
+
+TEACHERS_PAGE = "/class"
+"""The path of the teacher's page; all that lies elsewhere is the students'."""
+
+_TEACHERS_STATE = "/api/class"
+
+TEACHER = ""
+"""What the teacher is called among the members: no student's folder."""
+
+_STUDENTS, _TEACHERS = "class", "teacher"
+_FOLDER = re.compile(r"[A-Za-z0-9_][\w.-]{0,63}", re.ASCII)
+_MOST_STUDENTS = 500
+
+
+@dataclass(slots=True, kw_only=True)
+class Student:
+    """A student of the class.
+
+    Attributes:
+        folder: the student's folder, which is what the roster calls them.
+        name: the name; the folder's where the roster has none.
+        url: the student's link.
+        app: the application that answers them.
+        seen_s: when they were there last, in seconds since 1970; 0 if never.
+    """
+
+    folder: str
+    name: str
+    url: str
+    app: Starlette
+    seen_s: float = 0.0
+
+
+def check_students(roster: Mapping[str, Entry], *, root: Path) -> None:
+    """Check that each student of a roster can have a folder of their own.
+
+    Args:
+        roster: the roster.
+        root: the folder of all their folders.
+
+    Raises:
+        InputError: there are none or too many, a name is no folder's, two are the same but for
+            capitals, a folder is a link or a file, or machines would see it.
+    """
+    if not 0 < len(roster) <= _MOST_STUDENTS:
+        raise InputError(f"the roster has {len(roster)} students; 1 to {_MOST_STUDENTS} can be")
+    seen: dict[str, str] = {}
+    for folder in roster:
+        if not _FOLDER.fullmatch(folder):
+            raise InputError(
+                f"the folder {folder!r}: write letters of ASCII, digits, and . _ - between them, "
+                "such as alice"
+            )
+        if (other := seen.setdefault(folder.lower(), folder)) != folder:
+            raise InputError(f"the folders {other!r} and {folder!r} differ in capitals only")
+        place = root / folder
+        if place.is_symlink() or (place.exists() and not place.is_dir()):
+            raise InputError(f"{place}: it is to be a folder, and no link")
+    if is_visible(root):
+        raise InputError(
+            f"{root}: every machine sees what lies there, so students would see each other's "
+            "files: name another --workspace"
+        )
+
+
+class ClassApp:
+    """The application of a class.
+
+    Args:
+        root: the folder of the students' folders; those that are not there are made.
+        roster: the students, by their folders.
+        tokens: the token of each student, and the teacher's.
+        keys: makes the keys of a token and a workspace, with what their cookie is named after:
+            the teacher may open a student's link in the same browser.
+        url: makes the link of a token.
+        limits: what the class may take.
+        assignments: the labs with exercises.
+        static: the folder of the built page.
+        state: the folder that what is being drawn is kept in; None to keep it only so long.
+
+    Raises:
+        InputError: as `check_students`, or a folder cannot be made.
+    """
+
+    def __init__(
+        self,
+        *,
+        root: Path,
+        roster: Mapping[str, Entry],
+        tokens: Mapping[str, str],
+        keys: Callable[[str, str, str], Keys],
+        url: Callable[[str], str],
+        limits: Limits,
+        assignments: Sequence[Assignment] = (),
+        static: Path = STATIC,
+        state: Path | None = None,
+    ) -> None:
+        check_students(roster, root=root)
+        self._limits = limits
+        self._turns = Turns(machines=limits.at_once, each=int(limits.each))
+        labs = Labs(tuple(one.given for one in assignments))
+        book = LabBook(labs, with_exercises=[one.name for one in assignments])
+        self.students: dict[str, Student] = {}
+        self._by_token: dict[str, Student] = {}
+        self._cookie = keys("", "", _STUDENTS).cookie
+        for folder, entry in roster.items():
+            place = root / folder
+            drafts = None if state is None else state / "students" / folder
+            try:
+                for path in (place, drafts):
+                    if path is not None:
+                        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise InputError(f"{place}: cannot be made: {error.strerror}") from None
+            seed = seed_of(entry.name or folder) if entry.seed is None else entry.seed
+            student = Student(
+                folder=folder,
+                name=entry.name or folder,
+                url=url(tokens[folder]),
+                app=make_app(
+                    workspace=place,
+                    keys=keys(tokens[folder], workspace_id(place), _STUDENTS),
+                    static=static,
+                    drafts=drafts,
+                    member=Member(turns=self._turns, name=folder),
+                    book=book,
+                    assignments=assignments,
+                    most_bytes=limits.disk,
+                    submitter=Submitter(name=entry.name or folder, folder=folder, seed=seed),
+                ),
+            )
+            self.students[folder] = student
+            self._by_token[_hash(tokens[folder])] = student
+        self._teacher = Starlette(
+            routes=[
+                Route(TEACHERS_PAGE, self._page, methods=["GET"]),
+                Route(_TEACHERS_STATE, self._state, methods=["GET"]),
+            ],
+            middleware=[
+                Middleware(Gate, keys=keys(tokens[TEACHER], workspace_id(root), _TEACHERS))
+            ],
+        )
+        self._outer = Starlette(lifespan=self._lifespan)
+
+    def stop(self) -> None:
+        """Let all that runs end soon; from any thread."""
+        for student in self.students.values():
+            student.app.state.stop()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, by the application of whoever asks."""
+        if scope["type"] == "lifespan":
+            await self._outer(scope, receive, send)
+            return
+        await self._app_of(scope)(scope, receive, send)
+
+    def _app_of(self, scope: Scope) -> ASGIApp:
+        """Return who answers: the student whose token comes with it, or else the teacher's gate."""
+        if scope["path"] in (TEACHERS_PAGE, _TEACHERS_STATE):
+            return self._teacher
+        for token in self._tokens(scope):
+            if (student := self._by_token.get(_hash(token))) is not None:
+                student.seen_s = time.time()
+                return student.app
+        return self._teacher
+
+    def _tokens(self, scope: Scope) -> list[str]:
+        """Return the tokens that come with a request: that of a link first, then a program's."""
+        headers = Headers(scope=scope)
+        query = parse_qsl(scope.get("query_string", b"").decode("latin-1"))
+        found = [value for name, value in query if name == "token"]
+        scheme, _, sent = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            found.append(sent.strip())
+        cookies = cookie_parser(headers.get("cookie", ""))
+        found.append(cookies.get(self._cookie, ""))
+        return [token for token in found if token]
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        del app
+        async with contextlib.AsyncExitStack() as stack:
+            for student in self.students.values():
+                inner = student.app
+                await stack.enter_async_context(inner.router.lifespan_context(inner))
+            yield
+            self.stop()
+
+    # What the teacher sees.
+
+    async def _state(self, request: Request) -> Response:
+        del request
+        return JSONResponse(await run_in_threadpool(self.summary))
+
+    async def _page(self, request: Request) -> Response:
+        del request
+        return HTMLResponse(class_page(await run_in_threadpool(self.summary)))
+
+    def summary(self) -> dict[str, Any]:
+        """Return where everybody is."""
+        return {
+            "limits": self._limits.words(),
+            "students": [self._about(student) for student in self.students.values()],
+        }
+
+    def _about(self, student: Student) -> dict[str, Any]:
+        machines, waiting = self._turns.state(student.folder)
+        return {
+            "folder": student.folder,
+            "name": student.name,
+            "url": student.url,
+            "seen_s": student.seen_s,
+            "machines": machines,
+            "waiting": waiting,
+            "progress": [one.summary() for one in student.app.state.progress.all()],
+        }
+
+
+def _hash(token: str) -> str:
+    """Return what a token is looked up by: how long that takes tells nothing of any token."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,195 @@
+"""Captures that are taken in a live network: tcpdump at an interface, into a file of the host's.
+
+tcpdump writes to its standard output and not to a file, so that no path in the machine matters.
+It is a process of the network's like any other: it ends with the session, and its capture too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from longfat.common.guard import scratch_folder
+from longfat.errors import InputError
+from longfat.model.probes.capture import DEFAULT_SNAP_BYTES
+from longfat.studio.live.kept_captures import RunCapture
+
+if TYPE_CHECKING:
+    from longfat.live import Network
+    from longfat.live.session import Task
+
+MOST_CAPTURES = 8
+"""So many may be there at once in a session; the oldest that has ended makes room."""
+
+MOST_BYTES = 128 << 20
+"""A capture that becomes larger is ended."""
+
+_MOST_WORDS = 300
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class LiveCapture:
+    """A capture at an interface.
+
+    Attributes:
+        number: what the page calls it.
+        interface: where.
+        filter: which packets, as pcap-filter(7) has it.
+        path: the file.
+        file: the same, open; None when the capture is over.
+        task: tcpdump.
+        size: how many bytes there are.
+        words: why it has ended, where that was not asked for.
+    """
+
+    number: int
+    interface: str
+    filter: str
+    path: Path
+    file: IO[bytes] | None
+    task: Task | None = None
+    size: int = 0
+    words: str = ""
+
+    def take(self, is_error: bool, data: bytes) -> None:
+        """Take what tcpdump writes."""
+        if is_error:
+            self.words = (self.words + data.decode(errors="replace"))[-_MOST_WORDS:]
+        elif self.file is not None and self.size <= MOST_BYTES:
+            self.file.write(data)
+            self.file.flush()
+            self.size += len(data)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as `LiveCapture` of the page's `api/types.ts`."""
+        return {
+            "number": self.number,
+            "interface": self.interface,
+            "filter": self.filter,
+            "going": self.file is not None,
+            "bytes": self.size,
+            "words": "" if self.file is not None else self.words,
+        }
+
+
+class Captures:
+    """The captures of a session; all but `path_of` belongs to its thread.
+
+    Args:
+        network: the network.
+    """
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._all: dict[int, LiveCapture] = {}
+        self._count = 0
+        self._ending = contextlib.ExitStack()
+        self._folder: Path | None = None
+        self._told: list[dict[str, Any]] = []
+
+    def begin(self, interface: str, text: str) -> None:
+        """Begin a capture.
+
+        Raises:
+            InputError: there is no such interface, or there are too many captures.
+        """
+        pairs = self._network.model.interfaces()
+        if interface not in {name for pair in pairs for name in pair}:
+            raise InputError(f"there is no interface {interface!r} to capture at")
+        if text.startswith("-") or "\0" in text:
+            raise InputError("a filter of packets does not begin with a hyphen")
+        self._make_room()
+        (node,) = self._network.model.interfaces_by_node((interface,))
+        if self._folder is None:
+            self._folder = self._ending.enter_context(scratch_folder())
+        self._count += 1
+        path = self._folder / f"{self._count}.pcap"
+        one = LiveCapture(
+            number=self._count, interface=interface, filter=text, path=path, file=path.open("wb")
+        )
+        argv = ["tcpdump", "-i", interface, "-s", str(DEFAULT_SNAP_BYTES), "-n", "-U"]
+        # Without it packets are handed on when a second has passed, and not at once.
+        argv += ["--immediate-mode", "-Z", "root", "--time-stamp-precision=nano", "-w", "-"]
+        try:
+            one.task = self._network.session.start(
+                argv + ([text] if text else []), node=node, on_output=one.take, own_root=False
+            )
+        except InputError:
+            self._close(one)
+            raise
+        self._all[one.number] = one
+
+    def end(self, number: int) -> None:
+        """End a capture; what was captured stays.
+
+        Raises:
+            InputError: there is none.
+        """
+        one = self._all.get(number)
+        if one is None:
+            raise InputError(f"there is no capture {number}")
+        if one.file is not None and one.task is not None:
+            self._network.session.signal(one.task, signal.SIGTERM)
+            self._network.session.run_until(ended=[one.task])
+            one.words = ""
+            self._close(one)
+
+    def look(self) -> list[dict[str, Any]] | None:
+        """See to those that have ended or become too large; return all, if anything is new."""
+        for one in self._all.values():
+            if one.file is None or one.task is None:
+                continue
+            if one.task.status is not None:
+                one.words = one.words.strip() or f"tcpdump ended with {one.task.status}"
+                self._close(one)
+            elif one.size > MOST_BYTES:
+                self._network.session.signal(one.task, signal.SIGKILL)
+                one.words = f"it became larger than {MOST_BYTES >> 20} MB, and was ended"
+                self._close(one)
+        now = [one.to_json() for one in self._all.values()]
+        if now == self._told:
+            return None
+        self._told = now
+        return now
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Return all, as `LiveCapture`."""
+        return [one.to_json() for one in self._all.values()]
+
+    def path_of(self, number: int) -> tuple[str, Path] | None:
+        """Return the interface and the file of a capture; from any thread."""
+        one = self._all.get(number)
+        return None if one is None else (one.interface, one.path)
+
+    def of_run(self) -> list[RunCapture]:
+        """Return what there is now, to be kept with a run that has ended."""
+        return [
+            RunCapture(
+                interface=one.interface,
+                filter=one.filter,
+                file=one.path.open("rb"),
+                size=one.size,
+            )
+            for one in self._all.values()
+        ]
+
+    def close(self) -> None:
+        """Let all of them go, with their files."""
+        for one in self._all.values():
+            self._close(one)
+        self._ending.close()
+
+    def _make_room(self) -> None:
+        while len(self._all) >= MOST_CAPTURES:
+            over = [one for one in self._all.values() if one.file is None]
+            if not over:
+                raise InputError(f"{MOST_CAPTURES} captures go on already: end some of them")
+            self._all.pop(over[0].number).path.unlink(missing_ok=True)
+
+    def _close(self, one: LiveCapture) -> None:
+        if one.file is not None:
+            one.file.close()
+            one.file = None

@@ -1,0 +1,200 @@
+"""The ways to packets: of a run's captures, and of those that a live session takes.
+
+A capture is decoded once, and again when its file has changed; the page gets it by pages of the
+list, and filters, streams and plots are made here.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from longfat.analysis.packets.capture import open_capture
+from longfat.analysis.packets.decoders import choose_decoder
+from longfat.analysis.packets.display_filter import MOST_CHARACTERS
+from longfat.analysis.packets.opened import (
+    MOST_ROWS,
+    OpenedCapture,
+    capture_path,
+    captures_of,
+    open_packets,
+)
+from longfat.engine.machine import START_OF_TIME_S
+from longfat.errors import InputError
+from longfat.studio.http_error import Refusal
+from longfat.studio.requests import asked_name, asked_names
+from longfat.studio.saved_runs import load_kept
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from starlette.requests import Request
+
+    from longfat.studio.live.sessions import Rooms
+    from longfat.studio.workspace import Workspace
+
+_NAMING = ("session", "capture", "start", "run", "probe")
+"""The parameters of the URL's query that name a capture."""
+
+_MOST_OPENED = 3
+_LARGEST = 2**53
+
+
+class OpenedCaptures:
+    """Captures that were decoded lately; one is decoded at a time.
+
+    Args:
+        workspace: where the runs are.
+        rooms: the live sessions.
+    """
+
+    def __init__(self, workspace: Workspace, rooms: Rooms) -> None:
+        self._workspace = workspace
+        self._rooms = rooms
+        self._lock = threading.Lock()
+        self._known: OrderedDict[Any, OpenedCapture] = OrderedDict()
+
+    def of_request(self, request: Request) -> OpenedCapture:
+        """Return the capture that a request names: of a run and a probe, or of a session.
+
+        Raises:
+            InputError: there is none, or it cannot be decoded.
+        """
+        wanted = [request.query_params.get(name) for name in _NAMING]
+        with self._lock:
+            # A page of the list comes at once, and of the state whose first page was seen.
+            key = (*wanted, asked_name(request, "version"))
+            if key not in self._known:
+                name, path, epoch_ns = self._file(request)
+                capture = open_capture(path, name=name)
+                key = (*wanted, capture.version)
+                for other in [one for one in self._known if one[:-1] == key[:-1]]:
+                    if other != key:
+                        del self._known[other]
+                if key not in self._known:
+                    self._known[key] = open_packets(
+                        path, name=name, epoch_ns=epoch_ns, decoder=choose_decoder()
+                    )
+            self._known.move_to_end(key)
+            while len(self._known) > _MOST_OPENED:
+                self._known.popitem(last=False)
+            return self._known[key]
+
+    def names(self, path: str) -> list[dict[str, str]]:
+        """Return the captures of a run: each probe's name and its interface."""
+        with self._workspace.told_below():
+            run = load_kept(self._workspace, path)
+        return [{"name": name, "interface": of} for name, of in captures_of(run).items()]
+
+    def _file(self, request: Request) -> tuple[str, Path, int]:
+        session = asked_name(request, "session")
+        if session is not None:
+            number = _whole(request, "capture")
+            room = self._rooms.find(session)
+            found = None if room is None else room.capture(number)
+            if found is None:
+                raise Refusal("there is no such capture any more", status=HTTPStatus.NOT_FOUND)
+            start_s = _number(request, "start", default=0.0)
+            epoch_ns = START_OF_TIME_S * 10**9 + round(start_s * 1e9)
+            return f"{found[0]}.pcap", found[1], epoch_ns
+        (path, *_) = asked_names(request, "run")
+        (probe, *_) = asked_names(request, "probe")
+        with self._workspace.told_below():
+            run = load_kept(self._workspace, path)
+            return f"{path}: {probe}", capture_path(run, probe), round(run.epoch_s * 1e9)
+
+
+def packet_routes(workspace: Workspace, rooms: Rooms) -> list[BaseRoute]:
+    """Return the routes of packets.
+
+    Args:
+        workspace: where the runs are.
+        rooms: the live sessions.
+    """
+    opened = OpenedCaptures(workspace, rooms)
+
+    async def named(request: Request) -> Response:
+        (path, *_) = asked_names(request, "run")
+        return JSONResponse(await run_in_threadpool(opened.names, path))
+
+    def answering(make: Callable[[OpenedCapture, Request], Any], path: str) -> Route:
+        async def answer(request: Request) -> Response:
+            def work() -> Any:
+                return make(opened.of_request(request), request)
+
+            return JSONResponse(await run_in_threadpool(work))
+
+        return Route(path, answer, methods=["GET"])
+
+    async def saved(request: Request) -> Response:
+        text = _filter(request)
+        found = await run_in_threadpool(opened.of_request, request)
+        parts = await run_in_threadpool(found.saved, text)
+        headers = {"Content-Disposition": 'attachment; filename="packets.pcapng"'}
+        return StreamingResponse(parts, media_type="application/x-pcapng", headers=headers)
+
+    return [
+        Route("/api/captures", named, methods=["GET"]),
+        Route("/api/packets.pcapng", saved, methods=["GET"]),
+        answering(lambda one, _: one.about(), "/api/packets"),
+        answering(_page, "/api/packet-rows"),
+        answering(_place, "/api/packet-place"),
+        answering(lambda one, ask: {"text": one.details(_whole(ask, "number"))}, "/api/packet"),
+        answering(lambda one, ask: one.followed(_whole(ask, "stream")), "/api/packet-stream"),
+        answering(_sequence, "/api/packet-sequence"),
+    ]
+
+
+def _page(opened: OpenedCapture, request: Request) -> dict[str, Any]:
+    count = _whole(request, "count")
+    if count > MOST_ROWS:
+        raise InputError(f"count: at most {MOST_ROWS} packets at once")
+    return opened.page(_filter(request), start=_whole(request, "from"), count=count)
+
+
+def _place(opened: OpenedCapture, request: Request) -> dict[str, int]:
+    """Return the row of the list that has a time, or a packet."""
+    text = _filter(request)
+    if asked_name(request, "number") is not None:
+        return {"row": opened.row_of(text, number=_whole(request, "number"))}
+    return {"row": opened.row_at(text, time_s=_number(request, "time"))}
+
+
+def _sequence(opened: OpenedCapture, request: Request) -> dict[str, Any]:
+    words = asked_name(request, "reverse")
+    reverse = None if words is None else words == "true"
+    return opened.time_sequence(_whole(request, "stream"), reverse=reverse)
+
+
+def _filter(request: Request) -> str:
+    text = asked_name(request, "filter") or ""
+    if len(text) > MOST_CHARACTERS:
+        raise InputError(f"filter: {len(text)} characters: at most {MOST_CHARACTERS}")
+    return text
+
+
+def _whole(request: Request, name: str) -> int:
+    text = asked_name(request, name) or ""
+    if not (text.isascii() and text.isdecimal()) or len(text) > 16 or int(text) > _LARGEST:
+        raise InputError(f"the URL's query needs {name}=N, a whole number")
+    return int(text)
+
+
+def _number(request: Request, name: str, *, default: float | None = None) -> float:
+    text = asked_name(request, name)
+    if text is None and default is not None:
+        return default
+    try:
+        value = float(text or "")
+    except ValueError:
+        raise InputError(f"the URL's query needs {name}=N, a number") from None
+    if not -1e9 <= value <= 1e9:
+        raise InputError(f"{name}: a number of seconds up to 1e9")
+    return value

@@ -1,0 +1,83 @@
+"""The pages of a workspace, and how each hears of what the others do.
+
+A page that loses the server connects anew, and the first thing that it hears is the whole state;
+from then on it hears of each change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from starlette.websockets import WebSocketDisconnect
+
+from longfat.studio.live.broadcast import Listener
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+    from starlette.websockets import WebSocket
+
+
+class Pages:
+    """The pages that listen."""
+
+    def __init__(self) -> None:
+        self._all: set[Listener] = set()
+
+    def send(self, event: str, /, **fields: Any) -> None:
+        """Send an event to all; from any thread."""
+        for listener in list(self._all):
+            listener.tell([json.dumps({"event": event, **fields})])
+
+    async def serve(
+        self, socket: WebSocket, hello: Callable[[], Awaitable[dict[str, Any]]]
+    ) -> None:
+        """Serve a page's WebSocket until either side has enough.
+
+        Args:
+            socket: the WebSocket.
+            hello: returns the whole state, which the page hears first.
+        """
+        await socket.accept()
+        with self._listening() as listener:
+            # What changes from here on is heard after the state.
+            state = {"event": "hello", **await hello()}
+            tasks = [
+                asyncio.ensure_future(one)
+                for one in (_tell(socket, state, listener), _until_gone(socket), listener.cut())
+            ]
+            try:
+                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in tasks:
+                    task.cancel()
+                    with contextlib.suppress(
+                        asyncio.CancelledError, WebSocketDisconnect, RuntimeError
+                    ):
+                        await task
+        with contextlib.suppress(RuntimeError, WebSocketDisconnect):
+            await socket.close()
+
+    @contextlib.contextmanager
+    def _listening(self) -> Iterator[Listener]:
+        listener = Listener()
+        self._all.add(listener)
+        try:
+            yield listener
+        finally:
+            self._all.discard(listener)
+
+
+async def _tell(socket: WebSocket, hello: dict[str, Any], listener: Listener) -> None:
+    await socket.send_text(json.dumps(hello))
+    while (said := await listener.next()) is not None:
+        if isinstance(said, str):
+            await socket.send_text(said)
+
+
+async def _until_gone(socket: WebSocket) -> None:
+    while (await socket.receive())["type"] != "websocket.disconnect":
+        pass

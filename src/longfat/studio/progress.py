@@ -1,0 +1,357 @@
+"""How far a person has come in each lab: kept in the workspace, so that it survives all else.
+
+A file for each lab, `progress/LAB.json`. A page sends what has changed; what the others know of
+stays. Nothing in it is believed: a grade comes from `longfat grade` alone.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+
+from longfat.common.decoding import Decoder, parse_json
+from longfat.errors import InputError
+from longfat.studio.pages import Pages
+from longfat.studio.requests import asked_name, read_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.websockets import WebSocket
+
+    from longfat.studio.requests import Asked
+    from longfat.studio.workspace import Workspace
+
+FOLDER = "progress"
+"""The folder of the workspace that it is kept in."""
+
+MOST_ENTRIES = 400
+"""So many steps, claims and answers may a lab have, each."""
+
+_MOST_KEY = 300
+_MOST_LINES = 256
+_MOST_ANSWER = 2000
+_MOST_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepProgress:
+    """What came of a step's lines.
+
+    Attributes:
+        good: the lines that ended with 0, by node and number, such as `h1 0`.
+        status: the exit status of the line that was typed last; None before one has ended.
+        done: all of them ended with 0.
+    """
+
+    good: tuple[str, ...] = ()
+    status: int | None = None
+    done: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerProgress:
+    """What came of a question.
+
+    Attributes:
+        text: what was answered.
+        right: whether it was right; None where nobody has said.
+        shown: the answer was shown.
+    """
+
+    text: str = ""
+    right: bool | None = None
+    shown: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExerciseProgress:
+    """What came of an exercise when it was checked last; the server alone writes it.
+
+    Attributes:
+        points: the points that it gave.
+        most: the points that it can give.
+        reasons: why not all of them.
+        explained: what the mistakes mean that were found.
+        digest: stands for the files that were checked.
+        checks: how often it was checked.
+        hints: the hints that were asked for.
+    """
+
+    points: float = 0.0
+    most: float = 0.0
+    reasons: tuple[str, ...] = ()
+    explained: tuple[str, ...] = ()
+    digest: str = ""
+    checks: int = 0
+    hints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far somebody has come in a lab.
+
+    Attributes:
+        lab: its name.
+        steps: the steps that were typed, by their lines.
+        step_count: how many steps the text has; 0 where no page has said.
+        claims: the claims that were judged, and whether they held the last time.
+        claim_count: how many claims the study has.
+        answers: the questions that were answered, by their numbers or names.
+        answer_count: how many questions there are.
+        exercises: the exercises that were checked, by their names.
+        changed_s: when it changed, in seconds since 1970; 0 where there is none yet.
+    """
+
+    lab: str
+    steps: dict[str, StepProgress] = field(default_factory=dict)
+    step_count: int = 0
+    claims: dict[str, bool] = field(default_factory=dict)
+    claim_count: int = 0
+    answers: dict[str, AnswerProgress] = field(default_factory=dict)
+    answer_count: int = 0
+    exercises: dict[str, ExerciseProgress] = field(default_factory=dict)
+    changed_s: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as `LabProgress` of the page's `api/types.ts`."""
+        return asdict(self)
+
+    def summary(self) -> dict[str, Any]:
+        """Return how far it is, in numbers, as `ProgressSummary` of the page."""
+        return {
+            "lab": self.lab,
+            "steps": sum(one.done for one in self.steps.values()),
+            "step_count": max(self.step_count, len(self.steps)),
+            "claims": sum(self.claims.values()),
+            "claim_count": max(self.claim_count, len(self.claims)),
+            "answers": sum(one.right is True for one in self.answers.values()),
+            "answer_count": max(self.answer_count, len(self.answers)),
+            "points": sum(one.points for one in self.exercises.values()),
+            "most_points": sum(one.most for one in self.exercises.values()),
+            "changed_s": self.changed_s,
+        }
+
+
+_PROGRESS = Decoder(Progress)
+_STEP = Decoder(StepProgress)
+_ANSWER = Decoder(AnswerProgress)
+
+
+class ProgressBook:
+    """The progress in all labs of a workspace; from any thread.
+
+    Args:
+        workspace: the workspace.
+
+    Attributes:
+        pages: the pages that hear of each change.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._lock = threading.Lock()
+        self.pages = Pages()
+
+    def read(self, lab: str) -> Progress:
+        """Return the progress in a lab; what cannot be read any more counts as none.
+
+        Raises:
+            InputError: there is no such lab.
+        """
+        self._workspace.labs.find(lab)
+        return self._read(lab)
+
+    def change(self, lab: str, asked: Asked) -> Progress:
+        """Add to the progress in a lab what a page has sent, and send it to the other pages.
+
+        Raises:
+            InputError: there is no such lab, what was sent is no progress, or is too much of it,
+                or it cannot be kept.
+        """
+        self._workspace.labs.find(lab)
+        steps = {key: _step(key, value) for key, value in asked.object("steps").items()}
+        answers = {key: _answer(key, value) for key, value in asked.object("answers").items()}
+        claims = {key: _held(key, value) for key, value in asked.object("claims").items()}
+        counted = {
+            name: asked.maybe_integer(name, least=0, most=MOST_ENTRIES)
+            for name in ("step_count", "claim_count", "answer_count")
+        }
+        counts: dict[str, Any] = {
+            name: count for name, count in counted.items() if count is not None
+        }
+        for key in (*steps, *answers, *claims):
+            _check_key(key)
+        change: dict[str, dict[str, Any]] = {
+            "steps": dict(steps),
+            "claims": dict(claims),
+            "answers": dict(answers),
+        }
+        return self._add(lab, change, counts, page=asked.maybe_name("page") or "")
+
+    def note_exercises(self, lab: str, exercises: Mapping[str, ExerciseProgress]) -> None:
+        """Keep what came of exercises, and send it to all pages.
+
+        Raises:
+            InputError: it cannot be kept.
+        """
+        self._add(lab, {"exercises": exercises}, {}, page="")
+
+    def _add(
+        self,
+        lab: str,
+        change: Mapping[str, Mapping[str, Any]],
+        counts: Mapping[str, int],
+        *,
+        page: str,
+    ) -> Progress:
+        """Add entries to the progress in a lab."""
+        with self._lock:
+            now = self._read(lab)
+            entries: dict[str, Any] = {
+                name: getattr(now, name) | dict(new) for name, new in change.items()
+            }
+            for name, found in entries.items():
+                if len(found) > MOST_ENTRIES:
+                    raise InputError(
+                        f"{name}: {len(found)} of them, and at most {MOST_ENTRIES} are kept"
+                    )
+            new = replace(now, changed_s=time.time(), **(entries | dict(counts)))
+            self._write(new)
+            # What changed, and not the whole: another page may have sent something meanwhile.
+            entries_sent = {
+                name: {key: _plain(value) for key, value in entry.items()}
+                for name, entry in change.items()
+                if entry
+            }
+            self.pages.send("progress", page=page, lab=lab, change={**entries_sent, **counts})
+        return new
+
+    def forget(self, lab: str, *, page: str = "") -> Progress:
+        """Begin a lab anew, in the other pages as well.
+
+        Args:
+            lab: its name.
+            page: which page does it.
+
+        Raises:
+            InputError: there is no such lab, or that cannot be kept.
+        """
+        self._workspace.labs.find(lab)
+        with self._lock:
+            self._write(empty := Progress(lab=lab))
+            self.pages.send("forgotten", page=page, lab=lab)
+        return empty
+
+    def all(self) -> list[Progress]:
+        """Return the progress in all labs that were begun, the last one first."""
+        try:
+            folder = self._workspace.folder(FOLDER)
+        except InputError:
+            return []
+        names = sorted(one.stem for one in folder.glob("*.json"))
+        found = [self._read(name) for name in names[:MOST_ENTRIES]]
+        begun = [one for one in found if one.changed_s]
+        return sorted(begun, key=lambda one: one.changed_s, reverse=True)
+
+    def _read(self, lab: str) -> Progress:
+        try:
+            data = self._workspace.read(_path(lab), most_bytes=_MOST_BYTES)
+            found: Progress = _PROGRESS.decode(
+                parse_json(data, where=_path(lab)), where=_path(lab), error=InputError
+            )
+        except (InputError, ValueError):
+            return Progress(lab=lab)
+        return replace(found, lab=lab)
+
+    def _write(self, progress: Progress) -> None:
+        self._workspace.folder(FOLDER, make=True)
+        text = json.dumps(progress.to_json(), indent=1, ensure_ascii=False)
+        self._workspace.write(_path(progress.lab), text.encode())
+
+
+def _plain(value: bool | StepProgress | AnswerProgress | ExerciseProgress) -> Any:
+    return value if isinstance(value, bool) else asdict(value)
+
+
+def _path(lab: str) -> str:
+    return f"{FOLDER}/{lab}.json"
+
+
+def _step(key: str, value: object) -> StepProgress:
+    found: StepProgress = _STEP.decode(value, where=f"steps.{key[:40]}", error=InputError)
+    if len(found.good) > _MOST_LINES or any(len(one) > _MOST_KEY for one in found.good):
+        raise InputError(f"steps.{key[:40]}: more lines than a step has")
+    return found
+
+
+def _answer(key: str, value: object) -> AnswerProgress:
+    found: AnswerProgress = _ANSWER.decode(value, where=f"answers.{key[:40]}", error=InputError)
+    if len(found.text) > _MOST_ANSWER:
+        raise InputError(f"answers.{key[:40]}: longer than {_MOST_ANSWER} characters")
+    return found
+
+
+def _held(key: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(f"claims.{key[:40]}: true or false is needed")
+    return value
+
+
+def _check_key(key: str) -> None:
+    if not key or len(key) > _MOST_KEY:
+        raise InputError(f"{key[:40]!r}: a name of 1 to {_MOST_KEY} characters is needed")
+    try:
+        key.encode()
+    except UnicodeEncodeError:
+        raise InputError("a name holds half of a surrogate pair") from None
+
+
+def progress_routes(book: ProgressBook) -> list[BaseRoute]:
+    """Return the routes of progress."""
+
+    async def listed(request: Request) -> Response:
+        del request
+        found: list[Mapping[str, Any]] = [
+            one.summary() for one in await run_in_threadpool(book.all)
+        ]
+        return JSONResponse(found)
+
+    async def show(request: Request) -> Response:
+        found = await run_in_threadpool(book.read, request.path_params["name"])
+        return JSONResponse(found.to_json())
+
+    async def change(request: Request) -> Response:
+        asked = await read_json(request)
+        found = await run_in_threadpool(book.change, request.path_params["name"], asked)
+        return JSONResponse(found.to_json())
+
+    async def forget(request: Request) -> Response:
+        lab, page = request.path_params["name"], asked_name(request, "page") or ""
+        found = await run_in_threadpool(lambda: book.forget(lab, page=page))
+        return JSONResponse(found.to_json())
+
+    async def whole() -> dict[str, Any]:
+        found = await run_in_threadpool(book.all)
+        return {"labs": {one.lab: one.to_json() for one in found}}
+
+    async def events(socket: WebSocket) -> None:
+        await book.pages.serve(socket, whole)
+
+    place = "/api/labs/{name}/progress"
+    return [
+        Route("/api/progress", listed, methods=["GET"]),
+        Route(place, show, methods=["GET"]),
+        Route(place, change, methods=["PUT"]),
+        Route(place, forget, methods=["DELETE"]),
+        WebSocketRoute("/ws/progress", events),
+    ]

@@ -1,0 +1,242 @@
+"""Packets in the page: captured at a link, listed, filtered, drawn, followed, saved."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from longfat.analysis.packets.capture import Frame, frames_of, open_capture
+from longfat.execution import run_case
+from longfat.study import read_study
+from tests.analysis.packets.made import START_NS, transfer
+from tests.resealed import reseal
+from tests.studio.browser.acts import dock, node, open_file, run, turn_to
+from tests.studio.browser.conftest import Studio, watched_page
+from tests.studio.browser.test_accessibility import violations
+
+STUDY = """\
+title: A bottleneck with losses
+memory: 512MB
+network:
+  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
+  switches: [s1]
+  links: [[h1, s1], [s1, h2, {rate: 10mbit, delay: 10ms, queue: 30KB}]]
+flows:
+  bulk: {iperf3: h1 -> h2, time: 2s}
+layout: {h1: [100, 100], s1: [300, 100], h2: [500, 100]}
+"""
+
+pytestmark = pytest.mark.xdist_group("packets")
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("packets")
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, workspace: Path) -> Iterator[Page]:
+    (workspace / "study.yaml").write_text(STUDY)
+    studio = Studio(workspace)
+    with watched_page(browser, studio.url) as page:
+        open_file(page, "study.yaml")
+        yield page
+    studio.end()
+
+
+def run_with_capture(folder: Path, frames: Iterator[Frame]) -> Path:
+    """Run a small study with a capture, put another one in its place, and seal it again."""
+    study = STUDY.replace("time: 2s", "time: 1s") + (
+        "probes: {seen: {kind: capture, of: h2-eth0, packets: 10}}\n"
+    )
+    (folder / "study.yaml").write_text(study)
+    (planned,) = read_study(folder / "study.yaml").cases.values()
+    run = run_case(planned.case, name="many", out=folder / "runs" / "many")
+    path = run.raw / "seen.pcap"
+    path.unlink()
+    epoch_ns = round(run.epoch_s * 1e9)
+    head = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, 1)
+    with path.open("wb") as file:
+        file.write(head)
+        for one in frames:
+            time_ns = one.time_ns - START_NS + epoch_ns
+            stamp = (time_ns // 10**9, time_ns % 10**9)
+            file.write(struct.pack("<IIII", *stamp, len(one.content), one.length) + one.content)
+    reseal(run.folder)
+    return run.folder
+
+
+def grid(page: Page) -> int:
+    """Return how many packets the list has."""
+    count = page.get_by_role("grid").get_attribute("aria-rowcount")
+    return int(count or 1) - 1
+
+
+def filter_by(page: Page, text: str) -> None:
+    box = page.get_by_role("searchbox", name="Display filter")
+    box.fill(text)
+    box.press("Enter")
+
+
+def test_a_link_s_packets_are_captured_and_listed(page: Page) -> None:
+    page.get_by_label("Link from s1 to h2").click(button="right", force=True)
+    page.get_by_role("menuitem", name="Capture packets at h2-eth0").click()
+    expect(page.get_by_role("combobox", name="Capture")).to_contain_text("h2-eth0 ●")
+    run(page)
+    dock(page, "Packets")
+    page.get_by_role("button", name="Stop capturing").click()
+    expect(page.get_by_role("button", name="Stop capturing")).to_have_count(0)
+    rows = page.get_by_role("grid", name="Packets").get_by_role("row")
+    expect(rows.nth(1)).to_be_visible()
+    page.wait_for_timeout(500)
+    assert grid(page) > 1000
+    expect(page.locator(".packets-decoder summary")).to_contain_text(
+        re.compile(r"decoded by (dpkt|tshark) \d")
+    )
+
+
+def test_the_list_is_filtered_by_the_server(page: Page) -> None:
+    whole = grid(page)
+    filter_by(page, "tcp.flags.syn == 1 && !(tcp.flags.ack == 1)")
+    expect(page.locator(".packets-filter [role=status]")).to_have_text("2 pass")
+    assert grid(page) == 2
+    filter_by(page, "tcp.analysis.retransmission")
+    expect(page.locator(".packet-row.packet-bad").first).to_contain_text("retransmission")
+    assert 0 < grid(page) < whole / 4
+    filter_by(page, "tcp.len ==")
+    expect(page.get_by_role("alert").filter(has_text="filter")).to_be_visible()
+    filter_by(page, "")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    page.wait_for_timeout(300)
+    assert grid(page) == whole
+
+
+def test_a_packet_s_time_is_the_timeline_s(page: Page) -> None:
+    slider = page.get_by_role("slider", name="Moment that is shown")
+    page.get_by_role("grid").press("Home")
+    for _ in range(400):
+        page.keyboard.press("ArrowDown")
+    chosen = page.locator(".packet-row[aria-selected=true]")
+    expect(chosen).to_be_visible()
+    time_s = float(chosen.get_by_role("gridcell").nth(1).inner_text())
+    clock = page.get_by_label("The moment", exact=True)
+    expect(clock).to_contain_text(f"{time_s:.3f} s")
+    expect(page.get_by_role("complementary", name=re.compile("^Packet "))).to_contain_text("TCP")
+    # And back: a moment of the timeline is a place of the list.
+    slider.press("Home")
+    for _ in range(12):
+        slider.press("PageUp")
+    page.wait_for_timeout(800)
+    moment = float(clock.inner_text().split()[0])
+    times = [
+        float(one)
+        for one in page.locator(".packet-rows .packet-row > span:nth-child(2)").all_inner_texts()
+    ]
+    assert min(times) <= moment <= max(times) + 0.05
+
+
+def test_a_stream_is_drawn_and_followed(page: Page) -> None:
+    page.get_by_role("button", name="Time-sequence").click()
+    plot = page.get_by_role("img", name=re.compile(r"Time-sequence plot of stream \d+: \d+ segm"))
+    expect(plot).to_be_visible()
+    name = plot.get_attribute("aria-label") or ""
+    found = re.search(r"(\d+) segments, (\d+) retransmissions", name)
+    assert found
+    assert int(found[1]) > 500
+    assert int(found[2]) > 0
+    expect(plot.locator("canvas")).to_be_visible()
+    page.get_by_role("button", name="Between hosts").click()
+    diagram = page.get_by_role("grid", name="Packets between hosts")
+    expect(diagram.locator(".ladder-arrow").first).to_be_visible()
+    expect(diagram.get_by_role("columnheader", name=re.compile("10.0.0.1"))).to_be_visible()
+    page.get_by_role("button", name="Follow", exact=True).click()
+    streams = page.get_by_role("combobox", name="TCP stream")
+    streams.select_option("0")
+    region = page.get_by_role("region", name="Stream 0")
+    expect(region).to_contain_text('"tcp":true')
+    expect(region).to_contain_text("bytes not captured")
+    page.get_by_role("button", name="List", exact=True).click()
+
+
+def test_packets_are_saved_for_wireshark(page: Page, tmp_path: Path) -> None:
+    filter_by(page, "tcp.flags.syn == 1")
+    expect(page.locator(".packets-filter [role=status]")).to_have_text("4 pass")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Save as pcapng").click()
+    path = tmp_path / "x.pcapng"
+    download.value.save_as(path)
+    assert len(list(frames_of(open_capture(path)))) == 4
+    filter_by(page, "")
+
+
+LONG_TASKS = """() => {
+    window.longTasks = [];
+    new PerformanceObserver((list) => {
+        for (const { duration } of list.getEntries()) window.longTasks.push(duration);
+    }).observe({ type: "longtask" });
+}"""
+# By steps of the wheel, and by leaps: what a person does with a list.
+SCROLL = """async () => {
+    const grid = document.querySelector("[role=grid]");
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    const start = performance.now();
+    let frames = 0;
+    for (let step = 0; step < 120; step += 1, frames += 1) {
+        grid.scrollTop += 300;
+        await frame();
+    }
+    for (let step = 0; step <= 40; step += 1) {
+        grid.scrollTop = (grid.scrollHeight * step) / 40;
+        for (let wait = 0; wait < 4; wait += 1, frames += 1) await frame();
+    }
+    return { fps: (1000 * frames) / (performance.now() - start), tasks: window.longTasks };
+}"""
+
+
+def test_a_hundred_thousand_packets_scroll_smoothly(browser: Browser, tmp_path: Path) -> None:
+    """The run of a study whose capture was made, with as many packets as machines take long for."""
+    folder = run_with_capture(tmp_path, transfer(100_000, snap=70))
+    studio = Studio(tmp_path)
+    try:
+        with watched_page(browser, studio.url) as page:
+            turn_to(page, "Runs")
+            page.get_by_role("checkbox", name=re.compile(folder.name.split("-")[0])).check()
+            page.get_by_role("button", name="Timeline").click()
+            dock(page, "Packets")
+            expect(page.get_by_text("100,000 packets")).to_be_visible(timeout=120_000)
+            expect(page.get_by_role("grid").get_by_role("row").nth(5)).to_contain_text("5201")
+            page.evaluate(LONG_TASKS)
+            seen = page.evaluate(SCROLL)
+            print(f"{seen['fps']:.0f} frames/s, long tasks of {seen['tasks']} ms")
+            assert max(seen["tasks"], default=0) < 1000  # of a busy computer
+            page.get_by_role("grid").press("End")
+            last = page.locator(".packet-rows .packet-row").last
+            expect(last).to_contain_text("100000")
+            filter_by(page, "frame.number > 99990")
+            expect(page.locator(".packets-filter [role=status]")).to_have_text("10 pass")
+    finally:
+        studio.end()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_barriers(page: Page, theme: str) -> None:
+    page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
+    found: dict[str, list[str]] = {}
+    for name in ("List", "Between hosts", "Time-sequence", "Follow"):
+        page.get_by_role("button", name=name, exact=True).click()
+        page.wait_for_timeout(600)
+        found[name] = violations(page)
+    page.get_by_role("button", name="List", exact=True).click()
+    page.locator(".packet-row").nth(3).click()
+    expect(page.get_by_role("complementary", name=re.compile("^Packet "))).to_contain_text("0000")
+    found["details"] = violations(page)
+    node(page, "h1").click(button="right")
+    expect(page.get_by_role("menuitem", name="Capture packets at h1-eth0")).to_be_visible()
+    found["menu"] = violations(page)
+    page.keyboard.press("Escape")
+    assert not [f"{name}: {one}" for name, all_of in found.items() for one in all_of]

@@ -1,0 +1,46 @@
+/** Documents that are being edited: GET /api/drafts, PUT /api/drafts/ID, /ws/drafts. */
+
+/** What was reported when a file of another format was opened. */
+export interface ImportReport {
+  source: string;
+  /** Seconds since 1970. */
+  at_s: number;
+  messages: string[];
+}
+
+/** A network or study that is being drawn, as the server keeps it for all tabs. */
+export interface Draft {
+  id: string;
+  name: string;
+  text: string;
+  path: string | null;
+  lab: string | null;
+  saved: string;
+  chosen_case: string | null;
+  session: string | null;
+  shown_run: string | null;
+  imported: ImportReport | null;
+  /** The nearest last. */
+  undo: string[];
+  redo: string[];
+  /** Counts its changes. */
+  revision: number;
+  opened_s: number;
+  /** Null while it is open. */
+  closed_s: number | null;
+}
+
+export interface Drafts {
+  /** Of this run of the server: another one after each start. */
+  instance: string;
+  workspace: string;
+  /** The workspace's folder. */
+  path: string;
+  drafts: Draft[];
+}
+
+/**
+ * On /ws/drafts, as JSON texts: `hello` at first, then each draft that has changed or was removed,
+ * and which page did it.
+ */
+export type DraftEvent = ({ event: "hello" } & Drafts) | { event: "draft"; page: string; draft: Draft } | { event: "forgotten"; page: string; id: string };

@@ -1,0 +1,127 @@
+/** Captures and their decoded packets. */
+
+/** A capture that a session takes, or has taken. */
+export interface LiveCapture {
+  number: number;
+  interface: string;
+  /** As pcap-filter(7) has it. */
+  filter: string;
+  going: boolean;
+  bytes: number;
+  /** Why it has ended, where that was not asked for. */
+  words: string;
+}
+
+/** GET /api/captures?run=PATH: the captures that a run has kept. */
+export interface KeptCapture {
+  /** The probe's name. */
+  name: string;
+  interface: string;
+}
+
+export interface PacketDecoder {
+  name: string;
+  version: string;
+  /** What it cannot do. */
+  lacks: string;
+  /** Why it is not the better one; empty where it is. */
+  why: string;
+}
+
+export interface PacketEnd {
+  address: string;
+  port: number;
+}
+
+export interface PacketStream {
+  number: number;
+  /** The first is the one whose packet came first. */
+  ends: [PacketEnd, PacketEnd];
+  packets: number;
+  /** Of data, each way. */
+  bytes: [number, number];
+  /** Retransmissions. */
+  repeated: number;
+}
+
+/**
+ * GET /api/packets?CAPTURE, where CAPTURE is `run=PATH&probe=NAME`, or `session=ID&capture=N&start=S`
+ * with the time since boot from which time is counted. `version` in further requests means this state
+ * of a file that grows.
+ */
+export interface PacketCapture {
+  name: string;
+  version: string;
+  packets: number;
+  /** There are more, which were not decoded. */
+  is_cut: boolean;
+  /** In seconds after the traffic's start, as all times here. */
+  first_s: number;
+  last_s: number;
+  decoder: PacketDecoder;
+  streams: PacketStream[];
+}
+
+export interface PacketRow {
+  number: number;
+  time_s: number;
+  source: string;
+  target: string;
+  protocol: string;
+  length: number;
+  captured: number;
+  info: string;
+  stream: { kind: "tcp" | "udp"; number: number } | null;
+  /** 0 none, 1 and 2 capable, 3 congestion experienced (RFC 3168). */
+  ecn: number;
+  /** What the analysis of TCP says of it, such as "retransmission". */
+  marks: string[];
+  tcp?: {
+    flags: number;
+    /** From the stream's start. */
+    seq: number;
+    ack: number;
+    payload: number;
+    window: number;
+    window_raw: number;
+    source_port: number;
+    target_port: number;
+    sack: [number, number][];
+    ack_rtt_s: number | null;
+    in_flight: number | null;
+  };
+}
+
+/** GET /api/packet-rows?CAPTURE&filter=F&from=N&count=N */
+export interface PacketPage {
+  /** How many packets pass. */
+  total: number;
+  start: number;
+  rows: PacketRow[];
+}
+
+/** GET /api/packet-stream?CAPTURE&stream=N: the data of a TCP stream, in order. */
+export interface FollowedPiece {
+  /** The packet; 0 where the stream ends with a gap. */
+  number: number;
+  /** Which end said it. */
+  from: number;
+  length: number;
+  captured?: number;
+  text: string;
+  /** There is more of the stream, which is not shown. */
+  more: boolean;
+}
+
+/** GET /api/packet-sequence?CAPTURE&stream=N&reverse=true: what tcptrace draws of a stream. */
+export interface TimeSequence {
+  stream: number;
+  reverse: boolean;
+  ends: [PacketEnd, PacketEnd];
+  /** Every so many segments are there. */
+  thinned: number;
+  sent: { number: number[]; time_s: number[]; seq: number[]; end: number[]; repeated: number[]; late: number[]; marked: number[] };
+  acked: { number: number[]; time_s: number[]; ack: number[]; window: number[] };
+  /** When, and from where to where. */
+  sack: [number, number, number][];
+}

@@ -1,0 +1,48 @@
+/** Two runs at one moment: their marks on one line of time, and views that move together. */
+
+import type { ChartState, ChartView } from "../charts/view";
+import type { SessionView } from "../live/view";
+import { latestOf } from "../live/view";
+import { endOf, momentsOf, type Moment } from "../timeline/moments";
+
+/** Something of one of the two. */
+export interface SideMoment extends Moment {
+  /** 0 or 1. */
+  side: number;
+}
+
+/** All that can be jumped to in either, in the order of time. */
+export function momentsOfAll(sessions: readonly SessionView[]): SideMoment[] {
+  const found = sessions.flatMap((session, side) => {
+    const recording = latestOf(session);
+    return recording === null ? [] : momentsOf(recording, session.book).map((one) => ({ ...one, side }));
+  });
+  return found.sort((one, other) => one.at_s - other.at_s);
+}
+
+/** When the longer one ends, in seconds after the start. */
+export function endOfAll(sessions: readonly SessionView[]): number {
+  return Math.max(0, ...sessions.map((session) => {
+    const recording = latestOf(session);
+    return recording === null ? 0 : endOf(recording, session.book);
+  }));
+}
+
+const COMMON = ["at", "zoom", "hover", "log", "hidden", "switched"] as const satisfies readonly (keyof ChartState)[];
+
+/** What is chosen in one view holds in the other; returns what ends that. */
+export function bind(views: readonly ChartView[], end_s: number): () => void {
+  let busy = false;
+  const stops = views.map((view) =>
+    view.store.subscribe((now, last) => {
+      if (busy || COMMON.every((name) => now[name] === last[name])) return;
+      busy = true;
+      const common = Object.fromEntries(COMMON.map((name) => [name, now[name]])) as Partial<ChartState>;
+      // All of it is the same stretch of time in both, however long each one is.
+      if (now.zoom === null) common.zoom = { from: 0, to: end_s };
+      for (const each of views) each.store.setState(common);
+      busy = false;
+    }),
+  );
+  return () => stops.forEach((stop) => stop());
+}

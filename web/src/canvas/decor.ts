@@ -1,0 +1,34 @@
+/** Colours for nodes, notes and groups, and where a group's frame runs. */
+
+import type { Point } from "./geometry";
+import { HALF } from "./geometry";
+import type { Box } from "./placement";
+
+/** As the study's `drawing` knows them; the style sheet has each for light and dark. */
+export const COLOURS = ["red", "orange", "yellow", "green", "blue", "purple", "grey"] as const;
+
+/** The class that sets `--mark`; empty for the page's own colour. */
+export function colourClass(colour: string | null | undefined): string {
+  return COLOURS.some((one) => one === colour) ? ` mark-${colour ?? ""}` : "";
+}
+
+const MARGIN = 22;
+/** Below a node stands its name, and above the frame's nodes its own. */
+const BELOW = 20;
+const ABOVE = 12;
+
+/** The frame around nodes that stand at places; null around none. */
+export function frameOf(places: readonly Point[]): Box | null {
+  if (places.length === 0) return null;
+  const xs = places.map(({ x }) => x);
+  const ys = places.map(({ y }) => y);
+  const x = Math.min(...xs) - HALF - MARGIN;
+  const y = Math.min(...ys) - HALF - MARGIN - ABOVE;
+  return { x, y, width: Math.max(...xs) + HALF + MARGIN - x, height: Math.max(...ys) + HALF + MARGIN + BELOW - y };
+}
+
+/** About how large a note is, for a view that shows everything. */
+export function noteSize(text: string): { width: number; height: number } {
+  const lines = text.split("\n").flatMap((line) => line.match(/.{1,36}/g) ?? [""]);
+  return { width: Math.max(...lines.map((line) => line.length)) * 6.8 + 18, height: lines.length * 17 + 12 };
+}

@@ -1,0 +1,68 @@
+/** All that is known of one packet, as the decoder has it: its layers can be folded. */
+
+import { useEffect, useState } from "react";
+
+import { getJson, wordsOf } from "../api/client";
+import { address } from "./capture";
+
+interface Layer {
+  title: string;
+  lines: string[];
+}
+
+/** The layers of a text that is indented by four blanks a level, and the bytes behind them. */
+export function layersOf(text: string): { layers: Layer[]; bytes: string } {
+  const layers: Layer[] = [];
+  const bytes: string[] = [];
+  for (const line of text.split("\n")) {
+    if (/^[0-9a-f]{4} {2}/.test(line)) bytes.push(line);
+    else if (line.trim() === "") continue;
+    else if (!line.startsWith(" ")) layers.push({ title: line, lines: [] });
+    else layers.at(-1)?.lines.push(line.slice(4));
+  }
+  return { layers, bytes: bytes.join("\n") };
+}
+
+export function PacketDetails({ capture, number, close }: { capture: string; number: number; close: () => void }) {
+  const [text, setText] = useState<string | null>(null);
+  const [failure, setFailure] = useState<string | null>(null);
+  useEffect(() => {
+    let current = true;
+    setFailure(null);
+    // Whoever walks through the list by the arrow keys wants none of those in between.
+    const timer = setTimeout(() => {
+      getJson<{ text: string }>(address("/api/packet", capture, { number })).then(
+        (found) => current && setText(found.text),
+        (error: unknown) => current && setFailure(wordsOf(error)),
+      );
+    }, 120);
+    return () => {
+      current = false;
+      clearTimeout(timer);
+    };
+  }, [capture, number]);
+  const { layers, bytes } = layersOf(text ?? "");
+  return (
+    <aside className="packet-details" aria-label={`Packet ${number}`} tabIndex={0}>
+      <header>
+        <h2>Packet {number}</h2>
+        <button type="button" className="icon-button" aria-label="Close the details" onClick={close}>
+          ✕
+        </button>
+      </header>
+      {failure !== null && <p role="alert">{failure}</p>}
+      {text === null && failure === null && <p role="status">Decoding it…</p>}
+      {layers.map(({ title, lines }, index) => (
+        <details key={index} open={index >= layers.length - 2}>
+          <summary>{title}</summary>
+          <pre>{lines.join("\n")}</pre>
+        </details>
+      ))}
+      {bytes !== "" && (
+        <pre className="packet-bytes" tabIndex={0} role="region" aria-label={`Bytes of packet ${number}`}>
+          {bytes}
+        </pre>
+      )}
+    </aside>
+  );
+}

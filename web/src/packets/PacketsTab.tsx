@@ -1,0 +1,303 @@
+/** The dock's packets: captures of the session, or those that a run has kept. */
+
+import { useEffect, useMemo, useState } from "react";
+import { useStore } from "zustand";
+
+import { getJson, wordsOf } from "../api/client";
+import type { KeptCapture, LiveCapture, PacketCapture, PacketRow } from "../api/types";
+import { chartViewOf } from "../charts/view";
+import { pathsOf } from "../live/shownRun";
+import { useLive } from "../live/store";
+import { latestOf, type SessionView } from "../live/view";
+import { showMoment } from "../timeline/player";
+import { address, loadCapture, PacketRows } from "./capture";
+import { PacketDetails } from "./PacketDetails";
+import { PacketList } from "./PacketList";
+import { SequenceView } from "./SequenceView";
+import { NO_PACKETS, usePackets, type PacketsState, type PacketsView } from "./store";
+import { StreamView } from "./StreamView";
+import "../live/dock.css";
+import "uplot/dist/uPlot.min.css";
+import "./packets.css";
+
+/** A capture that goes on is read again by itself up to this size, in bytes. */
+const SMALL = 3_000_000;
+
+export function PacketsTab({ view }: { view: SessionView | undefined }) {
+  const kept = useKept(view?.run ?? null);
+  const state = usePackets((all) => (view === undefined ? undefined : all.sessions[view.id])) ?? NO_PACKETS;
+  if (view === undefined) return <Nothing />;
+  const recording = latestOf(view);
+  const start_s = recording?.start_s ?? 0;
+  if (view.run !== null) {
+    const name = kept.find((one) => one.name === state.capture)?.name ?? kept[0]?.name;
+    if (name === undefined) return <p className="empty">This run has no captures. Give its study a probe such as <code>{"{kind: capture, of: h1-eth0}"}</code>.</p>;
+    const [run = ""] = pathsOf(view.run.replaceAll(", ", "\n"));
+    const capture = `run=${encodeURIComponent(run)}&probe=${encodeURIComponent(name)}`;
+    const choices = kept.map((one) => ({ id: one.name, words: `${one.name}: ${one.interface}` }));
+    return <Packets key={view.id} session={view} state={state} capture={capture} chosen={name} choices={choices} going={null} size={0} />;
+  }
+  const live = view.captures.find((one) => String(one.number) === state.capture) ?? view.captures.at(-1);
+  if (live === undefined) return <Nothing />;
+  const capture = `session=${encodeURIComponent(view.id)}&capture=${live.number}&start=${start_s}`;
+  const choices = view.captures.map((one) => ({ id: String(one.number), words: wordsFor(one) }));
+  return <Packets key={view.id} session={view} state={state} capture={capture} chosen={String(live.number)} choices={choices} going={live} size={live.bytes} />;
+}
+
+function Nothing() {
+  return (
+    <p className="empty">
+      Press the right button on a link or a node and choose <strong>Capture packets at …</strong>: what passes that
+      interface is decoded here. Captures that a study's probes have taken are shown with their runs.
+    </p>
+  );
+}
+
+function wordsFor({ number, interface: name, filter, going }: LiveCapture): string {
+  return `${number}: ${name}${filter === "" ? "" : `, ${filter}`}${going ? " ●" : ""}`;
+}
+
+function useKept(run: string | null): KeptCapture[] {
+  const [kept, setKept] = useState<KeptCapture[]>([]);
+  useEffect(() => {
+    setKept([]);
+    const [path] = run === null ? [] : run.split(", ");
+    if (path === undefined) return undefined;
+    let current = true;
+    getJson<KeptCapture[]>(`/api/captures?run=${encodeURIComponent(path)}`).then(
+      (found) => current && setKept(found),
+      () => undefined, // The tab says that there are none.
+    );
+    return () => {
+      current = false;
+    };
+  }, [run]);
+  return kept;
+}
+
+interface PacketsProps {
+  session: SessionView;
+  state: PacketsState;
+  /** Its address on the server. */
+  capture: string;
+  chosen: string;
+  choices: { id: string; words: string }[];
+  /** The capture where it is of a live session. */
+  going: LiveCapture | null;
+  size: number;
+}
+
+function Packets({ session, state, capture, chosen, choices, going, size }: PacketsProps) {
+  const [asked, setAsked] = useState(0);
+  const isGoing = going?.going ?? false;
+  const seen = isGoing && size > SMALL ? -1 : size;
+  const { about, failure } = useAbout(capture, `${asked} ${isGoing} ${seen}`);
+  const change = (next: Partial<PacketsState>) => usePackets.getState().change(session.id, next);
+  const named = about === null ? "" : `${capture}&version=${encodeURIComponent(about.version)}`;
+  return (
+    <div className="packets">
+      <div className="tool-row">
+        <select aria-label="Capture" value={chosen} onChange={(event) => change({ capture: event.target.value, number: null, stream: null })}>
+          {choices.map(({ id, words }) => (
+            <option key={id} value={id}>
+              {words}
+            </option>
+          ))}
+        </select>
+        {going !== null && isGoing && (
+          <>
+            <button type="button" className="small-button" onClick={() => useLive.getState().send(session.id, { do: "end-capture", id: going.number })}>
+              Stop capturing
+            </button>
+            <button type="button" className="small-button" onClick={() => setAsked(asked + 1)}>
+              Read again
+            </button>
+          </>
+        )}
+        {about !== null && <Decoder about={about} />}
+      </div>
+      {going !== null && going.words !== "" && <p className="packets-words">{going.words}</p>}
+      {failure !== null && <p role="alert" className="packets-words">{failure}</p>}
+      {about === null && failure === null && <p role="status" className="empty">Decoding the packets…</p>}
+      {about !== null && <Decoded key={chosen} session={session} state={state} about={about} capture={named} change={change} />}
+    </div>
+  );
+}
+
+function useAbout(capture: string, again: string): { about: PacketCapture | null; failure: string | null } {
+  const [found, setFound] = useState<{ of: string; about: PacketCapture | null; failure: string | null }>({ of: "", about: null, failure: null });
+  useEffect(() => {
+    let current = true;
+    loadCapture(capture).then(
+      (about) => current && setFound({ of: capture, about, failure: null }),
+      (error: unknown) => current && setFound({ of: capture, about: null, failure: wordsOf(error) }),
+    );
+    return () => {
+      current = false;
+    };
+  }, [capture, again]);
+  return found.of === capture ? found : { about: null, failure: null };
+}
+
+function Decoder({ about: { packets, is_cut, decoder } }: { about: PacketCapture }) {
+  return (
+    <>
+      <span className="dim" role="status">
+        {packets.toLocaleString("en")} packets{is_cut && ", and more that are not decoded"}
+      </span>
+      <span className="grow" />
+      <details className="packets-decoder">
+        <summary>
+          decoded by {decoder.name} {decoder.version}
+        </summary>
+        <p>
+          {decoder.why !== "" && `${decoder.why}. `}
+          {decoder.lacks}.
+        </p>
+      </details>
+    </>
+  );
+}
+
+const VIEWS: { view: PacketsView; label: string }[] = [
+  { view: "list", label: "List" },
+  { view: "diagram", label: "Between hosts" },
+  { view: "sequence", label: "Time-sequence" },
+  { view: "stream", label: "Follow" },
+];
+
+interface DecodedProps {
+  session: SessionView;
+  state: PacketsState;
+  about: PacketCapture;
+  capture: string;
+  change: (next: Partial<PacketsState>) => void;
+}
+
+function Decoded({ session, state, about, capture, change }: DecodedProps) {
+  const { filter, view, number } = state;
+  const [text, setText] = useState(filter);
+  const [revision, setRevision] = useState(0);
+  const [failure, setFailure] = useState<string | null>(null);
+  const [goTo, setGoTo] = useState<{ row: number; wish: number } | null>(null);
+  const charts = chartViewOf(session.book);
+  const at = useStore(charts.store, (one) => one.at);
+  const origin_s = latestOf(session)?.start_s ?? 0;
+  const rows = useMemo(() => {
+    setFailure(null);
+    return new PacketRows(capture, filter, () => setRevision((one) => one + 1), (error) => setFailure(wordsOf(error)));
+  }, [capture, filter]);
+  const stream = about.streams.find((one) => one.number === state.stream) ?? mostOf(about);
+
+  const find = (wanted: { number: number } | { time: number }) => {
+    rows.placeOf(wanted).then(
+      (row) => setGoTo((last) => ({ row, wish: (last?.wish ?? 0) + 1 })),
+      () => undefined, // The list itself says what is wrong.
+    );
+  };
+  // The moment that the timeline shows is shown here, unless it was chosen here.
+  const [told, setTold] = useState<number | null>(null);
+  useEffect(() => {
+    if (at === null || at === told) return undefined;
+    const timer = setTimeout(() => find({ time: at }), 100);
+    return () => clearTimeout(timer);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- a wish of the moment, not of the list
+  }, [at, rows]);
+
+  const showTime = (time_s: number) => {
+    if (time_s < 0) return;
+    setTold(time_s);
+    showMoment(charts, time_s);
+  };
+  const choose = (row: PacketRow) => {
+    change({ number: row.number, ...(row.stream?.kind === "tcp" && { stream: row.stream.number }) });
+    showTime(row.time_s);
+  };
+  const showPacket = (wanted: number) => {
+    change({ view: "list", number: wanted });
+    find({ number: wanted });
+  };
+  const isList = view === "list" || view === "diagram";
+
+  return (
+    <>
+      <form
+        className="tool-row packets-filter"
+        onSubmit={(event) => {
+          event.preventDefault();
+          change({ filter: text.trim() });
+        }}
+      >
+        <div role="group" aria-label="View" className="packets-views">
+          {VIEWS.map(({ view: each, label }) => (
+            <button key={each} type="button" className="small-button" aria-pressed={view === each} disabled={stream === null && (each === "sequence" || each === "stream")} onClick={() => change({ view: each })}>
+              {label}
+            </button>
+          ))}
+        </div>
+        {isList ? (
+          <>
+            <input
+              type="search"
+              aria-label="Display filter"
+              placeholder="Filter, such as tcp.analysis.retransmission or ip.addr == 10.0.0.1"
+              spellCheck={false}
+              value={text}
+              aria-invalid={failure !== null}
+              onChange={(event) => {
+                setText(event.target.value);
+                if (event.target.value === "") change({ filter: "" });
+              }}
+            />
+            <button type="submit" className="small-button">
+              Filter
+            </button>
+            <span className="dim" role="status">
+              {rows.total !== null && filter !== "" && `${rows.total.toLocaleString("en")} pass`}
+            </span>
+          </>
+        ) : (
+          <select aria-label="TCP stream" value={stream?.number ?? 0} onChange={(event) => change({ stream: Number(event.target.value) })}>
+            {about.streams.map((one) => (
+              <option key={one.number} value={one.number}>
+                {`${one.number}: ${one.ends[0].address}:${one.ends[0].port} to ${one.ends[1].address}:${one.ends[1].port}, ${one.packets.toLocaleString("en")} packets`}
+              </option>
+            ))}
+          </select>
+        )}
+        <a className="small-button" href={address("/api/packets.pcapng", capture, { filter })} download="packets.pcapng" title="The packets that pass the filter, for Wireshark">
+          Save as pcapng
+        </a>
+      </form>
+      {failure !== null && (
+        <p role="alert" className="packets-words">
+          {failure}
+        </p>
+      )}
+      {isList && (
+        <div className="packets-body">
+          <PacketList rows={rows} revision={revision} origin_s={origin_s} chosen={number} goTo={goTo} choose={choose} diagram={view === "diagram"} />
+          {number !== null && view === "list" && <PacketDetails capture={capture} number={number} close={() => change({ number: null })} />}
+        </div>
+      )}
+      {view === "sequence" && stream !== null && (
+        <SequenceView
+          capture={capture}
+          stream={stream}
+          origin_s={origin_s}
+          view={charts}
+          choose={(time_s, packet) => {
+            showTime(time_s);
+            if (packet !== null) showPacket(packet);
+          }}
+        />
+      )}
+      {view === "stream" && stream !== null && <StreamView capture={capture} stream={stream} show={showPacket} />}
+    </>
+  );
+}
+
+/** The stream that a person most likely wants: the one with most packets. */
+function mostOf({ streams }: PacketCapture): PacketCapture["streams"][number] | null {
+  return [...streams].sort((one, other) => other.packets - one.packets)[0] ?? null;
+}

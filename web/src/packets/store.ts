@@ -1,0 +1,29 @@
+/** What a person looks at of a session's packets, or of a run's; it stays while other tabs are open. */
+
+import { create } from "zustand";
+
+export type PacketsView = "list" | "sequence" | "diagram" | "stream";
+
+export interface PacketsState {
+  /** A capture's number, or a probe's name; null for the last one. */
+  capture: string | null;
+  filter: string;
+  view: PacketsView;
+  /** The packet that is chosen. */
+  number: number | null;
+  /** The TCP stream that is drawn or followed. */
+  stream: number | null;
+}
+
+export const NO_PACKETS: PacketsState = { capture: null, filter: "", view: "list", number: null, stream: null };
+
+interface Packets {
+  sessions: Record<string, PacketsState>;
+  change: (id: string, change: Partial<PacketsState>) => void;
+}
+
+export const usePackets = create<Packets>()((set) => ({
+  sessions: {},
+  change: (id, change) =>
+    set((state) => ({ sessions: { ...state.sessions, [id]: { ...NO_PACKETS, ...state.sessions[id], ...change } } })),
+}));
