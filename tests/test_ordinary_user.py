@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx
@@ -73,6 +73,10 @@ class User:
     prefix: tuple[str, ...]
     environment: Mapping[str, str]
     python: str
+
+    def with_quota(self, quota: str) -> User:
+        """Return the user with quotas of machines in their environment."""
+        return replace(self, environment={**self.environment, "LONGFAT_QUOTA": quota})
 
     def start(
         self, *argv: str, cwd: Path | None = None, sandbox: str | None = None
@@ -194,6 +198,33 @@ def test_the_guest_has_users_of_its_own(user: User, sandbox: str) -> None:
     modes = {line.split()[-1]: line.split()[0] for line in lines[2:7]}
     folders = dict.fromkeys(["/", "/etc", "/etc/ssl", "/home"], "drwxr-xr-x")
     assert modes == {**folders, "/etc/passwd": "-rw-r--r--"}
+
+
+@sandboxes
+def test_what_else_the_user_runs_is_no_part_of_a_machines_quota(user: User, sandbox: str) -> None:
+    """Linux counts all processes of a user for `RLIMIT_NPROC`, threads too."""
+    threads = "import threading, time; wait = threading.Event().wait"
+    many = (
+        f"{threads}; [threading.Thread(target=wait).start() for _ in range(150)]; print(flush=True)"
+    )
+    user = user.with_quota("processes=100")
+    with user.start("-c", many) as others:
+        try:
+            assert others.stdout is not None
+            others.stdout.readline()
+            done = user.longfat("exec", "--", "sh", "-c", "true; true", sandbox=sandbox)
+        finally:
+            others.kill()
+    assert done.returncode == 0, done.stderr
+
+
+@sandboxes
+def test_too_many_processes_end_the_machine_with_that_cause(user: User, sandbox: str) -> None:
+    user = user.with_quota("processes=100")
+    many = "for n in $(seq 150); do sleep 1000 & done; wait"
+    done = user.longfat("exec", "--", "sh", "-c", many, sandbox=sandbox)
+    assert done.returncode == 3, done.stderr
+    assert "and its quota is 100" in done.stderr
 
 
 @sandboxes

@@ -12,8 +12,11 @@ import click
 import pytest
 
 from longfat.cli.main import commands
+from longfat.study import read_study
+from longfat.study.choose import check_names
 from tests.paths import REPOSITORY
 from tools import site
+from tools.gallery import ENTRIES, Entry, figure_of
 
 NAMES = {
     "README.md": "index",
@@ -50,6 +53,13 @@ def test_the_site_is_built_without_a_complaint(
     reference = (tmp_path / "site/commands.html").read_text()
     assert "longfat kernel build" in reference
     assert "reads and writes Parquet" in (tmp_path / "site/dependencies.html").read_text()
+    assert "open_study" in (tmp_path / "site/tutorial.html").read_text()
+    gallery = (tmp_path / "site/gallery.html").read_text()
+    assert "RESULTS=yes" in gallery
+    for entry in ENTRIES:
+        assert f"<h2>{entry.title}<" in gallery
+    (drawing,) = (tmp_path / "site/_images").glob("a-network.svg")
+    assert b"<svg" in drawing.read_bytes()
     russian = (tmp_path / "site/labs/lab08.ru.html").read_text()
     assert re.search(r'<html[^>]* lang="ru"', russian)
     assert 'href="lab08.html"' in russian
@@ -64,7 +74,8 @@ def test_the_site_is_built_without_a_complaint(
 def test_a_link_to_nowhere_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def write(folder: Path) -> None:
+    def write(folder: Path, *, results: bool) -> None:
+        assert not results
         (folder / "conf.py").write_text('extensions = ["myst_parser"]\n')
         (folder / "index.md").write_text("# A page\n\n[b](nowhere.md)\n")
 
@@ -123,3 +134,17 @@ def test_commands_of_the_documentation_are_commands() -> None:
         except click.UsageError as error:
             wrong.append(f"{file}: longfat {shlex.join(words)}: {error.format_message()}")
     assert wrong == []
+
+
+def test_a_figure_of_the_gallery_is_made_by_its_study() -> None:
+    (entry,) = (one for one in ENTRIES if one.figure == "phase")
+    assert b"<svg" in figure_of(entry, read_study(REPOSITORY / entry.study))
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_each_figure_of_the_gallery_is_one_of_its_study(entry: Entry) -> None:
+    study = read_study(REPOSITORY / entry.study)
+    check_names([study], entry.cases)
+    parse(shlex.split(entry.command)[1:])
+    own = [figure.title for figure in study.figures]
+    assert entry.figure in (*own, "network", "traffic", "phase", "pings", "completion")

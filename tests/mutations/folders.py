@@ -19,9 +19,10 @@ from longfat.execution.cache import ResultCache
 from longfat.execution.cache.entry import NOTE
 from longfat.execution.runs import Run, load_run
 from longfat.execution.runs.run import MANIFEST
+from tests.mutations.kernel_manifests import kernel
 from tests.mutations.kind import LAB, WrongError, write
 from tests.mutations.mutators import flip_bytes
-from tests.mutations.single import kernel, known_runs
+from tests.mutations.results import known_runs
 
 
 def _tree(folder: Path) -> dict[str, bytes]:

@@ -6,6 +6,22 @@ import json
 
 from longfat.engine.kernel import manifest as kernel_manifest
 from longfat.execution.runs.run import MANIFEST
+from tests.mutations.captures import (
+    captures,
+    check_decoded,
+    check_packets,
+    check_packets_outcome,
+    check_packets_script,
+    decoded,
+)
+from tests.mutations.class_files import (
+    check_answers,
+    check_grading,
+    check_metadata,
+    check_roster,
+    metadata,
+    rosters,
+)
 from tests.mutations.folders import (
     cached,
     change_file,
@@ -16,7 +32,19 @@ from tests.mutations.folders import (
     run_folder,
 )
 from tests.mutations.images import archives, check_archive, check_layer, layers
+from tests.mutations.kernel_manifests import check_kernel_manifest, kernel
 from tests.mutations.kind import Kind, files
+from tests.mutations.messages import (
+    FRAMES,
+    check_draft,
+    check_frame,
+    check_order,
+    check_request,
+    check_state,
+    check_wire,
+    drafts,
+    session_requests,
+)
 from tests.mutations.mutators import (
     change_capture,
     change_json,
@@ -26,46 +54,31 @@ from tests.mutations.mutators import (
     change_words,
     flip_bytes,
 )
-from tests.mutations.single import (
-    FRAMES,
-    check_answers,
+from tests.mutations.results import (
     check_any,
-    check_draft,
-    check_drawing,
     check_forged,
-    check_frame,
-    check_grading,
-    check_kernel_manifest,
     check_manifest,
-    check_metadata,
     check_note,
-    check_order,
     check_outcome,
     check_package,
-    check_packets_outcome,
-    check_packets_script,
-    check_record,
-    check_request,
-    check_roster,
     check_sample_log,
-    check_script,
-    check_state,
-    check_study,
     check_table,
-    check_trace,
-    check_wire,
-    drafts,
-    kernel,
-    metadata,
     note,
     outcomes,
     packages,
     queue_samples,
     raw_kind,
-    records,
-    rosters,
-    session_requests,
     tables,
+)
+from tests.mutations.studies import (
+    broken_networks,
+    check_drawing,
+    check_mistakes,
+    check_record,
+    check_script,
+    check_study,
+    check_trace,
+    records,
     traces,
 )
 
@@ -119,6 +132,8 @@ KINDS: dict[str, Kind] = {
     "tcp samples": raw_kind("tcp.samples", mutate=change_samples),
     "rate samples": raw_kind("rate.samples", mutate=change_samples),
     "capture": raw_kind("window.pcap", mutate=change_capture),
+    "packets": Kind(samples=captures, mutate=change_capture, read=check_packets),
+    "decoded packets": Kind(samples=decoded, mutate=change_words, read=check_decoded),
     "parquet": Kind(samples=tables, mutate=flip_bytes, read=check_table),
     "iperf3": raw_kind("bulk.client.json", mutate=change_json),
     "iperf3 reversed": raw_kind("back.server.json", mutate=change_json),
@@ -135,6 +150,11 @@ KINDS: dict[str, Kind] = {
         samples=files("labs/*/study.yaml", "tests/study/data/*.yaml"),
         mutate=change_words,
         read=check_study,
+    ),
+    "mistakes of a study": Kind(
+        samples=lambda: [*files("labs/*/study.yaml")(), *broken_networks()],
+        mutate=change_words,
+        read=check_mistakes,
     ),
     "drawing": Kind(
         samples=files("tests/data/miniedit/*.mn"), mutate=change_json, read=check_drawing

@@ -132,8 +132,8 @@ def change_samples(chance: random.Random, content: bytes) -> bytes:
 
 
 def change_capture(chance: random.Random, content: bytes) -> bytes:
-    """Change a capture: bytes anywhere, or the length of a packet."""
-    if chance.random() < 0.5:
+    """Change a capture: bytes anywhere, or the length of a packet in a pcap file."""
+    if chance.random() < 0.5 or content.startswith(b"\x0a\x0d\x0d\x0a"):
         return flip_bytes(chance, content)
     data = bytearray(content)
     at = 24

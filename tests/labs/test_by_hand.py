@@ -1,0 +1,69 @@
+"""Every lab can be done by hand, from its text alone.
+
+The lines of a lab's text are typed in their order, each at its nodes, in the network that
+`longfat shell LAB` and the studio open for working by hand, and all of them must succeed. What
+takes long is shortened: whether a line works does not depend on how long its traffic lasts.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+
+import pytest
+from markdown_it import MarkdownIt
+
+from longfat.execution.compile import SHIMS
+from longfat.live import Network
+from longfat.live.process import Process
+from longfat.study.labs import StudyFolder, all_labs
+from longfat.study.text import ENGLISH
+
+VARIATION = "variation"
+
+_WITHIN_S = 120.0
+_UNTIL_STOPPED = "tcpdump "
+_SHORTER = [
+    # Of an amount and of a time, iperf3 takes one.
+    (re.compile(r"^(iperf3 -c .*?) -[tn] \d+\b"), r"\1 -n 1000000"),
+    (re.compile(r"^(iperf3 -c .*?) -O \d+\b"), r"\1"),
+    (re.compile(r"^ping -c \d+\b"), "ping -c 10 -i 0.2"),
+    # iperf3 as flows have it, which spends none of the machine's time on asking for the time.
+    (re.compile(r"^iperf3 "), f"LD_PRELOAD={SHIMS}/iperf3_lean.so iperf3 "),
+]
+
+
+@pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
+def test_the_lines_of_the_text_work_in_their_order(lab: StudyFolder) -> None:
+    # Only kernels that have all that the lab needs, of which the newest is the quickest.
+    with Network.open(lab.study_file, kernel="7.2") as net:
+        endless: list[Process] = []
+        for node, line in typed_lines(lab):
+            if line.startswith(_UNTIL_STOPPED):
+                place = net.root if node == net.root.name else net[node]
+                endless.append(place.spawn(f"exec {line}"))
+                continue
+            done = net.run_at(node, shorter(line), timeout=_WITHIN_S)
+            assert done.returncode == 0, f"{node}: {line}\n{done.stdout}{done.stderr}"
+        for process in endless:
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=_WITHIN_S) == 0
+
+
+def typed_lines(lab: StudyFolder) -> list[tuple[str, str]]:
+    """Return the lines that a lab's text has a person type, with their nodes."""
+    text = lab.text_files[ENGLISH].read_text(encoding="utf-8")
+    found = []
+    for token in MarkdownIt("commonmark").parse(text):
+        language, *nodes = token.info.split() if token.type == "fence" else [""]
+        if language == "sh" and nodes != [VARIATION]:
+            lines = [line for line in token.content.splitlines() if line]
+            found += [(node, line) for node in nodes for line in lines]
+    assert found
+    return found
+
+
+def shorter(line: str) -> str:
+    for pattern, by in _SHORTER:
+        line = pattern.sub(by, line)
+    return line

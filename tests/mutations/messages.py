@@ -1,0 +1,125 @@
+"""Readers of messages (host channel, shell, studio, sessions) and of the studio's state."""
+
+from __future__ import annotations
+
+import json
+import logging
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from longfat.engine.machine.host_channel import Frame
+from longfat.errors import InputError, MachineError
+from longfat.live.build import Done
+from longfat.live.rpc import read_request
+from longfat.live.shell.protocol import WireError, fields_of, size_of
+from longfat.studio.drafts import Drafts
+from longfat.studio.live.messages import read_order
+from longfat.studio.state import VARIABLE, WorkspaceState
+from tests.mutations.kind import write
+
+
+def check_frame(folder: Path, content: bytes) -> None:
+    del folder
+    message = Frame(b"a", 1, content).message()
+    for name in ("now_ns", "status", "pid"):
+        if name in message:
+            message.number(name)
+    if "times_ns" in message:
+        message.all(Done, besides=("now_ns",))
+    if "processes" in message:
+        message.get("processes", list[int])
+
+
+FRAMES = (
+    {"now_ns": 5, "status": 0},
+    {"now_ns": 5, "times_ns": [1, 2], "failed": {"line": "a", "words": "b", "status": None}},
+    {"now_ns": 5, "processes": [1, 2], "pid": 7, "x": {"y": None}},
+)
+
+
+def check_wire(folder: Path, content: bytes) -> None:
+    del folder
+    try:
+        size_of(fields_of(content))
+    except WireError as error:
+        raise MachineError(str(error)) from None
+
+
+def check_order(folder: Path, content: bytes) -> None:
+    del folder
+    order = read_order(content.decode(errors="replace"))
+    order.real("factor", least=0, most=10)
+    order.texts("names")
+
+
+def check_request(folder: Path, content: bytes) -> None:
+    del folder
+    request = read_request(content)
+    assert set(request.params) <= set(request.call.parameters) or request.call.takes_more
+
+
+def session_requests() -> list[bytes]:
+    """Return requests of a session, one for each kind of parameters."""
+    section = {
+        "hosts": {"h1": "10.0.0.1/8", "h2": {"address": "10.0.0.2/8", "nat": None}},
+        "switches": ["s1"],
+        "links": [["h1", "s1", {"rate": "10mbit"}], ["h2", "s1"]],
+    }
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("network.add", {"network": section}),
+        ("network.link", {"a": "h1", "b": "h2", "rate": 1e6, "reverse": {"loss": "1%"}}),
+        ("network.partition", {"groups": [["h1"], ["h2", "s1"]]}),
+        ("node.run", {"node": "h1", "command": ["ls"], "env": {"A": "b"}, "timeout": "5s"}),
+        ("node.write_file", {"node": "h1", "path": "/a", "data": {"base64": "AA=="}, "mode": 1}),
+        ("host.iperf3", {"host": "h1", "target": "h2", "time": 5, "parallel": 2}),
+        ("host.start", {"host": "h1", "target": "h2", "tool": "ping", "count": 3}),
+        ("clock.now", {}),
+    ]
+    return [
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+        for method, params in calls
+    ]
+
+
+def drafts() -> list[bytes]:
+    """The file of a draft, with its steps of undo."""
+    with tempfile.TemporaryDirectory() as name:
+        report = {"source": "x.mn", "at_s": 1.0, "messages": ["c0: left out"]}
+        Drafts(Path(name, "drafts")).change(
+            "0123456789abcdef",
+            page="a",
+            base=None,
+            steps=[{"set": "title: a\n"}, {"set": "title: b\n"}, {"undo": True}],
+            fields={"name": "x", "imported": report},
+            is_closed=None,
+        )
+        (file,) = Path(name, "drafts").glob("*.json")
+        return [file.read_bytes()]
+
+
+def check_draft(folder: Path, content: bytes) -> None:
+    """Start with a draft that is not as it was written; the studio begins all the same."""
+    write(folder / "drafts", "0123456789abcdef.json", content)
+    logging.disable()
+    try:
+        found = Drafts(folder / "drafts")
+        json.dumps([one.to_json() for one in found.all()])
+        if not found.all():
+            raise InputError("it is left alone")
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def check_state(folder: Path, content: bytes) -> None:
+    """Start where the note of the last studio is not as it was written."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, str(folder))
+        with WorkspaceState(folder) as state:
+            (state.folder / "running.json").write_bytes(content)
+            (state.folder / "running.json").chmod(0o600)
+            if state.last_port is None:
+                raise InputError("it is taken for none")
+            assert 0 < state.last_port < 2**16
