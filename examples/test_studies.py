@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from longfat.study import read_study
+
 HERE = Path(__file__).resolve().parent
 
 
@@ -49,3 +51,9 @@ def test_a_service_from_an_image(tmp_path: Path) -> None:
     assert case["metrics"]["upload.received_bytes"] > 1e6
     # 2 MB over a line of 20 Mbit/s and 20 ms.
     assert 0.8 < case["metrics"]["upload.elapsed_s"] < 2
+
+
+@pytest.mark.parametrize("name", ["bbr3", "prague", "out-of-tree-tcp"])
+def test_studies_of_kernels_that_are_not_here(name: str) -> None:
+    study = read_study(HERE / name / "study.yaml")
+    assert any("+" in planned.case.kernel for planned in study.cases.values())
