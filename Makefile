@@ -51,10 +51,11 @@ check:
 	.venv/bin/mypy
 	cd web && npm run --silent check
 
-# The documentation as a site, in build/site.
+# The documentation as a site, in build/site. RESULTS=yes runs the tutorial, and the studies of
+# the gallery, for their output and figures.
 docs:
 	@tools/setup.sh test
-	.venv/bin/python -m tools.site build/site
+	.venv/bin/python -m tools.site build/site $(if $(RESULTS),--results)
 
 bench:
 	@tools/setup.sh test

@@ -23,6 +23,7 @@ from longfat.common import resources
 from longfat.engine import kernel as kernels
 from longfat.engine.kernel import Kernel, Manifest, recipe
 from longfat.engine.kernel.installed import PACKAGE, distribution
+from longfat.engine.kernel.version import split_variant
 from longfat.errors import HostError, LongfatError
 from tools.wheel import Member, write_wheel
 
@@ -204,7 +205,8 @@ def main(arguments: Sequence[str]) -> None:
     chosen = arguments[1:]
     if not chosen:
         _longfat_wheel(folder)
-        chosen = [found.series for found in kernels.kernels() if kernels.fits(found)]
+        ready = [found for found in kernels.kernels() if kernels.fits(found)]
+        chosen = [found.series for found in ready if not split_variant(found.release)[1]]
     for series in dict.fromkeys(chosen):
         kernel_wheel(kernels.find(series), folder=folder)
     for made in sorted(folder.glob("longfat*.whl")):

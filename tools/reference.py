@@ -22,6 +22,7 @@ from longfat.model.probes import Capture
 from longfat.model.probes.probe import Sampled
 from longfat.model.traffic import Cbr, Flow, Iperf3, Ping, Program, Requests, Transfer, Video
 from longfat.model.traffic.extraction import Extraction
+from longfat.study.drawing import Group
 from longfat.study.expand import Settings
 from longfat.study.grading.model import Exercise, Grading, Late, Limits, Part
 
@@ -55,6 +56,7 @@ TABLES: Mapping[str, Iterable[Field]] = {
     "event": fields_of(LinkChange).values(),
     "sampled": fields_of(Sampled).values(),
     "capture": fields_of(Capture).values(),
+    "group": fields_of(Group).values(),
     "grading": fields_of(Grading).values(),
     "late": fields_of(Late).values(),
     "limits": fields_of(Limits).values(),

@@ -19,8 +19,9 @@ kernels=6.1
 if [ "$purpose" = test ]; then
     programs="$programs strace:strace gpg:gpg gpg-agent:gpg-agent ethtool:ethtool mn:mininet
  wg:wireguard-tools nft:nftables
- ovs-vswitchd:openvswitch-switch ovs-testcontroller:openvswitch-testcontroller brctl:bridge-utils chromium:chromium"
-    kernels=$(cat kernel/tested)
+ ovs-vswitchd:openvswitch-switch ovs-testcontroller:openvswitch-testcontroller brctl:bridge-utils chromium:chromium
+ tshark:tshark"
+    kernels=$(cat kernel/tested kernel/variants/tested)
 fi
 
 as_root() {

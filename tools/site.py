@@ -6,6 +6,9 @@ which links from page to page go on working, with the pages that are made from c
 command takes, and the Python API. A link that leads nowhere, and a page in no part of the
 site, is an error.
 
+The tutorial is a notebook. Its output, and the gallery's figures, come from real machines: with
+`--results` it is run, and so are the gallery's studies where they are not cached.
+
 It ends with 0, 1 if Sphinx complains, 2 if it was called wrongly.
 """
 
@@ -27,6 +30,8 @@ from sphinx.errors import SphinxError
 from longfat import __version__
 from longfat.cli.main import commands
 from longfat.study.text import ENGLISH, find_texts, language_of
+from tools.gallery import write_gallery
+from tools.notebook import notebook_page
 
 _TOP = Path(__file__).parents[1]
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
@@ -34,6 +39,7 @@ _BLOCK = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 
 HOW_TO = (
     *(
+        "overview",
         "studio",
         "shell",
         "exec",
@@ -44,11 +50,20 @@ HOW_TO = (
         "mininet",
         "miniedit",
         "query",
+        "packets",
     ),
     *("compare", "plots", "advice", "class", "cluster", "kernels", "packetdrill", "plugins"),
     "translations",
 )
-REFERENCE = ("study-format", "commands", "api", "result-cache", "glossary", "dependencies")
+REFERENCE = (
+    "gallery",
+    "study-format",
+    "commands",
+    "api",
+    "result-cache",
+    "glossary",
+    "dependencies",
+)
 EXPLANATION = (
     *(
         "architecture",
@@ -63,6 +78,9 @@ EXPLANATION = (
     *("kernel-patches", "contributing"),
 )
 """The pages of three of the four parts; the fourth are the labs."""
+
+TUTORIAL = "tutorial"
+"""The page that a notebook in docs/ becomes."""
 
 _CONFIGURATION = """\
 project = "longfat"
@@ -205,16 +223,22 @@ def _walk(
             yield from _walk(inner, (*words, name))
 
 
-def write_source(folder: Path, *, top: Path = _TOP) -> None:
+def write_source(folder: Path, *, top: Path = _TOP, results: bool = False) -> None:
     """Write the source of the site.
 
     Args:
         folder: an empty folder.
         top: the repository.
+        results: run what the tutorial and the gallery show.
     """
     names = pages(top)
+    place = f"docs/{TUTORIAL}.ipynb"
+    known = {**names, place: TUTORIAL}
+    notebook = with_links(notebook_page(top / place, runs=results), file=place, names=known)
+    (folder / f"{TUTORIAL}.md").write_text(notebook, encoding="utf-8")
+    write_gallery(folder, top=top, runs=results)
     for file, name in names.items():
-        text = with_links((top / file).read_text(encoding="utf-8"), file=file, names=names)
+        text = with_links((top / file).read_text(encoding="utf-8"), file=file, names=known)
         if name.startswith(("labs/", "studies/")):
             text = text.replace("\n[network]\n", "\n")  # where a report draws the network
             text = _with_languages(text, name, names)
@@ -235,7 +259,7 @@ def write_source(folder: Path, *, top: Path = _TOP) -> None:
     studies = [name for name in names.values() if name.startswith("studies/")]
     with (folder / "index.md").open("a", encoding="utf-8") as index:
         for caption, chosen in (
-            ("Tutorials: the labs", english),
+            ("Tutorials: the labs", [TUTORIAL, *english]),
             ("How-to guides", HOW_TO),
             ("Reference", REFERENCE),
             ("Explanation", (*EXPLANATION, *studies)),
@@ -272,11 +296,12 @@ def _contents(caption: str, names: Iterable[str]) -> str:
     return "\n".join(lines)
 
 
-def build(out: Path) -> bool:
+def build(out: Path, *, results: bool = False) -> bool:
     """Build the site.
 
     Args:
         out: the folder that takes it.
+        results: run what the tutorial and the gallery show.
 
     Returns:
         Whether there was nothing to complain of.
@@ -284,7 +309,7 @@ def build(out: Path) -> bool:
     with tempfile.TemporaryDirectory(prefix="longfat-site-") as name:
         source = Path(name, "source")
         source.mkdir()
-        write_source(source)
+        write_source(source, results=results)
         try:
             app = Sphinx(
                 source,
@@ -308,8 +333,11 @@ def main(arguments: Sequence[str]) -> int:
     """Run what the command line says."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("out", type=Path, help="the folder that takes the site")
+    parser.add_argument(
+        "--results", action="store_true", help="run the tutorial, and the studies of the gallery"
+    )
     given = parser.parse_args(arguments)
-    return 0 if build(given.out) else 1
+    return 0 if build(given.out, results=given.results) else 1
 
 
 if __name__ == "__main__":
