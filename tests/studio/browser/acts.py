@@ -50,8 +50,9 @@ def dock(page: Page, name: str) -> None:
 
 
 def turn_to(page: Page, name: str) -> None:
-    """Show one of the studio's pages, by the bar at the top: a page may have a button of that name too."""
-    page.get_by_role("navigation", name="Pages").get_by_role("button", name=name, exact=True).click()
+    """Show one of the studio's pages by the bar at the top: others may have a button so named."""
+    pages = page.get_by_role("navigation", name="Pages")
+    pages.get_by_role("button", name=name, exact=True).click()
 
 
 def start(page: Page) -> None:

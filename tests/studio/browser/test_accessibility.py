@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.paths import TESTS
-from tests.studio.browser.acts import dock, node, open_file, panel, run, write_yaml, turn_to
+from tests.studio.browser.acts import dock, node, open_file, panel, run, turn_to, write_yaml
 from tests.studio.browser.conftest import Studio
 
 AXE = TESTS.parent / "web/node_modules/axe-core/axe.min.js"

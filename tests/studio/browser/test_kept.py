@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.studio.browser.acts import fill, open_file, panel, start, write_yaml, turn_to
+from tests.studio.browser.acts import fill, open_file, panel, start, turn_to, write_yaml
 from tests.studio.browser.conftest import Studio, watched_page
 
 STUDY = """\
