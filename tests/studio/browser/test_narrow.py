@@ -48,7 +48,8 @@ def test_labs_and_their_texts(narrow: Page) -> None:
     assert box["x"] == pytest.approx(0, abs=1)
     assert box["width"] == pytest.approx(390, abs=2)
     assert fits(narrow)
-    turn_to(narrow, "Network")
+    parts = narrow.get_by_role("navigation", name="Parts of the page")
+    parts.get_by_role("button", name="Network", exact=True).click()
     expect(narrow.get_by_role("button", name="Run", exact=True)).to_be_in_viewport(ratio=1)
     assert fits(narrow)
 
