@@ -290,7 +290,7 @@ def terminals(camera: Camera) -> None:
 def lab(camera: Camera) -> None:
     """Show a lab: its text, its cases, and what came of them."""
     with camera.page() as page:
-        page.get_by_role("button", name="Labs", exact=True).click()
+        acts.turn_to(page, "Labs")
         page.get_by_text("Bandwidth-delay product").first.click()
         acts.panel(page, "Lab")
         article = page.get_by_role("article", name="Lab")
@@ -328,11 +328,27 @@ def results(camera: Camera) -> None:
         shown.get_by_role("figure").nth(1).scroll_into_view_if_needed()
         camera.shoot(page, "results")
         date(camera.studio.workspace)
-        page.get_by_role("button", name="Runs", exact=True).click()
+        acts.turn_to(page, "Runs")
         for name in ("cubic", "bbr"):
             page.get_by_label(re.compile(f"Choose .*, {name}, seed 1")).check()
         expect(page.get_by_role("figure").first).to_be_visible()
         camera.shoot(page, "runs")
+
+
+def packetdrill(camera: Camera) -> None:
+    """Show a packetdrill script that failed, and the packets of its run."""
+    with camera.page() as page:
+        acts.turn_to(page, "packetdrill")
+        page.get_by_role("button", name="New script…").click()
+        page.get_by_label("Begin with").select_option("tlp.pkt")
+        page.get_by_role("button", name="Create").click()
+        page.get_by_text("+.2~+.22").click()
+        page.keyboard.press("Home")
+        page.keyboard.type("// Too early:\n  +.1 > P. 4001:5001(1000) ack 1\n//")
+        page.get_by_role("button", name="▶ Run").click()
+        expect(page.get_by_role("region", name="Report")).to_contain_text("failed")
+        page.get_by_role("grid", name="Packets").get_by_text("[retransmission]").hover()
+        camera.shoot(page, "packetdrill")
 
 
 def open_dialog(camera: Camera) -> None:
@@ -358,6 +374,7 @@ SCREENS: dict[str, Callable[[Camera], None]] = {
     "timeline": timeline,
     "terminals": terminals,
     "yaml": yaml,
+    "packetdrill": packetdrill,
     "lab": lab,
     "results": results,
 }

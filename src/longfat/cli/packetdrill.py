@@ -7,9 +7,8 @@ import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.text import Text
@@ -18,57 +17,20 @@ from longfat.cli.console import stderr, stdout
 from longfat.cli.options import jobs_option, json_option, seed_option
 from longfat.engine import kernel as kernels
 from longfat.engine.kernel.version import NEWEST
-from longfat.errors import ExitCode, InputError, LongfatError
-from longfat.packetdrill import (
-    IP_VERSIONS,
-    Settings,
-    find_scripts,
-    parse_script,
-    run_script,
-)
+from longfat.packetdrill import IP_VERSIONS, Settings, exit_code, find_scripts, tasks_of
 from longfat.packetdrill.run import DEFAULT_LIMIT_S, LARGEST_LIMIT_S, explain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from longfat.engine.kernel import Kernel
-    from longfat.packetdrill import Result, Script, ScriptFile
+    from longfat.packetdrill import Report, Task
 
 _SHOWN_OUTPUT_LINES = 6
 
 
 class _EndedError(Exception):
     """The person had enough."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Task:
-    """A script with what it runs with: each version of IP is a task of its own."""
-
-    file: ScriptFile
-    settings: Settings
-
-    @property
-    def name(self) -> str:
-        return f"{self.file.path} {self.settings.ip_version}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Report:
-    """What became of a task: a result, or the error that there was none."""
-
-    task: _Task
-    script: Script | None = None
-    result: Result | None = None
-    error: LongfatError | None = None
-
-    @property
-    def status(self) -> str:
-        if self.error is not None:
-            return "invalid" if isinstance(self.error, InputError) else "broken"
-        if self.result is None:
-            return "valid"
-        return "passed" if self.result.passed else "failed"
 
 
 @click.command()
@@ -160,9 +122,7 @@ def packetdrill(
     files = find_scripts(paths, root=root)
     found: Kernel | None = None if check else kernels.find(kernel)
     tasks = [
-        _Task(file=file, settings=one)
-        for file in files
-        for one in _versions(file, settings, versions, kselftest=kselftest)
+        task for file in files for task in tasks_of(file, settings, versions, kselftest=kselftest)
     ]
 
     stop = threading.Event()
@@ -171,27 +131,16 @@ def packetdrill(
         if stop.is_set():  # after Ctrl-C the machines must end before we do
             raise _EndedError
 
-    def run(task: _Task) -> _Report:
-        script = None
-        try:
-            script = parse_script(
-                task.file.read(), file=str(task.file.path), settings=task.settings
-            )
-            script.plan()
-            if found is None:
-                return _Report(task=task, script=script)
-            result = run_script(
-                script,
-                root=task.file.root,
-                kernel=found,
-                seed=seed,
-                limit_s=limit_s,
-                capture=None if pcap is None else pcap / _capture_name(task),
-                on_progress=look,
-            )
-        except LongfatError as error:
-            return _Report(task=task, script=script, error=error)
-        return _Report(task=task, script=script, result=result)
+    def run(task: Task) -> Report:
+        if found is None:
+            return task.check()
+        return task.run(
+            kernel=found,
+            seed=seed,
+            limit_s=limit_s,
+            capture=None if pcap is None else pcap / task.capture_name,
+            on_progress=look,
+        )
 
     began_s = time.monotonic()
     reports = []
@@ -200,10 +149,10 @@ def packetdrill(
         if not as_json:
             _show(report)
     if as_json:
-        click.echo(json.dumps([_document(report) for report in reports], indent=2))
+        click.echo(json.dumps([report.to_json() for report in reports], indent=2))
     else:
         _show_summary(reports, wall_s=time.monotonic() - began_s)
-    return _exit_code(reports)
+    return exit_code(reports)
 
 
 def _settings(defines: Sequence[str], options: Sequence[str], tolerance_us: int | None) -> Settings:
@@ -219,25 +168,13 @@ def _settings(defines: Sequence[str], options: Sequence[str], tolerance_us: int 
     return settings
 
 
-def _versions(
-    file: ScriptFile, settings: Settings, versions: Sequence[str], *, kselftest: bool
-) -> Iterator[Settings]:
-    own = file.ip_version() if kselftest or not versions else None
-    names = (own,) if own in IP_VERSIONS else versions or (settings.ip_version,)
-    if kselftest and own is None:
-        names = IP_VERSIONS
-    for name in names:
-        one = settings.with_option("ip_version", name)
-        yield one.with_kselftest() if kselftest else one
-
-
 def _in_order(
-    tasks: Sequence[_Task],
-    run: Callable[[_Task], _Report],
+    tasks: Sequence[Task],
+    run: Callable[[Task], Report],
     *,
     jobs: int,
     stop: threading.Event,
-) -> Iterator[_Report]:
+) -> Iterator[Report]:
     """Yield the reports in the order of the tasks, some of which run side by side."""
     with ThreadPoolExecutor(max_workers=jobs) as threads:
         futures = [threads.submit(run, task) for task in tasks]
@@ -249,12 +186,7 @@ def _in_order(
             threads.shutdown(wait=False, cancel_futures=True)
 
 
-def _capture_name(task: _Task) -> str:
-    inside = task.file.path.resolve().relative_to(task.file.root.resolve())
-    return f"{'-'.join(inside.with_suffix('').parts)}-{task.settings.ip_version}.pcap"
-
-
-def _show(report: _Report) -> None:
+def _show(report: Report) -> None:
     looks = {"passed": "green", "valid": "green", "failed": "red"}
     line = Text()
     line.append(f"{report.status:<8}", style=looks.get(report.status, "bold red"))
@@ -295,56 +227,10 @@ def _time_text(seconds: float) -> str:
     return f"{size * 1e6:.1f} µs" if size < 1e-3 else f"{size * 1e3:.3f} ms"
 
 
-def _show_summary(reports: Sequence[_Report], *, wall_s: float) -> None:
+def _show_summary(reports: Sequence[Report], *, wall_s: float) -> None:
     counts = dict.fromkeys(("passed", "valid", "failed", "invalid", "broken"), 0)
     for report in reports:
         counts[report.status] += 1
     words = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
     virtual_s = sum(report.result.virtual_s for report in reports if report.result is not None)
     stderr().print(Text(f"{words}, {virtual_s:.1f} virtual s in {wall_s:.1f} s"))
-
-
-def _document(report: _Report) -> dict[str, Any]:
-    result = report.result
-    document: dict[str, Any] = {
-        "script": str(report.task.file.path),
-        "ip_version": report.task.settings.ip_version,
-        "status": report.status,
-        "error": None if report.error is None else str(report.error),
-    }
-    if result is None:
-        return document
-    document |= {
-        name: getattr(result, name)
-        for name in ("events", "packets", "virtual_s", "wall_s", "late_s", "deviation_s")
-    }
-    document["deviation_line"] = result.deviation_line
-    document["failure"] = _failure_document(report, result.failure)
-    document["warnings"] = [_failure_document(report, one) for one in result.warnings]
-    document["output"] = result.output
-    return document
-
-
-def _failure_document(report: _Report, failure: Any) -> dict[str, Any] | None:
-    if failure is None:
-        return None
-    assert report.script is not None
-    event = report.script.event_at(failure.line)
-    return {
-        **asdict(failure),
-        "sent": None if failure.sent is None else failure.sent.text(),
-        "event": None if event is None else event.text(),
-        "column": None if event is None else event.place.column,
-    }
-
-
-def _exit_code(reports: Sequence[_Report]) -> ExitCode:
-    statuses = {report.status for report in reports}
-    for status, code in (
-        ("broken", ExitCode.HOST_FAILED),
-        ("invalid", ExitCode.BAD_INPUT),
-        ("failed", ExitCode.CLAIM_FAILED),
-    ):
-        if status in statuses:
-            return code
-    return ExitCode.GOOD

@@ -1,4 +1,4 @@
-"""Where the project's own data files are: kernel answers, patches, shims, labs, studies.
+"""Where the project's own data files are: kernel answers, patches, shims, labs, examples.
 
 In a checkout they stand at the top of the repository; an installed wheel
 carries them inside the package, under `_data`.
@@ -17,7 +17,7 @@ def folder(name: str) -> Path:
     """Return the folder of data files called `name`.
 
     Args:
-        name: `kernel`, `labs` or `studies`.
+        name: `kernel`, `labs`, `studies` or `examples`.
 
     Raises:
         HostError: the installation is incomplete.

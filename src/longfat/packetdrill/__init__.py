@@ -19,21 +19,27 @@ halves: here a script is read and checked (`parse_script`) and becomes a plain p
 * `script`: what a script is once it is read
 * `run`: a script in a machine, and what came of it
 * `find`: the scripts in files and folders
+* `report`: a script with its settings, and the report of its run
 """
 
 from longfat.packetdrill.find import ScriptFile, find_scripts
 from longfat.packetdrill.options import IP_VERSIONS, Settings
 from longfat.packetdrill.parser import parse_script
+from longfat.packetdrill.report import Report, Task, exit_code, tasks_of
 from longfat.packetdrill.run import Result, run_script
 from longfat.packetdrill.script import Script
 
 __all__ = [
     "IP_VERSIONS",
+    "Report",
     "Result",
     "Script",
     "ScriptFile",
     "Settings",
+    "Task",
+    "exit_code",
     "find_scripts",
     "parse_script",
     "run_script",
+    "tasks_of",
 ]

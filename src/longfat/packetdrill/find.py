@@ -21,10 +21,12 @@ class ScriptFile:
     Attributes:
         path: the file.
         root: the folder that its machine shows, read-only; the file is in it.
+        text: its text, where that is not (yet) in the file; None to read the file.
     """
 
     path: Path
     root: Path
+    text: str | None = None
 
     def read(self) -> str:
         """Return its text.
@@ -32,6 +34,8 @@ class ScriptFile:
         Raises:
             InputError: it cannot be read.
         """
+        if self.text is not None:
+            return self.text
         try:
             return self.path.read_text(encoding="utf-8", errors="surrogateescape")
         except OSError as error:

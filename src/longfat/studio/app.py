@@ -34,6 +34,7 @@ from longfat.studio.jobs import Jobs, job_routes
 from longfat.studio.labs import LabBook, lab_routes
 from longfat.studio.live.routes import live_routes
 from longfat.studio.live.sessions import Rooms
+from longfat.studio.packetdrill import PacketdrillScripts, packetdrill_routes
 from longfat.studio.packets import packet_routes
 from longfat.studio.progress import ProgressBook, progress_routes
 from longfat.studio.runs import run_routes
@@ -110,6 +111,7 @@ def make_app(
     drawing = threading.Lock()
     jobs = Jobs(ours, drawing=drawing, member=member)
     rooms = Rooms(workspace=ours, member=member)
+    scripts = PacketdrillScripts(ours, member=member)
     labs = book or LabBook(ours.labs, with_exercises=workbooks)
     progress = ProgressBook(ours)
     checks = Checks(workbooks, progress=progress, member=member)
@@ -132,11 +134,13 @@ def make_app(
             await run_in_threadpool(jobs.close)
             await run_in_threadpool(checks.close)
             await run_in_threadpool(rooms.close)
+            await run_in_threadpool(scripts.close)
 
     def stop() -> None:
         jobs.stop()
         checks.stop()
         rooms.stop()
+        scripts.stop()
 
     app = Starlette(
         routes=[
@@ -149,7 +153,8 @@ def make_app(
             *exercise_routes(checks, progress.pages),
             *job_routes(jobs),
             *run_routes(ours, drawing=drawing),
-            *packet_routes(ours, rooms),
+            *packet_routes(ours, rooms, scripts),
+            *packetdrill_routes(scripts),
             *live_routes(rooms, workspace=ours),
             # The page alone is compressed: in no answer of it stands anything secret.
             Mount("/", GZipMiddleware(_PageFiles(directory=static, html=True, check_dir=False))),

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
-import hashlib
 from functools import partial
-from http import HTTPStatus
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -20,10 +18,10 @@ from longfat.errors import InputError
 from longfat.studio.attachments import asked_beside
 from longfat.studio.checked import check
 from longfat.studio.formats import STUDY_SUFFIXES, from_study, runs_machine, suffix_of, to_study
-from longfat.studio.http_error import Refusal
+from longfat.studio.guarded_files import GuardedFiles
 from longfat.studio.listing import list_files
 from longfat.studio.requests import asked_name, read_json
-from longfat.studio.turns import ScriptTurns
+from longfat.studio.turns import MachineTurns
 from longfat.studio.urls import RUNS
 from longfat.study.check import proposed
 from longfat.study.document import LARGEST_FILE_BYTES
@@ -53,9 +51,6 @@ MOST_CONVERSIONS = 2
 class Documents:
     """The documents of a workspace.
 
-    It caches what it last read or wrote of each file. So nobody writes over what
-    somebody else, such as an editor, has put there since.
-
     Args:
         workspace: the folder.
         turns: who may run a Mininet script.
@@ -65,13 +60,13 @@ class Documents:
     def __init__(
         self,
         workspace: Workspace,
-        turns: ScriptTurns,
+        turns: MachineTurns,
         workbooks: Mapping[str, Workbook] = MappingProxyType({}),
     ) -> None:
         self._workspace = workspace
+        self._guarded = GuardedFiles(workspace, most_bytes=_LARGEST_BYTES)
         self._turns = turns
         self._workbooks = workbooks
-        self._known: dict[str, str] = {}
 
     def files(self) -> list[dict[str, Any]]:
         """Return the files that can be opened, as `FileEntry` of the page."""
@@ -85,10 +80,8 @@ class Documents:
             Refusal: as of `import_text`.
         """
         is_study = suffix_of(path) in STUDY_SUFFIXES
-        content = self._workspace.read(path, most_bytes=_LARGEST_BYTES)
-        text, name = _decoded(content, path), PurePosixPath(path).name
-        opened = import_text(text, name=name, turns=self._turns)
-        self._known[path] = _digest(content)
+        text = self._guarded.read(path)
+        opened = import_text(text, name=PurePosixPath(path).name, turns=self._turns)
         labs = (name for name, one in self._workbooks.items() if one.study_path == path)
         return {**opened, "path": path if is_study else None, "lab": next(labs, None)}
 
@@ -124,20 +117,12 @@ class Documents:
                 problems, or somebody else has changed the file.
             Refusal: the workspace is full.
         """
-        self._workspace.disk.check()
         found, warnings = from_study(text, name=path, suffix=suffix_of(path))
-        there = self._workspace.read_or_none(path, most_bytes=_LARGEST_BYTES)
-        known = self._known.get(path) if before is None else _digest(before.encode())
-        content = found.encode()
-        if not force and there not in (None, content) and _digest(there or b"") != known:
-            changed = "has changed on disk since it was opened" if known else "is there already"
-            raise Refusal(f"{path} {changed}: write over it?", status=HTTPStatus.CONFLICT)
-        self._workspace.write(path, content)
-        self._known[path] = _digest(content)
+        self._guarded.write(path, found, before=before, force=force)
         return warnings
 
 
-def import_text(text: str, *, name: str, turns: ScriptTurns) -> dict[str, Any]:
+def import_text(text: str, *, name: str, turns: MachineTurns) -> dict[str, Any]:
     """Return a text of any format as `OpenedDocument` of the page, as yet without a file.
 
     Args:
@@ -149,7 +134,7 @@ def import_text(text: str, *, name: str, turns: ScriptTurns) -> dict[str, Any]:
         InputError: it cannot be read.
         Refusal: it is a script, and it is not one's turn to have a machine.
     """
-    with turns.turn(name) if runs_machine(name) else contextlib.nullcontext():
+    with turns.turn(f"script {name}") if runs_machine(name) else contextlib.nullcontext():
         found, warnings = to_study(text, name=name)
     return {"name": name, "path": None, "lab": None, "text": found, "warnings": list(warnings)}
 
@@ -167,7 +152,7 @@ def document_routes(
         member: who takes turns at machines with others; None where nobody else does.
         workbooks: the files of labs with exercises, by the labs' names.
     """
-    turns = ScriptTurns(member)
+    turns = MachineTurns(member)
     documents = Documents(workspace, turns, workbooks)
     # A Mininet script runs in a machine of up to 1 GB.
     machines = asyncio.Semaphore(MOST_CONVERSIONS)
@@ -242,14 +227,3 @@ async def _addresses(request: Request, *, workspace: Workspace) -> Response:
         beside=asked_beside(asked, workspace),
     )
     return JSONResponse([dataclasses.asdict(edit) for edit in edits])
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-def _decoded(content: bytes, path: str) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: the file is not UTF-8") from None

@@ -1,4 +1,4 @@
-"""Which files of the workspace can be opened: studies, MiniEdit's files, Mininet's scripts.
+"""Which files of the workspace can be opened: studies, MiniEdit's files, scripts.
 
 A cheap look decides: a study is a YAML file with a title and a network or cases
 at the beginning of lines. Whether it is a good one shows when it is opened.
@@ -14,7 +14,13 @@ from longfat.errors import InputError
 if TYPE_CHECKING:
     from longfat.studio.workspace import Workspace
 
-_KINDS = {".yaml": "study", ".yml": "study", ".mn": "miniedit", ".py": "mininet"}
+_KINDS = {
+    ".yaml": "study",
+    ".yml": "study",
+    ".mn": "miniedit",
+    ".py": "mininet",
+    ".pkt": "packetdrill",
+}
 _MOST_FILES = 5000
 _LARGEST_BYTES = 1024**2
 
@@ -58,7 +64,7 @@ def list_files(workspace: Workspace, *, besides: str) -> list[dict[str, Any]]:
 
 
 def _looks_like(workspace: Workspace, path: str, kind: str) -> bool:
-    if kind == "miniedit":
+    if kind in ("miniedit", "packetdrill"):
         return True
     content = workspace.read(path, most_bytes=_LARGEST_BYTES)
     if kind == "mininet":

@@ -1,4 +1,4 @@
-"""The ways to packets: of a run's captures, and of those that a live session takes.
+"""The routes of packets: of a run's captures, of a live session's, and of packetdrill scripts.
 
 A capture is decoded once, and again when its file has changed; the page gets it by pages of the
 list, and filters, streams and plots are made here.
@@ -38,9 +38,10 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from longfat.studio.live.sessions import Rooms
+    from longfat.studio.packetdrill import PacketdrillScripts
     from longfat.studio.workspace import Workspace
 
-_NAMING = ("session", "capture", "start", "run", "probe")
+_NAMING = ("session", "capture", "start", "run", "probe", "script")
 """The parameters of the URL's query that name a capture."""
 
 _MOST_OPENED = 3
@@ -53,16 +54,18 @@ class OpenedCaptures:
     Args:
         workspace: where the runs are.
         rooms: the live sessions.
+        scripts: the packetdrill scripts.
     """
 
-    def __init__(self, workspace: Workspace, rooms: Rooms) -> None:
+    def __init__(self, workspace: Workspace, rooms: Rooms, scripts: PacketdrillScripts) -> None:
         self._workspace = workspace
         self._rooms = rooms
+        self._scripts = scripts
         self._lock = threading.Lock()
         self._known: OrderedDict[Any, OpenedCapture] = OrderedDict()
 
     def of_request(self, request: Request) -> OpenedCapture:
-        """Return the capture that a request names: of a run and a probe, or of a session.
+        """Return the capture that a request names: of a run and a probe, a session, or a script.
 
         Raises:
             InputError: there is none, or it cannot be decoded.
@@ -104,6 +107,8 @@ class OpenedCaptures:
             start_s = _number(request, "start", default=0.0)
             epoch_ns = START_OF_TIME_S * 10**9 + round(start_s * 1e9)
             return f"{found[0]}.pcap", found[1], epoch_ns
+        if (script := asked_name(request, "script")) is not None:
+            return "packets.pcap", self._scripts.capture(script), 0
         (path, *_) = asked_names(request, "run")
         (probe, *_) = asked_names(request, "probe")
         with self._workspace.told_below():
@@ -111,14 +116,11 @@ class OpenedCaptures:
             return f"{path}: {probe}", capture_path(run, probe), round(run.epoch_s * 1e9)
 
 
-def packet_routes(workspace: Workspace, rooms: Rooms) -> list[BaseRoute]:
-    """Return the routes of packets.
-
-    Args:
-        workspace: where the runs are.
-        rooms: the live sessions.
-    """
-    opened = OpenedCaptures(workspace, rooms)
+def packet_routes(
+    workspace: Workspace, rooms: Rooms, scripts: PacketdrillScripts
+) -> list[BaseRoute]:
+    """Return the routes of packets; the arguments are those of `OpenedCaptures`."""
+    opened = OpenedCaptures(workspace, rooms, scripts)
 
     async def named(request: Request) -> Response:
         (path, *_) = asked_names(request, "run")

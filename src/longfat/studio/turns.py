@@ -205,8 +205,8 @@ class Member:
         return True
 
 
-class ScriptTurns:
-    """Turns for the machines that Mininet scripts are run in when they are imported.
+class MachineTurns:
+    """Turns for machines that one request starts and ends, such as for a script.
 
     Args:
         member: who takes turns at machines with others; None where nobody else does.
@@ -220,11 +220,11 @@ class ScriptTurns:
             member.turns.join(member.name, lambda: self._running)
 
     @contextlib.contextmanager
-    def turn(self, name: str) -> Iterator[None]:
-        """Have a machine for a script.
+    def turn(self, key: str) -> Iterator[None]:
+        """Have a machine.
 
         Args:
-            name: the script's name.
+            key: what for; the place in the queue is kept for it.
 
         Raises:
             Refusal: as of `Member.take`.
@@ -232,7 +232,7 @@ class ScriptTurns:
         if self._member is None:
             yield
             return
-        self._member.take(f"script {name}", begin=self._begin)
+        self._member.take(key, begin=self._begin)
         try:
             yield
         finally:

@@ -83,7 +83,7 @@ class Workspace:
             InputError: the path leads out or through a link, there is no such file,
                 it is none, or it is too large.
         """
-        *folders, name = _parts(path)
+        *folders, name = path_parts(path)
         with self._opened(path, folders) as folder, _told(path):
             file = os.open(name, _READ, dir_fd=folder)
             with os.fdopen(file, "rb") as stream:
@@ -120,7 +120,7 @@ class Workspace:
         Raises:
             InputError: the path leads out or through a link, or cannot be written to.
         """
-        *folders, name = _parts(path)
+        *folders, name = path_parts(path)
         hidden = f".{name[:100]}.{secrets.token_hex(4)}.partial"
         with self._opened(path, folders) as folder, _told(path):
             mode = file_mode()
@@ -152,7 +152,7 @@ class Workspace:
         Raises:
             InputError: the path leads out or through a link, or there is no such folder.
         """
-        parts = _parts(path)
+        parts = path_parts(path)
         with self._opened(path, parts, make=make):
             return self.root.joinpath(*parts)
 
@@ -202,7 +202,7 @@ class Workspace:
             yield path, files
 
     def _is_there(self, path: str) -> bool:
-        return os.path.lexists(self.root.joinpath(*_parts(path)))
+        return os.path.lexists(self.root.joinpath(*path_parts(path)))
 
     @contextlib.contextmanager
     def _opened(self, path: str, folders: list[str], *, make: bool = False) -> Iterator[int]:
@@ -220,7 +220,7 @@ class Workspace:
             yield here
 
 
-def _parts(path: str) -> list[str]:
+def path_parts(path: str) -> list[str]:
     """Return the parts of a path, each the name of something in the folder before.
 
     Raises:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import json
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import dpkt
 import pytest
 from click.testing import CliRunner
 
-from longfat.analysis.packets.capture import Frame, frames_of, open_capture, write_pcapng
+from longfat.analysis.packets.capture import (
+    ETHERNET,
+    RAW_IP,
+    Frame,
+    frames_of,
+    open_capture,
+    write_pcapng,
+)
 from longfat.analysis.packets.decoders import choose_decoder
 from longfat.analysis.packets.opened import OpenedCapture, open_packets
 from longfat.analysis.packets.tcp_analysis import ACK, SYN, Segment, Stream, after
@@ -21,10 +29,12 @@ from tests.analysis.packets.made import transfer
 START_NS = 1_700_000_000 * 10**9
 
 
-def pcap(frames: list[Frame], *, order: str = "<", nanoseconds: bool = True) -> bytes:
+def pcap(
+    frames: list[Frame], *, order: str = "<", nanoseconds: bool = True, link: int = ETHERNET
+) -> bytes:
     magic = 0xA1B23C4D if nanoseconds else 0xA1B2C3D4
     unit = 1 if nanoseconds else 1000
-    parts = [struct.pack(f"{order}IHHiIII", magic, 2, 4, 0, 0, 262144, 1)]
+    parts = [struct.pack(f"{order}IHHiIII", magic, 2, 4, 0, 0, 262144, link)]
     for one in frames:
         stamp = (one.time_ns // 10**9, one.time_ns % 10**9 // unit)
         parts.append(struct.pack(f"{order}IIII", *stamp, len(one.content), one.length))
@@ -66,6 +76,32 @@ def test_pcapng_keeps_nanoseconds_and_lengths(tmp_path: Path) -> None:
         assert [content for _, content in dpkt.pcapng.Reader(file)] == [
             one.content for one in frames
         ]
+
+
+@pytest.mark.parametrize("decoder", ["dpkt", "tshark"])
+def test_packets_without_ethernet_are_decoded_alike(tmp_path: Path, decoder: str) -> None:
+    frames = list(transfer(20))
+    raw = [
+        replace(one, content=one.content[14:], length=one.length - 14, link=RAW_IP)
+        for one in frames
+    ]
+    rows = []
+    for link, each in ((ETHERNET, frames), (RAW_IP, raw)):
+        path = tmp_path / f"{link}.pcap"
+        path.write_bytes(pcap(each, link=link))
+        packets = open_packets(
+            path, name=path.name, epoch_ns=START_NS, decoder=choose_decoder(decoder)
+        )
+        found = packets.page("", start=0, count=20)["rows"]
+        header = 14 if link == ETHERNET else 0
+        sizes = [(row.pop("length") - header, row.pop("captured") - header) for row in found]
+        rows.append((found, sizes))
+        assert packets.followed(0)
+        assert "5201" in packets.details(1)
+        saved = tmp_path / f"{link}.pcapng"
+        saved.write_bytes(b"".join(packets.saved("")))
+        assert list(frames_of(open_capture(saved))) == each
+    assert rows[0] == rows[1]
 
 
 def test_a_capture_that_is_being_written_is_read_as_far_as_it_goes(path: Path) -> None:

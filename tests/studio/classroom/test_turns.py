@@ -10,7 +10,7 @@ from longfat.errors import InputError
 from longfat.studio import turns as module
 from longfat.studio.classroom.limits import read_limits
 from longfat.studio.http_error import Refusal
-from longfat.studio.turns import Member, ScriptTurns, Turns
+from longfat.studio.turns import MachineTurns, Member, Turns
 
 
 class Class:
@@ -89,7 +89,7 @@ def test_limits() -> None:
 
 def test_a_script_that_is_imported_has_a_machine_as_long_as_it_runs() -> None:
     turns = Turns(machines=1, each=1)
-    alice, bob = (ScriptTurns(Member(turns=turns, name=name)) for name in ("alice", "bob"))
+    alice, bob = (MachineTurns(Member(turns=turns, name=name)) for name in ("alice", "bob"))
     with alice.turn("net.py"):
         assert turns.state("alice") == (1, 0)
         with pytest.raises(Refusal, match="you are next") as refused, bob.turn("net.py"):

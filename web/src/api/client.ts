@@ -30,8 +30,8 @@ export function getJson<T>(path: string): Promise<T> {
   return ask<T>("GET", path);
 }
 
-export function postJson<T>(path: string, body: unknown): Promise<T> {
-  return ask<T>("POST", path, body);
+export function postJson<T>(path: string, body: unknown, { signal }: { signal?: AbortSignal } = {}): Promise<T> {
+  return ask<T>("POST", path, body, signal);
 }
 
 export function putJson<T>(path: string, body: unknown): Promise<T> {
@@ -75,9 +75,9 @@ export function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+async function ask<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const headers: Record<string, string> = workspace === null ? {} : { "X-Longfat-Workspace": workspace };
-  const request: RequestInit = { method, credentials: "same-origin", headers };
+  const request: RequestInit = { method, credentials: "same-origin", headers, ...(signal !== undefined && { signal }) };
   if (body !== undefined) {
     headers["Content-Type"] = "application/json";
     request.body = JSON.stringify(body);

@@ -15,3 +15,4 @@ export type * from "./types/jobs";
 export type * from "./types/progress";
 export type * from "./types/exercises";
 export type * from "./types/runs";
+export type * from "./types/packetdrill";

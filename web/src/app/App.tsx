@@ -12,6 +12,7 @@ import { useDialogs } from "../files/dialogs";
 import { LabsPage } from "../labs/LabsPage";
 import { ClockBar } from "../live/ClockBar";
 import { Dock } from "../live/Dock";
+import { PacketdrillPage } from "../packetdrill/PacketdrillPage";
 import { RunsPage } from "../runs/RunsPage";
 import { Timeline } from "../timeline/Timeline";
 import { Notices } from "./Notices";
@@ -60,6 +61,11 @@ export function App() {
           <RunsPage />
         </main>
       )}
+      {view === "packetdrill" && (
+        <main className="page">
+          <PacketdrillPage />
+        </main>
+      )}
       {/* The studio stays behind the other pages, so that terminals and charts live on. */}
       <div className="studio" hidden={view !== "studio"} data-narrow={narrow} data-reading={reads}>
         {current === null ? (
@@ -86,7 +92,7 @@ export function App() {
           </>
         )}
       </div>
-      {dropping && <div className="drop-here">Drop a study, a .mn file or a Mininet script here to open it</div>}
+      {dropping && <div className="drop-here">Drop a study, a .mn file, a Mininet or a packetdrill script here to open it</div>}
       <Dialogs />
       <Notices />
     </div>

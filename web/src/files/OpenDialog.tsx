@@ -4,9 +4,9 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { getJson, wordsOf } from "../api/client";
 import type { FileEntry } from "../api/types";
 import { Dialog } from "../app/Dialog";
-import { openFile, openFromDisk } from "./actions";
+import { openFile, openFromDisk, openScript } from "./actions";
 
-const KINDS: Record<FileEntry["kind"], string> = { study: "Study", miniedit: "MiniEdit", mininet: "Mininet" };
+const KINDS: Record<FileEntry["kind"], string> = { study: "Study", miniedit: "MiniEdit", mininet: "Mininet", packetdrill: "packetdrill" };
 
 export function OpenDialog({ close }: { close: () => void }) {
   const [files, setFiles] = useState<FileEntry[] | null>(null);
@@ -24,9 +24,9 @@ export function OpenDialog({ close }: { close: () => void }) {
     return (files ?? []).filter((file) => words.every((word) => file.path.toLowerCase().includes(word)));
   }, [files, filter]);
 
-  const choose = (path: string) => {
+  const choose = ({ path, kind }: FileEntry) => {
     close();
-    void openFile(path);
+    void (kind === "packetdrill" ? openScript(path) : openFile(path));
   };
 
   return (
@@ -40,7 +40,7 @@ export function OpenDialog({ close }: { close: () => void }) {
           onChange={(event) => setFilter(event.target.value)}
           onKeyDown={(event) => {
             const [first] = shown;
-            if (event.key === "Enter" && first !== undefined) choose(first.path);
+            if (event.key === "Enter" && first !== undefined) choose(first);
             if (event.key === "ArrowDown") {
               event.preventDefault();
               list.current?.querySelector("button")?.focus();
@@ -55,7 +55,7 @@ export function OpenDialog({ close }: { close: () => void }) {
           type="file"
           hidden
           multiple
-          accept=".yaml,.yml,.mn,.py"
+          accept=".yaml,.yml,.mn,.py,.pkt"
           onChange={(event) => {
             const chosen = [...(event.target.files ?? [])];
             close();
@@ -66,12 +66,12 @@ export function OpenDialog({ close }: { close: () => void }) {
       {problem !== null && <p className="field-problem">{problem}</p>}
       {files === null && problem === null && <p className="dim">Looking…</p>}
       {files !== null && shown.length === 0 && (
-        <p className="dim">{files.length === 0 ? "There are no studies, .mn files or Mininet scripts in the workspace yet." : "No file's name has these words."}</p>
+        <p className="dim">{files.length === 0 ? "There are no studies, .mn files, Mininet or packetdrill scripts in the workspace yet." : "No file's name has these words."}</p>
       )}
       <ul className="file-list" ref={list} aria-label="Files of the workspace">
         {shown.map((file) => (
           <li key={file.path}>
-            <button type="button" onClick={() => choose(file.path)} onKeyDown={walk}>
+            <button type="button" onClick={() => choose(file)} onKeyDown={walk}>
               <span className="file-path">{file.path}</span>
               <span className="dim">{KINDS[file.kind]}</span>
               <span className="dim">{new Date(file.modified_s * 1000).toLocaleDateString()}</span>

@@ -2,10 +2,12 @@
 
 import { ApiError, postJson, wordsOf } from "../api/client";
 import { tell } from "../app/notices";
+import { useUi } from "../app/ui";
 import { documentOf } from "../documents/change";
 import { isUnsaved, useDocuments } from "../documents/store";
 import { askToEnd } from "../live/launch";
 import { useLive } from "../live/store";
+import { usePacketdrill } from "../packetdrill/store";
 import { useDialogs } from "./dialogs";
 
 /** Does something that asks the server, and tells where that fails. */
@@ -23,12 +25,25 @@ export function openFile(path: string): Promise<boolean> {
   return attempt(`${path} could not be opened.`, () => useDocuments.getState().openFile(path));
 }
 
+/** A packetdrill script, on the page of these. */
+export function openScript(path: string): Promise<boolean> {
+  return attempt(`${path} could not be opened.`, async () => {
+    await usePacketdrill.getState().open(path);
+    useUi.getState().set({ view: "packetdrill" });
+  });
+}
+
 /** Files from the person's own disk: chosen, or dropped onto the page. */
 export async function openFromDisk(files: Iterable<File>): Promise<void> {
   for (const file of files) {
     await attempt(`${file.name} could not be opened.`, async () => {
+      if (/\.pkt$/i.test(file.name)) {
+        await usePacketdrill.getState().create(file.name, await file.text());
+        useUi.getState().set({ view: "packetdrill" });
+        return;
+      }
       if (!/\.(ya?ml|mn|py)$/i.test(file.name)) {
-        throw new Error("It should be a study (.yaml), a MiniEdit file (.mn) or a Mininet script (.py).");
+        throw new Error("It should be a study (.yaml), a MiniEdit file (.mn), a Mininet script (.py) or a packetdrill script (.pkt).");
       }
       await useDocuments.getState().openText(file.name, await file.text());
     });

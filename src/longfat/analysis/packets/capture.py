@@ -3,7 +3,8 @@
 dpkt's readers and writers of these files are not used: they tell no packet's original
 length, and count the time of a pcapng file in floats, which have no nanoseconds today.
 
-Source of the formats: draft-ietf-opsawg-pcap and draft-ietf-opsawg-pcapng.
+Source of the formats: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng and, for the types of
+links, draft-ietf-opsawg-pcaplinktype.
 """
 
 from __future__ import annotations
@@ -38,7 +39,12 @@ _BYTE_ORDER = 0x1A2B3C4D
 _MOST_INTERFACES = 1000
 _TIME_RESOLUTION = 9  # the option if_tsresol of an interface
 _LATEST_NS = 2**63 - 1
-_ETHERNET = 1
+
+ETHERNET = 1
+"""The type of link whose packets begin with an Ethernet header."""
+
+RAW_IP = 101
+"""The type of link whose packets begin with an IPv4 or IPv6 header, such as a tun device."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +81,17 @@ class Frame:
         time_ns: its time stamp, in nanoseconds since 1970.
         content: its bytes, as many as were captured.
         length: how many it had.
+        link: the type of link, which tells what the bytes begin with.
     """
 
     time_ns: int
     content: bytes
     length: int
+    link: int = ETHERNET
 
 
 def open_capture(path: Path, *, name: str | None = None) -> Capture:
-    """Look whether a file is a capture of Ethernet.
+    """Check whether a file is a capture.
 
     Raises:
         InputError: there is none, it is too large, or it is something else.
@@ -108,7 +116,7 @@ def frames_of(capture: Capture) -> Iterator[Frame]:
     A capture that is being written ends in the middle of a packet.
 
     Raises:
-        InputError: it is no capture of Ethernet.
+        InputError: it is no capture of Ethernet or IP.
     """
     try:
         with open_regular(capture.path) as file:
@@ -133,7 +141,7 @@ def _pcap(file: IO[bytes], order: str, unit_ns: int) -> Iterator[Frame]:
     head = file.read(24)
     if len(head) < 24:
         raise _BrokenError("it ends within its head")
-    _check_link(struct.unpack_from(f"{order}I", head, 20)[0] & 0xFFFF)
+    link = _checked_link(struct.unpack_from(f"{order}I", head, 20)[0] & 0xFFFF)
     record = struct.Struct(f"{order}IIII")
     while len(start := file.read(record.size)) == record.size:
         seconds, part, captured, length = record.unpack(start)
@@ -143,20 +151,20 @@ def _pcap(file: IO[bytes], order: str, unit_ns: int) -> Iterator[Frame]:
         if len(content) < captured:
             return
         time_ns = seconds * 10**9 + part * unit_ns
-        yield Frame(time_ns=time_ns, content=content, length=max(length, captured))
+        yield Frame(time_ns=time_ns, content=content, length=max(length, captured), link=link)
 
 
 def _pcapng(file: IO[bytes]) -> Iterator[Frame]:
     """Yield the packets of a pcapng file: of its Enhanced Packet Blocks."""
     order = "<"
-    units: list[tuple[int, int]] = []
+    interfaces: list[tuple[int, int, int]] = []
     while len(start := file.read(8)) == 8:
         if start[:4] == _PCAPNG_MAGIC:
             mark = file.read(4)
             order = "<" if mark == struct.pack("<I", _BYTE_ORDER) else ">"
             if mark != struct.pack(f"{order}I", _BYTE_ORDER):
                 raise _BrokenError("a section of no known order of bytes")
-            units = []
+            interfaces = []
             file.seek(-4, os.SEEK_CUR)
         kind, size = struct.unpack(f"{order}II", start)
         # Besides its content a block has its type and, twice, its length.
@@ -166,18 +174,18 @@ def _pcapng(file: IO[bytes]) -> Iterator[Frame]:
         if len(body) < size - 8:
             return
         if kind == _INTERFACE:
-            _check_link(struct.unpack_from(f"{order}H", body)[0])
-            units.append(_unit(body[8:-4], order))
-            if len(units) > _MOST_INTERFACES:
+            link = _checked_link(struct.unpack_from(f"{order}H", body)[0])
+            interfaces.append((link, *_unit(body[8:-4], order)))
+            if len(interfaces) > _MOST_INTERFACES:
                 raise _BrokenError(f"more than {_MOST_INTERFACES} interfaces")
         elif kind == _ENHANCED:
             number, high, low, captured, length = struct.unpack_from(f"{order}IIIII", body)
-            if number >= len(units) or captured > len(body) - 24:
+            if number >= len(interfaces) or captured > len(body) - 24:
                 raise _BrokenError("a packet of an interface that is not there, or without bytes")
-            base, power = units[number]
+            link, base, power = interfaces[number]
             time_ns = min(((high << 32) | low) * 10**9 // base**power, _LATEST_NS)
             content = body[20 : 20 + captured]
-            yield Frame(time_ns=time_ns, content=content, length=max(length, captured))
+            yield Frame(time_ns=time_ns, content=content, length=max(length, captured), link=link)
 
 
 def _unit(options: bytes, order: str) -> tuple[int, int]:
@@ -194,20 +202,25 @@ def _unit(options: bytes, order: str) -> tuple[int, int]:
     return 10, 6
 
 
-def _check_link(kind: int) -> None:
-    if kind != _ETHERNET:
-        raise _BrokenError(f"its packets are no Ethernet frames (link type {kind})")
+def _checked_link(kind: int) -> int:
+    if kind not in (ETHERNET, RAW_IP):
+        raise _BrokenError(f"its packets are neither Ethernet frames nor IP (link type {kind})")
+    return kind
 
 
 def write_pcapng(frames: Iterable[Frame]) -> Iterator[bytes]:
     """Yield the parts of a pcapng file, with time stamps in nanoseconds."""
-    section = struct.pack("<IHHq", _BYTE_ORDER, 1, 0, -1)
+    yield _block(_SECTION, struct.pack("<IHHq", _BYTE_ORDER, 1, 0, -1))
     resolution = struct.pack("<HHBxxxHH", _TIME_RESOLUTION, 1, 9, 0, 0)
-    interface = struct.pack("<HHI", _ETHERNET, 0, _LONGEST_PACKET) + resolution
-    yield _block(_SECTION, section) + _block(_INTERFACE, interface)
+    interfaces: dict[int, int] = {}
     for one in frames:
+        if one.link not in interfaces:
+            interfaces[one.link] = len(interfaces)
+            interface = struct.pack("<HHI", one.link, 0, _LONGEST_PACKET) + resolution
+            yield _block(_INTERFACE, interface)
         high, low = one.time_ns >> 32, one.time_ns & 0xFFFFFFFF
-        head = struct.pack("<IIIII", 0, high, low, len(one.content), one.length)
+        number = interfaces[one.link]
+        head = struct.pack("<IIIII", number, high, low, len(one.content), one.length)
         yield _block(_ENHANCED, head + one.content + b"\0" * (-len(one.content) % 4))
 
 

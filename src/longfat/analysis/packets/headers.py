@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from longfat.analysis.packets.capture import ETHERNET
 from longfat.analysis.packets.columns import COLUMNS, SEPARATOR, Form
 from longfat.analysis.packets.tcp_analysis import Segment, Stream, Verdict
 from longfat.common.extras import lazy
@@ -85,7 +86,7 @@ class Streams:
         """Yield the data of one stream, with the numbers of the packets."""
         for number, frame in enumerate(frames, 1):
             try:
-                packet = dpkt.ethernet.Ethernet(frame.content).data
+                packet = _internet_layer(_outer_layer(frame))
                 tcp = packet.data
                 if not isinstance(tcp, dpkt.tcp.TCP):
                     continue
@@ -100,11 +101,27 @@ class Streams:
                 yield number, Data(direction, found.seq, payload, content)
 
 
+def _outer_layer(frame: Frame) -> Any:
+    """Return the outermost header of a packet, with all that it carries.
+
+    Raises:
+        dpkt.UnpackError: it cannot be read.
+    """
+    if frame.link == ETHERNET:
+        return dpkt.ethernet.Ethernet(frame.content)
+    is_ipv6 = bool(frame.content) and frame.content[0] >> 4 == 6
+    return (dpkt.ip6.IP6 if is_ipv6 else dpkt.ip.IP)(frame.content)
+
+
+def _internet_layer(outer: Any) -> Any:
+    return outer.data if isinstance(outer, dpkt.ethernet.Ethernet) else outer
+
+
 def _size_of(packet: Any, frame: Frame) -> int:
     """Return how many bytes follow the header of IP."""
     if isinstance(packet, dpkt.ip.IP):
         # A packet of more than 64 KB, before it is cut up (GSO), has no length.
-        whole = packet.len or frame.length - 14
+        whole = packet.len or frame.length - (14 if frame.link == ETHERNET else 0)
         return int(whole - packet.hl * 4)
     return int(packet.plen)
 
@@ -118,22 +135,24 @@ class _Decoder:
 
     def row(self, frame: Frame) -> dict[str, Any]:
         try:
-            return self._ethernet(frame)
+            return self._link(frame)
         except (dpkt.Error, *_UNREADABLE):
-            return {"protocol": "Ethernet", "info": "its headers cannot be read"}
+            return {"protocol": _link_name(frame), "info": "its headers cannot be read"}
 
-    def _ethernet(self, frame: Frame) -> dict[str, Any]:
+    def _link(self, frame: Frame) -> dict[str, Any]:
         try:
-            outer = dpkt.ethernet.Ethernet(frame.content)
+            outer = _outer_layer(frame)
         except dpkt.UnpackError:
             return self._cut(frame)
-        row: dict[str, Any] = {
-            "source": _mac(outer.src),
-            "target": _mac(outer.dst),
-            "protocol": "Ethernet",
-            "info": f"type 0x{outer.type:04x}",
-        }
-        inner = outer.data
+        row: dict[str, Any] = {}
+        if isinstance(outer, dpkt.ethernet.Ethernet):
+            row |= {
+                "source": _mac(outer.src),
+                "target": _mac(outer.dst),
+                "protocol": "Ethernet",
+                "info": f"type 0x{outer.type:04x}",
+            }
+        inner = _internet_layer(outer)
         if isinstance(inner, dpkt.arp.ARP):
             asks = f"who has {_address(inner.tpa)}? tell {_address(inner.spa)}"
             says = f"{_address(inner.spa)} is at {_mac(inner.sha)}"
@@ -144,7 +163,7 @@ class _Decoder:
 
     def _cut(self, frame: Frame) -> dict[str, Any]:
         return {
-            "protocol": "Ethernet",
+            "protocol": _link_name(frame),
             "info": f"cut within its headers: {len(frame.content)} bytes of {frame.length}",
         }
 
@@ -261,7 +280,7 @@ def describe(frames: Iterable[Frame], number: int) -> Iterator[str]:
 def _layers(frame: Frame) -> Iterator[str]:
     """Yield the headers of a packet, each with its fields as dpkt has them."""
     try:
-        layer: Any = dpkt.ethernet.Ethernet(frame.content)
+        layer = _outer_layer(frame)
     except (dpkt.Error, *_UNREADABLE):
         return
     for _ in range(8):
@@ -299,6 +318,10 @@ def _icmp(message: Any) -> str:
     if words is not None and hasattr(echo, "seq"):
         return f"{words}, id {echo.id}, seq {echo.seq}"
     return words or _ICMP.get(kind, f"type {kind}") + f", code {int(message.code)}"
+
+
+def _link_name(frame: Frame) -> str:
+    return "Ethernet" if frame.link == ETHERNET else "IP"
 
 
 def _mac(packed: bytes) -> str:

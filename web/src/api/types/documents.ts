@@ -6,7 +6,7 @@ import type { SessionInfo } from "./session";
 export interface FileEntry {
   /** Below the workspace, with slashes. */
   path: string;
-  kind: "study" | "miniedit" | "mininet";
+  kind: "study" | "miniedit" | "mininet" | "packetdrill";
   size_bytes: number;
   /** Seconds since 1970. */
   modified_s: number;

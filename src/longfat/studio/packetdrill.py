@@ -1,0 +1,333 @@
+"""packetdrill scripts of the workspace: listed, edited, checked and run from the page.
+
+A script runs while the request for it is open: who closes the page, or presses Cancel, ends it.
+Its packets are kept for a while, so that the page can show them decoded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse
+from starlette.routing import BaseRoute, Route
+
+from longfat.common.guard import scratch_folder
+from longfat.common.resources import folder
+from longfat.engine import kernel as kernels
+from longfat.engine.kernel.version import NEWEST
+from longfat.errors import InputError
+from longfat.packetdrill import IP_VERSIONS, ScriptFile, Settings, Task, tasks_of
+from longfat.packetdrill.find import SUFFIX
+from longfat.studio.error_responses import problem_of
+from longfat.studio.guarded_files import GuardedFiles
+from longfat.studio.http_error import Refusal
+from longfat.studio.listing import list_files
+from longfat.studio.requests import asked_name, read_json
+from longfat.studio.turns import MachineTurns
+from longfat.studio.urls import RUNS
+from longfat.studio.workspace import path_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from longfat.packetdrill import Report
+    from longfat.studio.turns import Member
+    from longfat.studio.workspace import Workspace
+
+LARGEST_SEED = 2**53 - 1
+"""Larger whole numbers are no longer exact in a browser."""
+
+_MOST_BYTES = 1 << 20
+_MOST_KEPT = 8
+_MOST_RUNNING = 4
+_LARGEST_CAPTURE_BYTES = 16 << 20
+_LOOK_S = 0.3
+_END_S = 30.0
+
+
+class _CancelledError(Exception):
+    """The page is gone, or the studio ends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """What a page asks to run: `PacketdrillRequest` of its `api/types.ts`.
+
+    Attributes:
+        path: the script's file, below the workspace.
+        text: its text, which need not be in the file yet.
+        root: the folder that the script sees: that of the file, or one above it; empty
+            for the workspace.
+        kernel: the kernel's series.
+        ip_version: the version of IP; None for the one that the script names, or IPv4.
+        seed: decides all random numbers.
+    """
+
+    path: str
+    text: str
+    root: str | None = None
+    kernel: str = NEWEST
+    ip_version: str | None = None
+    seed: int = 1
+
+
+class PacketdrillScripts:
+    """The scripts of a workspace; `close` ends those that run.
+
+    Args:
+        workspace: the folder.
+        member: who takes turns at machines with others; None where nobody else does.
+    """
+
+    def __init__(self, workspace: Workspace, *, member: Member | None = None) -> None:
+        self._workspace = workspace
+        self._files = GuardedFiles(workspace, most_bytes=_MOST_BYTES)
+        self._turns = MachineTurns(member)
+        self._lock = threading.Lock()
+        self._running: set[threading.Event] = set()
+        self._closed = False
+        self._stack = contextlib.ExitStack()
+        self._folder: Path | None = None
+        self._captures: OrderedDict[str, Path] = OrderedDict()
+        self._numbers = itertools.count(1)
+
+    def overview(self) -> dict[str, Any]:
+        """Return `PacketdrillOverview` of the page: the scripts, and examples to begin with."""
+        entries = list_files(self._workspace, besides=RUNS)
+        examples = sorted(folder("examples").joinpath("packetdrill").glob(f"*{SUFFIX}"))
+        return {
+            "scripts": [entry for entry in entries if entry["kind"] == "packetdrill"],
+            "examples": [
+                {"name": one.name, "text": one.read_text(encoding="utf-8")} for one in examples
+            ],
+            "ip_versions": list(IP_VERSIONS),
+        }
+
+    def open_script(self, path: str) -> dict[str, Any]:
+        """Return a script's path and text.
+
+        Raises:
+            InputError: it cannot be read, or is no script.
+        """
+        return {"path": _checked(path), "text": self._files.read(path)}
+
+    def save(self, path: str, text: str, *, before: str | None, force: bool) -> None:
+        """Write a script; the arguments are those of `GuardedFiles.write`."""
+        self._files.write(_checked(path), text, before=before, force=force)
+
+    def check(self, path: str, text: str) -> list[dict[str, Any]]:
+        """Return what is wrong with a script, as a list of `Problem` of the page."""
+        file = ScriptFile(path=self._workspace.root / _checked(path), root=self._workspace.root)
+        (task,) = _tasks(file, text, ())
+        error = task.check().error
+        return [] if error is None else [problem_of(error)]
+
+    def run(self, wish: RunRequest, *, stop: threading.Event) -> dict[str, Any]:
+        """Run a script.
+
+        Args:
+            wish: what to run.
+            stop: ends it when it is set.
+
+        Returns:
+            `PacketdrillReport` of the page.
+
+        Raises:
+            InputError: a path is wrong, there is no such kernel, or the run was cancelled.
+            HostError: no kernel is built.
+            Refusal: it is not one's turn to have a machine.
+        """
+        with self._workspace.told_below():
+            file = self._script_file(wish)
+            (task,) = _tasks(file, wish.text, () if wish.ip_version is None else (wish.ip_version,))
+            kernel = kernels.find(wish.kernel)
+
+        def look(_: float) -> None:
+            if stop.is_set():
+                raise _CancelledError
+
+        number = str(next(self._numbers))
+        with self._counted(stop), self._turns.turn(f"packetdrill {wish.path}"):
+            capture = self._captures_folder() / f"{number}.pcap"
+            try:
+                report = task.run(kernel=kernel, seed=wish.seed, capture=capture, on_progress=look)
+            except _CancelledError:
+                raise Refusal("the script was ended early", status=HTTPStatus.CONFLICT) from None
+            kept = self._keep(number, capture)
+        return self._report(report, path=wish.path, kernel=kernel.release, capture=kept)
+
+    def capture(self, number: str) -> Path:
+        """Return the file with the packets of a run.
+
+        Raises:
+            Refusal: it is not kept any more.
+        """
+        with self._lock:
+            path = self._captures.get(number)
+        if path is None:
+            raise Refusal("these packets are not kept any more", status=HTTPStatus.NOT_FOUND)
+        return path
+
+    def stop(self) -> None:
+        """End those that run soon, and begin no more."""
+        with self._lock:
+            self._closed = True
+            running = list(self._running)
+        for one in running:
+            one.set()
+
+    def close(self) -> None:
+        """End them, with their machines, and remove the packets."""
+        self.stop()
+        until_s = time.monotonic() + _END_S
+        while self._running and time.monotonic() < until_s:
+            time.sleep(_LOOK_S / 3)
+        self._stack.close()
+
+    def _script_file(self, wish: RunRequest) -> ScriptFile:
+        *folders, name = path_parts(_checked(wish.path))
+        own = self._folder_of("/".join(folders))
+        root = own if wish.root is None else self._folder_of(wish.root)
+        if not own.is_relative_to(root):
+            raise InputError(f"root: {wish.root} is not a folder above {wish.path}")
+        return ScriptFile(path=own / name, root=root)
+
+    def _folder_of(self, place: str) -> Path:
+        return self._workspace.folder(place) if place else self._workspace.root
+
+    @contextlib.contextmanager
+    def _counted(self, stop: threading.Event) -> Iterator[None]:
+        with self._lock:
+            if self._closed:
+                raise Refusal("the studio is ending", status=HTTPStatus.CONFLICT)
+            if len(self._running) >= _MOST_RUNNING:
+                raise Refusal(
+                    f"{_MOST_RUNNING} scripts run already: wait for one of them",
+                    status=HTTPStatus.CONFLICT,
+                )
+            self._running.add(stop)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.discard(stop)
+
+    def _captures_folder(self) -> Path:
+        with self._lock:
+            if self._folder is None:
+                self._folder = self._stack.enter_context(scratch_folder())
+            return self._folder
+
+    def _keep(self, number: str, capture: Path) -> str | None:
+        """Keep the packets of a run, and no longer those of the oldest one."""
+        if not capture.exists():
+            return None
+        if capture.stat().st_size > _LARGEST_CAPTURE_BYTES:
+            capture.unlink()
+            return None
+        with self._lock:
+            self._captures[number] = capture
+            while len(self._captures) > _MOST_KEPT:
+                self._captures.popitem(last=False)[1].unlink(missing_ok=True)
+        return number
+
+    def _report(
+        self, report: Report, *, path: str, kernel: str, capture: str | None
+    ) -> dict[str, Any]:
+        error = report.error
+        problem = None if error is None else problem_of(error)
+        if problem is not None:
+            below = problem["message"].replace(f"{self._workspace.root}/", "")
+            problem = {**problem, "message": below}
+        return {
+            "failure": None,
+            "warnings": [],
+            "output": "",
+            **report.to_json(),
+            "script": path,
+            "error": problem,
+            "kernel": kernel,
+            "capture": capture,
+        }
+
+
+def packetdrill_routes(scripts: PacketdrillScripts) -> list[BaseRoute]:
+    """Return the routes of packetdrill scripts."""
+
+    async def overview(request: Request) -> Response:
+        del request
+        return JSONResponse(await run_in_threadpool(scripts.overview))
+
+    async def opened(request: Request) -> Response:
+        path = asked_name(request, "path") or ""
+        return JSONResponse(await run_in_threadpool(scripts.open_script, path))
+
+    async def save(request: Request) -> Response:
+        asked = await read_json(request)
+        path, text = asked.name("path"), asked.text("text", most=_MOST_BYTES)
+        before, force = asked.maybe_text("before"), asked.boolean("force")
+        await run_in_threadpool(scripts.save, path, text, before=before, force=force)
+        return JSONResponse({})
+
+    async def check(request: Request) -> Response:
+        asked = await read_json(request)
+        path, text = asked.name("path"), asked.text("text", most=_MOST_BYTES)
+        return JSONResponse(await run_in_threadpool(scripts.check, path, text))
+
+    async def run(request: Request) -> Response:
+        asked = await read_json(request)
+        version = asked.maybe_name("ip_version")
+        if version not in (None, *IP_VERSIONS):
+            raise InputError(f"ip_version: found {version!r}, expected {', '.join(IP_VERSIONS)}")
+        seed = asked.maybe_integer("seed", least=0, most=LARGEST_SEED)
+        wish = RunRequest(
+            path=asked.name("path"),
+            text=asked.text("text", most=_MOST_BYTES),
+            root=asked.maybe_text("root"),
+            kernel=asked.maybe_name("kernel") or NEWEST,
+            ip_version=version,
+            seed=1 if seed is None else seed,
+        )
+        stop = threading.Event()
+
+        async def watch() -> None:
+            while not await request.is_disconnected():
+                await asyncio.sleep(_LOOK_S)
+            stop.set()
+
+        watcher = asyncio.create_task(watch())
+        try:
+            return JSONResponse(await run_in_threadpool(scripts.run, wish, stop=stop))
+        finally:
+            watcher.cancel()
+
+    return [
+        Route("/api/packetdrill", overview, methods=["GET"]),
+        Route("/api/packetdrill/script", opened, methods=["GET"]),
+        Route("/api/packetdrill/script", save, methods=["PUT"]),
+        Route("/api/packetdrill/check", check, methods=["POST"]),
+        Route("/api/packetdrill/run", run, methods=["POST"]),
+    ]
+
+
+def _checked(path: str) -> str:
+    if not path.endswith(SUFFIX):
+        raise InputError(f"{path[:80]!r}: expected the name of a script, which ends in {SUFFIX}")
+    return path
+
+
+def _tasks(file: ScriptFile, text: str, versions: Sequence[str]) -> list[Task]:
+    return list(tasks_of(replace(file, text=text), Settings(), versions))

@@ -1,0 +1,138 @@
+/**
+ * The packetdrill script that is open, its runs, and the scripts of the workspace.
+ *
+ * What is typed is saved by itself: a script is a file, and there is no other state to lose.
+ */
+
+import { create } from "zustand";
+
+import { ApiError, getJson, postJson, putJson, wordsOf } from "../api/client";
+import { whenItsTurn } from "../api/queue";
+import type { PacketdrillOverview, PacketdrillReport, PacketdrillRequest, Problem } from "../api/types";
+
+const SAVE_AFTER_MS = 400;
+
+export interface OpenScript {
+  path: string;
+  text: string;
+  /** The text that is in the file, as far as is known. */
+  saved: string;
+  /** Why it is not saved; a conflict is a change of the file by somebody else. */
+  failure: { message: string; conflict: boolean } | null;
+  problems: readonly Problem[];
+}
+
+export interface Running {
+  path: string;
+  /** What is waited for, where others use the machines. */
+  waits: string | null;
+  cancel: () => void;
+}
+
+type Choices = Pick<PacketdrillRequest, "kernel" | "ip_version" | "root">;
+
+interface Scripts extends Choices {
+  overview: PacketdrillOverview | null;
+  failure: string | null;
+  script: OpenScript | null;
+  running: Running | null;
+  /** The last report of each script, with the text that it is of. */
+  reports: Record<string, { report: PacketdrillReport; text: string }>;
+  list: () => Promise<void>;
+  open: (path: string) => Promise<void>;
+  create: (path: string, text: string) => Promise<void>;
+  setText: (text: string) => void;
+  save: (options?: { force?: boolean }) => Promise<void>;
+  run: () => Promise<void>;
+  choose: (choices: Partial<Choices>) => void;
+}
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+export const usePacketdrill = create<Scripts>()((set, get) => {
+  const change = (path: string, next: Partial<OpenScript>) =>
+    set(({ script }) => (script?.path === path ? { script: { ...script, ...next } } : {}));
+
+  const check = async (path: string, text: string) => {
+    const problems = await postJson<Problem[]>("/api/packetdrill/check", { path, text });
+    if (get().script?.text === text) change(path, { problems });
+  };
+
+  return {
+    overview: null,
+    failure: null,
+    script: null,
+    running: null,
+    reports: {},
+    kernel: null,
+    ip_version: null,
+    root: null,
+
+    async list() {
+      try {
+        set({ overview: await getJson<PacketdrillOverview>("/api/packetdrill"), failure: null });
+      } catch (error) {
+        set({ failure: wordsOf(error) });
+      }
+    },
+
+    async open(path) {
+      await get().save();
+      const { text } = await getJson<{ path: string; text: string }>(`/api/packetdrill/script?path=${encodeURIComponent(path)}`);
+      set({ script: { path, text, saved: text, failure: null, problems: [] }, root: null });
+      await check(path, text);
+    },
+
+    async create(path, text) {
+      await putJson("/api/packetdrill/script", { path, text, before: "" });
+      await get().list();
+      await get().open(path);
+    },
+
+    setText(text) {
+      const { script, save } = get();
+      if (script === null || script.text === text) return;
+      change(script.path, { text });
+      clearTimeout(timer);
+      timer = setTimeout(() => void save(), SAVE_AFTER_MS);
+    },
+
+    async save({ force = false } = {}) {
+      clearTimeout(timer);
+      const { script } = get();
+      if (script === null || (script.text === script.saved && !force)) return;
+      const { path, text, saved: before } = script;
+      try {
+        await putJson("/api/packetdrill/script", { path, text, before, force });
+        change(path, { saved: text, failure: null });
+        await check(path, text);
+      } catch (error) {
+        change(path, { failure: { message: wordsOf(error), conflict: error instanceof ApiError && error.status === 409 } });
+      }
+    },
+
+    async run() {
+      const { script, running, kernel, ip_version, root, save } = get();
+      if (script === null || running !== null) return;
+      const { path, text } = script;
+      const abort = new AbortController();
+      set({ running: { path, waits: null, cancel: () => abort.abort() } });
+      try {
+        await save();
+        const request: PacketdrillRequest = { path, text, root, kernel, ip_version, seed: 1 };
+        const report = await whenItsTurn(
+          () => postJson<PacketdrillReport>("/api/packetdrill/run", request, { signal: abort.signal }),
+          (waits) => set((state) => (state.running === null ? {} : { running: { ...state.running, waits } })),
+          () => !abort.signal.aborted,
+        );
+        set(({ reports }) => ({ reports: { ...reports, [path]: { report, text } }, failure: null }));
+      } catch (error) {
+        if (!abort.signal.aborted) set({ failure: wordsOf(error) });
+      } finally {
+        set({ running: null });
+      }
+    },
+
+    choose: (choices) => set(choices),
+  };
+});
