@@ -43,6 +43,19 @@ def test_short_flows(tmp_path: Path) -> None:
     assert metrics["web.slowdown_p50"] < 5
 
 
+def test_a_call_over_a_mobile_link(tmp_path: Path) -> None:
+    cases = run("cellular", tmp_path)
+    assert cases["fifo"]["metrics"]["call.mos"] < 2.5
+    assert cases["fq"]["metrics"]["call.mos"] > 4
+
+
+def test_failover(tmp_path: Path) -> None:
+    cases = run("failover", tmp_path)
+    # 20 ms between two datagrams: an outage of 10 s, and one of 300 ms.
+    assert cases["static"]["metrics"]["call.longest_loss"] == pytest.approx(500, abs=10)
+    assert cases["rerouted"]["metrics"]["call.longest_loss"] == pytest.approx(15, abs=3)
+
+
 def test_a_service_from_an_image(tmp_path: Path) -> None:
     place = tmp_path / "image"
     shutil.copytree(HERE / "image", place)
