@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from longfat.analysis.packets.capture import Frame, frames_of, open_capture
 from longfat.execution import run_case
@@ -163,6 +163,74 @@ def test_a_stream_is_drawn_and_followed(page: Page) -> None:
     page.get_by_role("button", name="List", exact=True).click()
 
 
+def seconds(text: str) -> float:
+    """Return the time that a legend is at."""
+    found = re.search(r"at ([\d.]+) s", text)
+    assert found, text
+    return float(found[1])
+
+
+def cursor_of(charts: Locator) -> Locator:
+    """Return the line that the throughput chart has as its cursor."""
+    return charts.get_by_role("region", name="Throughput", exact=True).locator(".u-cursor-x")
+
+
+def hover_chart(page: Page, charts: Locator, share: float) -> None:
+    """Put the pointer at a share of the throughput chart's width."""
+    over = charts.get_by_role("region", name="Throughput", exact=True).locator(".u-over")
+    box = over.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
+
+
+def test_hovering_marks_the_same_time_in_packets_and_charts(page: Page) -> None:
+    page.get_by_role("button", name="Charts beside").click()
+    charts = page.get_by_role("region", name="Charts beside the packets")
+    legend = charts.get_by_role("group", name="Throughput: values")
+    clock = page.get_by_label("The moment", exact=True)
+    page.get_by_role("grid").press("End")
+    last = page.locator(".packet-rows .packet-row").last
+    expect(last).to_contain_text(str(grid(page)))
+    shown = clock.inner_text()
+    row = page.locator(".packet-row[aria-selected=true]")
+    row.hover()
+    time_s = float(row.get_by_role("gridcell").nth(1).inner_text())
+    expect(legend).to_contain_text(f"at {time_s:.3f} s")
+    x = cursor_of(charts).evaluate("line => new DOMMatrix(getComputedStyle(line).transform).e")
+    assert x > 50
+    assert clock.inner_text() == shown
+    # The other way: the row is shown when the pointer rests, and nothing is chosen.
+    hover_chart(page, charts, 0.4)
+    near = page.locator(".packet-near")
+    expect(near).to_be_visible()
+    at_s = seconds(legend.inner_text())
+    assert at_s < time_s
+    assert float(near.get_by_role("gridcell").nth(1).inner_text()) == pytest.approx(at_s, abs=0.02)
+    assert clock.inner_text() == shown
+    page.mouse.move(5, 5)
+    expect(near).to_have_count(0)
+    expect(cursor_of(charts)).to_have_class(re.compile("u-off"))
+
+
+def test_hovering_marks_the_same_time_in_the_time_sequence_plot(page: Page) -> None:
+    charts = page.get_by_role("region", name="Charts beside the packets")
+    legend = charts.get_by_role("group", name="Throughput: values")
+    page.get_by_role("button", name="Time-sequence").click()
+    plot = page.get_by_role("img", name=re.compile("Time-sequence plot of stream"))
+    ring = plot.locator(".readout-ring")
+    hover_chart(page, charts, 0.5)
+    expect(ring).to_be_visible()
+    before_s = seconds(legend.inner_text())
+    plot.locator(".u-over").hover()
+    expect(ring).to_be_hidden()
+    expect(legend).not_to_contain_text(f"at {before_s:.3f} s")
+    expect(cursor_of(charts)).not_to_have_class(re.compile("u-off"))
+    page.mouse.move(5, 5)
+    page.get_by_role("button", name="Charts beside").click()
+    expect(charts).to_have_count(0)
+    page.get_by_role("button", name="List", exact=True).click()
+
+
 def test_packets_are_saved_for_wireshark(page: Page, tmp_path: Path) -> None:
     filter_by(page, "tcp.flags.syn == 1")
     expect(page.locator(".packets-filter [role=status]")).to_have_text("4 pass")
@@ -214,6 +282,18 @@ def test_a_hundred_thousand_packets_scroll_smoothly(browser: Browser, tmp_path: 
             seen = page.evaluate(SCROLL)
             print(f"{seen['fps']:.0f} frames/s, long tasks of {seen['tasks']} ms")
             assert max(seen["tasks"], default=0) < 1000  # of a busy computer
+            page.get_by_role("button", name="Charts beside").click()
+            charts = page.get_by_role("region", name="Charts beside the packets")
+            expect(charts.get_by_role("group", name="Throughput: values")).to_be_visible()
+            page.evaluate(LONG_TASKS)
+            for share in range(5, 95):
+                hover_chart(page, charts, share / 100)
+            expect(page.locator(".packet-near")).to_be_visible()
+            for row in page.locator(".packet-rows .packet-row").all()[12:20]:
+                row.hover()
+            seen = page.evaluate("window.longTasks")
+            print(f"hovering: long tasks of {seen} ms")
+            assert max(seen, default=0) < 1000
             page.get_by_role("grid").press("End")
             last = page.locator(".packet-rows .packet-row").last
             expect(last).to_contain_text("100000")

@@ -39,30 +39,62 @@ export function ChartsTab({ documentId, view }: ChartsTabProps) {
 }
 
 function Charts({ session }: { session: SessionView }) {
-  const { recordings, book } = session;
-  const view = chartViewOf(book);
-  const earlier = useStore(view.store, (state) => state.earlier);
-  const switched = useStore(view.store, (state) => state.switched);
-  const alone = useStore(view.store, (state) => state.alone);
-  const all = useMemo(() => panelsOf(recordings, earlier), [recordings, earlier]);
-  const shown = all.filter((panel) => isShown(panel, switched) && (alone === null || alone === panel.id));
-  useEnd(view, session, all);
-
+  const view = chartViewOf(session.book);
+  const { all, shown, alone } = usePanels(session, view);
   return (
     <div className="charts">
       <ChartsBar session={session} view={view} panels={all} shown={shown} />
-      <div className="charts-grid" data-alone={alone !== null}>
-        {shown.map((panel) => (
-          <SeriesChart
-            key={panel.id}
-            panel={panel}
-            book={book}
-            view={view}
-            going={isGoingOn(latestOf(session))}
-          />
-        ))}
-        {shown.length === 0 && <p className="empty">All charts are switched off: choose some above.</p>}
-      </div>
+      <Grid session={session} view={view} shown={shown} alone={alone} />
+    </div>
+  );
+}
+
+/** The charts that are switched on, one below the other, beside something else that has their time. */
+export function ChartsColumn({ session }: { session: SessionView }) {
+  const view = chartViewOf(session.book);
+  const { shown, alone } = usePanels(session, view);
+  return (
+    <section className="charts charts-column" aria-label="Charts beside the packets">
+      <Grid session={session} view={view} shown={shown} alone={alone} />
+    </section>
+  );
+}
+
+interface Panels {
+  all: PanelSpec[];
+  shown: PanelSpec[];
+  alone: string | null;
+}
+
+function usePanels(session: SessionView, view: ChartView): Panels {
+  const earlier = useStore(view.store, (state) => state.earlier);
+  const switched = useStore(view.store, (state) => state.switched);
+  const alone = useStore(view.store, (state) => state.alone);
+  const all = useMemo(() => panelsOf(session.recordings, earlier), [session.recordings, earlier]);
+  useEnd(view, session, all);
+  return { all, alone, shown: all.filter((panel) => isShown(panel, switched) && (alone === null || alone === panel.id)) };
+}
+
+interface GridProps {
+  session: SessionView;
+  view: ChartView;
+  shown: readonly PanelSpec[];
+  alone: string | null;
+}
+
+function Grid({ session, view, shown, alone }: GridProps) {
+  return (
+    <div className="charts-grid" data-alone={alone !== null}>
+      {shown.map((panel) => (
+        <SeriesChart
+          key={panel.id}
+          panel={panel}
+          book={session.book}
+          view={view}
+          going={isGoingOn(latestOf(session))}
+        />
+      ))}
+      {shown.length === 0 && <p className="empty">No chart is switched on: choose some in the tab Charts.</p>}
     </div>
   );
 }

@@ -17,7 +17,7 @@ import { axesFor, axisUnit, drawLevel, roomy, roomyLog } from "./options";
 import { strokeRule } from "./painter";
 import type { LineSpec, PanelSpec } from "./panels";
 import { resolveColour } from "./theme";
-import { rangeOf, type ChartView } from "./view";
+import { rangeOf, type ChartState, type ChartView } from "./view";
 
 /** Lines with fewer samples than one in so many pixels show them as points. */
 const POINTS_APART = 9;
@@ -30,6 +30,9 @@ const MARK_COLOURS = { change: "var(--accent)", command: "var(--fg-dim)", event:
 export class LivePlot {
   readonly plot: uPlot;
   private counts: number[] = [];
+  /** The time of the packet that the cursor is over, outside of the charts. */
+  private packet_s: number | null = null;
+  private readonly stopFollowing: () => void;
   /** The largest limit of a line: what an empty queue is compared with. */
   private readonly limit: number;
   /** How many samples of a line are known to be 0; null where one was more. */
@@ -64,6 +67,22 @@ export class LivePlot {
     this.plot = new uPlot(this.options(), [[0], ...panel.lines.map(() => [null])], element);
     // The wheel and a second button are the page's; a double press shows all again.
     this.plot.over.addEventListener("dblclick", () => view.store.setState({ zoom: null, follow_s: null }));
+    this.stopFollowing = view.store.subscribe((state) => this.followPackets(state));
+    this.packet_s = view.store.getState().hoverFrom === "packets" ? view.store.getState().hover : null;
+  }
+
+  /** Place the cursor at the packet that is hovered; uPlot moves it only with the pointer. */
+  private placeCursor(): void {
+    const { packet_s, plot } = this;
+    const left = packet_s === null ? -10 : plot.valToPos(packet_s + this.panel.origin_s, "x");
+    plot.setCursor(left >= 0 && left <= plot.over.clientWidth ? { left, top: 0 } : { left: -10, top: -10 }, false);
+  }
+
+  private followPackets({ hover, hoverFrom }: ChartState): void {
+    const packet_s = hoverFrom === "packets" ? hover : null;
+    if (packet_s === this.packet_s) return;
+    this.packet_s = packet_s;
+    this.placeCursor();
   }
 
   /** Draw what the book holds now. */
@@ -86,10 +105,12 @@ export class LivePlot {
       this.plot.setData([xs.map((time) => time + origin_s), ...shown], false);
       this.plot.setScale("x", { min: range.from + origin_s, max: range.to + origin_s });
     });
+    if (this.packet_s !== null) this.placeCursor();
     this.onUnit(axisUnit(this.plot, this.panel.unit));
   }
 
   destroy(): void {
+    this.stopFollowing();
     this.plot.destroy();
   }
 
@@ -151,8 +172,11 @@ export class LivePlot {
 
   private hovered(plot: uPlot): void {
     const left = plot.cursor.left ?? -1;
+    const { hover: known, hoverFrom } = this.view.store.getState();
+    // The cursor stands at a packet: uPlot tells it again with each drawing.
+    if (hoverFrom === "packets") return;
     const hover = left < 0 ? null : plot.posToVal(left, "x") - this.panel.origin_s;
-    if (this.view.store.getState().hover !== hover) this.view.store.setState({ hover });
+    if (known !== hover) this.view.store.setState({ hover, hoverFrom: hover === null ? null : "charts" });
   }
 
   private selected(plot: uPlot): void {

@@ -12,6 +12,8 @@ export interface ChartState {
   follow_s: number | null;
   /** The time below the cursor, in seconds since Run. */
   hover: number | null;
+  /** Where the cursor is: each of the two shows what is hovered in the other. */
+  hoverFrom: "charts" | "packets" | null;
   /** The moment that the timeline shows, likewise; null for the end, as it comes. */
   at: number | null;
   /** Flows and interfaces that are not shown. */
@@ -43,6 +45,7 @@ export function chartViewOf(book: SeriesBook): ChartView {
     zoom: null,
     follow_s: null,
     hover: null,
+    hoverFrom: null,
     at: null,
     hidden: new Set<string>(),
     earlier: new Set<number>(),
@@ -57,6 +60,18 @@ export function chartViewOf(book: SeriesBook): ChartView {
   const view = { store, ticker, end_s: 0 };
   views.set(book, view);
   return view;
+}
+
+/** The cursor is over a packet of this time; null where it has left them. */
+export function hoverPacket({ store }: ChartView, time_s: number | null): void {
+  const { hover, hoverFrom } = store.getState();
+  if (time_s === null ? hoverFrom !== "packets" : hover === time_s && hoverFrom === "packets") return;
+  store.setState({ hover: time_s, hoverFrom: time_s === null ? null : "packets" });
+}
+
+/** The time that is hovered in the charts; null where nothing is. */
+export function hoveredInCharts({ hover, hoverFrom }: ChartState): number | null {
+  return hoverFrom === "charts" ? hover : null;
 }
 
 /** The range of time to draw, where the longest line ends at `end_s`. */

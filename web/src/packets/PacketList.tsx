@@ -11,6 +11,8 @@ import { segmentWords, toneOf, type PacketRows } from "./capture";
 
 const ROW = 20;
 const LADDER_ROW = 26;
+/** The row of the columns' names. */
+const HEAD = ROW + 4;
 /** Rows above and below what is seen. */
 const SPARE = 12;
 
@@ -20,17 +22,30 @@ interface PacketListProps {
   revision: number;
   origin_s: number;
   chosen: number | null;
-  /** A row to bring into sight; the number makes each wish a new one. */
-  goTo: { row: number; wish: number } | null;
+  goTo: PlaceWish | null;
   choose: (row: PacketRow) => void;
+  /** The packet that the pointer is over; null where it has left them. */
+  hover: (row: PacketRow | null) => void;
+  /** The row that is nearest to what is hovered in the charts. */
+  near: number | null;
   diagram: boolean;
 }
 
-export function PacketList({ rows, revision, origin_s, chosen, goTo, choose, diagram }: PacketListProps) {
+/** A row to bring into sight. */
+export interface PlaceWish {
+  row: number;
+  /** Each wish has another one. */
+  number: number;
+  /** It is only pointed at: it is not the row from which the arrow keys go on, and stays where it is in sight. */
+  isPointed?: boolean;
+}
+
+export function PacketList({ rows, revision, origin_s, chosen, goTo, choose, hover, near, diagram }: PacketListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(300);
   const [active, setActive] = useState(0);
+  const awaited = useRef<number | null>(null);
   const size = diagram ? LADDER_ROW : ROW;
   const total = rows.total ?? 0;
 
@@ -45,15 +60,17 @@ export function PacketList({ rows, revision, origin_s, chosen, goTo, choose, dia
   const show = (row: number) => {
     const element = scroller.current;
     if (element === null) return;
-    const head = ROW + 4;
     if (row * size < element.scrollTop) element.scrollTop = row * size;
-    else if ((row + 1) * size > element.scrollTop + element.clientHeight - head) element.scrollTop = (row + 1) * size - element.clientHeight + head;
+    else if ((row + 1) * size > element.scrollTop + element.clientHeight - HEAD) element.scrollTop = (row + 1) * size - element.clientHeight + HEAD;
   };
   useEffect(() => {
     const element = scroller.current;
     if (goTo === null || element === null) return;
-    setActive(goTo.row);
-    element.scrollTop = Math.max(0, goTo.row * size - element.clientHeight / 2);
+    const top = goTo.row * size;
+    const isSeen = top >= element.scrollTop && top + size <= element.scrollTop + element.clientHeight - HEAD;
+    if (goTo.isPointed !== true) setActive(goTo.row);
+    else if (isSeen) return;
+    element.scrollTop = Math.max(0, top - element.clientHeight / 2);
   }, [goTo, size]);
 
   const go = (row: number) => {
@@ -61,8 +78,17 @@ export function PacketList({ rows, revision, origin_s, chosen, goTo, choose, dia
     setActive(next);
     show(next);
     const found = rows.get(next);
+    awaited.current = found === undefined ? next : null;
     if (found !== undefined) choose(found);
   };
+  // A row that was gone to before it had come is chosen when it comes.
+  useEffect(() => {
+    const found = awaited.current === null ? undefined : rows.get(awaited.current);
+    if (found === undefined) return;
+    awaited.current = null;
+    choose(found);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- when rows have come, and then once
+  }, [revision]);
   const onKeyDown = (event: KeyboardEvent) => {
     const page = Math.max(1, Math.floor(height / size) - 2);
     const places: Record<string, number> = { ArrowDown: active + 1, ArrowUp: active - 1, PageDown: active + page, PageUp: active - page, Home: 0, End: total - 1 };
@@ -95,7 +121,7 @@ export function PacketList({ rows, revision, origin_s, chosen, goTo, choose, dia
           {diagram ? <LadderHead hosts={hosts} /> : HEADS.map((head) => <span key={head} role="columnheader">{head}</span>)}
         </div>
       </div>
-      <div role="rowgroup" className="packet-rows" style={{ height: total * size }}>
+      <div role="rowgroup" className="packet-rows" style={{ height: total * size }} onMouseLeave={() => hover(null)}>
         {seen.map(({ index, row }) => (
           <div
             key={index}
@@ -103,9 +129,10 @@ export function PacketList({ rows, revision, origin_s, chosen, goTo, choose, dia
             role="row"
             aria-rowindex={index + 2}
             aria-selected={row !== undefined && row.number === chosen}
-            className={`packet-row ${row === undefined ? "" : `packet-${toneOf(row)}`}`}
+            className={`packet-row ${row === undefined ? "" : `packet-${toneOf(row)}`} ${index === near ? "packet-near" : ""}`}
             style={{ top: index * size, height: size }}
             onClick={() => go(index)}
+            onMouseEnter={() => hover(row ?? null)}
           >
             {row === undefined ? <span role="gridcell">…</span> : diagram ? <LadderRow row={row} hosts={hosts} origin_s={origin_s} /> : <Cells row={row} origin_s={origin_s} />}
           </div>
@@ -115,7 +142,7 @@ export function PacketList({ rows, revision, origin_s, chosen, goTo, choose, dia
   );
 }
 
-const HEADS = ["No.", "Time, s", "Source", "Destination", "Protocol", "Bytes", "What it says"];
+const HEADS = ["No.", "Time, s", "Source", "Destination", "Protocol", "Bytes", "Info"];
 
 function Cells({ row, origin_s }: { row: PacketRow; origin_s: number }) {
   return (
@@ -160,7 +187,7 @@ function LadderHead({ hosts }: { hosts: readonly string[] }) {
       <span role="columnheader">Time, s</span>
       <span role="columnheader" className="ladder-hosts">
         {hosts.map((host) => (
-          <span key={host} style={{ left: `${placeOf(host, hosts) * 100}%` }}>
+          <span key={host} title={host} style={{ left: `${placeOf(host, hosts) * 100}%`, maxWidth: `${94 / hosts.length}%` }}>
             {host}
           </span>
         ))}
@@ -173,6 +200,11 @@ function LadderHead({ hosts }: { hosts: readonly string[] }) {
 function LadderRow({ row, hosts, origin_s }: { row: PacketRow; hosts: readonly string[]; origin_s: number }) {
   const from = placeOf(row.source, hosts) * 100;
   const to = placeOf(row.target, hosts) * 100;
+  const left = Math.min(from, to);
+  // Between two that share a line there is no arrow: the words stand where there is room.
+  const words =
+    from !== to ? { left: `${left}%`, width: `${Math.max(20, Math.abs(to - from))}%` } : from > 50 ? { right: `${100 - from}%`, width: `${from}%` } : { left: `${from}%`, width: `${100 - from}%` };
+  const arrow = from === to ? "ladder-arrow ladder-same" : to < from ? "ladder-arrow ladder-back" : "ladder-arrow";
   const marks = row.info.startsWith("[") ? `${row.info.slice(0, row.info.indexOf("]") + 1)} ` : "";
   return (
     <>
@@ -181,8 +213,9 @@ function LadderRow({ row, hosts, origin_s }: { row: PacketRow; hosts: readonly s
         {hosts.map((host) => (
           <i key={host} className="ladder-line" style={{ left: `${placeOf(host, hosts) * 100}%` }} />
         ))}
-        <i className={to < from ? "ladder-arrow ladder-back" : "ladder-arrow"} style={{ left: `${Math.min(from, to)}%`, width: `${Math.abs(to - from)}%` }} />
-        <span className="ladder-words" style={{ left: `${Math.min(from, to)}%`, width: `${Math.max(20, Math.abs(to - from))}%` }} title={row.info}>
+        <i className={arrow} style={{ left: `${left}%`, width: `${Math.abs(to - from)}%` }} />
+        <span className={from === to && from > 50 ? "ladder-words ladder-left" : "ladder-words"} style={words} title={row.info}>
+          {from === to && `${row.source} to ${row.target}: `}
           {row.ecn === 3 && "CE "}
           {marks}
           {segmentWords(row)}

@@ -5,17 +5,20 @@ import { useStore } from "zustand";
 
 import { getJson, wordsOf } from "../api/client";
 import type { KeptCapture, LiveCapture, PacketCapture, PacketRow } from "../api/types";
-import { chartViewOf } from "../charts/view";
+import { ChartsColumn } from "../charts/ChartsTab";
+import { chartViewOf, hoverPacket } from "../charts/view";
+import { useDock } from "../live/dockStore";
 import { pathsOf } from "../live/shownRun";
 import { useLive } from "../live/store";
 import { latestOf, type SessionView } from "../live/view";
 import { showMoment } from "../timeline/player";
 import { address, loadCapture, PacketRows } from "./capture";
 import { PacketDetails } from "./PacketDetails";
-import { PacketList } from "./PacketList";
+import { PacketList, type PlaceWish } from "./PacketList";
 import { SequenceView } from "./SequenceView";
 import { NO_PACKETS, usePackets, type PacketsState, type PacketsView } from "./store";
 import { StreamView } from "./StreamView";
+import { useNearRow } from "./useNearRow";
 import "../live/dock.css";
 import "uplot/dist/uPlot.min.css";
 import "./packets.css";
@@ -94,6 +97,7 @@ function Packets({ session, state, capture, chosen, choices, going, size }: Pack
   const { about, failure } = useAbout(capture, `${asked} ${isGoing} ${seen}`);
   const change = (next: Partial<PacketsState>) => usePackets.getState().change(session.id, next);
   const named = about === null ? "" : `${capture}&version=${encodeURIComponent(about.version)}`;
+  const { hasChartsBeside, setChartsBeside } = useDock();
   return (
     <div className="packets">
       <div className="tool-row">
@@ -114,12 +118,35 @@ function Packets({ session, state, capture, chosen, choices, going, size }: Pack
             </button>
           </>
         )}
-        {about !== null && <Decoder about={about} />}
+        {about !== null && (
+          <>
+            <Decoder about={about} />
+            <a className="small-button" href={address("/api/packets.pcapng", named, { filter: state.filter })} download="packets.pcapng" title="The packets that pass the filter, for Wireshark">
+              Save as pcapng
+            </a>
+          </>
+        )}
+        <button
+          type="button"
+          className="small-button packets-beside"
+          aria-pressed={hasChartsBeside}
+          title="Show the charts beside the packets: what is hovered in one is marked in the other"
+          onClick={() => setChartsBeside(!hasChartsBeside)}
+        >
+          Charts beside
+        </button>
       </div>
       {going !== null && going.words !== "" && <p className="packets-words">{going.words}</p>}
       {failure !== null && <p role="alert" className="packets-words">{failure}</p>}
       {about === null && failure === null && <p role="status" className="empty">Decoding the packets…</p>}
-      {about !== null && <Decoded key={chosen} session={session} state={state} about={about} capture={named} change={change} />}
+      {about !== null && (
+        <div className="packets-parts">
+          {hasChartsBeside && <ChartsColumn session={session} />}
+          <div className="packets-decoded">
+            <Decoded key={chosen} session={session} state={state} about={about} capture={named} change={change} />
+          </div>
+        </div>
+      )}
     </div>
   );
 }
@@ -179,7 +206,7 @@ function Decoded({ session, state, about, capture, change }: DecodedProps) {
   const [text, setText] = useState(filter);
   const [revision, setRevision] = useState(0);
   const [failure, setFailure] = useState<string | null>(null);
-  const [goTo, setGoTo] = useState<{ row: number; wish: number } | null>(null);
+  const [goTo, setGoTo] = useState<PlaceWish | null>(null);
   const charts = chartViewOf(session.book);
   const at = useStore(charts.store, (one) => one.at);
   const origin_s = latestOf(session)?.start_s ?? 0;
@@ -189,9 +216,13 @@ function Decoded({ session, state, about, capture, change }: DecodedProps) {
   }, [capture, filter]);
   const stream = about.streams.find((one) => one.number === state.stream) ?? mostOf(about);
 
+  const wish = (row: number, isPointed = false) => setGoTo((last) => ({ row, isPointed, number: (last?.number ?? 0) + 1 }));
+  const near = useNearRow(rows, revision, charts, (row) => wish(row, true));
+  // What the pointer was over is gone with the list.
+  useEffect(() => () => hoverPacket(charts, null), [charts, view]);
   const find = (wanted: { number: number } | { time: number }) => {
     rows.placeOf(wanted).then(
-      (row) => setGoTo((last) => ({ row, wish: (last?.wish ?? 0) + 1 })),
+      (row) => wish(row),
       () => undefined, // The list itself says what is wrong.
     );
   };
@@ -265,9 +296,6 @@ function Decoded({ session, state, about, capture, change }: DecodedProps) {
             ))}
           </select>
         )}
-        <a className="small-button" href={address("/api/packets.pcapng", capture, { filter })} download="packets.pcapng" title="The packets that pass the filter, for Wireshark">
-          Save as pcapng
-        </a>
       </form>
       {failure !== null && (
         <p role="alert" className="packets-words">
@@ -276,7 +304,7 @@ function Decoded({ session, state, about, capture, change }: DecodedProps) {
       )}
       {isList && (
         <div className="packets-body">
-          <PacketList rows={rows} revision={revision} origin_s={origin_s} chosen={number} goTo={goTo} choose={choose} diagram={view === "diagram"} />
+          <PacketList rows={rows} revision={revision} origin_s={origin_s} chosen={number} goTo={goTo} choose={choose} hover={(row) => hoverPacket(charts, row?.time_s ?? null)} near={near} diagram={view === "diagram"} />
           {number !== null && view === "list" && <PacketDetails capture={capture} number={number} close={() => change({ number: null })} />}
         </div>
       )}

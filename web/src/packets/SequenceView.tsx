@@ -6,7 +6,7 @@ import { useStore } from "zustand";
 import { getJson, wordsOf } from "../api/client";
 import type { PacketStream, TimeSequence } from "../api/types";
 import { useThemeVersion } from "../charts/useThemeVersion";
-import type { ChartView } from "../charts/view";
+import { hoveredInCharts, hoverPacket, type ChartView } from "../charts/view";
 import { address } from "./capture";
 import { SequencePlot } from "./sequencePlot";
 
@@ -62,11 +62,14 @@ export function SequenceView({ capture, stream, origin_s, view, choose }: Sequen
     const made = new SequencePlot(element, data, origin_s, {
       choose: (time_s, packet) => chosen.current(time_s, packet),
       unit: setUnit,
-      hover: (hover) => view.store.setState({ hover }),
+      hover: (time_s) => hoverPacket(view, time_s),
     });
     plot.current = made;
     made.setMoment(moment.current);
+    const stop = view.store.subscribe((state) => made.setHover(hoveredInCharts(state)));
     return () => {
+      stop();
+      hoverPacket(view, null);
       plot.current = null;
       made.destroy();
     };
@@ -87,6 +90,17 @@ export function SequenceView({ capture, stream, origin_s, view, choose }: Sequen
         <button type="button" className="small-button" onClick={() => plot.current?.reset()}>
           Show all
         </button>
+        {data !== null && data.thinned > 1 && <span className="dim">1 segment in {data.thinned} is drawn, and all retransmissions</span>}
+      </div>
+      {failure !== null && <p role="alert">{failure}</p>}
+      <div className="sequence-frame">
+        <div
+          ref={place}
+          className="sequence-place"
+          role="img"
+          aria-label={data === null ? "Time-sequence plot" : `Time-sequence plot of stream ${number}: ${data.sent.seq.length} segments, ${data.sent.repeated.filter((one) => one === 1).length} retransmissions`}
+          title="Drag to zoom, click a segment for its packet, press twice to see all"
+        />
         <ul className="sequence-key" aria-label="Colours">
           {KEY.map(([colour, words]) => (
             <li key={words}>
@@ -94,16 +108,7 @@ export function SequenceView({ capture, stream, origin_s, view, choose }: Sequen
             </li>
           ))}
         </ul>
-        {data !== null && data.thinned > 1 && <span className="dim">every {data.thinned}th segment is drawn, and all retransmissions</span>}
       </div>
-      {failure !== null && <p role="alert">{failure}</p>}
-      <div
-        ref={place}
-        className="sequence-place"
-        role="img"
-        aria-label={data === null ? "Time-sequence plot" : `Time-sequence plot of stream ${number}: ${data.sent.seq.length} segments, ${data.sent.repeated.filter((one) => one === 1).length} retransmissions`}
-        title="Drag to zoom, click a segment for its packet, press twice to see all"
-      />
     </div>
   );
 }

@@ -37,6 +37,27 @@ export class PacketRows {
     return page === undefined || page === "asked" ? undefined : page[index - number * PAGE];
   }
 
+  /** The row whose packet is nearest to a time; null where the packets around that time are not there yet. */
+  nearest(time_s: number): number | null {
+    for (const [number, page] of this.pages) {
+      if (page === "asked" || page.length === 0) continue;
+      const start = number * PAGE;
+      const [first, last] = [page[0]?.time_s ?? 0, page.at(-1)?.time_s ?? 0];
+      if (time_s < first) {
+        if (start === 0) return 0;
+      } else if (time_s <= last) {
+        return start + nearestIn(page.map((row) => row.time_s), time_s);
+      } else if (this.total !== null && start + page.length >= this.total) {
+        return this.total - 1;
+      } else {
+        const next = this.pages.get(number + 1);
+        const after = next === undefined || next === "asked" ? undefined : next[0]?.time_s;
+        if (after !== undefined && time_s <= after) return start + page.length - (time_s - last <= after - time_s ? 1 : 0);
+      }
+    }
+    return null;
+  }
+
   /** The row of the list that has a packet, or a time. */
   async placeOf(wanted: { number: number } | { time: number }): Promise<number> {
     const { row } = await getJson<{ row: number }>(address("/api/packet-place", this.capture, { filter: this.filter, ...wanted }));
@@ -62,6 +83,20 @@ export class PacketRows {
       },
     );
   }
+}
+
+/** The index of the time that is nearest to another one, in a list that grows; -1 for an empty one. */
+export function nearestIn(times: ArrayLike<number>, time_s: number): number {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((times[middle] ?? 0) < time_s) low = middle + 1;
+    else high = middle;
+  }
+  const [before, after] = [times[low - 1], times[low]];
+  if (before === undefined) return after === undefined ? -1 : 0;
+  return after === undefined || time_s - before <= after - time_s ? low - 1 : low;
 }
 
 export function loadCapture(capture: string): Promise<PacketCapture> {

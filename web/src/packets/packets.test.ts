@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { FollowedPiece, PacketRow } from "../api/types";
-import { segmentWords, toneOf } from "./capture";
+import { nearestIn, segmentWords, toneOf } from "./capture";
 import { layersOf } from "./PacketDetails";
 import { hostsOf } from "./PacketList";
 import { grouped } from "./StreamView";
@@ -53,4 +53,10 @@ it("has lines for the hosts that say most", () => {
   const pairs = ["10.0.0.10", "10.0.0.9", "a", "b", "c", "d"].flatMap((target, index) => Array.from({ length: 9 - index }, () => ({ source: "10.0.0.2", target })));
   expect(hostsOf(pairs)).toEqual(["10.0.0.2", "10.0.0.9", "10.0.0.10", "a", "others"]);
   expect(hostsOf(pairs.slice(0, 1))).toEqual(["10.0.0.2", "10.0.0.10"]);
+});
+
+it("finds the nearest of times that grow", () => {
+  const times = [1, 2, 4];
+  expect([0, 1.4, 1.6, 2.9, 3.1, 9].map((time) => nearestIn(times, time))).toEqual([0, 0, 1, 1, 2, 2]);
+  expect(nearestIn([], 1)).toBe(-1);
 });

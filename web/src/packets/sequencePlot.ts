@@ -6,6 +6,7 @@ import type { TimeSequence } from "../api/types";
 import { axesFor, axisUnit } from "../charts/options";
 import { strokeRule } from "../charts/painter";
 import { resolveColour } from "../charts/theme";
+import { nearestIn } from "./capture";
 
 export interface SequenceHandlers {
   /** The time of what is nearest to a click, after the traffic's start, and its packet. */
@@ -23,6 +24,9 @@ export class SequencePlot {
   private at: number | null = null;
   private readonly resizes: ResizeObserver;
   private pressed: { x: number; y: number } | null = null;
+  /** Around the packet that is nearest to what is hovered in the charts. */
+  private readonly ring = document.createElement("div");
+  private charted_s: number | null = null;
 
   constructor(
     private readonly element: HTMLElement,
@@ -37,6 +41,9 @@ export class SequencePlot {
       // The end of a drag is no click.
       if (start !== null && Math.hypot(event.clientX - start.x, event.clientY - start.y) < 4) this.clicked(event.offsetX, event.offsetY);
     });
+    this.ring.className = "readout-ring";
+    this.ring.hidden = true;
+    this.plot.over.append(this.ring);
     this.resizes = new ResizeObserver(() => this.plot.setSize({ width: Math.max(60, element.clientWidth), height: Math.max(60, element.clientHeight) }));
     this.resizes.observe(element);
   }
@@ -45,6 +52,36 @@ export class SequencePlot {
   setMoment(at_s: number | null): void {
     this.at = at_s;
     this.plot.redraw(false);
+  }
+
+  /** Show the time that is hovered in the charts, and the packet that is nearest to it. */
+  setHover(charted_s: number | null): void {
+    if (charted_s === null && this.charted_s === null) return;
+    this.charted_s = charted_s;
+    const { plot, origin_s } = this;
+    const left = charted_s === null ? -1 : plot.valToPos(charted_s + origin_s, "x");
+    const isInside = left >= 0 && left <= plot.over.clientWidth;
+    plot.setCursor(isInside ? { left, top: 0 } : { left: -10, top: -10 }, false);
+    const packet = charted_s === null || !isInside ? null : this.nearest(charted_s);
+    this.ring.hidden = packet === null;
+    if (packet === null) return;
+    this.ring.style.left = `${plot.valToPos(packet.time_s + origin_s, "x")}px`;
+    this.ring.style.top = `${plot.valToPos(packet.value, "y")}px`;
+  }
+
+  /** The data or the acknowledgment that is nearest to a time. */
+  private nearest(time_s: number): { time_s: number; value: number } | null {
+    const { sent, acked } = this.data;
+    const lists = [
+      { times: sent.time_s, values: sent.end },
+      { times: acked.time_s, values: acked.ack },
+    ];
+    const found = lists.flatMap(({ times, values }) => {
+      const index = nearestIn(times, time_s);
+      return index < 0 ? [] : [{ time_s: times[index] ?? 0, value: values[index] ?? 0 }];
+    });
+    found.sort((one, other) => Math.abs(one.time_s - time_s) - Math.abs(other.time_s - time_s));
+    return found[0] ?? null;
   }
 
   /** Show all again. */
@@ -94,6 +131,7 @@ export class SequencePlot {
         draw: [(plot) => this.paint(plot)],
         setScale: [(plot, scale) => scale === "y" && this.handlers.unit(axisUnit(plot, "bytes"))],
         setCursor: [(plot) => {
+          if (this.charted_s !== null) return;
           const left = plot.cursor.left ?? -1;
           this.handlers.hover(left < 0 ? null : plot.posToVal(left, "x") - this.origin_s);
         }],
