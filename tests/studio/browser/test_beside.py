@@ -127,8 +127,10 @@ def test_it_plays_both(page: Page) -> None:
     line = page.get_by_role("region", name="Timeline of both")
     line.get_by_label("Pace of playing").select_option("max")
     line.get_by_role("button", name="Play").click()
-    expect(line.get_by_role("button", name="Play")).to_be_visible()
+    slider = page.get_by_role("slider", name="Moment that is shown of both")
+    expect(slider).to_have_js_property("value", slider.get_attribute("max"))
     assert moment_s(page) > 3.9
+    expect(line.get_by_role("button", name="Play")).to_be_visible()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

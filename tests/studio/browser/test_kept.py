@@ -45,7 +45,7 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         expect(page.get_by_text(re.compile(r"Happened \(1\)"))).to_be_visible()
         page.get_by_role("button", name="End the session").click()
         expect(page.get_by_role("dialog")).to_contain_text("kept in Runs")
-        page.get_by_role("button", name="End the session").last.click()
+        page.get_by_role("dialog").get_by_role("button", name="End the session").click()
         yield page
     studio.end()
 
@@ -77,5 +77,5 @@ def test_a_replay_changes_the_link_at_the_same_time(page: Page) -> None:
     happened = page.get_by_text(re.compile(r"Happened \(\d\)"))
     happened.click()
     expect(page.get_by_role("list", name="What happened")).to_contain_text("5 Mbit/s")
-    page.get_by_role("button", name="Stop").click()
+    page.get_by_role("button", name="Stop flows").click()
     write_yaml(page, STUDY)  # the page is usable

@@ -13,7 +13,7 @@ from tests.studio.browser.conftest import Studio
 
 def open_lab(page: Page, title: str) -> None:
     turn_to(page, "Labs")
-    page.get_by_role("region", name="Labs").get_by_text(title).first.click()
+    page.get_by_role("region", name="Labs").get_by_text(title).click()
     panel(page, "Lab")
     expect(page.get_by_role("article", name="Lab")).to_contain_text(title)
 

@@ -96,7 +96,7 @@ def test_a_reload_in_the_middle_goes_on_with_the_same_run(studio: Studio, page: 
     expect(page.get_by_role("group", name="Throughput: values")).to_contain_text("Mbit/s")
     expect(page.get_by_role("region", name="Clock bar")).to_contain_text("running")
     assert virtual_s(page) > before_s
-    page.get_by_role("button", name="Stop").click()
+    page.get_by_role("button", name="Stop flows").click()
     dock(page, "Flows")
     expect(page.get_by_role("tabpanel", name="Flows")).to_contain_text("stopped before its end")
 

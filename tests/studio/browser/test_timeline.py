@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -134,13 +135,15 @@ def test_it_plays_at_a_pace_and_stops_at_the_end(page: Page) -> None:
     line = page.get_by_role("region", name="Timeline")
     show(page, 1)
     line.get_by_label("Pace of playing").select_option("0.5x")
+    began = time.monotonic()
     line.get_by_role("button", name="Play").click()
     page.wait_for_timeout(600)
     line.get_by_role("button", name="Pause").click()
-    slow = moment_s(page)
-    assert 1.1 < slow < 2.5
+    # However long a busy computer takes between the two presses.
+    assert 1.1 < moment_s(page) < 1.1 + 0.5 * (time.monotonic() - began)
     line.get_by_label("Pace of playing").select_option("max")
     line.get_by_role("button", name="Play").click()
+    expect(slider(page)).to_have_js_property("value", slider(page).get_attribute("max"))
     expect(line.get_by_role("button", name="Play")).to_be_visible()
     assert moment_s(page) > 5.9
     line.get_by_role("button", name="End", exact=True).click()
