@@ -61,7 +61,7 @@ export class SequencePlot {
     const { plot, origin_s } = this;
     const left = charted_s === null ? -1 : plot.valToPos(charted_s + origin_s, "x");
     const isInside = left >= 0 && left <= plot.over.clientWidth;
-    plot.setCursor(isInside ? { left, top: 0 } : { left: -10, top: -10 }, false);
+    plot.setCursor({ left: isInside ? left : -10, top: -10 }, false);
     const packet = charted_s === null || !isInside ? null : this.nearest(charted_s);
     this.ring.hidden = packet === null;
     if (packet === null) return;
