@@ -47,8 +47,9 @@ class Limits:
 
     def words(self) -> str:
         """Return them as a person reads them."""
+        machines = "1 machine" if self.at_once == 1 else f"{self.at_once} machines"
         return (
-            f"{self.at_once} machines at once, {int(self.each)} for each student, of at most "
+            f"{machines} at once, {int(self.each)} for each student, of at most "
             f"{format_quantity(self.memory, Unit.BYTES)} and for at most "
             f"{self.wall / 60:g} min, and {format_quantity(self.disk, Unit.BYTES)} of disk for each"
         )
