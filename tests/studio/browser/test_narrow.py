@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.studio.browser.acts import dock, open_file, turn_to
+from tests.studio.browser.acts import dock, open_file, run, turn_to
 from tests.studio.browser.conftest import Studio
 
 STUDY = """\
@@ -40,7 +40,8 @@ def test_labs_and_their_texts(narrow: Page) -> None:
     turn_to(narrow, "Labs")
     expect(narrow.get_by_role("heading", name="Labs")).to_be_in_viewport()
     assert fits(narrow)
-    narrow.get_by_text("Bandwidth-delay product").first.click()
+    labs = narrow.get_by_role("region", name="Labs")
+    labs.get_by_text("Bandwidth-delay product").click()
     lab = narrow.get_by_role("article", name="Lab")
     expect(lab).to_contain_text("Bandwidth-delay product")
     box = lab.bounding_box()
@@ -60,7 +61,7 @@ def test_runs_and_reports(studio: Studio, narrow: Page) -> None:
     narrow.get_by_role("button", name="Properties and text").click()
     narrow.get_by_role("tab", name="Results").click()
     results = narrow.get_by_role("tabpanel", name="Results")
-    results.get_by_role("button", name=re.compile("^Run")).last.click()
+    results.get_by_role("button", name="Run all").click()
     report = narrow.get_by_role("link", name=re.compile("report"))
     expect(report).to_be_visible(timeout=120_000)
     with narrow.expect_popup() as opened:
@@ -73,6 +74,24 @@ def test_runs_and_reports(studio: Studio, narrow: Page) -> None:
     curves.scroll_into_view_if_needed()
     expect(curves).to_be_in_viewport(ratio=0.9)
     assert fits(narrow)
+
+
+def test_charts_are_as_wide_as_the_screen(studio: Studio, narrow: Page) -> None:
+    (studio.workspace / "study.yaml").write_text(STUDY)
+    open_file(narrow, "study.yaml")
+    run(narrow)
+    chart = narrow.get_by_role("region", name="Throughput", exact=True)
+    expect(chart).to_contain_text("average")
+    box = chart.bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= 390
+
+
+def test_the_theme_s_button_follows_the_system(page: Page) -> None:
+    page.emulate_media(color_scheme="dark")
+    expect(page.get_by_role("button", name="Change to light")).to_be_visible()
+    page.emulate_media(color_scheme="light")
+    expect(page.get_by_role("button", name="Change to dark")).to_be_visible()
 
 
 def test_the_dock_keeps_its_share_of_the_window(studio: Studio, page: Page) -> None:

@@ -1,5 +1,6 @@
 /** The bar at the top: files, undo, the tabs, and the other pages. */
 
+import { useThemeVersion } from "../charts/useThemeVersion";
 import { useDialogs } from "../files/dialogs";
 import { exportAs, save } from "../files/actions";
 import { useCurrentDocument, useDocuments } from "../documents/store";
@@ -12,6 +13,7 @@ import { useUi } from "./ui";
 
 export function TopBar() {
   const { view, theme, set } = useUi();
+  useThemeVersion();
   const current = useCurrentDocument();
   const history = useDocuments((state) => (current === null ? undefined : state.histories[current.id]));
   const { undo, redo } = useDocuments.getState();

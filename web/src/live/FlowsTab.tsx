@@ -60,7 +60,7 @@ export function FlowsTab({ documentId, view }: FlowsTabProps) {
             <th>Tool</th>
             <th>State</th>
             <th>Started</th>
-            <th style={{ width: "50%" }}>What it told</th>
+            <th style={{ width: "50%" }}>Results</th>
           </tr>
         </thead>
         <tbody>
@@ -95,7 +95,7 @@ function FlowRows({ documentId, flow, view }: { documentId: string; flow: LiveFl
           <div className="flow-told">
             {flow.told.map(({ name, label, text }) => (
               <span key={name} title={name}>
-                <span>{label}</span> {text}
+                <span>{label}</span> <b>{text}</b>
               </span>
             ))}
           </div>

@@ -6,7 +6,7 @@ import type { SessionView } from "./view";
 
 export function MessagesTab({ view }: { view: SessionView | undefined }) {
   if (view === undefined || view.messages.length === 0) {
-    return <p className="empty">No messages. Orders that fail, and what is worth knowing, are told here.</p>;
+    return <p className="empty">No messages. Commands that fail are reported here, and warnings.</p>;
   }
   return (
     <>

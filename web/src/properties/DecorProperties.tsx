@@ -44,7 +44,7 @@ export function GroupProperties({ document, drawing, group }: { document: StudyD
   return (
     <>
       <header className="panel-title">
-        <h2>Group {group.name}</h2>
+        <h2>{group.name.startsWith("Group") ? group.name : `Group ${group.name}`}</h2>
       </header>
       <div className="button-row">
         <button type="button" onClick={() => useUi.getState().select({ nodes: new Set(group.nodes) })}>

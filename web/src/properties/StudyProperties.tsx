@@ -28,8 +28,9 @@ export function StudyProperties({ document, drawing }: { document: StudyDocument
         <h2>{drawing.title ?? "Study without a title"}</h2>
       </header>
       <p className="facts">
-        {counted(drawing.nodes.length, "node")}, {counted(drawing.links.length, "link")}, {counted(drawing.flows.length, "flow")}. Select one on the
-        canvas to see what it is.
+        {drawing.nodes.length === 0
+          ? "Nothing is drawn yet."
+          : `${counted(drawing.nodes.length, "node")}, ${counted(drawing.links.length, "link")}, ${counted(drawing.flows.length, "flow")}. Select one on the canvas to see its properties.`}
       </p>
       <section className="group" aria-label="Study">
         <div className="fields">

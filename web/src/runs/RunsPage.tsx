@@ -78,15 +78,15 @@ export function RunsPage() {
           </>
         )}
         <button type="button" className="small-button" onClick={() => setAsked(asked + 1)}>
-          Look again
+          Refresh
         </button>
       </header>
       {failure !== null && <p role="alert">The runs could not be listed: {failure}</p>}
       {runs === null && failure === null && <p role="status">Looking for runs…</p>}
       {runs?.length === 0 && (
         <p className="empty">
-          No runs yet. Run a study's cases in the <strong>Results</strong> panel, or with <code>longfat run</code>; what they
-          gave is kept below this workspace and listed here.
+          No runs yet. Press <strong>Run</strong> above a network, run a study's cases under <strong>Results</strong>, or use{" "}
+          <code>longfat run</code>: runs are kept in this workspace and listed here.
         </p>
       )}
       {runs !== null && runs.length > 0 && (

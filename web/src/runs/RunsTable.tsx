@@ -64,7 +64,7 @@ export function RunsTable({ runs, sort, onSort, chosen, onChosen }: RunsTablePro
               <span className="flow-told">
                 {run.told.map(({ name, text }) => (
                   <span key={name}>
-                    <span>{name}</span> {text}
+                    <span>{name}</span> <b>{text}</b>
                   </span>
                 ))}
               </span>
