@@ -41,7 +41,7 @@ def test_a_grid_is_told_of_and_costs_are_guessed(tmp_path: Path) -> None:
     assert "buffer     2       0.5 bdp, 2 bdp" in done.stdout
     assert "virtual time  72 s" in done.stdout
     assert "with 2 jobs" in done.stdout
-    assert "No runs in runs/small to learn from" in done.stdout
+    assert "No runs in runs/small to estimate from" in done.stdout
     assert "\x1b" not in done.stdout
     assert not (tmp_path / "runs").exists()
 

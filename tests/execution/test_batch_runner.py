@@ -109,7 +109,7 @@ def test_studies_share_a_pool_and_equal_cases_run_once(tmp_path: Path, make_case
     outcome = run_batches(batches, jobs=1, observer=told)
     first, second = outcome.runs
     assert counts(outcome) == (0, 3, 0, 0)
-    assert outcome.told() == "3 runs: 0 cached, 3 run"
+    assert outcome.summary() == "3 runs: 0 cached, 3 run"
     assert (list(first), list(second)) == (["short"], ["twin", "long"])
     assert second["twin"][0].folder == tmp_path / "b" / "twin-seed1"
     assert load_run(tmp_path / "b" / "twin-seed1") == second["twin"][0]
@@ -123,7 +123,7 @@ def test_studies_share_a_pool_and_equal_cases_run_once(tmp_path: Path, make_case
 
 def test_what_is_cached_is_not_run_again(tmp_path: Path, make_case: MakeCase) -> None:
     case = make_case(PING)
-    cache = ResultCache(tell=pytest.fail)
+    cache = ResultCache(report=pytest.fail)
     batch = Batch(cases={"near": plan(case, seeds=2)}, out=tmp_path / "a", study="one")
     first = run_batches([batch], cache=cache)
     assert counts(first) == (0, 2, 0, 0)
@@ -161,10 +161,10 @@ def test_a_fresh_run_replaces_a_result_that_was_tampered_with(
     ((run,),) = run_batches([batch], cache=ResultCache()).runs[0].values()
     (run.raw / "rtt.txt").write_text("edited")
     told: list[str] = []
-    outcome = run_batches([batch], cache=ResultCache(tell=told.append), fresh=True)
+    outcome = run_batches([batch], cache=ResultCache(report=told.append), fresh=True)
     assert outcome.exit_code == ExitCode.GOOD
     assert "raw/rtt.txt" in told[0]
-    assert ResultCache(tell=pytest.fail).check(run.key)
+    assert ResultCache(report=pytest.fail).check(run.key)
 
 
 def test_failures_are_collected(tmp_path: Path, make_case: MakeCase) -> None:
@@ -186,7 +186,7 @@ def test_failures_are_collected(tmp_path: Path, make_case: MakeCase) -> None:
     assert "with seed 2: case 'bad': `false` exited" in str(outcome.failures[1].error)
     assert [one.error.exit_code for one in outcome.failures] == [2, 2, 3]
     assert outcome.exit_code == ExitCode.HOST_FAILED  # the worst of them
-    assert outcome.told() == "4 runs: 0 cached, 1 run, 3 failed"
+    assert outcome.summary() == "4 runs: 0 cached, 1 run, 3 failed"
     assert set(told.errors) == {failure.piece for failure in outcome.failures}
     # A case that is not whole is absent, but what is done of it is cached.
     del cases["odd"]

@@ -72,7 +72,7 @@ def _damage(folder: Path) -> Iterator[Leftover]:
     cache = folder / "memory"
     for place in sorted(cache.glob("??/*")):
         said: list[str] = []
-        run = ResultCache(cache, tell=said.append).get(
+        run = ResultCache(cache, report=said.append).get(
             place.name,
             out=folder / "cached",
             name="cached",

@@ -77,7 +77,7 @@ def get_cached(folder: Path, content: bytes) -> None:
     files = cached()
     key = json.loads(files[NOTE])["key"]
     messages: list[str] = []
-    cache = ResultCache(folder / "memory", tell=messages.append)
+    cache = ResultCache(folder / "memory", report=messages.append)
     for name, one in _unpacked_tree(content).items():
         write(cache.place(key), name, one)
     run = cache.get(key, out=folder / "out", name="again", study="s", parameters={})

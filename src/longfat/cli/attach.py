@@ -14,7 +14,7 @@ from longfat.cli.options import json_option
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.live.shell import attach as attach_terminal
-from longfat.live.shell import session_names, tell
+from longfat.live.shell import session_info, session_names
 from longfat.live.shell.terminal import end_orderly
 from longfat.model.network import ROOT_NAMESPACE
 
@@ -44,11 +44,11 @@ def attach(session: str | None, node: str | None, *, lists: bool, as_json: bool)
         )
     end_orderly()
     name, place = _choose(session_names(), session, node)
-    return attach_terminal(name, node=place, say=_say)
+    return attach_terminal(name, node=place, report=_status)
 
 
 def _choose(names: list[str], session: str | None, node: str | None) -> tuple[str, str]:
-    """Return the session and the node that a person means."""
+    """Return the session and the node that the argument names."""
     if not names:
         raise InputError("there is no session; longfat shell opens one")
     if session in names:
@@ -64,12 +64,12 @@ def _choose(names: list[str], session: str | None, node: str | None) -> tuple[st
 
 
 def _list(*, as_json: bool) -> None:
-    found = [about for name in session_names() if (about := tell(name)) is not None]
+    found = [about for name in session_names() if (about := session_info(name)) is not None]
     if as_json:
         click.echo(json.dumps(found, indent=2))
         return
     if not found:
-        _say("there is no session; longfat shell opens one")
+        _status("there is no session; longfat shell opens one")
         return
     table = Table(box=None, pad_edge=False)
     for title in ("session", "kernel", "virtual time", "terminals", "nodes"):
@@ -79,7 +79,7 @@ def _list(*, as_json: bool) -> None:
     stdout().print(table)
 
 
-def _say(words: str) -> None:
+def _status(words: str) -> None:
     print(f"longfat: {words}", file=sys.stderr, flush=True)
 
 

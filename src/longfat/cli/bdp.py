@@ -21,7 +21,7 @@ from longfat.model.units import parse_fraction, parse_rate_bps, parse_time_s
 
 class _PathCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Tell a negative rate or time from an option, which begins like it."""
+        """Distinguish negative rates and times from options."""
         negative = [text for text in args if re.match(r"-[0-9.]", text)]
         try:
             return super().parse_args(ctx, args)

@@ -79,8 +79,8 @@ def compare(
     compared = compare_sides(_find(wishes))
     moments = _moments(compared)
     if as_json:
-        told = [moment.to_json() for moment in moments]
-        click.echo(json.dumps({**compared.to_json(), "moments": told}, indent=2))
+        listed = [moment.to_json() for moment in moments]
+        click.echo(json.dumps({**compared.to_json(), "moments": listed}, indent=2))
     else:
         print_compared(compared, console=stdout(), show_all=show_all)
         print_moments(moments, console=stdout())

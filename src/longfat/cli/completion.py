@@ -46,7 +46,7 @@ def complete_study(_context: click.Context, _parameter: click.Parameter, begin: 
 
 def complete_case(context: click.Context, _parameter: click.Parameter, begin: str) -> list[str]:
     """Return the cases, of the studies before the cursor, that begin so."""
-    # Behind `--case` without its value, click has not read what stands before it.
+    # After `--case` without its value, click has not parsed what precedes it.
     named = (context.params.get(name) for name in ("studies", "study", "network"))
     typed = next(filter(None, named), context.args)
     found: list[str] = []

@@ -1,4 +1,4 @@
-"""Consoles: results go to standard output, all that is said meanwhile to standard error."""
+"""Consoles: results go to standard output, everything else to standard error."""
 
 from __future__ import annotations
 

@@ -23,11 +23,11 @@ def convert(
 ) -> None:
     """Write the network of SOURCE into TARGET.
 
-    SOURCE is a study file, a folder with a study.yaml, a lab's name, a MiniEdit file
-    (.mn), or a script for Mininet (.py), which is run with ARGUMENTS in a machine of its
-    own: that needs a kernel, and takes half a second. What TARGET ends in says what it
-    becomes: .yaml a study, .mn a file that MiniEdit opens, .py a script for Mininet. What
-    the format cannot hold is told on standard error.
+    SOURCE is a study file, a folder with a study.yaml, a lab's name, a MiniEdit file (.mn),
+    or a script for Mininet (.py), which is run with ARGUMENTS in a machine of its own: that
+    needs a kernel, and takes half a second. The suffix of TARGET selects the format: .yaml
+    a study, .mn a file that MiniEdit opens, .py a script for Mininet. What the format
+    cannot express is listed on standard error.
     """
     converted = convert_text(
         find_study(source), suffix=target.suffix, case=case, arguments=arguments

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.argument("flow", required=False)
 @json_option()
 def diagnose(run: Path, flow: str | None, *, as_json: bool) -> None:
-    """Tell what held FLOW of RUN back, second by second, and what would help.
+    """Show what limited FLOW of RUN, second by second, and what would help.
 
     RUN is a run directory; without FLOW, all flows of it that send data
     are diagnosed: bulk traffic, calls (cbr), requests and videos.

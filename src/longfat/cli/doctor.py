@@ -19,7 +19,7 @@ _MARKS = {True: ("ok", "green"), False: ("lacks", "red"), None: ("note", "yellow
 @click.command()
 @json_option()
 def doctor(*, as_json: bool) -> None:
-    """Tell what this host has and lacks, and how to fix it."""
+    """Check what this host has and lacks, and show how to fix it."""
     findings = examine()
     good = all(finding.good is not False for finding in findings)
     if as_json:

@@ -16,7 +16,7 @@ from longfat.engine.machine.watchdog import STALL_CPU_S
 from longfat.errors import InputError
 from longfat.live.exec import Order, execute
 from longfat.live.exec.interrupts import Interrupted
-from longfat.live.folders import check_places, folder_inside, hidden_words, read_bind
+from longfat.live.folders import check_places, folder_inside, hidden_arguments, read_bind
 from longfat.live.quantities import seconds, size_bytes
 from longfat.live.session import RefusedError
 
@@ -78,7 +78,7 @@ def exec(  # noqa: A001  the command's name
     timeout: str | None,
     pace: float | None,
     stall_cpu_s: float,
-    tells_time: bool,
+    prints_time: bool,
 ) -> int:
     """Run COMMAND as root in a fresh machine, in virtual time.
 
@@ -106,21 +106,21 @@ def exec(  # noqa: A001  the command's name
         timeout_s=None if timeout is None else seconds(timeout),
         stall_cpu_s=stall_cpu_s,
     )
-    for word in hidden_words(command, here=_here(), shared=folders):
+    for word in hidden_arguments(command, here=_here(), shared=folders):
         folder = shlex.quote(str(Path(word).parent))
-        _say(f"hint: the machine does not see {word}; show it its folder: --bind {folder}")
+        _status(f"hint: the machine does not see {word}; show it its folder: --bind {folder}")
     try:
         ending = execute(order)
     except RefusedError as error:
-        _say(str(error))
+        _status(str(error))
         return error.status
     except Interrupted as interrupted:
-        _say(f"the machine was ended by {signal.Signals(interrupted.number).name}")
+        _status(f"the machine was ended by {signal.Signals(interrupted.number).name}")
         return 128 + interrupted.number
     except BrokenPipeError:
         return _BROKEN_PIPE
-    if tells_time:
-        _say(_took(ending.virtual_s, ending.wall_s))
+    if prints_time:
+        _status(_took(ending.virtual_s, ending.wall_s))
     return ending.status
 
 
@@ -153,5 +153,5 @@ def _took(virtual_s: float, wall_s: float) -> str:
     )
 
 
-def _say(words: str) -> None:
+def _status(words: str) -> None:
     print(f"longfat: {words}", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Failures of runs, told at the end, each with the line that runs it alone."""
+"""Failures of runs, printed at the end, each with the command that reruns it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from longfat.execution import Failure
 
 
-def tell_failures(failures: Sequence[Failure], parts: Sequence[Part], *, console: Console) -> None:
-    """Print failures; those that say the same stand together.
+def print_failures(failures: Sequence[Failure], parts: Sequence[Part], *, console: Console) -> None:
+    """Print failures, grouped by message.
 
     Args:
         failures: the failures.
@@ -40,7 +40,7 @@ def tell_failures(failures: Sequence[Failure], parts: Sequence[Part], *, console
 
 
 def _common(failure: Failure) -> str:
-    """Return what an error says, without whose it is: those of a grid often say the same."""
+    """Return the message of an error without its case; failures of a grid often share it."""
     piece = failure.piece
     text = str(failure.error).replace(f"with seed {piece.seed}: ", "", 1)
     return text.replace(f"case {piece.name!r}: ", "", 1)

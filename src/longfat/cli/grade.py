@@ -61,7 +61,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--submitted",
     metavar="TIME",
-    help="When it was handed in, such as 2026-11-30T17:55+01:00, where the roster does not say.",
+    help="When it was handed in, such as 2026-11-30T17:55+01:00, if it is not in the roster.",
 )
 @click.option(
     "--exercise",
@@ -106,8 +106,8 @@ def grade(
 ) -> None:
     """Grade each SUBMISSION, a student's folder, against the instructor's file of LAB.
 
-    Everything is run anew, in sandboxes and within the lab's limits; nothing that a student
-    handed in is believed. What is wrong with a submission costs points and ends nothing.
+    Everything is rerun, in sandboxes and within the lab's limits; no submitted result is
+    trusted. An error in a submission costs points and does not stop the grading.
     """
     need("series")
     # They load what runs cases.
@@ -176,9 +176,9 @@ def _submissions(
         grading = dataclasses.replace(grading, deadline=platform.deadline)
     names = [folder.absolute().name for folder in folders]
     if missing := [name for name in entries if name not in names]:
-        _tell(f"{roster}: not handed in: {', '.join(missing)}")
+        _print_message(f"{roster}: not handed in: {', '.join(missing)}")
     if unknown := [name for name in names if roster is not None and name not in entries]:
-        _tell(f"{roster}: not in the roster: {', '.join(unknown)}")
+        _print_message(f"{roster}: not in the roster: {', '.join(unknown)}")
     found = []
     for folder in folders:
         # An InputError: who typed it is the instructor.
@@ -198,7 +198,7 @@ def _submissions(
     return found, grading
 
 
-def _tell(text: str) -> None:
+def _print_message(text: str) -> None:
     from longfat.output.grading.terminal import printable  # noqa: PLC0415  as in grade
 
     stderr().print(Text(f"longfat: {printable(text)}"), soft_wrap=True)

@@ -58,7 +58,7 @@ def remove(*, names: tuple[str, ...], as_json: bool) -> None:
 def gc(*, keep: str | None, older: str | None, dry_run: bool, as_json: bool) -> None:
     """Remove old images, those used longest ago first."""
     if keep is None and older is None:
-        raise click.UsageError("say what may go: --keep SIZE or --older TIME")
+        raise click.UsageError("select what to remove: --keep SIZE or --older TIME")
     keep_bytes = None if keep is None else parse_size_bytes(keep)
     before_s = None if older is None else time.time() - parse_age_s(older, option="--older")
     chosen, kept_bytes = [], 0

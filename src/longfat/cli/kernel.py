@@ -20,7 +20,7 @@ from longfat.engine.kernel import Kernel, Progress, Step
 from longfat.engine.kernel.build import build as build_kernel
 from longfat.errors import InputError
 
-_SAYING = {
+_STEP_TEXTS = {
     Step.WAIT: "another process is at it",
     Step.SEARCH: "looking for its source",
     Step.DOWNLOAD: "downloading its source",
@@ -29,8 +29,8 @@ _SAYING = {
     Step.CONFIGURE: "configuring",
     Step.COMPILE: "compiling",
 }
-# Where the bar stands when a step begins, and when it ends, in percent of the time. How
-# long a download takes beside a build nobody knows: it has the whole bar for itself.
+# Where the bar is when a step begins and ends, in percent of the time. The time of a
+# download cannot be compared with that of a build, so it has the whole bar for itself.
 _SHARE = {
     Step.WAIT: (0, 0),
     Step.SEARCH: (0, 0),
@@ -142,7 +142,7 @@ def list_(as_json: bool) -> None:
 def remove(names: tuple[str, ...], as_json: bool) -> None:
     """Remove all built kernels of a version, or the one whose digest begins so."""
     named = {found.folder: found for name in names for found in kernels.named(name)}
-    # Those that pip alone can remove come last: the others are gone when it is told.
+    # Those that only pip can remove come last: the others are removed before it fails.
     chosen = sorted(named.values(), key=kernels.wheel_of)
     for found in chosen:
         kernels.remove(found)
@@ -158,7 +158,7 @@ def remove(names: tuple[str, ...], as_json: bool) -> None:
 
 
 class _Report:
-    """Moves a bar as a build goes on; without a terminal, prints a line a step.
+    """Move a bar as a build goes on; without a terminal, print a line per step.
 
     What is searched, downloaded and chosen is printed in either case.
     """
@@ -167,22 +167,22 @@ class _Report:
         self._bars = bars
         self._console = console
         self._task = bars.add_task("", total=100, start=True)
-        self._told: tuple[Step | None, str] = (None, "")
+        self._printed: tuple[Step | None, str] = (None, "")
 
     def __call__(self, progress: Progress) -> None:
-        saying = f"kernel {progress.version}: {_SAYING[progress.step]}"
-        if (progress.step, progress.words) != self._told:
-            if self._told[0] is Step.DOWNLOAD:
+        text = f"kernel {progress.version}: {_STEP_TEXTS[progress.step]}"
+        if (progress.step, progress.words) != self._printed:
+            if self._printed[0] is Step.DOWNLOAD:
                 self._bars.reset(self._task)
-            self._told = (progress.step, progress.words)
+            self._printed = (progress.step, progress.words)
             if progress.words:
-                said = f"{saying}: {progress.words}"
-                self._console.print(said, soft_wrap=True, markup=False)
+                line = f"{text}: {progress.words}"
+                self._console.print(line, soft_wrap=True, markup=False)
             elif not self._console.is_terminal:
-                self._console.print(saying)
+                self._console.print(text)
         begin, end = _SHARE[progress.step]
         part = min(1.0, progress.done / progress.total) if progress.total else 0.0
-        self._bars.update(self._task, completed=begin + part * (end - begin), description=saying)
+        self._bars.update(self._task, completed=begin + part * (end - begin), description=text)
 
 
 @contextmanager

@@ -29,7 +29,7 @@ from longfat.study.text import LanguageChoice, StudyText, read_texts
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A lab, what its study says, and its texts by their languages."""
+    """A lab, its study, and its texts by language."""
 
     lab: StudyFolder
     study: Study

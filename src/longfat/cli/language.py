@@ -25,7 +25,7 @@ def language_option(what: str) -> Callable[[_Command], _Command]:
         metavar="CODE",
         callback=_choice,
         shell_complete=complete_language,
-        help=f"{what} in this language, such as 'ru'; default: as the locale says, else English.",
+        help=f"{what} in this language, such as 'ru'; default: that of the locale, else English.",
     )
 
 

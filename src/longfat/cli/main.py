@@ -20,7 +20,7 @@ COMMANDS = (
     "doctor",
     "completion",
 )
-"""The subcommands in the order of the help; each stands in the module of its name."""
+"""The subcommands in the order of the help; each is in the module of its name."""
 
 
 _FIRST_STEPS = """\b
@@ -34,7 +34,7 @@ To begin with:
 
 
 class _Lazy(click.Group):
-    """Loads a subcommand when it is asked for: plots and tables take a second to load."""
+    """Load a subcommand on request: plots and tables take a second to import."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
@@ -95,7 +95,7 @@ def main() -> None:
         print("longfat: interrupted", file=sys.stderr)
         status = ExitCode.INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has gone; so must the buffer, or its flush fails too.
+        # The reader of our output is gone; discard the buffer, or its flush fails too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = ExitCode.GOOD
     sys.exit(int(status or 0))

@@ -1,4 +1,4 @@
-"""Numbers as people say them."""
+"""Numbers and times in a readable form."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def format_count(number: int, what: str) -> str:
 
 
 def format_time(time_s: float) -> str:
-    """Return a time in seconds as people say it, such as `3 min 20 s`."""
+    """Return a time in seconds in a readable form, such as `3 min 20 s`."""
     if time_s < 10:
         return f"{time_s:.1f} s"
     if time_s < 100:

@@ -1,6 +1,6 @@
-"""Options that several commands have: name, type and bounds stand here alone.
+"""Options that several commands share, with their names, types and bounds.
 
-What each command says of its own in the help is an argument.
+The part of the help that differs between commands is an argument.
 """
 
 from __future__ import annotations

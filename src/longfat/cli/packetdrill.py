@@ -30,7 +30,7 @@ _SHOWN_OUTPUT_LINES = 6
 
 
 class _EndedError(Exception):
-    """The person had enough."""
+    """The user interrupted the run."""
 
 
 @click.command()
@@ -51,7 +51,7 @@ class _EndedError(Exception):
     help="As the kernel's own runner: all versions of IP, with its addresses and definitions.",
 )
 @click.option(
-    "--define", "-D", "defines", multiple=True, metavar="NAME=VALUE", help="What a word stands for."
+    "--define", "-D", "defines", multiple=True, metavar="NAME=VALUE", help="Define a name."
 )
 @click.option(
     "--set",

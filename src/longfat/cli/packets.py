@@ -1,4 +1,4 @@
-"""`longfat packets`: what a capture holds: its packets, its streams, what they said."""
+"""`longfat packets`: show a capture's packets, streams and payload."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     "--follow",
     metavar="N",
     type=click.IntRange(min=0),
-    help="Print what the ends of TCP stream N said.",
+    help="Print the payload of TCP stream N.",
 )
 @click.option(
     "--details",

@@ -169,7 +169,7 @@ def _ratio(spread: Any) -> dict[str, float]:
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Where runs may lie, to learn from; default: runs/STUDY.",
+    help="Folder of earlier runs to estimate from; default: runs/STUDY.",
 )
 @click.option("--all", "show_all", is_flag=True, help="List all cases, not only the first.")
 @json_option("Print one JSON object, with all cases.")
@@ -185,11 +185,11 @@ def plan(
     show_all: bool,
     as_json: bool,
 ) -> None:
-    """Tell what `longfat run STUDY` would do: cases, runs, time and disk space.
+    """Show what `longfat run STUDY` would do: cases, runs, time and disk space.
 
-    Nothing is run. What is cached costs nothing. Times are those of runs of the same
-    study, where there are any, and else what was measured on another machine; the plan says
-    which, and how sure it is.
+    Nothing is run. What is cached costs nothing. Times are estimated from runs of the same
+    study, if there are any, else from measurements on another machine; the plan shows
+    which, and how accurate they are.
     """
     found = read_study(find_study(study))
     check_names([found], names)
@@ -223,7 +223,7 @@ def _known(cases: Mapping[str, Planned], cache: ResultCache) -> dict[str, int]:
         try:
             known[name] = sum(cache.knows(keys.of(case)) for case in planned.seeded())
         except HostError:
-            known[name] = 0  # a kernel or a tool is not here yet: `longfat run` says so
+            known[name] = 0  # a kernel or a tool is missing: `longfat run` reports it
     return known
 
 
@@ -283,7 +283,7 @@ def _sureness(made: _Plan) -> list[str]:
     scale = made.cost_model.scale
     if scale is None:
         lines = [
-            f"No runs in {made.folder} to learn from: times are those of another machine (see "
+            f"No runs in {made.folder} to estimate from: times are those of another machine (see "
             "docs/performance.md), and may be off by a factor of 3; disk space, by 2. One case "
             "that is run makes this more accurate."
         ]

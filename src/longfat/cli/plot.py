@@ -37,7 +37,7 @@ from longfat.output.report.plots import PlotFiles, Wish, plot_reports, plot_runs
 )
 @click.option("--from", "start", metavar="TIME", help="Where the time axis starts, such as 10s.")
 @click.option("--to", "end", metavar="TIME", help="Where it ends.")
-@click.option("--title", help="What stands above the figures.")
+@click.option("--title", help="Title above the figures.")
 @click.option(
     "--format",
     "forms",

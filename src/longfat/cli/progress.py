@@ -1,9 +1,9 @@
 """The progress of cases: runs done, virtual time, speed against real time, time left.
 
-On a terminal there is a live line for the whole and one for each case, however
-many seeds it has. Where there are more cases than the terminal has lines, only
-those that run have one. Elsewhere, a line tells of a case that is done with all
-of its seeds. Cases whose results are cached are counted only.
+On a terminal there is a live line for the whole and one for each case, however many seeds
+it has. Where there are more cases than the terminal has lines, only those that run have
+one. Elsewhere, a line is printed for each case when all of its seeds are done. Cases whose
+results are cached are counted only.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from longfat.execution import Progress as CaseState
     from longfat.execution.runs import Run
 
-_LEAST_WALL_S = 0.5  # before that, a speed says nothing
-_SPARE_LINES = 3  # for the prompt, what stands before, and the whole
+_LEAST_WALL_S = 0.5  # before that, a speed means nothing
+_SPARE_LINES = 3  # for the prompt, the line before it, and the total
 
 
 @dataclass(slots=True)
@@ -77,7 +77,7 @@ class _Whole:
         return reached_s / total_s if total_s else self.done / self.total
 
     def left_s(self) -> float | None:
-        """Return how long the rest will take; None while nothing can be said."""
+        """Return how long the rest will take; None if it cannot be estimated yet."""
         now_s = time.monotonic()
         reached_s = self.passed_s + sum(self._reached_s(piece) for piece in self.shares)
         spent_s = self.spent_s + sum(now_s - self.begun_s[piece] for piece in self.shares)
@@ -153,7 +153,7 @@ class CaseProgress(RunObserver):
         traceback: TracebackType | None,
     ) -> None:
         if self._all is not None:
-            self._bars.remove_task(self._all)  # what came of it is told in a line of its own
+            self._bars.remove_task(self._all)  # the outcome has a line of its own
         self._bars.stop()
 
     def planned(self, works: Sequence[RunTask]) -> None:

@@ -1,4 +1,4 @@
-"""`longfat query`: ask all runs and series in SQL."""
+"""`longfat query`: query all runs and series in SQL."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from longfat.common.extras import need
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Ask the runs below this folder; repeatable; default: runs.",
+    help="Query the runs below this folder; repeatable; default: runs.",
 )
-@click.option("--cache", is_flag=True, help="Ask the cached results.")
-@click.option("--tables", is_flag=True, help="List all tables and columns, and ask nothing.")
+@click.option("--cache", is_flag=True, help="Query the cached results.")
+@click.option("--tables", is_flag=True, help="List all tables and columns, and run no query.")
 @json_option("Print a list of JSON objects.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @click.option(
@@ -53,7 +53,7 @@ def query(
     memory_limit: str,
     show_all: bool,
 ) -> None:
-    """Ask all runs and series a question in SQL.
+    """Query all runs and series in SQL.
 
     Without SQL it lists the tables and columns that there are. A query reads these
     tables only; it can read no other file and change nothing, and it ends when it has
@@ -61,9 +61,9 @@ def query(
     """
     need("sql")
     # The catalog is made of Arrow's types.
-    from longfat.cli.query_run import Wish, ask  # noqa: PLC0415
+    from longfat.cli.query_run import QueryOptions, run_query  # noqa: PLC0415
 
-    wish = Wish(
+    options = QueryOptions(
         folders=folders,
         cache=cache,
         tables=tables,
@@ -74,4 +74,4 @@ def query(
         memory_limit=memory_limit,
         show_all=show_all,
     )
-    ask(sql, wish)
+    run_query(sql, options)

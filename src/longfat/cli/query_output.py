@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 MOST_ROWS = 40
-"""How many rows a terminal is shown, unless all are asked for."""
+"""How many rows are shown on a terminal, unless all are requested."""
 
 _GAP = 2
 _BATCH_ROWS = 4096
@@ -81,7 +81,7 @@ def show(answer: pa.Table, *, console: Console, show_all: bool) -> list[str]:
         notes.append(f"{shown.num_rows:,} of {answer.num_rows:,} rows: --all shows all")
     if count < len(columns):
         notes.append(
-            f"{count} of {len(columns)} columns, as many as fit: name those that you want, or "
+            f"{count} of {len(columns)} columns, as many as fit: name the columns you need, or "
             "take --csv or --json"
         )
     return notes
@@ -131,7 +131,7 @@ def print_table(table: Table, console: Console) -> None:
     if console.is_terminal:
         console.print(table)
         return
-    # Names must stay whole for whoever reads a pipe.
+    # Keep names whole in a pipe.
     with console.capture() as captured:
         console.print(table, width=_PIPE_WIDTH)
     for line in captured.get().splitlines():
@@ -147,7 +147,7 @@ def _unit(column: str) -> Unit | None:
 
 
 def _cell(value: Any, unit: Unit | None) -> str:
-    """Return a value as a person reads it."""
+    """Return a value in a readable form."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -179,7 +179,7 @@ def _is_number(column: pa.ChunkedArray) -> bool:
 
 def print_json(answer: pa.Table) -> None:
     """Print an answer as a list of objects; what JSON has no number for (NaN) is null."""
-    names = told_apart(answer.column_names)
+    names = unique_names(answer.column_names)
     before = "[\n  "
     for row in _rows(answer):
         sys.stdout.write(before + json.dumps(dict(zip(names, map(_plain, row), strict=True))))
@@ -204,7 +204,7 @@ def write_parquet(answer: pa.Table, path: Path) -> None:
     """
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    named = answer.rename_columns(told_apart(answer.column_names))
+    named = answer.rename_columns(unique_names(answer.column_names))
     try:
         handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
         try:
@@ -219,8 +219,8 @@ def write_parquet(answer: pa.Table, path: Path) -> None:
         raise InputError(f"{path}: cannot be written: {error.strerror}") from None
 
 
-def told_apart(names: Sequence[str]) -> list[str]:
-    """Return names that all differ: of two joined tables, say, both may have a `run`."""
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Return unique names: both of two joined tables may have a `run`."""
     found: list[str] = []
     for name in names:
         unique, count = name, 1

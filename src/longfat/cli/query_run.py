@@ -28,24 +28,24 @@ if TYPE_CHECKING:
 _LEAST_MEMORY_BYTES = 64 * 10**6
 _DEFAULT_ROOT = Path("runs")
 _MOST_PROBLEMS = 3
-_LEAST_TOLD = 200
+_LEAST_REPORTED = 200
 _MOST_NAMES = 60
 _GAP = 2
 _EXAMPLE = "select study, count(*) as runs, sum(wall_s) as wall_s from runs group by study"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """What is wanted of a question.
+class QueryOptions:
+    """The options of a query.
 
     Attributes:
-        folders: the runs below these are asked; those of `runs`, if there are none.
-        cache: the cached results are asked.
-        tables: nothing is asked, and the tables are listed.
+        folders: query the runs below these; by default, those of `runs`.
+        cache: query the cached results.
+        tables: list the tables and run no query.
         as_json: the answer is JSON.
         as_csv: it is CSV.
         parquet: the Parquet file that takes it; None for none.
-        time_limit: how long it may take, as a person writes it.
+        time_limit: how long it may take, as written by the user.
         memory_limit: how much memory it may take, likewise.
         show_all: a terminal is shown all rows.
     """
@@ -61,28 +61,28 @@ class Wish:
     show_all: bool = False
 
 
-def ask(sql: str | None, wish: Wish) -> None:
-    """Ask a question and print the answer; without one, list the tables.
+def run_query(sql: str | None, options: QueryOptions) -> None:
+    """Run a query and print its result; without one, list the tables.
 
     Raises:
-        InputError: the question cannot be asked so, or has no answer.
+        InputError: the options conflict, or the query failed.
     """
-    if wish.as_json + wish.as_csv + (wish.parquet is not None) > 1:
+    if options.as_json + options.as_csv + (options.parquet is not None) > 1:
         raise InputError("--json, --csv and --parquet exclude each other: take one of them")
-    limits = _limits(wish.time_limit, wish.memory_limit)
+    limits = _limits(options.time_limit, options.memory_limit)
     with _reading() as progress:
-        catalog = Catalog(_roots(wish.folders, cache=wish.cache), on_read=progress)
-        answer = None if wish.tables or sql is None else catalog.query(sql, limits=limits)
+        catalog = Catalog(_roots(options.folders, cache=options.cache), on_read=progress)
+        answer = None if options.tables or sql is None else catalog.query(sql, limits=limits)
     if answer is None:
-        _list_tables(catalog, console=stdout(), as_json=wish.as_json)
-    elif wish.as_json:
+        _list_tables(catalog, console=stdout(), as_json=options.as_json)
+    elif options.as_json:
         print_json(answer)
-    elif wish.as_csv:
+    elif options.as_csv:
         print_csv(answer)
-    elif wish.parquet is not None:
-        write_parquet(answer, wish.parquet)
+    elif options.parquet is not None:
+        write_parquet(answer, options.parquet)
     else:
-        for note in show(answer, console=stdout(), show_all=wish.show_all):
+        for note in show(answer, console=stdout(), show_all=options.show_all):
             _note(note)
     for note in _problems(catalog.problems):
         _note(note)
@@ -110,7 +110,7 @@ def _roots(folders: Sequence[Path], *, cache: bool) -> list[Path]:
         if not _DEFAULT_ROOT.is_dir():
             raise InputError(
                 f"there is no folder {_DEFAULT_ROOT} here: --runs FOLDER names another, and "
-                "--cache asks the cached results"
+                "--cache queries the cached results"
             )
         roots = [_DEFAULT_ROOT]
     if cache:
@@ -123,7 +123,7 @@ def _roots(folders: Sequence[Path], *, cache: bool) -> list[Path]:
 
 @contextmanager
 def _reading() -> Iterator[_Progress]:
-    """Tell how far reading is, on a terminal, where it takes a while."""
+    """Show the progress of reading, on a terminal, if it takes a while."""
     progress = _Progress(stderr())
     try:
         yield progress
@@ -132,14 +132,14 @@ def _reading() -> Iterator[_Progress]:
 
 
 class _Progress:
-    """A line on standard error that says how many runs have been read."""
+    """A line on standard error with the number of runs that have been read."""
 
     def __init__(self, console: Console) -> None:
         self._status = console.status("reading")
         self._shown = False
 
     def __call__(self, reported: Reported) -> None:
-        if reported.total < _LEAST_TOLD or reported.count % 50:
+        if reported.total < _LEAST_REPORTED or reported.count % 50:
             return
         self._status.update(f"reading {reported.what}: {reported.count:,} of {reported.total:,}")
         if not self._shown:
@@ -190,17 +190,17 @@ def _list_tables(catalog: Catalog, *, console: Console, as_json: bool) -> None:
 
 
 def _columns(columns: Sequence[Column], console: Console) -> None:
-    told = Table(box=None, pad_edge=False, show_header=False, padding=(0, _GAP, 0, 0))
-    told.add_column(no_wrap=True)
-    told.add_column(no_wrap=True, style="dim")
-    told.add_column(style="dim")
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, _GAP, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, style="dim")
+    table.add_column(style="dim")
     names = []
     for one in columns:
         if one.text and one.text != METRIC:
-            told.add_row(Text(f"  {one.name}"), one.unit, Text(one.text))
+            table.add_row(Text(f"  {one.name}"), one.unit, Text(one.text))
         else:
             names.append(quoted(one.name) if one.text else one.name)
-    print_table(told, console)
+    print_table(table, console)
     if names:
         more = len(names) - _MOST_NAMES
         more_text = [f"and {more:,} more: --tables --json lists all"] if more > 0 else []

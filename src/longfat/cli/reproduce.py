@@ -11,7 +11,7 @@ from rich.text import Text
 
 from longfat.analysis.verdict import judge
 from longfat.cli.console import stderr, stdout
-from longfat.cli.failures import failures_json, tell_failures
+from longfat.cli.failures import failures_json, print_failures
 from longfat.cli.fidelity import write_page
 from longfat.cli.options import jobs_option, json_option
 from longfat.cli.progress import CaseProgress
@@ -94,7 +94,7 @@ def reproduce(
     else:
         for one in compared:
             _show(one)
-    tell_failures(outcome.failures, parts, console=stderr())
+    print_failures(outcome.failures, parts, console=stderr())
     if out is not None and any(one.verdict.runs for one in compared):
         others = [name for name in known if name not in {one.name for one in chosen}]
         write_page(out, reproduced_markdown(compared, others=others))
@@ -106,14 +106,14 @@ def reproduce(
 def _run(parts: Sequence[Part], *, jobs: int | None) -> Outcome:
     batches = [part.batch for part in parts]
     labels = [label_of(part, parts) for part in parts]
-    cache = ResultCache(tell=_tell)
+    cache = ResultCache(report=_print_message)
     with CaseProgress(batches, labels=labels, console=stderr()) as progress:
         outcome = run_batches(batches, jobs=jobs, cache=cache, keep_going=True, observer=progress)
-    _tell(outcome.told())
+    _print_message(outcome.summary())
     return outcome
 
 
-def _tell(text: str) -> None:
+def _print_message(text: str) -> None:
     stderr().print(Text(text), soft_wrap=True)
 
 

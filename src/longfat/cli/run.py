@@ -13,7 +13,7 @@ from rich.text import Text
 from longfat.analysis.verdict import judge
 from longfat.cli.completion import complete_study
 from longfat.cli.console import stderr, stdout
-from longfat.cli.failures import failures_json, tell_failures
+from longfat.cli.failures import failures_json, print_failures
 from longfat.cli.language import language_option
 from longfat.cli.options import cases_option, jobs_option, json_option, seed_option
 from longfat.cli.progress import CaseProgress
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from longfat.study.text import LanguageChoice
 
 VERDICT = "verdict.json"
-"""The file beside the runs of a study that keeps what they amount to."""
+"""The file with the verdict of a study, in the folder of its runs."""
 
 _PEM = click.Path(path_type=Path, dir_okay=False)
 
@@ -86,7 +86,7 @@ _PEM = click.Path(path_type=Path, dir_okay=False)
 @language_option("The text in the report")
 @click.option("--no-cache", is_flag=True, help="Do not use the result cache.")
 @click.option(
-    "--keep-going", is_flag=True, help="After a failure go on; all are listed at the end."
+    "--keep-going", is_flag=True, help="Go on after a failure; list all failures at the end."
 )
 @click.option(
     "--cluster",
@@ -158,7 +158,7 @@ def run(
     outcome = _run(
         parts,
         jobs=jobs,
-        cache=None if no_cache else ResultCache(tell=_tell),
+        cache=None if no_cache else ResultCache(report=_print_message),
         fresh=fresh,
         keep_going=keep_going,
         executor=_cluster(
@@ -173,7 +173,7 @@ def run(
             click.echo(json.dumps(_document(parts, verdicts, outcome), indent=2))
         else:
             _show(parts, verdicts, draws=not no_report)
-    tell_failures(outcome.failures, parts, console=stderr())
+    print_failures(outcome.failures, parts, console=stderr())
     good = all(verdict.good for verdict in verdicts)
     if code := outcome.exit_code or (0 if good else ExitCode.CLAIM_FAILED):
         raise click.exceptions.Exit(code)
@@ -200,7 +200,7 @@ def _run(
             keep_going=keep_going,
             observer=progress,
         )
-    _tell(outcome.told())
+    _print_message(outcome.summary())
     return outcome
 
 
@@ -222,16 +222,16 @@ def _cluster(
         certificates=Certificates(**certificates),
         storage=storage,
         use_storage=use_storage,
-        warn=_tell,
+        warn=_print_message,
     )
 
 
-def _tell(text: str) -> None:
+def _print_message(text: str) -> None:
     stderr().print(Text(text), soft_wrap=True)
 
 
 def _keep(verdict: Verdict, part: Part) -> None:
-    """Write what a study's runs amount to beside them, for whoever reads it later."""
+    """Write the verdict of a study's runs to their folder, for later readers."""
     data = verdict.to_json() | {
         "title": part.study.title,
         "file": str(part.study.file),
@@ -280,7 +280,7 @@ def _show(parts: Sequence[Part], verdicts: Sequence[Verdict], *, draws: bool) ->
             _heading(label_of(part, parts).removesuffix("/").replace("/", ", "), first=index == 0)
         print_verdict(verdict, console=stdout(), files=files)
         for note in files.notes if files else ():
-            _tell(note)
+            _print_message(note)
     for group in _by_study(parts, verdicts):
         if (compared := _compared(group)) is not None:
             from longfat.analysis.compare import print_compared  # noqa: PLC0415  see _compared

@@ -113,7 +113,7 @@ def show(key: str, *, as_json: bool) -> None:
 @click.argument("keys", nargs=-1, metavar="KEY...")
 @_filters
 @click.option("--all", "everything", is_flag=True, help="All that is cached.")
-@click.option("--yes", is_flag=True, help="Do it without being asked, for what filters choose.")
+@click.option("--yes", is_flag=True, help="Remove what the filters match without confirmation.")
 @json_option()
 def remove(
     keys: tuple[str, ...],
@@ -140,7 +140,7 @@ def remove(
         if not yes:
             print_table(_table(entries), console=stderr())
             click.confirm(f"Forget {format_count(len(entries), 'result')}?", abort=True, err=True)
-    _tell(collect(cache, entries), dry_run=False, as_json=as_json)
+    _print_collected(collect(cache, entries), dry_run=False, as_json=as_json)
 
 
 @runs.command()
@@ -162,7 +162,7 @@ def check(folders: tuple[Path, ...], *, as_json: bool) -> None:
             problems.append(error.message)
     good = len(folders) - len(problems)
     if not folders:
-        cache = ResultCache(tell=problems.append)
+        cache = ResultCache(report=problems.append)
         good = sum(cache.check(entry.key) for entry in list(cache.entries()))
         problems += [f"{path}: it cannot be used" for path in cache.unreadable()]
     if as_json:
@@ -194,7 +194,7 @@ def gc(
     """Forget old results, those used longest ago first."""
     if keep is None and older is None and not kernels_gone and not damaged:
         raise click.UsageError(
-            "say what may go: --keep SIZE, --older TIME, --kernels-gone or --damaged"
+            "select what to remove: --keep SIZE, --older TIME, --kernels-gone or --damaged"
         )
     rule = Rule(
         keep_bytes=None if keep is None else parse_size_bytes(keep),
@@ -212,7 +212,7 @@ def gc(
     entries = rule.drops(cache.entries())
     if dry_run and entries and not as_json:
         print_table(_table(entries), console=stdout())
-    _tell(collect(cache, entries, dry_run=dry_run), dry_run=dry_run, as_json=as_json)
+    _print_collected(collect(cache, entries, dry_run=dry_run), dry_run=dry_run, as_json=as_json)
 
 
 def _chosen(
@@ -326,7 +326,7 @@ def _details(entry: Entry, run: Run) -> list[Table]:
     return [*tables, metrics, tools, files]
 
 
-def _tell(collected: Collected, *, dry_run: bool, as_json: bool) -> None:
+def _print_collected(collected: Collected, *, dry_run: bool, as_json: bool) -> None:
     if as_json:
         data = {
             "results": collected.results,

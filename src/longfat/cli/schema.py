@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _session_schema() -> dict[str, Any]:
-    # It describes the whole Python API, which nobody needs for a study.
+    # It describes the whole Python API, which is not needed for a study.
     from longfat.live.rpc import session_schema  # noqa: PLC0415
 
     return session_schema()

@@ -1,4 +1,4 @@
-"""What a command line asks to be run: the parts, each a study on a kernel with a folder."""
+"""The parts that a command line selects: each a study on a kernel, with a folder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Part:
 
     Attributes:
         study: the study.
-        typed: how the person named it.
+        typed: how the user named it.
         kernel: the kernel in place of the study's own; None for its own.
         batch: the cases with the folder that takes their runs.
     """
@@ -44,10 +44,10 @@ def make_parts(
     testbed: HostTiming | None,
     out: Path | None,
 ) -> list[Part]:
-    """Return the parts that have cases to run; those of a study stand together.
+    """Return the parts that have cases to run; those of one study are adjacent.
 
     Args:
-        studies: the studies with what the person typed.
+        studies: the studies with the arguments that named them.
         names: the names and patterns of the cases; all, if there are none.
         seed: the first seed, in place of the studies'.
         seeds: the number of seeds, likewise.
@@ -59,7 +59,7 @@ def make_parts(
         InputError: two studies would have one folder, or a seed is too large.
     """
     if twice := [kernel for kernel in kernels if kernels.count(kernel) > 1]:
-        raise InputError(f"--kernel {twice[0]} stands there twice")
+        raise InputError(f"--kernel {twice[0]} is given twice")
     parts: list[Part] = []
     folders: dict[Path, Study] = {}
     for typed, study in studies:
@@ -83,7 +83,7 @@ def make_parts(
 
 
 def label_of(part: Part, parts: Sequence[Part]) -> str:
-    """Return what stands before the names of a part's cases, where there are several parts."""
+    """Return the prefix of the names of a part's cases, if there are several parts."""
     words = []
     if len({id(one.study) for one in parts}) > 1:
         words.append(part.study.name)

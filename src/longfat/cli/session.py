@@ -54,10 +54,10 @@ def session(
     """Hold a live network for a program, by JSON-RPC 2.0 on standard input and output.
 
     NETWORK is a study file, a folder with a study.yaml, a lab's name, a MiniEdit file or a
-    Mininet script; without it, the network has no nodes yet. Each line of standard input is a
-    request, and each of standard output an answer; virtual time stands still between them. With
-    the end of standard input the machine ends. `longfat schema session` prints the JSON Schema
-    of the lines.
+    Mininet script; without it, the network has no nodes yet. Each line of standard input is
+    a request, and each of standard output an answer; virtual time does not pass between
+    them. The machine ends at the end of standard input. `longfat schema session` prints the
+    JSON Schema of the lines.
     """
     end_orderly()
     if network is None and case is not None:

@@ -36,9 +36,9 @@ def shell(
 ) -> int:
     """Open NETWORK and give a prompt at NODE: a host, or root, where the switches are.
 
-    NETWORK is a study file, a folder with a study.yaml, a lab's name or a
-    MiniEdit file; without it, two hosts and a switch. Virtual time stands still
-    at the prompt. `longfat attach` gives another terminal in the same network.
+    NETWORK is a study file, a folder with a study.yaml, a lab's name or a MiniEdit file;
+    without it, two hosts and a switch. Virtual time does not pass at the prompt. `longfat
+    attach` opens another terminal in the same network.
 
     Where standard input is no terminal, its lines are run as a script, and the
     exit status is the script's.
@@ -46,26 +46,26 @@ def shell(
     end_orderly()
     plan = plan_session(network, case=case, kernel=kernel, seed=seed)
     for warning in plan.opened.warnings:
-        _say(f"warning: {warning}")
+        _status(f"warning: {warning}")
     if not sys.stdin.isatty():
         script = sys.stdin.buffer.read()
         with open_live(plan, node=node, factor=pace) as live:
             outputs = (sys.stdout.fileno(), sys.stderr.fileno())
             return run_script(live, script, node=node, outputs=outputs)
     started_s = time.monotonic()
-    _say(f"{_summary(plan)}; booting ...")
+    _status(f"{_summary(plan)}; booting ...")
     with open_live(plan, node=node) as live:
 
         def welcome(name: str) -> None:
             took = f"ready after {time.monotonic() - started_s:.1f} s"
-            _say(f"{took}, Linux {live.session.kernel.release}; type help for the commands")
-            _say(f"for another terminal: longfat attach {name}")
+            _status(f"{took}, Linux {live.session.kernel.release}; type help for the commands")
+            _status(f"for another terminal: longfat attach {name}")
 
         try:
             return hold(live, name=plan.name, node=node, factor=pace, welcome=welcome)
         finally:
             virtual_s, wall_s = live.session.now_s, time.monotonic() - started_s
-            _say(f"ended at {virtual_s:.6f} s of virtual time, after {wall_s:.1f} s")
+            _status(f"ended at {virtual_s:.6f} s of virtual time, after {wall_s:.1f} s")
 
 
 def _summary(plan: Plan) -> str:
@@ -79,5 +79,5 @@ def _summary(plan: Plan) -> str:
     return f"{plan.name}: {parts}, seed {plan.seed}"
 
 
-def _say(words: str) -> None:
+def _status(words: str) -> None:
     print(f"longfat: {words}", file=sys.stderr, flush=True)

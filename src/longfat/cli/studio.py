@@ -32,7 +32,7 @@ from longfat.study.labs import all_labs, find_study
     "--host",
     default="127.0.0.1",
     show_default=True,
-    help="The address it listens at; one that other machines can reach needs --i-know and TLS.",
+    help="The address to listen on; one that other machines can reach needs --i-know and TLS.",
 )
 @click.option(
     "--new-token",

@@ -68,7 +68,7 @@ def tune(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Say what to set for a path of some rate and RTT, as lines to paste, and why.
+    """Show what to set for a path of some rate and RTT, as commands to paste, and why.
 
     Such as:
 
@@ -85,7 +85,7 @@ def tune(
         flows=flows,
     )
     if out is not None and not check:
-        raise click.UsageError("--out says where the runs of --check go; add --check")
+        raise click.UsageError("--out is the folder for the runs of --check; add --check")
     if check:
         _check(tuning, out=out, as_json=as_json)
     elif as_json:

@@ -126,13 +126,13 @@ def _watch(
     order: Order, *, console: Console, as_json: bool, ending: Callable[[Run], list[Text]]
 ) -> None:
     if as_json:
-        run = watch_in_lines(order, say=lambda row: click.echo(json.dumps(row)))
+        run = watch_in_lines(order, write=lambda row: click.echo(json.dumps(row)))
         stderr().print(Text(f"{run.name}: {run.folder}"), soft_wrap=True)
     elif _can_draw(console):
         watch_on_screen(order, console=console, ending=ending)
     else:
         click.echo(f"{order.study} / {order.name}")
-        run = watch_in_lines(order, say=lambda row: click.echo(row_text(row)))
+        run = watch_in_lines(order, write=lambda row: click.echo(row_text(row)))
         for line in ending(run):
             click.echo(line.plain)
 

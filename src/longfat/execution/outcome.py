@@ -81,7 +81,7 @@ class Outcome:
         codes = [failure.error.exit_code for failure in self.failures]
         return max(codes, default=ExitCode.GOOD)
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """Return the numbers in a line, such as `200 runs: 180 cached, 20 run`."""
         total = self.cached + self.ran + len(self.failures) + self.left
         parts = [f"{self.cached:,} cached", f"{self.ran:,} run"]

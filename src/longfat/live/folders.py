@@ -147,7 +147,9 @@ def folder_inside(folder: Path, shared: Sequence[SharedFolder]) -> str:
     return str(folder) if is_visible(folder) and not is_hidden else "/"
 
 
-def hidden_words(words: Sequence[str], *, here: Path, shared: Sequence[SharedFolder]) -> list[str]:
+def hidden_arguments(
+    words: Sequence[str], *, here: Path, shared: Sequence[SharedFolder]
+) -> list[str]:
     """Return the words of a command that name files of the host's which it does not see.
 
     Args:

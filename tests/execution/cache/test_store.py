@@ -84,7 +84,7 @@ def test_a_recall_leaves_alone_what_is_there(tmp_path: Path, run: Run) -> None:
 
 def test_a_file_that_was_edited_is_not_taken(tmp_path: Path, run: Run) -> None:
     messages: list[str] = []
-    cache = ResultCache(tell=messages.append)
+    cache = ResultCache(report=messages.append)
     cache.put(run)
     (run.raw / "a.txt").write_text("y")  # the memory's own file, by its other name
     assert get(cache, run.key, tmp_path / "second") is None
@@ -101,7 +101,7 @@ def test_a_file_that_was_edited_is_not_taken(tmp_path: Path, run: Run) -> None:
 
 
 def test_a_file_that_was_only_touched_is_taken(tmp_path: Path, run: Run) -> None:
-    cache = ResultCache(tell=pytest.fail)
+    cache = ResultCache(report=pytest.fail)
     cache.put(run)
     os.utime(run.raw / "a.txt", (1, 1))
     assert get(cache, run.key, tmp_path / "second") is not None
@@ -109,7 +109,7 @@ def test_a_file_that_was_only_touched_is_taken(tmp_path: Path, run: Run) -> None
 
 def test_a_missing_file_and_a_broken_note_are_no_results(tmp_path: Path, run: Run) -> None:
     messages: list[str] = []
-    cache = ResultCache(tell=messages.append)
+    cache = ResultCache(report=messages.append)
     cache.put(run)
     (cache.place(run.key) / "raw" / "a.txt").unlink()
     assert get(cache, run.key, tmp_path / "second") is None
@@ -142,7 +142,7 @@ def test_a_damaged_result_is_found_out_by_the_next_run(
     tmp_path: Path, run: Run, make_case: MakeCase, kernel: Kernel
 ) -> None:
     messages: list[str] = []
-    cache = ResultCache(tell=messages.append)
+    cache = ResultCache(report=messages.append)
     cache.put(run)
     (run.raw / "a.txt").write_text("y")
     same = keep(tmp_path / "same", make_case(), kernel)
@@ -155,7 +155,7 @@ def test_a_damaged_result_is_found_out_by_the_next_run(
 
 def test_a_result_without_a_manifest_is_replaced(tmp_path: Path, run: Run) -> None:
     messages: list[str] = []
-    cache = ResultCache(tell=messages.append)
+    cache = ResultCache(report=messages.append)
     cache.put(run)
     (cache.place(run.key) / "manifest.json").unlink()
     cache.put(run)
@@ -167,7 +167,7 @@ def test_swapped_results_are_found(
     tmp_path: Path, run: Run, make_case: MakeCase, kernel: Kernel
 ) -> None:
     messages: list[str] = []
-    cache = ResultCache(tell=messages.append)
+    cache = ResultCache(report=messages.append)
     other = keep(tmp_path / "other", make_case(seed=2), kernel)
     for one in (run, other):
         cache.put(one)
@@ -182,7 +182,7 @@ def test_swapped_results_are_found(
 
 def test_bytes_that_kept_size_and_time_are_found(tmp_path: Path, run: Run) -> None:
     messages: list[str] = []
-    cache = ResultCache(tell=messages.append)
+    cache = ResultCache(report=messages.append)
     cache.put(run)
     path = cache.place(run.key) / "raw" / "a.txt"
     about = path.stat()
@@ -217,7 +217,7 @@ def other_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_on_another_disk_files_are_copied(tmp_path: Path, run: Run, other_disk: Path) -> None:
-    cache = ResultCache(other_disk / "memory", tell=pytest.fail)
+    cache = ResultCache(other_disk / "memory", report=pytest.fail)
     cache.put(run)
     again = get(cache, run.key, tmp_path / "second")
     assert again is not None
@@ -280,7 +280,7 @@ def test_kills_leave_results_whole_or_absent(tmp_path: Path, run: Run) -> None:
             # By our kill, and not by an error before.
             assert process.wait() == -signal.SIGKILL
         # What is seen is whole; a result that is not there is simply cached again.
-        cache = ResultCache(tell=messages.append)
+        cache = ResultCache(report=messages.append)
         for entry in cache.entries():
             assert get(cache, entry.key, tmp_path / "third") is not None
         if second.exists():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from longfat.errors import InputError
-from longfat.live.folders import folder_inside, hidden_words, read_bind, share_folder
+from longfat.live.folders import folder_inside, hidden_arguments, read_bind, share_folder
 from tests.live.exec.command import run
 
 
@@ -60,9 +60,9 @@ def test_words_that_name_hidden_files(tmp_path: Path) -> None:
     for name in ("script.py", "plain"):
         (tmp_path / name).touch()
     words = ["python3", "script.py", "plain", "./plain", "/usr/bin/env", "no.py", "a" * 300 + "."]
-    assert hidden_words(words, here=tmp_path, shared=[]) == ["script.py", "./plain"]
+    assert hidden_arguments(words, here=tmp_path, shared=[]) == ["script.py", "./plain"]
     shown = [share_folder("/mnt", tmp_path)]
-    assert hidden_words(words, here=tmp_path, shared=shown) == []
+    assert hidden_arguments(words, here=tmp_path, shared=shown) == []
 
 
 def test_what_a_command_does_not_see_is_said(tmp_path: Path) -> None:

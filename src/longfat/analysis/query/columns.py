@@ -93,7 +93,7 @@ def metric_columns(entries: pa.Table) -> list[Column]:
     ]
 
 
-def told_apart(columns: Iterable[Column], *, taken: Iterable[str] = ()) -> list[Column]:
+def unique_names(columns: Iterable[Column], *, taken: Iterable[str] = ()) -> list[Column]:
     """Return columns with names that all differ, as SQL compares them.
 
     Args:

@@ -16,7 +16,7 @@ from longfat.analysis.query.columns import (
     metric_columns,
     parameter_columns,
     quoted,
-    told_apart,
+    unique_names,
 )
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ def results_table(entries: pa.Table) -> Table:
         name="results",
         text="a run, with its parameters and metrics",
         source=ENTRIES_TABLE,
-        columns=(*own, *told_apart(more, taken=[one.name for one in own])),
+        columns=(*own, *unique_names(more, taken=[one.name for one in own])),
     )
 
 

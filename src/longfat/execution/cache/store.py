@@ -53,14 +53,14 @@ class ResultCache:
 
     Args:
         root: its folder; made when something is cached. `result_cache_root()`, if None.
-        tell: told, in a sentence, of a result that is set aside because it was damaged.
+        tell: called with a message when a damaged result is set aside.
     """
 
     def __init__(
-        self, root: Path | None = None, *, tell: Callable[[str], None] = lambda _text: None
+        self, root: Path | None = None, *, report: Callable[[str], None] = lambda _text: None
     ) -> None:
         self.root = result_cache_root() if root is None else root.resolve()
-        self._tell = tell
+        self._report = report
         self._swept = False
 
     def place(self, key: str) -> Path:
@@ -91,7 +91,7 @@ class ResultCache:
 
         Returns:
             The run; None if there is none of this key, or none that is undamaged: that
-            is set aside, and `tell` told why.
+            is set aside, and reported.
 
         Raises:
             InputError: `out` cannot be written to.
@@ -233,7 +233,7 @@ class ResultCache:
             raise self._write_error(error) from error
 
     def check(self, key: str) -> bool:
-        """Check every byte of a result; one that is damaged is set aside, and `tell` told.
+        """Check every byte of a result; set a damaged one aside and report it.
 
         Returns:
             Whether it is good.
@@ -253,7 +253,7 @@ class ResultCache:
                 yield from sorted(shard.glob(f"{prefix}*"))
 
     def _mark(self, key: str) -> tuple[int, ...] | None:
-        """Return what tells a result from one that took its place; None if there is none."""
+        """Return what distinguishes a result from one that replaced it; None if there is none."""
         place = self.place(key)
         try:
             folder = place.stat()
@@ -302,7 +302,7 @@ class ResultCache:
                 remove_folder(old, by_way_of=self.root)
         except OSError as error:
             raise self._write_error(error) from error
-        self._tell(
+        self._report(
             f"the cached result {key[:_SHOWN]} is damaged, is set aside in {target}, and"
             f" does not count: {problem}"
         )

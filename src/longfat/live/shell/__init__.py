@@ -17,7 +17,7 @@ host. Time stands still while all of these wait at their prompts.
 * `meeting`: where sessions are found by their names
 """
 
-from longfat.live.shell.attach import attach, tell
+from longfat.live.shell.attach import attach, session_info
 from longfat.live.shell.opening import Plan, open_live, plan_session
 from longfat.live.shell.registry import session_names
 from longfat.live.shell.script import run_script
@@ -30,6 +30,6 @@ __all__ = [
     "open_live",
     "plan_session",
     "run_script",
+    "session_info",
     "session_names",
-    "tell",
 ]

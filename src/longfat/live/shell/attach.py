@@ -31,7 +31,7 @@ _TELLS_WITHIN_S = 2.0
 _MOST_UNSENT_BYTES = 1 << 16
 
 
-def tell(name: str) -> dict[str, Any] | None:
+def session_info(name: str) -> dict[str, Any] | None:
     """Return what is known of a session: its nodes, terminals and virtual time.
 
     Args:
@@ -55,13 +55,13 @@ def tell(name: str) -> dict[str, Any] | None:
         wire.close()
 
 
-def attach(name: str, *, node: str, say: Callable[[str], None]) -> int:
+def attach(name: str, *, node: str, report: Callable[[str], None]) -> int:
     """Have a shell of a session in this terminal until it ends.
 
     Args:
         name: the session's name.
         node: the node that the shell is to be at.
-        say: called with words for the person, while the terminal is not raw.
+        report: called with messages for the user, while the terminal is not raw.
 
     Returns:
         The shell's exit status; 0 if the session was ended.
@@ -90,7 +90,7 @@ def attach(name: str, *, node: str, say: Callable[[str], None]) -> int:
         answer, first = _answer(wire, within_s=_ANSWERS_WITHIN_S)
         if "refused" in answer:
             raise InputError(f"session {name}: {answer['refused']}")
-        say(f"{answer.get('node')} of {name}; Ctrl-D leaves it")
+        report(f"{answer.get('node')} of {name}; Ctrl-D leaves it")
         with terminal, signals_told() as told:
             ending = _Attached(wire, terminal, told).serve(first)
     except TimeoutError:
@@ -104,17 +104,17 @@ def attach(name: str, *, node: str, say: Callable[[str], None]) -> int:
         ) from None
     finally:
         wire.close()
-    return _outcome(ending, say=say)
+    return _outcome(ending, report=report)
 
 
-def _outcome(ending: dict[str, Any], *, say: Callable[[str], None]) -> int:
+def _outcome(ending: dict[str, Any], *, report: Callable[[str], None]) -> int:
     status, words = ending.get("status"), ending.get("words")
     if not isinstance(status, int) or not isinstance(words, str):
         raise MachineError("the session's process sent what is no ending")
     if words and status != 0:
         raise MachineError(words)
     if words:
-        say(words)
+        report(words)
     return status
 
 

@@ -244,7 +244,7 @@ class _Holder:
         seat.screen.close()
 
     def about(self) -> dict[str, Any]:
-        """Return what is told of the session; see `longfat.live.shell.attach.tell`."""
+        """Return the session's description; see `longfat.live.shell.attach.session_info`."""
         case = self._network.case()
         return {
             "name": self._name,

@@ -149,12 +149,12 @@ class _Looks:
             raise self._error
 
 
-def watch_in_lines(order: Order, *, say: Callable[[dict[str, Any]], None]) -> Run:
+def watch_in_lines(order: Order, *, write: Callable[[dict[str, Any]], None]) -> Run:
     """Run a case and tell of each virtual second as soon as it has passed.
 
     Args:
         order: the case.
-        say: takes a row of `longfat.output.watch.lines`.
+        write: called with each row of `longfat.output.watch.lines`.
 
     Raises:
         LongfatError: as of `longfat.execution.run_case`.
@@ -172,10 +172,10 @@ def watch_in_lines(order: Order, *, say: Callable[[dict[str, Any]], None]) -> Ru
             next_s = now_s + _LOOK_EVERY_S
             live.look()
             for row in rows.new():
-                say(row)
+                write(row)
 
         run = order.run(watched, live, on_progress=progress)
         live.finish(run.folder)
         for row in rows.new(ended=True):
-            say(row)
+            write(row)
         return run
