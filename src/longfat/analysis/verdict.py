@@ -79,7 +79,7 @@ class Comparison:
 
     @property
     def inside_band(self) -> bool | None:
-        """Tell whether the published figure lies in our 5-95 % band; None for a single run."""
+        """Return whether the published figure lies in our 5-95 % band; None for a single run."""
         if self.spread is None or self.spread.count < 2:
             return None
         return self.spread.holds(self.figure.value)
@@ -111,12 +111,12 @@ class Verdict:
 
     @property
     def good(self) -> bool:
-        """Tell whether no claim failed."""
+        """Return whether no claim failed."""
         return all(judged.holds is not False for judged in self.claims)
 
     @property
     def many_seeds(self) -> bool:
-        """Tell whether a case was run with several seeds."""
+        """Return whether a case was run with several seeds."""
         return any(len(runs) > 1 for runs in self.runs.values())
 
     @property

@@ -118,7 +118,7 @@ def _entries(group: str) -> Mapping[str, EntryPoint]:
 
 @cache
 def _has_plugin(folder: Path) -> bool:
-    """Tell whether a package that is installed in a folder has a group of ours."""
+    """Return whether a package that is installed in a folder has a group of ours."""
     try:
         about = [one for one in folder.iterdir() if one.suffix in (".dist-info", ".egg-info")]
     except OSError:  # no folder: a zip file, or nothing

@@ -34,7 +34,7 @@ class Clock:
         return self._factor
 
     def pace(self, factor: float | None) -> None:
-        """Say how fast time may pass while it does: no result depends on it.
+        """Return how fast time may pass while it does: no result depends on it.
 
         Args:
             factor: virtual seconds in a second of wall time; 1.0 is real time, None

@@ -103,7 +103,7 @@ class Started:
 
     @property
     def is_over(self) -> bool:
-        """Tell whether it has ended."""
+        """Return whether it has ended."""
         return self._client.returncode is not None
 
     @property

@@ -318,7 +318,7 @@ class Session:
             self._line.send(b"d", task.number, data[start : start + _FILE_CHUNK])
 
     def at_prompt(self, task: Task) -> bool:
-        """Tell whether somebody is waited for to type a line at a process's terminal."""
+        """Return whether somebody is waited for to type a line at a process's terminal."""
         return task.number in self.order("prompts").get("processes", list[int])
 
     def forget(self, task: Task) -> None:
@@ -381,7 +381,7 @@ class Session:
 
     @property
     def is_held(self) -> bool:
-        """Tell whether time stands still."""
+        """Return whether time stands still."""
         if self._going is not None and self._going in self._answers:
             self.why = self._answers.pop(self._going).text("why")
             self._going = None
@@ -399,7 +399,7 @@ class Session:
             self.wait(_CHECK_EVERY_S)
 
     def set_pace(self, pace: Pace | None) -> None:
-        """Say how fast virtual time may pass, when it does; as fast as it can, if None."""
+        """Set how fast virtual time may pass, when it does; as fast as it can, if None."""
         self._line.set_pace(pace)
         self._tell("ask")
 

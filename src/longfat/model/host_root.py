@@ -69,7 +69,7 @@ class HostRoot:
         return dict(text.split("=", 1) for text in self.environment)
 
     def runs(self, argv: Sequence[str]) -> bool:
-        """Tell whether a command runs with this root, and not with the machine's.
+        """Return whether a command runs with this root, and not with the machine's.
 
         Args:
             argv: the program and its arguments; or `/bin/sh`, `-c` and a line.

@@ -42,7 +42,7 @@ class Spread:
     count: int
 
     def holds(self, value: float) -> bool:
-        """Tell whether a value lies in the band, its edges included."""
+        """Return whether a value lies in the band, its edges included."""
         return self.low <= value <= self.high
 
 

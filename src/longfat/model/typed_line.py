@@ -25,7 +25,7 @@ class NotUnderstoodError(Exception):
 
 
 def needs_shell(line: str) -> bool:
-    """Tell whether only a shell knows what a line does."""
+    """Return whether only a shell knows what a line does."""
     return bool(_SHELL & set(line))
 
 
@@ -47,5 +47,5 @@ def plain_words(line: str) -> list[str]:
 
 
 def mentions(line: str, word: str) -> bool:
-    """Tell whether a word stands in a line, not as a part of a longer one."""
+    """Return whether a word stands in a line, not as a part of a longer one."""
     return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", line) is not None

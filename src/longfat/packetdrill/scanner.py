@@ -67,7 +67,7 @@ class Scanner:
 
     @property
     def at_end(self) -> bool:
-        """Tell whether nothing but blanks and comments is left."""
+        """Return whether nothing but blanks and comments is left."""
         self.skip()
         return self.offset >= len(self.text)
 
@@ -99,7 +99,7 @@ class Scanner:
         return match
 
     def sees(self, mark: str) -> bool:
-        """Tell whether a mark such as `(` stands next."""
+        """Return whether a mark such as `(` stands next."""
         self.skip()
         return self.text.startswith(mark, self.offset)
 

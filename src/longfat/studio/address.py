@@ -37,7 +37,7 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        """Tell whether only this machine can reach it."""
+        """Return whether only this machine can reach it."""
         return _is_loopback(self.host)
 
     def check(self) -> None:

@@ -106,7 +106,7 @@ class Keys:
         return frozenset(f"{scheme}://{host}" for host in self.hosts)
 
     def fits(self, found: str) -> bool:
-        """Tell whether a text is the token, in the same time whatever it is."""
+        """Return whether a text is the token, in the same time whatever it is."""
         return secrets.compare_digest(found.encode("utf-8", "replace"), self.token.encode())
 
 
@@ -184,7 +184,7 @@ class Gate:
         return _forbidden(_NO_TOKEN)
 
     def _is_of_us(self, scope: Scope, headers: Headers) -> bool:
-        """Tell whether who asks is of our workspace, or does not say of which."""
+        """Return whether who asks is of our workspace, or does not say of which."""
         said = headers.get(WORKSPACE_HEADER)
         if said is None and scope["type"] == "websocket":  # a page can give those no header
             query = dict(parse_qsl(scope.get("query_string", b"").decode("latin-1")))

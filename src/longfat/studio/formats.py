@@ -39,7 +39,7 @@ def suffix_of(name: str) -> str:
 
 
 def runs_machine(name: str) -> bool:
-    """Tell whether a file is read by running it in a machine: whether it is a Mininet script.
+    """Return whether a file is read by running it in a machine: whether it is a Mininet script.
 
     Args:
         name: the file's name.

@@ -117,7 +117,7 @@ class Job(RunObserver):
 
     @property
     def is_running(self) -> bool:
-        """Tell whether it still goes on."""
+        """Return whether it still goes on."""
         with self._lock:
             return self._state == "running"
 

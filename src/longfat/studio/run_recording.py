@@ -67,7 +67,7 @@ def check_kept(run: Run) -> None:
 
 
 def is_live(run: Run) -> bool:
-    """Tell whether the studio has kept a live run there."""
+    """Return whether the studio has kept a live run there."""
     return all(name in run.files for name in (RECORDING, RECORDING_SERIES, STUDY_FILE))
 
 

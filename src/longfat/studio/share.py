@@ -123,7 +123,7 @@ def _kept_text(workspace: Workspace, path: str) -> str | None:
 
 
 def _fits(planned: Planned | None, runs: Sequence[Run]) -> bool:
-    """Tell whether runs are of a case, with whatever seeds."""
+    """Return whether runs are of a case, with whatever seeds."""
     if planned is None:
         return False
     return all(_comparable(run.case) == _comparable(planned.case) for run in runs)

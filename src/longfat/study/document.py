@@ -167,7 +167,7 @@ def read_content(path: Path) -> bytes:
 
 
 def is_blank(data: bytes) -> bool:
-    """Tell whether YAML holds nothing, or nothing but comments."""
+    """Return whether YAML holds nothing, or nothing but comments."""
     return all(line.strip()[:1] in (b"", b"#") for line in data.splitlines())
 
 

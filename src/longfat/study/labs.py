@@ -141,5 +141,5 @@ def find_study(argument: str) -> Path:
 
 
 def _is_name(argument: str) -> bool:
-    """Tell whether it can be a lab's name: no path with a folder, and no name of a file."""
+    """Return whether it can be a lab's name: no path with a folder, and no name of a file."""
     return "/" not in argument and Path(argument).suffix not in (".yaml", ".yml")

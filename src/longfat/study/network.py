@@ -199,7 +199,7 @@ def _read_switches(node: Node, names: dict[str, Node]) -> tuple[Switch, ...]:
 
 
 def name_problem(name: str) -> str | None:
-    """Say why nothing can be called so; None if a node can."""
+    """Return why nothing can be called so; None if a node can."""
     if name in _RESERVED:
         return f"no node can be called {name!r}: {_RESERVED[name]}"
     if not _NODE_NAME.fullmatch(name):
@@ -217,7 +217,7 @@ def _taken(name: str, names: dict[str, Node]) -> str | None:
 
 
 def check_host(name: str, network: Network, *, root: bool) -> str | None:
-    """Say why a name is none of a host, if that is so.
+    """Return why a name is none of a host, if that is so.
 
     Args:
         name: the name.

@@ -34,7 +34,7 @@ def may_change_routing(line: str) -> bool:
 def check_reach(
     network: Network, source: str, target: str, lines: Iterable[str] = ()
 ) -> str | None:
-    """Say why traffic cannot pass between two hosts, if that is so.
+    """Return why traffic cannot pass between two hosts, if that is so.
 
     Args:
         network: the network.

@@ -65,7 +65,7 @@ def language_of(code: str) -> Language:
 
 
 def is_answer_label(summary: str) -> bool:
-    """Tell whether the summary of a folded part only labels an answer, and asks nothing.
+    """Return whether the summary of a folded part only labels an answer, and asks nothing.
 
     Args:
         summary: its words, without marks.

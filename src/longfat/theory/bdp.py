@@ -143,7 +143,7 @@ def packets_in_flight(*, rate_bps: float, rtt_s: float, packet_bytes: float) -> 
 
 
 def has_half_rule(release: str) -> bool:
-    """Tell whether a Linux release offers a fixed part of its buffers as window.
+    """Return whether a Linux release offers a fixed part of its buffers as window.
 
     Source: ip-sysctl.rst, `tcp_adv_win_scale`: obsolete since 6.6.
 

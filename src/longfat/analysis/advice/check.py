@@ -81,7 +81,7 @@ class Checked:
 
     @property
     def good(self) -> bool:
-        """Tell whether the advice held: it is better, or as good as can be expected."""
+        """Return whether the advice held: it is better, or as good as can be expected."""
         return self.gain > 1 or self.filled >= ENOUGH
 
     def to_json(self) -> dict[str, Any]:

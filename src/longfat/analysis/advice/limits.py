@@ -104,7 +104,7 @@ class Reading:
 
     @property
     def packed(self) -> bool:
-        """Tell whether the send buffer has no room, and the window has.
+        """Return whether the send buffer has no room, and the window has.
 
         The kernel's own clock misses much of that: it stands while less than a
         packet waits for more to come.
@@ -118,7 +118,7 @@ class Reading:
 
     @property
     def idle(self) -> bool:
-        """Tell whether there is nothing to send although window and buffer would let it."""
+        """Return whether there is nothing to send although window and buffer would let it."""
         return self.unsent_bytes == 0 and self.in_flight_bytes < self.cwnd_bytes and not self.packed
 
 

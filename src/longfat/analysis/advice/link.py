@@ -248,7 +248,7 @@ def rate_over(rates: Sequence[tuple[float, float]], start_s: float, end_s: float
 
 
 def _meet(run: Run, flow: Bulk, other: Bulk) -> bool:
-    """Tell whether two flows ran at the same time."""
+    """Return whether two flows ran at the same time."""
     one, two = run.flow_times.get(flow.name), run.flow_times.get(other.name)
     return (
         one is not None

@@ -98,7 +98,7 @@ class Subject:
 
     @property
     def measured(self) -> bool:
-        """Tell whether the kernel's own clocks were read."""
+        """Return whether the kernel's own clocks were read."""
         return self.table is not None
 
     @property

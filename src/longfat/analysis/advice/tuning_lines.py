@@ -85,7 +85,7 @@ def _character(congestion: str) -> str:
 
 
 def paces_itself(need: Need) -> bool:
-    """Tell whether TCP paces where no fq does: since 4.13, commit 218af599fa63."""
+    """Return whether TCP paces where no fq does: since 4.13, commit 218af599fa63."""
     return need.version >= _FIRST_WITH_OWN_PACING
 
 

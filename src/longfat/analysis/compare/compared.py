@@ -87,17 +87,17 @@ class Contrast:
 
     @property
     def identical(self) -> bool:
-        """Tell whether both sides have the same cases and seeds, and equal bytes of each."""
+        """Return whether both sides have the same cases and seeds, and equal bytes of each."""
         return self._whole and all(one.equal == one.seeds for one in self.sameness)
 
     @property
     def single(self) -> bool:
-        """Tell whether every case has one run on each side."""
+        """Return whether every case has one run on each side."""
         return all(len(pair.a) == len(pair.b) == 1 for pair in self.matching.pairs)
 
     @property
     def differs(self) -> bool:
-        """Tell whether results differ: really, or for single seeds in any byte."""
+        """Return whether results differ: really, or for single seeds in any byte."""
         return bool(
             self.broken
             or self.matching.only_a
@@ -168,7 +168,7 @@ class Compared:
 
     @property
     def differs(self) -> bool:
-        """Tell whether results differ: really, or for single seeds in any byte."""
+        """Return whether results differ: really, or for single seeds in any byte."""
         return any(one.differs for one in self.contrasts)
 
     @property

@@ -44,7 +44,7 @@ class Significance(Enum):
 
     @property
     def differs(self) -> bool:
-        """Tell whether it is a difference that one can lean on."""
+        """Return whether it is a difference that one can lean on."""
         return self in (
             Significance.REAL,
             Significance.STEADY,
@@ -100,7 +100,7 @@ class Difference:
 
     @property
     def up(self) -> bool:
-        """Tell whether B has more."""
+        """Return whether B has more."""
         return (self.change or 0.0) > 0 or (not self.change and (self.superiority or 0.5) > 0.5)
 
     @property

@@ -147,7 +147,7 @@ def seeds_needed(level: float) -> int:
 
 
 def is_exact(a: int, b: int) -> bool:
-    """Tell whether so many seeds are few enough for an exact test, whatever ties there are.
+    """Return whether so many seeds are few enough for an exact test, whatever ties there are.
 
     Args:
         a: the number of A's seeds.

@@ -444,7 +444,7 @@ class _Judge:
         return found if math.isfinite(found) else None
 
     def _is_measured(self, given: float, unit: Unit) -> bool:
-        """Tell whether any run, the student's or the instructor's, gave a figure."""
+        """Return whether any run, the student's or the instructor's, gave a figure."""
         for case, metrics in self.results.items():
             known: Mapping[str, Metric] = self.grading.known.get(case, {})
             for name, value in metrics.items():

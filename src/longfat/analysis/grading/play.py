@@ -192,7 +192,7 @@ def _problem(case: Case, limits: Limits) -> str:
 
 
 def _never_ends(case: Case, flow: Bulk) -> bool:
-    """Tell whether a flow would be infinitely fast, which takes a machine for ever."""
+    """Return whether a flow would be infinitely fast, which takes a machine for ever."""
     if flow.rate_bps is not None or flow.bytes is not None or flow.udp:
         return False
     try:

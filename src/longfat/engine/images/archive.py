@@ -115,7 +115,7 @@ def open_image(path: Path) -> Iterator[Image]:
 
 
 def is_layout(path: Path) -> bool:
-    """Tell whether a folder is an OCI layout, and not a root file system."""
+    """Return whether a folder is an OCI layout, and not a root file system."""
     return (path / "oci-layout").is_file() or (
         (path / _LAYOUT).is_file() and (path / "blobs").is_dir()
     )

@@ -164,7 +164,7 @@ class Line:
         self._clock.close()
 
     def set_pace(self, pace: Pace | None) -> None:
-        """Say how fast virtual time may pass, from the next time that the guest asks."""
+        """Set how fast virtual time may pass, from the next time that the guest asks."""
         self._pacer = None if pace is None else Pacer(pace)
         step_s = 0.0 if pace is None else pace.factor * _PACED_STEP_WALL_S
         self._step_ns = _NEVER_NS if pace is None else max(1000, round(step_s * 1e9))
@@ -236,12 +236,12 @@ class Line:
 
     @property
     def is_slowed(self) -> bool:
-        """Tell whether the guest waits for its pace, and so cannot be expected to go on."""
+        """Return whether the guest waits for its pace, and so cannot be expected to go on."""
         return self._asked_ns is not None
 
     @property
     def is_unread(self) -> bool:
-        """Tell whether the guest has not yet read all that was sent."""
+        """Return whether the guest has not yet read all that was sent."""
         unread = array.array("i", [0])
         fcntl.ioctl(self._near, termios.TIOCOUTQ, unread)
         return bool(self._outbox or unread[0])

@@ -69,7 +69,7 @@ def place_run(run: Run, *, source: Path) -> None:
 
 
 def _is_there(run: Run, *, source: Path, manifest: str) -> bool:
-    """Tell whether a run directory is there, the very files of the source or equal ones."""
+    """Return whether a run directory is there, the very files of the source or equal ones."""
     try:
         if (run.folder / MANIFEST).read_text(encoding="utf-8") != manifest:
             return False

@@ -68,7 +68,7 @@ class ResultCache:
         return self.root / key[:_SHARD] / key
 
     def knows(self, key: str) -> bool:
-        """Tell quickly whether there is a result of a key, which may be damaged."""
+        """Return quickly whether there is a result of a key, which may be damaged."""
         return self._mark(key) is not None
 
     def get(

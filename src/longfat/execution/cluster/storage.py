@@ -114,7 +114,7 @@ class Storage:
             self._system.pipe_file(str(place), name.encode())
 
     def has_token(self, name: str) -> bool:
-        """Tell whether there is a token of this name."""
+        """Return whether there is a token of this name."""
         with self._told("cannot be looked into"):
             self._system.invalidate_cache()
             return bool(self._system.exists(str(self._root / _TOKENS / name)))

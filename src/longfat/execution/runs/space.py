@@ -24,12 +24,12 @@ ROOM_BYTES = 1 << 20
 
 
 def is_full_error(error: OSError) -> bool:
-    """Tell whether an error says that the disk, or the user's share of it, is full."""
+    """Return whether an error says that the disk, or the user's share of it, is full."""
     return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def is_full(folder: Path) -> bool:
-    """Tell quickly whether the file system of a folder is full; quotas are not looked at."""
+    """Return quickly whether the file system of a folder is full; quotas are not looked at."""
     try:
         about = os.statvfs(folder)
     except OSError:
@@ -54,7 +54,7 @@ def check_room(folder: Path) -> None:
 
 
 def has_room(folder: Path) -> bool:
-    """Tell whether `check_room` finds room."""
+    """Return whether `check_room` finds room."""
     with contextlib.suppress(HostError):
         check_room(folder)
         return True

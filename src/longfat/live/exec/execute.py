@@ -93,7 +93,7 @@ def execute(order: Order) -> Ending:
 
 
 def _has_terminal() -> bool:
-    """Tell whether input and output are a terminal, and we are in its foreground."""
+    """Return whether input and output are a terminal, and we are in its foreground."""
     try:
         both = os.isatty(STDIN) and os.isatty(STDOUT)
         return both and os.tcgetpgrp(STDIN) == os.getpgrp()

@@ -88,7 +88,7 @@ class Feed:
 
 
 def _is_anothers_terminal(descriptor: int) -> bool:
-    """Tell whether it is a terminal that is not ours to read: we run in the background."""
+    """Return whether it is a terminal that is not ours to read: we run in the background."""
     try:
         return os.isatty(descriptor) and os.tcgetpgrp(descriptor) != os.getpgrp()
     except OSError:

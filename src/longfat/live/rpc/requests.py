@@ -200,7 +200,7 @@ def _params(call: Call, given: Any) -> dict[str, Any]:
 
 
 def _is_deeper(data: Any, most: int) -> bool:
-    """Tell whether data is nested deeper; without recursion, since it may be."""
+    """Return whether data is nested deeper; without recursion, since it may be."""
     level = [data]
     for _ in range(most):
         level = [

@@ -86,7 +86,7 @@ class OwnScreen:
 
     @property
     def is_gone(self) -> bool:
-        """Tell whether nothing can be shown any more."""
+        """Return whether nothing can be shown any more."""
         return self._terminal.is_gone
 
     @property

@@ -97,7 +97,7 @@ def connect(name: str) -> socket.socket | None:
 
 
 def is_own(connection: socket.socket) -> bool:
-    """Tell whether the process at the other end of a Unix socket is the user's own."""
+    """Return whether the process at the other end of a Unix socket is the user's own."""
     data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     return bool(_CREDENTIALS.unpack(data)[1] == os.getuid())
 

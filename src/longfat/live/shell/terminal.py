@@ -109,7 +109,7 @@ class Terminal:
             return b""
 
     def is_quit(self, keys: bytes) -> bool:
-        r"""Tell whether the person wants to be let out: Ctrl-\ three times within a second."""
+        r"""Return whether the person wants to be let out: Ctrl-\ three times within a second."""
         now_s = time.monotonic()
         for key in keys:
             self._quits = [*self._quits[1 - _QUIT_TIMES :], now_s] if key == _QUIT else []

@@ -203,7 +203,7 @@ def _crossing(
 
 
 def _compete(case: Case, flow: Flow, other: Bulk) -> bool:
-    """Tell whether another flow may take what a flow could have."""
+    """Return whether another flow may take what a flow could have."""
     return (
         other.name != flow.name
         and other.rate_bps is None
@@ -213,7 +213,7 @@ def _compete(case: Case, flow: Flow, other: Bulk) -> bool:
 
 
 def _waits_for(case: Case, flow: Flow, other: Flow) -> bool:
-    """Tell whether a flow begins after another has ended."""
+    """Return whether a flow begins after another has ended."""
     if flow.after is None:
         return False
     flows = {one.name: one for one in case.flows}

@@ -236,7 +236,7 @@ def _settings(setup: Sequence[Command], host: str, name: str) -> list[tuple[str,
 
 
 def _concerns(command: Command, interface: Interface) -> bool:
-    """Tell whether a line may change an interface: it names it, or hides names from us."""
+    """Return whether a line may change an interface: it names it, or hides names from us."""
     if mentions(command.line, interface.name):
         return True
     return command.node == interface.node and needs_shell(command.line)

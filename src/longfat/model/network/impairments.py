@@ -31,7 +31,7 @@ _DELAY = Time(bare_seconds=False)
 
 
 def _burst_problem(words: str) -> str | None:
-    """Say why words are no parameters of netem's `loss gemodel`; None if they are."""
+    """Return why words are no parameters of netem's `loss gemodel`; None if they are."""
     shares = words.split()
     if not 2 <= len(shares) <= 4:
         return f"here are {len(shares)} values, where two to four percentages are needed"

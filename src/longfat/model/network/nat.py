@@ -50,7 +50,7 @@ _MORE: Mapping[str, tuple[str, ...]] = {
 
 
 def nat_problem(words: str) -> str | None:
-    """Say why words are no kind of address translation; None if they are one."""
+    """Return why words are no kind of address translation; None if they are one."""
     if words in NATS:
         return None
     return f"{words!r} is no kind of address translation: write one of {', '.join(NATS)}"

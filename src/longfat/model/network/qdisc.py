@@ -52,7 +52,7 @@ MOST_CHARACTERS = 500
 
 
 def qdisc_problem(words: str) -> str | None:
-    """Say why words are no queueing discipline of a link; None if they are one.
+    """Return why words are no queueing discipline of a link; None if they are one.
 
     Args:
         words: the discipline's name and its options, such as `pfifo limit 100`.

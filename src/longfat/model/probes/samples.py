@@ -163,7 +163,7 @@ class SampleStream:
 
     @property
     def begun(self) -> bool:
-        """Tell whether the header has been read."""
+        """Return whether the header has been read."""
         return self._every_ns > 0
 
     def feed(self, piece: bytes) -> Iterator[Message]:

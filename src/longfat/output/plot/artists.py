@@ -40,12 +40,12 @@ class PointDensity:
 
     @property
     def many(self) -> bool:
-        """Tell whether they must be small and light."""
+        """Return whether they must be small and light."""
         return self.points > 400
 
     @property
     def raster(self) -> bool:
-        """Tell whether they must be pixels in a PDF, or no viewer would open it at once."""
+        """Return whether they must be pixels in a PDF, or no viewer would open it at once."""
         return self.points > 3000
 
 
@@ -248,7 +248,7 @@ def _draw_bars(axes: Any, x: Floats, y: Floats, ends: tuple[Floats, Floats], col
 
 
 def _inside(across: Floats, up: Floats, x: AxisScale, y: AxisScale) -> bool:
-    """Tell whether no point is out of the axes: then the marks at their edge may stand out."""
+    """Return whether no point is out of the axes: then the marks at their edge may stand out."""
     return all(
         bool(((values >= axis.low) & (values <= axis.high)).all())
         for values, axis in ((across, x), (up, y))

@@ -91,7 +91,7 @@ def _rows(told: Sequence[str], width_in: float) -> list[str]:
 
 
 def fits_beside(labels: Sequence[str], *, width_in: float) -> bool:
-    """Tell whether lines can be named beside their ends."""
+    """Return whether lines can be named beside their ends."""
     return (
         width_in > NARROW_WIDTH_IN
         and len(labels) <= _MOST_END_LABELS

@@ -81,7 +81,7 @@ class Line:
 
     @property
     def empty(self) -> bool:
-        """Tell whether there is nothing to draw."""
+        """Return whether there is nothing to draw."""
         missing = 0 if self.missing_s is None else len(self.missing_s)
         return not missing and not bool(np.isfinite(self.values).any())
 
@@ -175,7 +175,7 @@ class Panel:
 
     @property
     def empty(self) -> bool:
-        """Tell whether there is nothing to draw."""
+        """Return whether there is nothing to draw."""
         return all(line.empty for line in self.lines)
 
     @property

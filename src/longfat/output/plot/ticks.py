@@ -70,7 +70,7 @@ class Span:
         return [float(place) for place in places if low <= place <= high]
 
     def fits(self, ticks: Sequence[tuple[float, str]]) -> bool:
-        """Tell whether no text comes too near to the next."""
+        """Return whether no text comes too near to the next."""
         low, high = self._way(self.low), self._way(self.high)
         for (left, left_text), (right, right_text) in pairwise(ticks):
             apart_in = (self._way(right) - self._way(left)) / (high - low) * self.room_in

@@ -71,7 +71,7 @@ class Column:
 
     @property
     def numeric(self) -> bool:
-        """Tell whether it is a column of numbers."""
+        """Return whether it is a column of numbers."""
         return not self.texts
 
     def cell(self, row: int) -> str:

@@ -175,7 +175,7 @@ class RunCurves:
         return curve.line.values
 
     def sampled(self, name: str) -> bool:
-        """Tell whether a tcp probe saw the sender of a flow."""
+        """Return whether a tcp probe saw the sender of a flow."""
         flows = [flow for flow in self.bulk() if flow.name == name]
         return bool(flows) and self.samples(flows[0], "sender") is not None
 

@@ -50,7 +50,7 @@ class Embedded:
 
 
 def is_built(bundle: Path = BUNDLE) -> bool:
-    """Tell whether there is a script that pages can carry."""
+    """Return whether there is a script that pages can carry."""
     return all((bundle / name).is_file() for name in ("report.js", "report.css"))
 
 

@@ -53,7 +53,7 @@ class Agreement(Enum):
 
     @property
     def good(self) -> bool:
-        """Tell whether nothing is left to do."""
+        """Return whether nothing is left to do."""
         return self not in (Agreement.OFF, Agreement.MISSING)
 
 
@@ -73,14 +73,14 @@ class FigureFidelity:
 
     @property
     def reason_is_unknown(self) -> bool:
-        """Tell whether its explanation says that the reason is not known."""
+        """Return whether its explanation says that the reason is not known."""
         text = self.comparison.figure.explanation
         explained = self.standing is Agreement.EXPLAINED and text is not None
         return explained and str(text).startswith(NOT_KNOWN)
 
     @property
     def too_few_seeds(self) -> bool:
-        """Tell whether it is beyond 15 %, and the seeds are too few to tell a spread."""
+        """Return whether it is beyond 15 %, and the seeds are too few to tell a spread."""
         spread = self.comparison.spread
         beyond = self.standing is not Agreement.WITHIN
         return beyond and spread is not None and spread.count < FEWEST_SEEDS
@@ -120,7 +120,7 @@ class StudyFidelity:
 
     @property
     def good(self) -> bool:
-        """Tell whether every figure is near enough or explained."""
+        """Return whether every figure is near enough or explained."""
         return all(figure.standing.good for figure in self.figures)
 
     @property

@@ -60,12 +60,12 @@ class Record:
     files: Mapping[str, Made] = field(default_factory=dict)
 
     def has(self, name: str, *, made_from: str, folder: Path) -> bool:
-        """Tell whether a file is there that was made from this and has not been touched."""
+        """Return whether a file is there that was made from this and has not been touched."""
         made = self.files.get(name)
         return made is not None and made.made_from == made_from and _is_whole(folder / name, made)
 
     def is_whole(self, *, made_from: str, folder: Path) -> bool:
-        """Tell whether all of the report is there, made from this, and untouched."""
+        """Return whether all of the report is there, made from this, and untouched."""
         return self.made_from == made_from and all(
             _is_whole(folder / name, made) for name, made in self.files.items()
         )

@@ -74,7 +74,7 @@ class PageText:
 
     @property
     def places_network(self) -> bool:
-        """Tell whether the text says where the drawing of the network goes."""
+        """Return whether the text says where the drawing of the network goes."""
         return _NETWORK_MARK in self.html
 
 

@@ -105,7 +105,7 @@ def _interfaces(case: Case) -> list[str]:
 
 
 def _typed(case: Case, interface: str) -> bool:
-    """Tell whether a set-up line speaks of a queueing discipline of an interface."""
+    """Return whether a set-up line speaks of a queueing discipline of an interface."""
     pattern = re.compile(rf"\btc\b.*\bqdisc\b.*\bdev\s+{re.escape(interface)}(?![\w-])", re.DOTALL)
     return any(pattern.search(command.line) for command in case.setup)
 

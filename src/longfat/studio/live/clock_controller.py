@@ -62,7 +62,7 @@ class ClockController:
 
     @property
     def may_pass(self) -> bool:
-        """Tell whether time may pass now: no person holds it, or asked for a step."""
+        """Return whether time may pass now: no person holds it, or asked for a step."""
         return not self.is_held or (
             self._until_ns is not None and self._session.now_ns < self._until_ns
         )

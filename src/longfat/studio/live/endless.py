@@ -49,7 +49,7 @@ _WRAPPERS = {"at": 1, "sudo": 0, "env": 0, "exec": 0, "time": 0, "stdbuf": 1, "n
 
 
 def goes_on_until_ended(line: str, *, nodes: Collection[str] = ()) -> bool:
-    """Tell whether a line goes on until somebody ends it.
+    """Return whether a line goes on until somebody ends it.
 
     Args:
         line: the line as it was typed.
@@ -86,7 +86,7 @@ def _is_endless(words: list[str], nodes: Collection[str]) -> bool:
 
 
 def _has_any(words: list[str], options: tuple[str, ...]) -> bool:
-    """Tell whether an option is there: alone, with its value, or in a cluster (`-sD`)."""
+    """Return whether an option is there: alone, with its value, or in a cluster (`-sD`)."""
     for word in words[1:]:
         letters = _CLUSTER.match(word)
         for option in options:

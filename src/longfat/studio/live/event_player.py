@@ -39,7 +39,7 @@ class EventPlayer:
 
     @property
     def has_changed(self) -> bool:
-        """Tell whether the network is not as it was before: something was not taken back."""
+        """Return whether the network is not as it was before: something was not taken back."""
         return bool(self._lasting)
 
     def due_s(self) -> float | None:

@@ -203,7 +203,7 @@ class Recording:
 
     @property
     def is_over(self) -> bool:
-        """Tell whether nothing of it is left to be played."""
+        """Return whether nothing of it is left to be played."""
         return all(one.state in ("done", "failed") for one in self.flows)
 
     def running(self) -> list[PlayedFlow]:
@@ -223,12 +223,12 @@ class Recording:
 
     @property
     def has_changed_network(self) -> bool:
-        """Tell whether an event of it did what was not taken back."""
+        """Return whether an event of it did what was not taken back."""
         return self._events is not None and self._events.has_changed
 
     @property
     def has_had_events(self) -> bool:
-        """Tell whether an event of the study has happened in it."""
+        """Return whether an event of the study has happened in it."""
         return any(one.kind == "event" for one in self._marks)
 
     def mark(self, kind: str, text: str, *, now_s: float) -> None:

@@ -175,12 +175,12 @@ class ProbeReader:
 
     @property
     def is_large(self) -> bool:
-        """Tell whether so much was kept that it is time to begin anew."""
+        """Return whether so much was kept that it is time to begin anew."""
         return self._read_bytes > _LARGE_BYTES
 
     @property
     def is_blind(self) -> bool:
-        """Tell whether it has ended by itself, for something is not there any more.
+        """Return whether it has ended by itself, for something is not there any more.
 
         To be asked after `flush` and `read`.
         """

@@ -53,7 +53,7 @@ class SampleLog:
         return SamplerLog(self, of, offset_ns=start_ns - self._start_ns)
 
     def has(self, kind: str) -> bool:
-        """Tell whether anything of a kind was sampled."""
+        """Return whether anything of a kind was sampled."""
         return kind in self._kinds and bool(self._kinds[kind].records)
 
     def write(self, kind: str, path: Path) -> None:

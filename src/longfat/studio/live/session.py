@@ -106,7 +106,7 @@ class LiveSession:
 
     @property
     def is_over(self) -> bool:
-        """Tell whether it has ended."""
+        """Return whether it has ended."""
         return self._over
 
     def info(self) -> dict[str, Any]:

@@ -269,7 +269,7 @@ class Terminals:
             terminal.listeners.pop(listener, None)
 
     def in_hurry(self, now_s: float) -> bool:
-        """Tell whether a command is in the foreground that ends by itself before long.
+        """Return whether a command is in the foreground that ends by itself before long.
 
         Args:
             now_s: virtual time since boot, in seconds.

@@ -79,7 +79,7 @@ def _is_one(*values: Value) -> bool:
 
 
 def _is_nothing(value: Value) -> bool:
-    """Tell whether a number does not exist: then nothing that it counts in has to be looked at."""
+    """Return whether a number does not exist: then nothing that it counts in has to be looked at."""
     return isinstance(value, float) and math.isnan(value)
 
 

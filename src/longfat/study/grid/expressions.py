@@ -100,7 +100,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}")
 
 
 def name_problem(name: str) -> str | None:
-    """Say why no parameter can be called so; None if one can."""
+    """Return why no parameter can be called so; None if one can."""
     if not _NAME.fullmatch(name):
         return (
             f"{name!r} cannot be a parameter's name: write a letter, then up to 30 letters, "
@@ -431,7 +431,7 @@ def _parse(text: str) -> Syntax:
 
 
 def writable(kind: Kind) -> str | None:
-    """Say why nothing of a kind can be written into a case; None if it can."""
+    """Return why nothing of a kind can be written into a case; None if it can."""
     if kind is None or isinstance(kind, Texts) or kind in (PLAIN, _SIZE, _RATE, _TIME):
         return None
     return (
