@@ -62,7 +62,7 @@ _BROKEN_PIPE = 128 + signal.SIGPIPE
     show_default=True,
     help="So much CPU time it may use while no virtual time passes.",
 )
-@click.option("--time", "tells_time", is_flag=True, help="At the end, print how long it took.")
+@click.option("--time", "prints_time", is_flag=True, help="At the end, print how long it took.")
 def exec(  # noqa: A001  the command's name
     command: tuple[str, ...],
     *,
