@@ -213,7 +213,7 @@ MISTAKES = {
     "{at: 1s}": "10:5: events[0]: nothing happens: beside its time an event has link, partition",
     "{at: 1s, lnik: [s1, s2], rate: 5mbit}": "and here are lnik, rate",
     "{at: 1s, every: 5s, h1: 'true'}": "events[0].every: this would never end: write times",
-    "{at: 1s, times: 5, h1: 'true'}": "events[0].times: it happens several times and nothing says",
+    "{at: 1s, times: 5, h1: 'true'}": "events[0].times: it happens several times, but has",
     "{at: 70s, h1: 'true'}": "10:10: events[0].at: the traffic ends 60s after its start",
     "{at: 50s, every: 5s, times: 3, h1: 'true'}": "events[0].times: the traffic ends 60s after its",
     "{after: rtt, at: 1s, h1: 'true'}": "events[0].at: this would happen 61s after its start",

@@ -174,7 +174,7 @@ def test_a_study_reads_nothing_but_files_of_its_folder(
         ("/opt//a: {text: x}", "4:3: files./opt//a: '/opt//a' is not an absolute"),
         ("//opt/a: {text: x}", "4:3: files.//opt/a: '//opt/a' is not an absolute"),
         ("/opt/a/: {text: x}", "4:3: files./opt/a/: '/opt/a/' is not an absolute"),
-        ("/a: {text: x}", "4:3: files./a: '/a' stands in /, which cannot be written"),
+        ("/a: {text: x}", "4:3: files./a: '/a' is in /, which cannot be written"),
         ("/proc/sys/a: {text: x}", "4:3: files./proc/sys/a: '/proc/sys/a' belongs to the machine"),
         ("/run/longfat/a: {text: x}", "4:3: files./run/longfat/a: '/run/longfat/a' belongs"),
         ("/etc/hosts: {text: x}", "4:3: files./etc/hosts: '/etc/hosts' belongs to the machine"),

@@ -73,7 +73,7 @@ cases:
     ("text", "message"),
     [
         ("queue: {of: s1-eth3}", "there is no interface 's1-eth3'"),
-        ("queue: {every: 1ms}", "does not say what it is of"),
+        ("queue: {every: 1ms}", "has no of: write of"),
         ("queue: {of: []}", "an interface"),
         ("queue: {of: [s1-eth1, s1-eth1]}", "written twice"),
         ("queue: {of: s1-eth1, every: 0.5ms}", "1ms to 1s"),

@@ -103,8 +103,7 @@ def test_a_case_differs_in_a_field(tmp_path: Path) -> None:
         (
             "port: 80",
             "9:6: flows.x",
-            "the flow 'x' does not say what to run: write run: a line for a shell (such as curl "
-            "http://h2:8000/)",
+            "the flow 'x' has no run: write run: a line for a shell (such as curl http://h2:8000/)",
         ),
         (
             "run: ls, time: 1s, limit: 2s",

@@ -37,14 +37,14 @@ YAML = [
         "1:4",
         "tags, such as !!python/object, have no use in a study",
     ),
-    ("a: *b", "1:4", "the alias *b stands for nothing: there is no &b"),
-    ("a: &a [*a]", "1:8", "the alias *a stands inside of what it stands for"),
+    ("a: *b", "1:4", "the alias *b refers to nothing: there is no &b"),
+    ("a: &a [*a]", "1:8", "the alias *a is inside its own anchor"),
     ("a: 1\n---\nb: 1", "2:1", "a study file holds one document, and here a second starts"),
     (
         "a: b: c",
         "1:5",
         "not YAML: mapping values are not allowed here; a text that holds a colon and a space, "
-        "such as a tc line with 'handle 1: netem', must stand in quotes, or in a block of lines "
+        "such as a tc line with 'handle 1: netem', must be quoted, or in a block of lines "
         "below `|`",
     ),
     (

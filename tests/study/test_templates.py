@@ -44,7 +44,7 @@ def test_its_first_lines_make_the_same_again(name: str) -> None:
     template = TEMPLATES[name]
     text = make_template(template, {"rate": "123mbit", "rtt": "8ms"}).text()
     comment = " ".join(line.strip("# ") for line in text.splitlines() if line.startswith("#"))
-    words = comment.partition(f"longfat new {name} ")[2].partition(" Where")[0].split()
+    words = comment.partition(f"longfat new {name} ")[2].partition(" Positions")[0].split()
     given = dict(zip((one[2:] for one in words[::2]), words[1::2], strict=True))
     assert set(given) == set(fields_of(template))
     assert make_template(template, given).text() == text

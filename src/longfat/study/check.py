@@ -32,7 +32,7 @@ _TOP_KEY = re.compile(r"^[A-Za-z_]\w*:", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something to tell of a study.
+    """A message about a study.
 
     Attributes:
         error: what, with its place.
@@ -165,20 +165,20 @@ def _host_places(text: str, *, name: str) -> dict[str, Place]:
 def repaired(text: str, edits: Sequence[Edit]) -> str:
     """Return a study's text in which the edits of its network are made.
 
-    Comments stay. The lines of `network` are written anew where something of them changes;
-    all others stay as they are to the byte.
+    Comments are kept. Lines of `network` are rewritten where they change; all other lines
+    keep their bytes.
 
     Args:
-        text: the text, of a study whose network stands in block style at its top.
+        text: the text, of a study with its network in block style at the top level.
         edits: the edits.
 
     Raises:
-        InputError: the network's lines cannot be told from the others.
+        InputError: the network's lines cannot be separated from the others.
     """
     starts = [found.start() for found in _TOP_KEY.finditer(text)] + [len(text)]
     begin = next((one for one in starts[:-1] if text.startswith("network:", one)), None)
     if begin is None:
-        raise InputError("the study's network stands in no line of its own, so change it by hand")
+        raise InputError("the study's network has no lines of its own, so edit it by hand")
     end = min(one for one in starts if one > begin)
     yaml = YAML(typ="rt")
     yaml.preserve_quotes = True
@@ -196,7 +196,7 @@ def repaired(text: str, edits: Sequence[Edit]) -> str:
 
 
 def _set(holder: Any, path: Sequence[Any], value: str | None) -> None:
-    """Set what stands at a path; what is missing on the way is made in flow style."""
+    """Set the value at a path; missing parents are created in flow style."""
     for index, step in enumerate(path[:-1]):
         is_list = isinstance(holder, CommentedSeq)
         there = (holder[step] if step < len(holder) else None) if is_list else holder.get(step)

@@ -1,7 +1,7 @@
 """Courses: which labs belong together, in which order, and what they are called in each language.
 
 `labs/courses.yaml` declares them once; a study's field `course` names one by its key. A plug-in's
-folder of labs may have such a file, too. A lab whose course nobody declares is listed under the
+folder of labs may have such a file, too. A lab whose course is not declared is listed under the
 name that it gives.
 """
 
@@ -30,7 +30,7 @@ class Course:
     Attributes:
         id: what studies call it.
         titles: its title, by languages; English among them.
-        about: what it is about, likewise; empty where nothing is said.
+        about: what it is about, likewise; empty if not given.
     """
 
     id: str
@@ -42,7 +42,7 @@ class Course:
         return _chosen(self.titles, language)
 
     def description(self, language: LanguageChoice) -> str:
-        """Return what it is about, likewise; empty where nothing is said."""
+        """Return what it is about, likewise; empty if not given."""
         return _chosen(self.about, language)
 
 
@@ -61,7 +61,7 @@ def all_courses() -> Mapping[str, Course]:
 
 
 def course_of(name: str, courses: Mapping[str, Course]) -> Course:
-    """Return the course that a study names; one of that name, where nobody has declared it."""
+    """Return the course that a study names; one with that name only, if it is not declared."""
     name = name or OTHER_LABS
     return courses.get(name) or Course(id=name, titles={ENGLISH: name})
 

@@ -1,4 +1,4 @@
-"""A YAML file as nodes that know where they stand.
+"""A YAML file as nodes with their places.
 
 The first of the three layers of reading a study: this one knows YAML and no
 studies. ruamel.yaml's parser gives events with line and column; they are built
@@ -52,11 +52,9 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 _COLON_HINT = (
     "; a text that holds a colon and a space, such as a tc line with 'handle 1: netem', "
-    "must stand in quotes, or in a block of lines below `|`"
+    "must be quoted, or in a block of lines below `|`"
 )
-_BRACES_HINT = (
-    "; a text with ${...} must stand in quotes, and a grid's expression is written $<...>"
-)
+_BRACES_HINT = "; a text with ${...} must be quoted, and a grid's expression is written $<...>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,10 +71,10 @@ class Scalar:
 
     Attributes:
         mark: where it starts.
-        text: what it says.
+        text: its content.
         plain: it was written without quotes.
-        text_column: the column of its first character where the text stands in
-            the file as it is, on one line; else None.
+        text_column: the column of its first character if the text is verbatim in the file,
+            on one line; else None.
         block: where its first line starts if it is a block of lines (`|`); else None.
     """
 
@@ -127,7 +125,7 @@ def find_document(path: Path, name: str) -> Path:
     """Return the file itself, or the file of that name in a folder.
 
     Raises:
-        InputError: the path cannot be looked at.
+        InputError: the path cannot be read.
     """
     try:
         return path / name if path.is_dir() else path
@@ -167,7 +165,7 @@ def read_content(path: Path) -> bytes:
 
 
 def is_blank(data: bytes) -> bool:
-    """Return whether YAML holds nothing, or nothing but comments."""
+    """Return whether YAML is empty but for comments."""
     return all(line.strip()[:1] in (b"", b"#") for line in data.splitlines())
 
 
@@ -262,7 +260,7 @@ def _yaml_error(error: YAMLError, *, text: str, file: str) -> InputError:
 
 
 def _stand_in(key: Raw, value: Raw) -> Raw:
-    # A value that was not written stands where the next thing does; its key says more.
+    # A missing value has the place of the next token; that of its key is more useful.
     if isinstance(value, Scalar) and value.plain and not value.text:
         return replace(value, mark=key.mark, text_column=None)
     return value
@@ -331,12 +329,10 @@ class _Builder:
 
     def _alias(self, anchor: str, mark: Mark) -> Raw:
         if anchor not in self._anchors:
-            raise self._error(
-                f"the alias *{anchor} stands for nothing: there is no &{anchor}", mark
-            )
+            raise self._error(f"the alias *{anchor} refers to nothing: there is no &{anchor}", mark)
         target = self._anchors[anchor]
         if target is None:
-            raise self._error(f"the alias *{anchor} stands inside of what it stands for", mark)
+            raise self._error(f"the alias *{anchor} is inside its own anchor", mark)
         self._check_depth(target.depth, mark)
         if isinstance(target, Scalar):
             return replace(target, mark=mark, text_column=None, block=None)

@@ -1,4 +1,4 @@
-"""The `drawing` field: what a person added to the drawing of a network.
+"""The `drawing` field: annotations of the drawing of a network.
 
 Like `layout` it decides no result and is no part of a case, so notes, groups and colours
 change no digest and no cached result. Pixels count as in `layout`.
@@ -35,7 +35,7 @@ class Note:
     """A text beside the network.
 
     Attributes:
-        text: what it says, in one line or more.
+        text: its text, of one or more lines.
         at: its upper left corner, in pixels.
         colour: one of `COLOURS`; the page's own, if empty.
     """
@@ -50,7 +50,7 @@ class Group:
     """A frame around nodes.
 
     Attributes:
-        name: what stands at the frame.
+        name: the caption of the frame.
         nodes: the nodes in it.
         colour: one of `COLOURS`; the page's own, if empty.
     """
@@ -59,7 +59,7 @@ class Group:
         Text(what="a group's name", example="Site A"),
         default="",
         label="Name",
-        help="what stands at the frame",
+        help="the caption of the frame",
     )
     nodes: tuple[str, ...] = declare(
         Names(what="nodes (such as [h1, s1])"),
@@ -72,7 +72,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawing:
-    """All that stands in the drawing beside the network.
+    """The annotations of the drawing.
 
     Attributes:
         colours: colours of nodes, by name.

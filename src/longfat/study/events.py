@@ -1,6 +1,6 @@
 """The `events` field: what changes while the traffic plays.
 
-An entry says when, and one thing that happens: `link` with what changes of it, `partition`,
+An entry has a time, and one thing that happens: `link` with what changes of it, `partition`,
 `clock` with a host, or a node with a line, as in `setup`. What depends on the network, the flows
 and the other events is checked when the whole case is known (`check_events`).
 """
@@ -129,7 +129,7 @@ def _read_when(entry: Node, fields: Mapping[str, Node]) -> dict[str, Any]:
     if "every" in fields and "times" not in fields:
         raise fields["every"].error("this would never end: write times, how often it happens")
     if "times" in fields and "every" not in fields:
-        raise fields["times"].error("it happens several times and nothing says when: write every")
+        raise fields["times"].error("it happens several times, but has no interval: write every")
     return read_fields(Event, fields)
 
 
@@ -253,7 +253,7 @@ def _line_of(other: WrittenEvent) -> str:
 
 
 def _check_ends(written: Sequence[WrittenEvent], flows: Sequence[Flow]) -> None:
-    """Check that no event comes after the traffic, as far as it says when it ends."""
+    """Check that no event comes after the traffic, if its end is known."""
     ends_s = latest_ends_s(flows)
     if ends_s is None:
         return

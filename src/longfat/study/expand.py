@@ -1,6 +1,6 @@
 """From the common fields and a case's own to the case that is run.
 
-A case says how it differs from what all cases have in common:
+A case lists how it differs from what all cases have in common:
 
 * `kernel`, `seed`, `seeds`, `memory`, `network` and `packages` replace the common field;
 * `files` is merged by path: a file replaces the common one at its path or is added,
@@ -96,7 +96,7 @@ class Settings:
         default=NEWEST,
         label="Kernel",
         help="the version of the kernel, or `newest`; `6.10` is not `6.1`",
-        absent="`newest`: the newest that is built or installed. The run's manifest tells which "
+        absent="`newest`: the newest that is built or installed. The run's manifest records which "
         "that was",
     )
     seed: int = declare(
@@ -202,7 +202,7 @@ def _read_flows(node: Node, flows: dict[str, Draft]) -> None:
 
 def _read_draft(name: str, node: Node, common: Draft | None) -> Draft:
     draft = draft_flow(name, node) if common is None else merge_flow(name, node, common)
-    read_flow(draft)  # so that a wrong value is reported before any case is looked at
+    read_flow(draft)  # so that a wrong value is reported before any case is expanded
     return draft
 
 
@@ -273,7 +273,7 @@ def name_mistakes(settings: Settings) -> Iterator[InputError]:
 def _check_entrypoints(
     settings: Settings, flows: Sequence[tuple[Flow, Draft]], network: Network
 ) -> None:
-    """Check that what stands for an image's own command is at a host whose image has one."""
+    """Check that a replacement for an image's own command is at a host whose image has one."""
     lines = [(line.command.node, line.command.line, line.line_place) for line in settings.setup]
     lines += [(host, line, draft.place) for flow, draft in flows for host, line in flow.lines_at]
     lines += [

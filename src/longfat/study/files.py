@@ -5,9 +5,9 @@
       /opt/lab/server.py: {from: server.py, executable: true}
       /tmp/notes: {text: inline text}
 
-A study may come from a stranger, and what it reads ends in results that are given
-away. So it reads only what lies in its own folder: not through `..` or a link,
-and nothing hidden, since the folder may be somebody's home.
+A study may come from an untrusted source, and what it reads ends in results that are
+published. So it reads only what lies in its own folder: not through `..` or a link, and
+nothing hidden, since the folder may be a home directory.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _SOURCES = ("from", "text", "base64")
 _FORM = "a file beside the study, or a mapping such as {from: server.py, executable: true}"
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# A named pipe would wait for somebody at its other end.
+# Opening a named pipe would wait for its other end.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -150,7 +150,7 @@ reads_nothing: ReadBeside = _BesideNothing()
 
 
 class _BesideEmpty:
-    """Takes every file for an empty one, and every image for one that was not looked at."""
+    """Treat every file as empty, and every image as not inspected."""
 
     def __call__(self, path: str, /) -> bytes:
         del path
@@ -161,11 +161,11 @@ class _BesideEmpty:
 
 
 reads_empty: ReadBeside = _BesideEmpty()
-"""For studies of which nobody needs to know what is in their files."""
+"""For studies whose files' contents are not needed."""
 
 
 def _read_file(folder: Path, parts: list[str]) -> bytes:
-    """Open each folder inside of the one before, so that nobody can put a link in between."""
+    """Open each folder relative to the one before, so that no link can be put in between."""
     with contextlib.ExitStack() as stack:
         here = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         stack.callback(os.close, here)
@@ -173,7 +173,7 @@ def _read_file(folder: Path, parts: list[str]) -> bytes:
             _check_mode(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode, folder=True)
             here = os.open(name, _FOLDER, dir_fd=here)
             stack.callback(os.close, here)
-        # To open a device can have effects, so it is looked at before.
+        # Opening a device can have effects, so its type is checked before.
         _check_mode(os.stat(parts[-1], dir_fd=here, follow_symlinks=False).st_mode)
         descriptor = os.open(parts[-1], _READ, dir_fd=here)
         with os.fdopen(descriptor, "rb") as file:
@@ -252,7 +252,7 @@ def _check_path(key: Key) -> None:
     if not path.startswith("/") or path.startswith("//") or posixpath.normpath(path) != path:
         reason = "is not an absolute, normalised path in the machine, such as /opt/lab/server.py"
     elif path.count("/") < 2:
-        reason = "stands in /, which cannot be written: choose a folder, such as /opt"
+        reason = "is in /, which cannot be written: choose a folder, such as /opt"
     elif any(path == taken or path.startswith(f"{taken}/") for taken in _TAKEN):
         reason = "belongs to the machine itself: choose another folder, such as /opt"
     elif not path.isprintable() or any(one in path for one in _SEPARATORS):

@@ -42,7 +42,7 @@ class Draft:
 
     @property
     def place(self) -> Place:
-        """Where it says what it does: its line, if it is a person's, else its ends."""
+        """The place of its command line, if it has one, else of its ends."""
         return self.fields.get("run", self.fields[self.tool]).place
 
 
@@ -104,7 +104,7 @@ def read_flow(draft: Draft) -> Flow:
     for key, field in fields_of(cls).items():
         if field.is_required and key not in fields:
             what = f"write {key}: {field.kind.what}"
-            raise draft.node.error(f"the flow {draft.name!r} does not say what to {key}: {what}")
+            raise draft.node.error(f"the flow {draft.name!r} has no {key}: {what}")
     values = read_fields(cls, fields)
     given = {
         key: values[field.name]

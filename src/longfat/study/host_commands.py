@@ -1,7 +1,7 @@
-"""What a host needs beyond an address and links, as lines that a person would type.
+"""What a host needs beyond an address and links, as shell commands.
 
 Mininet knows one address for a host, one default route and no more, and shapes
-of links only in its own way; whoever writes for Mininet writes the rest as lines.
+of links only in its own way; for Mininet the rest is written as commands.
 """
 
 from __future__ import annotations

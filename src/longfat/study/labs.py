@@ -108,14 +108,14 @@ def find_lab(name: str) -> StudyFolder:
 
 
 def find_study(argument: str) -> Path:
-    """Return the study that a person means: a file, a folder, or the name of a lab.
+    """Return the study that an argument names: a file, a folder, or the name of a lab.
 
     Args:
-        argument: what the person wrote. A path that exists wins over a lab's name.
+        argument: the argument of the command. A path that exists wins over a lab's name.
 
     Returns:
         The study file, or the folder that it is in; whether it can be read is
-        not looked at.
+        not checked.
 
     Raises:
         InputError: there is no such path and no such lab.

@@ -1,4 +1,4 @@
-"""The `layout` field: where the nodes of a network stand in a drawing.
+"""The `layout` field: positions of a network's nodes in a drawing.
 
 It decides no result and is no part of a case. Pixels count from the drawing's upper
 left corner, to the right and down.
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from longfat.study.node import Node
 
 LARGEST_PX = 1_000_000
-"""How far from the corner a node may stand, in pixels."""
+"""The largest coordinate of a node, in pixels."""
 
 _NUMBER = re.compile(r"-?[0-9]{1,16}(\.[0-9]{0,20})?([eE][+-]?[0-9]{1,3})?")
 _PLACE = "a place as two numbers of pixels (such as [120, 80])"
 
 
 def read_layout(node: Node, names: Collection[str]) -> dict[str, tuple[float, float]]:
-    """Read where nodes stand.
+    """Read the positions of nodes.
 
     Args:
         node: the value of `layout`: a mapping of nodes to pairs of numbers.

@@ -1,8 +1,8 @@
-"""Mistakes that are kept while a file is read on, so that a person hears of all of them at once.
+"""Errors that are collected while a file is read, so that all are reported at once.
 
-A reader that meets a mistake hands it to `Node.note`. Where mistakes are kept, it goes on with
-what else there is to read; where they are not, the mistake is raised at once. What depends on
-something that could not be read is not checked, so that one mistake is not reported as two.
+A reader that finds an error passes it to `Node.note`. If errors are collected, reading
+continues; if not, the error is raised at once. What depends on something that could not be
+read is not checked, so that one mistake is not reported as two.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Mistakes:
         """Keep a mistake, once for each place and message.
 
         Raises:
-            InputError: there are too many, or it has no place, so nobody would find it.
+            InputError: there are too many, or it has no place, so it could not be located.
         """
         for one in error.mistakes:
             if one.place is None:

@@ -21,7 +21,7 @@ class Parameter:
 
     Attributes:
         name: its name.
-        values: its values as a person reads them, in the file's order.
+        values: its values in readable form, in the file's order.
         together: the other parameters that change with it.
     """
 
@@ -77,8 +77,7 @@ class Figure:
         unit: the metric's unit.
         title: what a table calls it, such as `bulk sender`.
         value: the number, in the base unit.
-        explanation: why what is measured here differs, if it does and the
-            study says so.
+        explanation: why the measured value differs, if the study explains it.
     """
 
     case: str
@@ -91,12 +90,12 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
-    """What the study's source published, to stand beside the results.
+    """What the study's source published, to compare with the results.
 
     Attributes:
         source: where, as a reader can find it.
-        authors: who published it; empty if the source says so itself.
-        year: when; None if the source says so itself.
+        authors: who published it; empty if the source text has it.
+        year: when; None if the source text has it.
         address: where the data are, as a URL; empty if nowhere.
         place: where in the source the figures are: tables, figures, files; empty if not given.
         figures: the numbers, in the file's order.
@@ -117,7 +116,7 @@ class Published:
 
     @property
     def short_citation(self) -> str:
-        """Return the first author and the year; the source, if it says them itself."""
+        """Return the first author and the year; the source, if its text has them."""
         if not self.authors:
             return self.source
         first, more, _ = self.authors.partition(",")
@@ -133,18 +132,17 @@ class Study:
         name: the folder's name for `.../study.yaml`, else the file's stem.
         file: the file.
         title: what it is about.
-        course: of a lab, the id of the course that it belongs to; empty where it says none.
+        course: of a lab, the id of the course that it belongs to; empty if it has none.
         cases: the cases by name, in the file's order.
         common: what all cases have in common, as a case; None where they have no network
             in common, and for a grid.
         claims: what it asserts about the results.
         published: what its source published, if anything.
-        layout: where nodes stand in a drawing, in pixels to the right and down; of some
-            nodes or all.
-        drawing: what a person added to the drawing: notes, groups, colours.
-        text: what stands beside it for a reader; None if there is nothing.
+        layout: positions of some or all nodes in a drawing, in pixels to the right and down.
+        drawing: annotations of the drawing: notes, groups, colours.
+        text: the text of a lab; None if there is none.
         grid: what the cases are made from; None where they are written one by one.
-        figures: what it wants to see of its grid.
+        figures: the figures of its grid.
         source_sha256: the SHA-256 of the file's bytes; empty where it was read from none.
     """
 

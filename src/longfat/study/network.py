@@ -115,7 +115,7 @@ def read_section(section: Mapping[str, object]) -> Network:
         section: what a study has under `network`; it can name neither traces nor images.
 
     Raises:
-        InputError: something in it is wrong; the place's field says where.
+        InputError: something in it is wrong; the error has its place.
     """
     text = json.dumps(section, ensure_ascii=False)  # which is YAML, too
     raw = parse_document(text.encode(), file="network")
@@ -199,7 +199,7 @@ def _read_switches(node: Node, names: dict[str, Node]) -> tuple[Switch, ...]:
 
 
 def name_problem(name: str) -> str | None:
-    """Return why nothing can be called so; None if a node can."""
+    """Return why a name is not valid for a node; None if it is."""
     if name in _RESERVED:
         return f"no node can be called {name!r}: {_RESERVED[name]}"
     if not _NODE_NAME.fullmatch(name):
@@ -217,7 +217,7 @@ def _taken(name: str, names: dict[str, Node]) -> str | None:
 
 
 def check_host(name: str, network: Network, *, root: bool) -> str | None:
-    """Return why a name is none of a host, if that is so.
+    """Return why a name is not that of a host; None if it is.
 
     Args:
         name: the name.

@@ -1,8 +1,8 @@
 """Reading values out of a YAML document, with messages that point at them.
 
-The second layer of reading a study: a `Node` is a value with its place and the
-path of keys that leads to it, and has one reader for each kind of value. The
-third layer (`read`, `network`, `flows`) says which fields there are.
+The second layer of reading a study: a `Node` is a value with its place and the path of keys
+that leads to it, and has one reader for each kind of value. The third layer (`read`,
+`network`, `flows`) defines which fields there are.
 
 Quotes change nothing for a reader: what counts is the text that was typed.
 """
@@ -41,7 +41,7 @@ class Key:
     Attributes:
         names: the names it is made of; one, but for a key such as `[h1, h3]`.
         text: the key as a field path writes it.
-        place: where it stands.
+        place: its place in the file.
     """
 
     names: tuple[str, ...]
@@ -67,14 +67,14 @@ class Node:
 
     @property
     def place(self) -> Place:
-        """Return where it stands."""
+        """Return its place in the file."""
         return self._at(self.raw.mark)
 
     def _at(self, mark: Mark) -> Place:
         return Place(self.file, mark.line, mark.column, self.field)
 
     def place_of(self, offset: int) -> Place:
-        """Return where a character of a text stands, as far as that is known.
+        """Return the place of a character of a text, as far as that is known.
 
         Args:
             offset: its index in the text.
@@ -89,7 +89,7 @@ class Node:
         return InputError(message, place=self.place)
 
     def note(self, error: InputError) -> None:
-        """Keep a mistake, so that the reader can go on.
+        """Collect an error, so that reading can continue.
 
         Raises:
             InputError: the mistake itself, where mistakes are not kept, or too many are.
@@ -142,7 +142,7 @@ class Node:
                 return repr(text if len(text) <= 60 else f"{text[:57]}...")
 
     def expected(self, what: str) -> InputError:
-        """Return the error that something else should stand here."""
+        """Return the error that something else is expected here."""
         return self.error(f"found {self._found()}, expected {what}")
 
     # Mappings and sequences.
@@ -265,8 +265,8 @@ class Node:
     def lines(self) -> list[Node]:
         """Return the lines of a block (`|`), each with its place; a text that is none, alone.
 
-        A line that ends with a backslash goes on in the next one, as in a shell. What is
-        empty or begins with `#` is left out.
+        A line that ends with a backslash continues in the next one, as in a shell. Empty
+        lines and those that begin with `#` are skipped.
         """
         if not isinstance(self.raw, Scalar) or self.raw.block is None:
             return [self]

@@ -49,15 +49,13 @@ def read_probe(name: str, node: Node) -> Written:
         where = given.get("kind", node)
         raise where.error(
             f"there is no kind of probe {kind!r}{nearest(kind, PROBES)} (there are: "
-            f"{listed(PROBES)}); a probe of another name says its kind: {{kind: queue, ...}}"
+            f"{listed(PROBES)}); a probe of another name needs its kind: {{kind: queue, ...}}"
         )
     fields = fields_of(PROBES[kind])
     given = node.fields(what, allowed=("kind", *fields))
     for key, field in fields.items():
         if field.is_required and key not in given:
-            raise node.error(
-                f"the probe {name!r} does not say what it is {key}: write {key}: {field.kind.what}"
-            )
+            raise node.error(f"the probe {name!r} has no {key}: write {key}: {field.kind.what}")
     probe = PROBES[kind](name=name, **read_fields(PROBES[kind], given))
     of = given["of"]
     nodes = tuple(of.sequence(fields["of"].kind.what)) if of.is_sequence else (of,)
@@ -75,7 +73,7 @@ def check_probes(probes: Iterable[Written], flows: Iterable[Flow], network: Netw
         if written.probe.name in by_name:
             raise written.node.error(
                 f"the probe {written.probe.name!r} has the name of a flow, and claims could not "
-                "tell them apart"
+                "distinguish them"
             )
         for node, name in zip(written.of, written.probe.targets, strict=True):
             reason = written.probe.target_problem(name, network=network, flows=by_name)

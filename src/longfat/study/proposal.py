@@ -1,8 +1,8 @@
 """Addresses and routes for what is being drawn: a link to a router gets them at once.
 
-It is the repair of `longfat.study.repair` for the part of a network that a new link is in, but
-nothing changes that a person has typed: only what was given by itself before may become
-something else, such as a host's first address of a drawing without routers.
+It is the repair of `longfat.study.repair` for the part of a network that a new link is in,
+but nothing that the user wrote is changed: only values that were assigned automatically may
+change, such as a host's first address in a drawing without routers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether packets of a flow arrive, as far as the study tells."""
+"""Whether packets of a flow arrive, as far as the study determines it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NO_ROUTING = re.compile(r"(sudo )?(tc|ethtool|sysctl(?!.*forward))\b")
 
 
 class UnreachableError(InputError):
-    """A flow's packets do not arrive; `longfat.study.repair` may know what helps.
+    """A flow's packets do not arrive; `longfat.study.repair` may have a fix.
 
     Attributes:
         ends: the flow's hosts.
@@ -34,11 +34,11 @@ def may_change_routing(line: str) -> bool:
 def check_reach(
     network: Network, source: str, target: str, lines: Iterable[str] = ()
 ) -> str | None:
-    """Return why traffic cannot pass between two hosts, if that is so.
+    """Return why traffic cannot pass between two hosts; None if it can.
 
     Args:
         network: the network.
-        source: the host that asks.
+        source: the host that sends first.
         target: the host that answers.
         lines: the set-up lines. Where one of them may change addresses or routes,
             only what it cannot change counts: links, and that the target has an

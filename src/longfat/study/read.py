@@ -64,7 +64,7 @@ def read_study(
     Args:
         path: the file, or a folder that holds a `study.yaml`.
         beside: reads the files that the study names; those in its folder, if None.
-        language: in which language its text is wanted.
+        language: the preferred language of its text.
 
     Returns:
         The study, with all that can be checked without running it checked.
@@ -172,7 +172,7 @@ def _parsed(data: bytes, name: str, mistakes: Mistakes) -> Raw:
         try:
             return parse_document(rest.encode(), file=name)
         except InputError as another:
-            # It may be the same one, seen from elsewhere: a bracket that nobody closes.
+            # It may be the same error with another place: an unclosed bracket.
             if another.place and another.message != error.message:
                 mistakes.add(another)
             mistakes.check()

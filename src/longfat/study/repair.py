@@ -1,9 +1,9 @@
 """What a network lacks so that its hosts reach each other: addresses, routes, forwarding.
 
-A network is cut into segments: the interfaces that hear each other's frames, across switches.
+A network is cut into segments: the interfaces that receive each other's frames, across switches.
 Each segment gets a network of addresses of its own; routers get the last addresses of it; hosts
 get a default route, and routers a route to each segment that they are not on, by a shortest path.
-What a person wrote stays wherever it does no harm.
+What the user wrote is kept where it does not conflict.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _MOST_SEGMENTS = 200
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A value that is to stand in the network of a study.
+    """A value to set in the network of a study.
 
     Attributes:
         path: keys and indexes below `network`.
-        value: what is to stand there; nothing any more, if None.
-        words: what this does, for a person.
+        value: the new value; None removes it.
+        words: what this does, for display.
     """
 
     path: tuple[PathStep, ...]
@@ -54,7 +54,7 @@ class End:
 def unreached(
     network: Network, lines: Sequence[str] = (), *, is_thorough: bool = False
 ) -> list[tuple[str, str, str]]:
-    """Return which hosts cannot reach which, and why: one reason for each host that asks.
+    """Return which hosts cannot reach which, and why: one reason for each host that sends.
 
     Args:
         network: the network.
@@ -137,7 +137,7 @@ def segments_of(network: Network) -> list[list[End]]:
 
 
 def _forwarding(network: Network, segments: Sequence[Sequence[End]]) -> Iterator[Edit]:
-    """Find hosts between segments that are joined by nobody who forwards."""
+    """Find hosts between segments that no router joins."""
     hosts = {host.name: host for host in network.hosts}
     groups = Groups([str(index) for index in range(len(segments))])
     places: dict[str, list[str]] = {}
@@ -240,7 +240,7 @@ def _subnets(
 
 
 def _with_address(network: Network, host: Host, end: End, text: str) -> tuple[Edit, Network]:
-    """Return a network in which an interface has an address, and how a study says so."""
+    """Return a network in which an interface has an address, and how a study declares it."""
     link = network.links[end.link]
     words = f"{end.host} has the address {text} towards {link.b if end.is_first else link.a}"
     is_first = not any(end.host in (one.a, one.b) for one in network.links[: end.link])
@@ -307,7 +307,7 @@ def with_routes(
             text = addresses[end.link][0 if end.is_first else 1]
             if text is not None:
                 at.setdefault(end.host, {}).setdefault(index, ipaddress.IPv4Interface(text))
-    # Nobody talks to a network of routers alone.
+    # A network with only routers has no traffic.
     wanted = {
         index
         for index, ends in enumerate(segments)

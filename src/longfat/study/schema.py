@@ -1,8 +1,8 @@
 """The JSON Schema of study files, for the completion and the checks of editors.
 
-What single fields may hold comes from their declarations (`longfat.model.fields`); here is how
-they nest. A schema knows one value at a time: that a flow's hosts are there, or that two fields
-do not go together, is told when the study is read.
+What single fields may hold comes from their declarations (`longfat.model.fields`); this
+module defines how they nest. A schema checks one value at a time: missing hosts of a flow,
+or fields that conflict, are reported when the study is read.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def study_schema() -> dict[str, Any]:
                 "published": _about(_mapping(_ANYTHING), "what others measured"),
                 "layout": _about(
                     _mapping({"type": "array", "items": {"type": "number"}}),
-                    "where the nodes stand in a drawing, in pixels",
+                    "positions of the nodes in a drawing, in pixels",
                 ),
                 "drawing": _about(_drawing(), "notes, groups and colours of a drawing"),
                 "grid": _about(
@@ -78,7 +78,7 @@ def study_schema() -> dict[str, Any]:
                 "case_title": _about(_TEXT, "what tables call a case of the grid"),
                 "figures": _about(
                     {"type": "array", "items": _mapping(_ANYTHING)},
-                    "what a reader wants to see of a grid",
+                    "figures of a grid",
                 ),
             },
             required=("title",),
@@ -142,7 +142,7 @@ def _plain_fields(cls: type) -> dict[str, Any]:
 def _drawing() -> dict[str, Any]:
     place = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
     note = {
-        "text": _about(_LINE, "what it says"),
+        "text": _about(_LINE, "its text"),
         "at": _about(place, "its upper left corner, in pixels"),
         **_plain_fields(Note),
     }

@@ -1,9 +1,8 @@
 """The text that belongs to a study: Markdown in a file beside `study.yaml`, and its translations.
 
-A translation stands beside the text and has its language in its name: `text.ru.md`. Which
-of them somebody gets is chosen here and nowhere else, by a `LanguageChoice`. What decides it,
-an option, the locale or a page's request, is the matter of who asks; without any of them
-the choice is English, so that no locale gets into what is read.
+A translation is beside the text and has its language in its name: `text.ru.md`. A
+`LanguageChoice` chooses between them. The caller makes it from an option, the locale or a
+page's request; the default is English, so that what is read does not depend on the locale.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ ENGLISH = "en"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
-    """What a page that shows a text in a language says in it.
+    """The fixed texts of a page that shows a text in a language.
 
     Attributes:
         name: the language's own name.
@@ -65,7 +64,7 @@ def language_of(code: str) -> Language:
 
 
 def is_answer_label(summary: str) -> bool:
-    """Return whether the summary of a folded part only labels an answer, and asks nothing.
+    """Return whether the summary of a folded part only labels an answer, without a question.
 
     Args:
         summary: its words, without marks.
@@ -76,7 +75,7 @@ def is_answer_label(summary: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyText:
-    """A text, as it stands in its file.
+    """A text, verbatim from its file.
 
     Attributes:
         markdown: the text.
@@ -103,7 +102,7 @@ class StudyText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageChoice:
-    """Which language somebody wants to read a text in.
+    """The preferred languages of a reader.
 
     Attributes:
         wanted: languages, the preferred first, as codes (`ru`) or locales (`ru_RU.UTF-8`).
@@ -121,7 +120,7 @@ class LanguageChoice:
         `LANG`, of which the first counts that is set; if that one is C, all is in English.
 
         Args:
-            option: the language that was asked for; None for the locale's.
+            option: the requested language; None for the locale's.
             environment: the environment variables.
         """
         if option is not None:

@@ -66,7 +66,7 @@ def _flow(fields: Mapping[str, object]) -> str:
 
 
 def read_timing(fields: Mapping[str, Node]) -> HostTiming | None:
-    """Read what a host's fields say of its timing.
+    """Read a host's timing fields.
 
     Args:
         fields: the host's fields, others among them. One without a value is as if it were

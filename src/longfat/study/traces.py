@@ -23,7 +23,7 @@ _FOLDER = "/opt/traces"
 
 
 class Traces:
-    """Reads the traces of a network; whether they are any, `check` says.
+    """Reads the traces of a network; `check` validates them.
 
     Args:
         beside: reads files beside the study.

@@ -146,14 +146,14 @@ WRONG = [
     (
         "rtt.avg > 1s",
         6,
-        "rtt.avg is of no case: name one, as in CASE.rtt.avg, or say it of the cases, as in "
+        "rtt.avg needs a case: name one, as in CASE.rtt.avg, or aggregate over the cases, as in "
         "all(rtt.avg > ...)",
     ),
     ("red.avg > 1s", 6, "'red' is a case, and a metric of it is written red.FLOW.METRIC"),
     (
         "red > 1s",
         6,
-        "'red' is no metric, which is written CASE.FLOW.METRIC; a text stands in quotes",
+        "'red' is no metric, which is written CASE.FLOW.METRIC; quote a text",
     ),
     (
         "1 ms > 0",
@@ -170,8 +170,7 @@ WRONG = [
     (
         "not 5s",
         10,
-        "beside 'not' stands what is true or false, and this is a time: compare it, as "
-        "in x > 3gbit",
+        "'not' takes what is true or false, and this is a time: compare it, as in x > 3gbit",
     ),
     ("not " * 50 + "1 < 2", 206, "nested more than 40 deep"),
     ("1 < 2 " + " " * 2000, 5, "the claim has more than 2000 characters"),

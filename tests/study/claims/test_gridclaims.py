@@ -168,7 +168,7 @@ def test_cases_that_were_not_run(study: Study, tmp_path: Path) -> None:
 
 
 WRONG = [
-    ("bulk.receiver > 1mbit", 6, "bulk.receiver is of no case: name one"),
+    ("bulk.receiver > 1mbit", 6, "bulk.receiver needs a case: name one"),
     ("n > 1", 6, "'n' differs from case to case: write all(...)"),
     ("all(bulk.receiver)", 10, "all() is of what is true or false, and this is a rate"),
     ("median(bulk.receiver > 1) > 1", 27, "this compares a rate and a plain number"),
@@ -180,7 +180,7 @@ WRONG = [
     ("all(bulk.receiver > 1mbit where cc == reno)", 44, "'cc' is never 'reno'"),
     ("all(bulk.receiver > 1mbit where rtt > 1ms)", 38, "there is no parameter 'rtt'"),
     ("all(bulk.receiver > 1mbit where n > 9)", 38, "this leaves no case"),
-    ("all(bulk.receiver > 1mbit where n)", 38, "where stands before what is true or false"),
+    ("all(bulk.receiver > 1mbit where n)", 38, "where takes what is true or false"),
     ("all(bulk.receiver[cc = reno] > 1mbit)", 29, "'cc' is never 'reno' (its values: cubic, bbr)"),
     ("all(bulk.receiver[ccc = bbr] > 1mbit)", 24, "did you mean 'cc'?"),
     ("all(bulk.receiver[rate = bbr] > 1mbit)", 24, "there is no parameter 'rate'"),

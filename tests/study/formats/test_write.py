@@ -152,7 +152,7 @@ files:
 def test_a_line_of_several_lines_cannot_stand_in_a_study() -> None:
     network = Network(hosts=(Host(name="h1", address="10.0.0.1/8"),), switches=(), links=())
     case = Case(kernel="6.1", network=network, setup=(Command(node="h1", line="a\nb"),))
-    with pytest.raises(InputError, match="what is typed is one line"):
+    with pytest.raises(InputError, match="a command is one line"):
         study_text(title="x", case=case)
 
 

@@ -97,7 +97,7 @@ def test_the_template_is_good() -> None:
             "13:40: exercises.bdp.answer",
             "is no answers",
         ),
-        ("answer: 500mbit * 100ms, unit: MB", "hint: x", "13:8", "asks for one"),
+        ("answer: 500mbit * 100ms, unit: MB", "hint: x", "13:8", "needs a key"),
     ],
 )
 def test_what_is_wrong_has_a_place(

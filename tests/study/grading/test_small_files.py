@@ -70,7 +70,7 @@ def test_a_roster(tmp_path: Path) -> None:
         ("folder,seed\na,x\n", ":2:1: seed", "a whole number"),
         ("folder,submitted\na,2026-11-30T17:55\n", ":2:1: submitted", "no offset from UTC"),
         ("folder,submitted\na,yesterday\n", ":2:1: submitted", "a date and time"),
-        ("folder\na\na\n", ":3:1: folder", "stands here twice"),
+        ("folder\na\na\n", ":3:1: folder", "is here twice"),
     ],
 )
 def test_a_roster_that_is_wrong(tmp_path: Path, text: str, place: str, message: str) -> None:

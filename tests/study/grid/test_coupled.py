@@ -70,7 +70,7 @@ def test_a_text_of_a_list_may_hold_expressions(tmp_path: Path) -> None:
             "[codel, codel limit $<n>, 5ms]",
             "[drop-tail, pfifo, 0s]",
             "2:54: grid.[aqm, line, target][1]",
-            "stands here twice",
+            "is here twice",
         ),
         ("$<n>,", "$<m>,", "2:76: grid.[aqm, line, target][1][1]", "there is no parameter 'm'"),
         (

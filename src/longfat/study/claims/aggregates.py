@@ -1,12 +1,12 @@
 """Terms over the cases of a study: `all(bulk.receiver > 0.9 * rate where loss == 0)`.
 
-What stands between the parentheses is computed once for each case, with its own metrics,
-parameters and derived values. `all` and `any` give true or false, `share` the part of the
-cases in which a condition holds, `min`, `max`, `mean` and `median` a number. `where` leaves
-cases out.
+The expression in parentheses is evaluated once for each case, with its own metrics,
+parameters and derived values. `all` and `any` give true or false, `share` the fraction of
+cases in which a condition holds, `min`, `max`, `mean` and `median` a number. `where`
+excludes cases.
 
-A case that has not been run makes what depends on it unknown; a case that was run and lacks a
-number does not fulfil what is said of that number.
+If a case has not been run, what depends on it is unknown; if a case was run and lacks a
+number, conditions on that number are false.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ NUMBER_WORDS = ("min", "max", "mean", "median")
 
 
 class NotRunError(Exception):
-    """What is asked depends on cases that were not run."""
+    """The result depends on cases that were not run."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class CaseMetric:
-    """A metric of the case that is looked at, or of the one beside it.
+    """A metric of the current case, or of its neighbour.
 
     Attributes:
         text: what was written.
@@ -71,7 +71,7 @@ class CaseMetric:
         return at if self.beside is None else self.beside[at]
 
     def has(self, at: Indices) -> Any:
-        """Tell for some cases whether there is such a case, and whether it has the metric."""
+        """Return, for some cases, whether each exists and whether it has the metric."""
         rows = self.rows(at)
         return (rows != NO_ROW) & self.there[rows]
 
@@ -87,7 +87,7 @@ class ResultScope:
     results: Results
 
     def leaf(self, term: Any) -> Value:
-        """Return a metric of a case, or what is said of many.
+        """Return a metric of a case, or an aggregate over many.
 
         Raises:
             InputError: the results do not have it.
@@ -111,7 +111,7 @@ class RowScope:
 
     Attributes:
         rows: all cases.
-        at: the cases that are looked at.
+        at: the cases to evaluate.
         table: their results.
     """
 

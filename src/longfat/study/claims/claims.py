@@ -35,12 +35,12 @@ class Claim:
     """An assertion over the results of a study.
 
     Attributes:
-        text: what it says, to a person.
-        expression: what it says, to be checked.
+        text: the claim as written, for display.
+        expression: the condition to check.
         place: where it was written.
         cases: the names of the cases that it speaks of.
         named: those of them that it names.
-        over: what it says over many cases, in the order in which it says it.
+        over: its aggregates over many cases, in the order of the text.
     """
 
     text: str

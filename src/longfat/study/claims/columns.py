@@ -1,9 +1,9 @@
 """Expressions computed, for one case or for many at once.
 
-A scope says what the names and metrics in an expression stand for: a number, or a column of
-them, one for each case, on which numpy computes. Numbers alone do not need it, so claims about
-named cases are checked without loading it. What has no value, as 1 / 0, is NaN, and a comparison
-with it is not known, which is to say that it does not hold, whatever `not` says.
+A scope resolves the names and metrics of an expression: to a number, or to a column with
+one number per case, for numpy. Plain numbers do not need it, so claims about named cases
+are checked without loading it. What has no value, as 1 / 0, is NaN, and a comparison with
+it does not hold, even below a `not`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _is_one(*values: Value) -> bool:
 
 
 def _is_nothing(value: Value) -> bool:
-    """Return whether a number does not exist: then nothing that it counts in has to be looked at."""
+    """Return whether a number does not exist; then its terms need not be evaluated."""
     return isinstance(value, float) and math.isnan(value)
 
 

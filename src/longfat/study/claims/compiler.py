@@ -48,7 +48,7 @@ class Formula:
     Attributes:
         condition: the condition.
         named: the cases that it names.
-        over: what it says over many cases.
+        over: its aggregates over many cases.
     """
 
     condition: Condition
@@ -168,11 +168,11 @@ class CaseBuilder(NameBuilder):
         if name in self._rows.names:
             raise FormulaError(
                 f"{name!r} differs from case to case: write all(...), any(...) or share(...) "
-                "around what is said of each case",
+                "around the condition on each case",
                 offset=offset,
             )
         raise FormulaError(
-            f"{name!r} is no metric, which is written CASE.FLOW.METRIC; a text stands in quotes",
+            f"{name!r} is no metric, which is written CASE.FLOW.METRIC; quote a text",
             offset=offset,
         )
 
@@ -221,7 +221,7 @@ class CaseBuilder(NameBuilder):
             reason = f"{flow!r} is a case, and a metric of it is written {flow}.FLOW.METRIC"
         else:
             reason = (
-                f"{text} is of no case: name one, as in CASE.{text}, or say it of the cases, "
+                f"{text} needs a case: name one, as in CASE.{text}, or aggregate over the cases, "
                 f"as in all({text} > ...)"
             )
         raise FormulaError(reason, offset=offset)
@@ -293,9 +293,9 @@ class CaseBuilder(NameBuilder):
         self._parts = chosen_by
         where = None
         if condition is not None:
-            where = self.condition(condition, "where stands before what is")
+            where = self.condition(condition, "where takes what is")
         self._parts = outer
-        del self.over[nested:]  # what is inside tells nothing by itself
+        del self.over[nested:]  # nested aggregates are not shown by themselves
         if not inner.owns and not inner.names:
             raise FormulaError(
                 f"{word}() is over the cases, and here is nothing of a case: write FLOW.METRIC",
@@ -332,7 +332,7 @@ class CaseBuilder(NameBuilder):
         return " ".join(self.text[start:].split())
 
     def _cases(self, owns: tuple[CaseMetric, ...], names: tuple[str, ...], offset: int) -> Indices:
-        """Return the cases that have all of some metrics, each that says the same once."""
+        """Return the cases that have all of some metrics, without duplicates."""
         at = np.arange(len(self._rows), dtype=np.intp)
         for own in owns:
             at = at[own.has(at)]

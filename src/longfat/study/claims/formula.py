@@ -1,8 +1,8 @@
 """From the text of a claim, or of another expression, to its terms.
 
-lark parses by the LALR grammar in `claims.lark`, which takes no recursion; the
-tree's depth is limited as it grows, so that walking it here is safe. Names are
-looked up on the way, and every error knows the character that it is about.
+lark parses by the LALR grammar in `claims.lark`, which takes no recursion; the tree's depth
+is limited as it grows, so that walking it here is safe. Names are resolved while parsing,
+and every error has the position of its character.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class _LimitedTree(Tree[Token]):
             raise FormulaError(f"nested more than {terms.DEEPEST_TERM} deep", offset=offset)
 
 
-Syntax = Any  # a _LimitedTree or Token; lark's own types do not tell them apart
+Syntax = Any  # a _LimitedTree or Token; lark's own types do not distinguish them
 
 
 def offset_of(syntax: Syntax) -> int:
@@ -180,7 +180,7 @@ class Builder:
                     return terms.Comparison.of(compared, [str(sign) for sign in parts[1::2]])
                 case word:  # or_, and_, not_
                     word = word.rstrip("_")
-                    what = f"beside {word!r} stands what is"
+                    what = f"{word!r} takes what is"
                     return terms.Logic.of(word, [self.condition(part, what) for part in parts])
         except InputError as error:
             if error.place is not None:  # it speaks of another text

@@ -24,7 +24,7 @@ def pinned_values(pins: Sequence[Syntax], rows: Rows) -> dict[int, int]:
         with one that was named are among them.
 
     Raises:
-        FormulaError: there is no such parameter or value, or it is not told which row is meant.
+        FormulaError: there is no such parameter or value, or the row is ambiguous.
     """
     axes = rows.axes
     if axes is None:

@@ -37,7 +37,7 @@ class GridRow:
     Attributes:
         combination: the place of each parameter's value.
         numbers: parameters and derived values, in bits and seconds; of a text, its code.
-        settings: the parameters for a person.
+        settings: the parameters, for display.
     """
 
     combination: Combination
@@ -82,7 +82,7 @@ class Rows(Kinds):
         self.grid = tuple((grid or {}).values())
         self._numbers: dict[str, npt.NDArray[np.float64]] = {}
         self._at = {row.combination: index for index, row in enumerate(self.grid)}
-        # Cases that measure the same are looked at once.
+        # Cases that measure the same are evaluated once.
         alike: dict[tuple[str, ...], list[int]] = {}
         for row, metrics in enumerate(known.values()):
             alike.setdefault(tuple(metrics), []).append(row)
@@ -92,7 +92,7 @@ class Rows(Kinds):
         return len(self.cases)
 
     def kind(self, name: str) -> Kind:
-        """Return what a parameter or derived value stands for."""
+        """Return the value of a parameter or derived value."""
         assert self.axes is not None
         return self.axes.kind(name)
 

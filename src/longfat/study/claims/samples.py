@@ -1,4 +1,4 @@
-"""What a run has many of: replies, intervals, looks at a queue. A CDF may be drawn of them.
+"""Samples of a run: replies, intervals, queue lengths. A CDF can be drawn of them.
 
 They are named like metrics, in the plural, and only a CDF can hold them.
 """

@@ -12,7 +12,7 @@ from longfat.study.claims import terms
 from longfat.study.claims.terms import DIMENSIONS, PLAIN, Term
 
 MOST_EXAMPLES = 5
-"""Of how many cases a tally tells."""
+"""How many cases a tally lists."""
 
 _UNITS = {
     DIMENSIONS[Unit.BYTES]: Unit.BYTES,
@@ -37,7 +37,7 @@ def measure(value: float, unit: Unit | None) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A case that tells of a claim.
+    """A case that decides a claim.
 
     Attributes:
         case: its name.

@@ -6,9 +6,9 @@ plain number, count or fraction (0, 0). Bits and bytes share the data exponent,
 which makes `max_cwnd < 10gbit * 20ms` a fair comparison; a comparison of
 seconds with bits is refused when the study is read.
 
-A term is built with its parts, and checks itself as it is built; its `depth`
-is limited, so that neither this nor computing it can exhaust the stack. A term knows
-no values: `columns` computes it.
+A term is built with its parts, and validates itself in the constructor; its `depth` is
+limited, so that neither this nor evaluating it can exhaust the stack. A term has no values:
+`columns` evaluates it.
 """
 
 from __future__ import annotations

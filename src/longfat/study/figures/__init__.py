@@ -1,1 +1,1 @@
-"""The figures that a study asks for."""
+"""The figures that a study declares."""

@@ -100,7 +100,7 @@ def _end(node: Node, quantity: Quantity) -> float:
 
 
 def read_labels(fields: Mapping[str, Node], kind: str) -> dict[str, str]:
-    """Read what stands beside the axes.
+    """Read the labels of the axes.
 
     Raises:
         InputError: there is no such axis, or a label is no line.

@@ -18,7 +18,7 @@ else:
     np = lazy("numpy")
 
 Key = tuple[str, ...]
-"""The values of some parameters, as a person reads them."""
+"""The values of some parameters, for display."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""The field `figures`: what a study wants to see of its grid.
+"""The field `figures`: the figures of a study's grid.
 
     figures:
       - Utilisation: {lines: bulk.receiver / rate, over: buffer, by: flows, each: rtt, log: x}
@@ -317,7 +317,7 @@ class _Reader:
                     f"(there are: {listed(self._axes.values)})"
                 )
             if name in found:
-                raise item.error(f"{name!r} stands here twice")
+                raise item.error(f"{name!r} is here twice")
             found.append(name)
         return tuple(found)
 
@@ -336,7 +336,7 @@ class _Reader:
             for name in names:
                 if name in used:
                     raise self._fields[field].error(
-                        f"{name!r} stands in {used[name]!r} and in {field!r}: a parameter has one "
+                        f"{name!r} is in {used[name]!r} and in {field!r}: a parameter has one "
                         "place in a figure"
                     )
                 used[name] = field
@@ -360,13 +360,13 @@ class _Reader:
                     raise self._node.error(self._told_apart(at, more))
 
     def _told_apart(self, at: Indices, more: Sequence[str]) -> str:
-        """Return what is wrong with cases that would stand at one place."""
+        """Return the error for cases that would be drawn at one place."""
         texts = [self._rows.grid[row].settings[more[0]].text for row in at.tolist()]
         other = next(index for index, text in enumerate(texts) if text != texts[0])
         where = "by, each or median" if self._kind == "lines" else "each or median"
         what = "it" if len(more) == 1 else "each"
         return (
-            f"the figure does not say what becomes of {' and '.join(map(repr, more))}, so "
-            f"{self._rows.cases[at[0]]} and {self._rows.cases[at[other]]} would stand at one "
+            f"the figure does not place {' and '.join(map(repr, more))}, so "
+            f"{self._rows.cases[at[0]]} and {self._rows.cases[at[other]]} would be at one "
             f"place: name {what} in {where}, or pick one of its values by where"
         )

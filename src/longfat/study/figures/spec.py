@@ -1,4 +1,4 @@
-"""A figure that a study asks for, as values: what `figures` reads and the report draws."""
+"""A figure that a study declares: read by `figures` and drawn by the report."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Quantity:
 
     Attributes:
         text: the expression.
-        label: what stands beside the axis.
+        label: the label of the axis.
         unit: the base unit in which it is shown.
         term: how it is computed; None for a parameter whose values are texts or steps.
         owns: the metrics in it.
@@ -97,17 +97,17 @@ class FigureSpec:
 
     Attributes:
         name: what its files are called; unique in the study.
-        title: what stands above it.
+        title: its title.
         kind: its kind.
         what: what it shows: the y axis of lines and points, the colours of a heat map, the x
             axis of a CDF.
         over: the x axis; None for a CDF.
         up: the parameter that is the y axis of a heat map; else None.
-        by: the parameters that tell series apart.
-        each: the parameters that tell small multiples apart.
+        by: the parameters that distinguish series.
+        each: the parameters that distinguish small multiples.
         median: the parameters over which it takes the median.
         log: the logarithmic axes: `x`, `y`, `colour`.
-        ranges: where axes begin and end, in base units; None for as the values say.
+        ranges: where axes begin and end, in base units; None to fit the values.
         curves: formulas over the x axis.
         marks: straight lines at a formula's value.
         at: the cases.

@@ -1,8 +1,7 @@
 """Theory in a figure: curves over the x axis, and marks at a formula's value.
 
-A formula speaks of parameters and derived values. Along a curve the parameter of the x axis
-takes many values between its least and largest, and what is derived from it is
-computed anew.
+A formula is in terms of parameters and derived values. Along a curve the parameter of the x
+axis takes many values between its least and largest, and derived values are recomputed.
 """
 
 from __future__ import annotations
@@ -142,7 +141,7 @@ def curve_points(spec: FigureSpec, theory: Theory, at: Indices) -> tuple[Column,
         at: the cases of the facet or series beside which it is drawn.
 
     Returns:
-        Where they stand and how high, in bits and seconds; none where nothing varies.
+        Their positions and heights, in bits and seconds; none if nothing varies.
     """
     assert spec.over is not None
     assert spec.over.term is not None

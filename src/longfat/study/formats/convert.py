@@ -49,7 +49,7 @@ def convert_text(
     beside: ReadBeside | None = None,
     arguments: Sequence[str] = (),
 ) -> Converted:
-    """Return what a file says in the format of another's suffix.
+    """Return a file's contents in the format of another's suffix.
 
     Args:
         source: a study file, a folder with a `study.yaml`, a `.mn` file, or a script

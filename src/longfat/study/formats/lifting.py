@@ -40,7 +40,7 @@ _ROUTE = re.compile(r"ip route add (\S+) via (\S+)")
 def infer_link_properties(
     network: Network, setup: Sequence[Command]
 ) -> tuple[Network, tuple[Command, ...]]:
-    """Return a network with the properties that set-up lines say, and the lines that are left.
+    """Return a network with the properties that set-up lines set, and the remaining lines.
 
     Args:
         network: the network.
@@ -153,7 +153,7 @@ def _with_route(network: Network, host: Host, to: str, via: str) -> Network | No
 
 
 def _with_mtus(network: Network, lines: Sequence[Command]) -> tuple[Network, tuple[Command, ...]]:
-    """Take the MTU of links of which both ends are told the same."""
+    """Take the MTU of links whose ends are set to the same value."""
     ends = _ends(network)
     told: dict[int, dict[str, tuple[int, Command]]] = {}
     for command in lines:

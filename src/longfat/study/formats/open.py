@@ -1,7 +1,6 @@
-"""A network to work in, from whatever file has one: a study, MiniEdit's `.mn`, a Mininet script.
+"""Open a network from a study, MiniEdit's `.mn` file or a Mininet script.
 
-For who wants the network and what belongs to it, and no flows: live sessions
-and `longfat convert`.
+For users of the network and its settings without the flows: live sessions and `longfat convert`.
 """
 
 from __future__ import annotations
@@ -40,12 +39,12 @@ class Opened:
         files: the files to put into its machine, by path.
         packages: the Python packages that its programs may import.
         setup: the lines to type in it, in their order.
-        kernel: the version of the kernel; None where the file does not say.
-        title: what the network is; None where the file does not say.
-        seed: what decides random numbers; None where the file does not say.
-        memory_bytes: the machine's memory; None where the file does not say.
-        layout: where nodes stand in a drawing, in pixels, as far as the file says.
-        drawing: what stands in the drawing besides.
+        kernel: the version of the kernel; None if the file has none.
+        title: what the network is; None if the file has none.
+        seed: the random seed; None if the file has none.
+        memory_bytes: the machine's memory; None if the file has none.
+        layout: positions of nodes in a drawing, in pixels, as far as the file has them.
+        drawing: the other contents of the drawing.
         warnings: what of the file could not be carried over.
     """
 
@@ -142,7 +141,7 @@ def _of_case(study: Study, case: Case) -> Opened:
 
 def _common(path: Path, *, by_hand: bool, beside: ReadBeside) -> Opened:
     """Return what all cases of a study have in common."""
-    study = read_study(path, beside=beside)  # so that what is wrong anywhere is told of
+    study = read_study(path, beside=beside)  # so that every error in it is reported
     if by_hand and study.common is None:
         return _of_case(study, study.by_hand().case)
     if study.grid is not None:

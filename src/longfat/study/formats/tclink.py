@@ -1,7 +1,7 @@
 """Options of Mininet's TCLink as what a link does to packets.
 
-MiniEdit's files and Mininet's scripts have the same options. Where Mininet means
-something else by one than a study does, that is told:
+MiniEdit's files and Mininet's scripts have the same options. If an option means something
+else in Mininet than in a study, that is noted:
 
 * `max_queue_size` counts packets, here taken as of 1500 bytes; Mininet counts
   those that are on the line, too;
@@ -34,8 +34,8 @@ class Notes:
 
     texts: list[str] = field(default_factory=list)
 
-    def say(self, who: str, what: str) -> None:
-        """Tell of something that is left behind or differs, once."""
+    def add(self, who: str, what: str) -> None:
+        """Note what is left out or differs, once."""
         text = f"{who}: {what}"
         if text not in self.texts:
             self.texts.append(text)
@@ -48,14 +48,14 @@ def link_time_s(text: str, *, name: str, who: str, notes: Notes) -> float:
         text: the option's text, such as `10ms`.
         name: what the option is called.
         who: the link, for notes.
-        notes: where to tell what is taken otherwise.
+        notes: collects what is read differently.
 
     Raises:
         InputError: it is no time.
     """
     if _BARE.fullmatch(text):
         if float(text):
-            notes.say(who, f"{name} {text} has no unit: tc takes it as microseconds, and so do we")
+            notes.add(who, f"{name} {text} has no unit: tc takes it as microseconds, and so do we")
         text += "us"
     return parse_time_s(text)
 
@@ -79,21 +79,21 @@ def link_shape(
         delay_s: `delay`, in seconds.
         jitter_s: `jitter`, in seconds.
         who: the link, for notes.
-        notes: where to tell what is left behind or taken otherwise.
+        notes: collects what is left out or read differently.
     """
     if megabits is not None and megabits > MOST_MBIT:
-        notes.say(who, f"bw {megabits:g}: Mininet ignores more than {MOST_MBIT}; here it counts")
+        notes.add(who, f"bw {megabits:g}: Mininet ignores more than {MOST_MBIT}; here it counts")
     if megabits == 0:
-        notes.say(who, "bw 0 is left out")
+        notes.add(who, "bw 0 is left out")
         megabits = None
     if packets is not None and megabits is None:
-        notes.say(who, "max_queue_size is left out: without bw nothing queues")
+        notes.add(who, "max_queue_size is left out: without bw nothing queues")
         packets = None
     if jitter_s and not delay_s:
-        notes.say(who, "jitter is left out: there is no delay for it to vary")
+        notes.add(who, "jitter is left out: there is no delay for it to vary")
         jitter_s = None
     if jitter_s:
-        notes.say(who, "jitter: Mininet draws it evenly from both sides, longfat normally")
+        notes.add(who, "jitter: Mininet draws it evenly from both sides, longfat normally")
     return LinkImpairments(
         rate_bps=None if megabits is None else round(megabits * 1e6),
         delay_s=delay_s or None,

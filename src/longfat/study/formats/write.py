@@ -1,7 +1,7 @@
 """From a case to the text of a study that has this one case: the way back of `read`.
 
 What is the default is left out, and lists that fit a line are written on one,
-as a person would. Reading the text gives an equal case.
+as one would by hand. Reading the text gives an equal case.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def study_text(
     Args:
         title: what the study is about, on one line.
         case: the case.
-        layout: where nodes of its network stand in a drawing, in pixels, if that is known.
-        drawing: what stands in the drawing besides; nodes that the case lacks are left out.
+        layout: positions of its network's nodes in a drawing, in pixels, if known.
+        drawing: the other contents of the drawing; nodes that the case lacks are left out.
 
     Returns:
         The text.
@@ -214,7 +214,7 @@ def _file(file: File) -> CommentedMap:
 
 
 def _setup(setup: Iterable[Command]) -> CommentedSeq:
-    """Return set-up lines; those that follow each other at one node stand below it."""
+    """Return set-up lines; consecutive ones of one node are grouped below it."""
     entries = CommentedSeq()
     node = None
     for command in setup:
@@ -232,7 +232,7 @@ def _setup(setup: Iterable[Command]) -> CommentedSeq:
 
 def _one_line(line: str) -> str:
     if "\n" in line or line != line.strip() or not line:
-        raise InputError(f"{line!r} cannot stand in a study: what is typed is one line")
+        raise InputError(f"{line!r} cannot be in a study: a command is one line")
     return line
 
 

@@ -1,4 +1,4 @@
-"""What an instructor says of a lab, as values whose fields are declared once.
+"""An instructor's grading.yaml of a lab, as values whose fields are declared once.
 
 From the declarations come the reader of grading.yaml, its JSON Schema and the tables of
 docs/class.md, as for studies (`longfat.model.fields`).
@@ -29,7 +29,7 @@ KEY_PREFIX = "key-"
 """What the name of a case of the instructor's study begins with in an expression."""
 
 CHECKS = ("algorithm", "overlap", "shaper", "buffers", "figures", "rate")
-"""The checks for mistakes that no tool tells of; `longfat.analysis.grading.checks` has them."""
+"""The checks for mistakes that no tool reports; `longfat.analysis.grading.checks` has them."""
 
 _DAY_S = 86400.0
 _LONG = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(h|d|w)")
@@ -155,7 +155,7 @@ class Limits:
         Size(least=128 << 20, most=1 << 40),
         default=2 << 30,
         label="Memory",
-        help="the memory of a machine; a study that does not say asks for 2 GB",
+        help="the memory of a machine; default of a study: 2 GB",
     )
     disk_bytes: int = declare(
         Size(least=1 << 20, most=1 << 40),
@@ -272,7 +272,7 @@ class Part:
         default=None,
         label="Rate",
         help="the rate of the lab's link, which no throughput can exceed",
-        absent="what the links and set-up lines on the path say",
+        absent="computed from the links and set-up lines on the path",
     )
 
 
@@ -284,7 +284,7 @@ class Exercise:
         name: its name.
         place: where it is written.
         claim: what has to hold of the runs; None if nothing has.
-        term: the answer key; None if nothing is asked.
+        term: the answer key; None if there is no question.
         named: the cases that claim and key speak of.
     """
 

@@ -238,7 +238,7 @@ class _Exercises:
             claim = self._claim(fields["claim"], part)
             cases = claim.cases
         if part.kind is PartKind.ANSWERS and term is None:
-            raise node.error("an exercise about answers asks for one: write its key as answer")
+            raise node.error("an exercise about answers needs a key: write it as answer")
         if claim is None and term is None and not values.get("checks"):
             raise node.error("an exercise has a claim, checks, or an answer, and this has none")
         return Exercise(name=name, place=node.place, claim=claim, term=term, named=cases, **values)
@@ -270,7 +270,7 @@ class _Exercises:
             term, cases = parse_number(text, self.known, self.rows)
         except FormulaError as error:
             raise InputError(error.message, place=node.place_of(error.offset)) from None
-        # An exercise of this unit, which knows the kind of it.
+        # An exercise with this unit, to find its dimension.
         probe = Exercise(name="", place=node.place, points=0, part="", unit=values.get("unit", ""))
         wanted = DIMENSIONS[probe.answer_unit]
         if term.dimension not in (None, wanted):

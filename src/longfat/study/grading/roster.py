@@ -1,4 +1,4 @@
-"""Who handed in when: a class's roster, and what Gradescope tells of a submission.
+"""Who submitted when: a class's roster, and Gradescope's metadata of a submission.
 
 A roster is a CSV file with a row for each submission:
 
@@ -69,7 +69,7 @@ def read_roster(path: Path) -> dict[str, Entry]:
             entry = _entry(path, dict(zip(heads, row, strict=False)), reader.line_num)
             if entry.folder in found:
                 raise InputError(
-                    f"the folder {entry.folder!r} stands here twice",
+                    f"the folder {entry.folder!r} is here twice",
                     place=Place(str(path), reader.line_num, 1, "folder"),
                 )
             found[entry.folder] = entry
@@ -140,7 +140,7 @@ _METADATA = Decoder(_Metadata, foreign=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradescopeMetadata:
-    """What Gradescope's submission_metadata.json tells.
+    """The contents of Gradescope's submission_metadata.json.
 
     Attributes:
         student: the names of the students, joined.

@@ -1,9 +1,9 @@
 """The traffic that a Mininet script types, as flows of a case.
 
 A script that runs `h1.cmd("iperf3 -c ...")` twice measures one flow after the other,
-whatever it calls them. So its lines of iperf3 become flows that begin when they would: one
-that the script waits for holds up all that follow it. The flows are called flow1, flow2, ...
-in the order of the lines.
+whatever their names. So its lines of iperf3 become flows that begin when they would: one
+that the script waits for delays all that follow. The flows are called flow1, flow2, ... in
+the order of the lines.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class ScriptTraffic:
 
     Attributes:
         flows: its lines of iperf3 as flows.
-        labels: what each flow's line says beside its options, such as the name of its log.
+        labels: what each flow's line has besides its options, such as the name of its log.
         notes: the lines that are left out, and why.
     """
 

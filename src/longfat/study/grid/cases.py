@@ -1,6 +1,6 @@
 """From a study with a grid to its cases.
 
-Each field is read once for each combination of the parameters that stand in it,
+Each field is read once for each combination of the parameters in it,
 not once for each case: a thousand cases of ten networks read ten networks.
 """
 
@@ -108,9 +108,9 @@ def more_mistakes(
 ) -> Iterator[InputError]:
     """Find the mistakes of a study's fields, where `read_grid` has met one.
 
-    Each field is read for itself, as in a study without a grid; what has to hold of several
-    together is not looked at. Where the grid's own fields are wrong, what stands in the
-    others is not known, and nothing is found.
+    Each field is read separately, as in a study without a grid; constraints between fields
+    are not checked. If the grid's own fields are wrong, the values of the others are
+    unknown, and nothing is found.
 
     Args:
         root: the whole study.
@@ -168,7 +168,7 @@ class _Part:
         self._tried: set[Combination] = set()
 
     def names_at(self, place: Place | None) -> tuple[str, ...]:
-        """Return the names in the expressions of the text that stands at a place."""
+        """Return the names in the expressions of the text at a place."""
         return () if place is None else self._template.places.get((place.line, place.column), ())
 
     def mistakes(self, combination: Combination, bindings: Bindings) -> Sequence[InputError]:
@@ -230,7 +230,7 @@ class _Maker:
         return InputError(f"{where}{error.message}", place=error.place)
 
     def _concerned(self, place: Place | None, otherwise: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the parameters that stand at a place, if any do."""
+        """Return the parameters at a place, if there are any."""
         for part in self.parts:
             names = part.names_at(place)
             if names:

@@ -60,7 +60,7 @@ _ROUNDING: Mapping[str, Callable[[float], float]] = {
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The kind of a name that stands for texts.
+    """The kind of a name whose values are texts.
 
     Attributes:
         values: the texts that it can be; empty where that is not known.
@@ -70,17 +70,17 @@ class Texts:
 
 
 Kind = Dimension | Texts | None
-"""What a name stands for: texts, or numbers of a dimension (None: a 0, which fits any)."""
+"""What a name refers to: texts, or numbers of a dimension (None: a 0, which fits any)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bindings:
-    """What the names stand for in one case.
+    """The values of the names in one case.
 
     Attributes:
         numbers: in bits and seconds, by name; of a text, its code.
         words: what a name alone is written as.
-        shown: the same for a person.
+        shown: the same, for display.
     """
 
     numbers: dict[str, float] = field(default_factory=dict)
@@ -90,11 +90,11 @@ class Bindings:
 
 @cache
 def text_code(text: str) -> float:
-    """Return the number that stands for a text where texts are compared."""
+    """Return the number that represents a text in comparisons."""
     return float(int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big"))
 
 
-COMMA_HINT = "; between braces or brackets, a text with a comma must stand in quotes"
+COMMA_HINT = "; between braces or brackets, a text with a comma must be quoted"
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}")
 
@@ -119,7 +119,7 @@ def name_problem(name: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A name that stands for a number."""
+    """A name whose value is a number."""
 
     name: str
     dimension: Dimension | None
@@ -128,7 +128,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A text: what a name stands for, or one that was written.
+    """A text: the value of a name, or a literal.
 
     A bare word may turn out to be no name at all; then `kind` is None.
     """
@@ -145,13 +145,13 @@ class NameScope:
     """Where an expression over names finds their values.
 
     Attributes:
-        values: what the names stand for, in bits and seconds; of a text, its code.
+        values: the values of the names, in bits and seconds; of a text, its code.
     """
 
     values: Mapping[str, Value]
 
     def leaf(self, term: Any) -> Value:
-        """Return what a name or text stands for."""
+        """Return the value of a name or text."""
         if isinstance(term, Word) and not term.named:
             return text_code(term.word)
         return self.values[term.word if isinstance(term, Word) else term.name]
@@ -301,7 +301,7 @@ _OWN_WORDS = tuple(name for name in NameBuilder.ARGUMENTS if name not in MODELS)
 
 
 class Kinds:
-    """What names there are and what each stands for.
+    """The names, and what each refers to.
 
     Attributes:
         names: the names.
@@ -310,7 +310,7 @@ class Kinds:
     names: tuple[str, ...] = ()
 
     def kind(self, name: str) -> Kind:
-        """Return what a name stands for.
+        """Return what a name refers to.
 
         Raises:
             InputError: its own text is wrong; with the place.
@@ -362,7 +362,7 @@ class Expression:
             raise InputError(f"{error.message} (it is {self.text})") from None
 
     def shown(self, bindings: Bindings) -> str:
-        """Return its value as a person reads it."""
+        """Return its value in readable form."""
         if self.bare:
             return bindings.shown[self.names[0]]
         return number_shown(self.number(bindings), self.kind)
@@ -384,14 +384,14 @@ def parse_expression(text: str, kinds: Kinds) -> Expression:
     kind: Kind
     if isinstance(built, Word):
         if built.kind is None:
-            builder.term(syntax)  # which says that there is no such name
+            builder.term(syntax)  # which reports that there is no such name
         kind = built.kind or Texts()
         if not built.named:
             raise FormulaError("a text needs no expression: write it as it is", offset=0)
     else:
         builder.check(built, offset_of(syntax))
         if isinstance(built, builder.CONDITIONS):
-            builder.term(syntax)  # which says that a number is needed
+            builder.term(syntax)  # which reports that a number is needed
         kind = built.dimension
     return Expression(
         text=" ".join(text.split()),
@@ -436,7 +436,7 @@ def writable(kind: Kind) -> str | None:
         return None
     return (
         f"this is {kind}, which no tool reads: only a size, a rate, a time or a plain number "
-        "can stand in a case"
+        "can be in a case"
     )
 
 
@@ -467,7 +467,7 @@ def plain_word(value: float) -> str:
 
 
 def number_shown(value: float, kind: Kind) -> str:
-    """Return a number as a person reads it.
+    """Return a number in readable form.
 
     Args:
         value: the number, in bits and seconds.

@@ -10,7 +10,7 @@
 
 An axis is one parameter, or several that change together (`[aqm, line]`). All names are
 known before any text is read, so the order of fields makes no
-difference. What a name stands for is found when it is first asked for.
+difference. Names are resolved on first use.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Axes(Kinds):
 
     @property
     def quiet(self) -> tuple[str, ...]:
-        """Return the parameters that name no case: others of their rows tell the rows apart."""
+        """Return the parameters that name no case: others of their rows distinguish the rows."""
         quiet: list[str] = []
         for names in self.axes:
             rows = list(zip(*(self.values[name] for name in names), strict=True))
@@ -162,10 +162,10 @@ class Axes(Kinds):
             f"{MOST_CASES:,} are possible, before where leaves any out"
         )
 
-    # What names stand for.
+    # Resolved names.
 
     def kind(self, name: str) -> Kind:
-        """Return what a name stands for."""
+        """Return what a name refers to."""
         if name in self._kinds:
             return self._kinds[name]
         node = self._nodes[name]

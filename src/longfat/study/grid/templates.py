@@ -1,12 +1,12 @@
 """Values of a study file that hold expressions: `limit $<buffer * rate * rtt>`.
 
-`$<...>` was chosen because nobody else wants it: YAML takes it without quotes,
+`$<...>` was chosen because it has no other meaning: YAML takes it without quotes,
 also between braces, where `${...}` ends the mapping; and no shell, tc or awk has
 a meaning for it, while `${x}` and `$(...)` are the shell's own in a set-up line.
-`$$<` stands for `$<` itself.
+`$$<` is a literal `$<`.
 
-A tree of values is read once into a `Template`; filling it for a case copies
-only what an expression stands in.
+A tree of values is read once into a `Template`; filling it for a case copies only what
+contains an expression.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Text:
     """A text with expressions in it.
 
     Attributes:
-        node: where it stands.
+        node: its node in the file.
         parts: texts and expressions, in their order.
     """
 
@@ -59,8 +59,8 @@ class Text:
         """Return the text in one case.
 
         Args:
-            bindings: what the names stand for.
-            shown: write numbers as a person reads them, in place of a tool.
+            bindings: the values of the names.
+            shown: write numbers for display, not for a tool.
 
         Raises:
             InputError: an expression has no value.
@@ -162,7 +162,7 @@ def read_template(node: Node, kinds: Kinds) -> Template:
     """Read the expressions in a value and all that it holds.
 
     Raises:
-        InputError: an expression is wrong, or stands in a key.
+        InputError: an expression is wrong, or in a key.
     """
     places: Places = {}
     fill = _compile(node, kinds, places)
@@ -188,7 +188,7 @@ def _compile_text(node: Node, kinds: Kinds, places: Places) -> Fill | None:
     if text.parts == (raw.text,):
         return None
     places[raw.mark.line, raw.mark.column] = text.names
-    # What comes out of an expression is never "nothing", whatever its text.
+    # The result of an expression is never null, whatever its text.
     return lambda bindings: replace(raw, text=text.fill(bindings), plain=False, text_column=None)
 
 

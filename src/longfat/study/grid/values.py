@@ -58,7 +58,7 @@ class Value:
             None for a text.
         unit: the kind of the number; None for a text.
         times: the name that the number counts, if it does.
-        node: where it stands, of a text that holds expressions.
+        node: its node in the file, of a text that holds expressions.
     """
 
     text: str
@@ -155,7 +155,7 @@ def read_rows(
     for row, values in zip(node.sequence(form), zip(*found, strict=True), strict=True):
         key = tuple(_key(value) for value in values)
         if key in seen:
-            raise row.error(f"the row {[value.text for value in values]} stands here twice")
+            raise row.error(f"the row {[value.text for value in values]} is here twice")
         seen.add(key)
     return found
 
@@ -193,7 +193,7 @@ def _checked(values: list[tuple[Value, Node]], *, repeats: bool = False) -> tupl
         value = Value(text=written.text, node=written.node) if is_text else written
         key = _key(value)
         if key in seen and not repeats:
-            raise node.error(f"{value.text!r} stands here twice, first as {seen[key]!r}")
+            raise node.error(f"{value.text!r} is here twice, first as {seen[key]!r}")
         seen[key] = value.text
         found.append(value)
         if is_text or value.is_free or value.times:
@@ -273,7 +273,7 @@ def _read_range(fields: Mapping[str, Node], names: Collection[str]) -> list[Valu
 
 
 def _between(first: Value, last: Value, steps: int, *, log: bool, node: Node) -> list[Value]:
-    """Return the values of a range, rounded to as few digits as tell them apart, 3 at least."""
+    """Return the values of a range, rounded to as few digits as distinguish them, at least 3."""
     low, high = first.number or 0.0, last.number or 0.0
     exact = []
     for step in range(1, steps - 1):

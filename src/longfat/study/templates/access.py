@@ -66,7 +66,7 @@ class Wan(Template):
             flows["rtt"] = f"{{ping: h1x1 -> h{self.sites}x1, count: 10}}"
         return Parts(
             title=f"WAN of {self.sites} sites",
-            about="Each site has a network of its own, and a router that knows the way to the "
+            about="Each site has a network of its own, and a router with a route to the "
             "others by a default route to the core. Take a route away, and see what no longer "
             "arrives.",
             hosts=hosts,

@@ -149,7 +149,7 @@ class Template(ABC):
             f"  {value}" if name.startswith("#") else f"  {name}: {value}"
             for name, value in parts.flows.items()
         ]
-        lines += ["", "# Where the nodes stand in a drawing, in pixels."]
+        lines += ["", "# Positions of the nodes in a drawing, in pixels."]
         lines += ["layout:", *(f"  {name}: [{x}, {y}]" for name, (x, y) in parts.layout.items())]
         if parts.groups:
             lines += ["", "drawing:", "  groups:"]

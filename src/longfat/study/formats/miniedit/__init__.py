@@ -1,10 +1,10 @@
 """MiniEdit's `.mn` files: Mininet's network editor saves a drawing as JSON.
 
-The file has `hosts`, `switches` (among them legacy switches and routers),
-`links`, `controllers`, and in `application` what holds for all. `read` makes a
-network of it and tells what it left behind; `write` makes a file that MiniEdit
-opens. Nodes become interfaces' names in the order of `links`, as in Mininet, so
-that a lab's `tc ... dev s1-eth2` meets the same port.
+The file has `hosts`, `switches` (among them legacy switches and routers), `links`,
+`controllers`, and in `application` the common settings. `read` makes a network of it and
+lists what it left out; `write` makes a file that MiniEdit opens. Nodes become interfaces'
+names in the order of `links`, as in Mininet, so that a lab's `tc ... dev s1-eth2` meets the
+same port.
 
 JSON is YAML, so a file is read like a study, and messages have places.
 

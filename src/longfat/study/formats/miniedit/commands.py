@@ -9,7 +9,7 @@ OPENFLOW = re.compile(r"\b(ovs-[a-z]+|dpctl)\b")
 """Commands of Open vSwitch, which is not here."""
 
 BACKGROUND = re.compile(r"(?<!&)&\s*$")
-"""A command that goes on while others run."""
+"""A command in the background."""
 
 _PIECE = r"(?:[^;'\"\\]|'[^']*'|\"[^\"]*\")"
 _PIECES = re.compile(f"{_PIECE}+")
@@ -20,8 +20,8 @@ _PLAIN = re.compile(r"(tc|ip|sysctl|ethtool|ifconfig|route)\s[^&|<>`$(){}\\]*$")
 def split_lines(text: str) -> list[str]:
     """Return the lines of a start command.
 
-    One line may hold several commands; they are taken apart where each is a plain
-    one that leaves nothing behind in the shell. Then one that fails is told by name.
+    One line may hold several commands; they are split if each is simple and has no effect
+    on the shell. Then an error names the command that failed.
     """
     found = []
     for line in filter(None, map(str.strip, text.splitlines())):

@@ -1,7 +1,6 @@
-"""Reading fields of a `.mn` file, which nobody checked when it was written.
+"""Readers for the fields of a `.mn` file, which may be invalid.
 
-A field may be missing, empty, or a number in quotes; one that is not known is
-told of, and never an error.
+A field may be missing, empty, or a number in quotes; an unknown one is noted, and never an error.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ _NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{0,15})?([eE][+-]?[0-9]{1,2})?")
 
 
 class Fields:
-    """The fields of an object, and which of them were asked for.
+    """The fields of an object, and which of them were read.
 
     Args:
         node: the object.
@@ -28,11 +27,11 @@ class Fields:
     def __init__(self, node: Node, what: str) -> None:
         self.node = node
         self._values = {key.text: value for key, value in node.items(what)}
-        self._asked: set[str] = set()
+        self._read: set[str] = set()
 
     def get(self, name: str) -> Node | None:
         """Return the value of a field; None where it is missing or empty."""
-        self._asked.add(name)
+        self._read.add(name)
         value = self._values.get(name)
         if value is None or value.is_null:
             return None
@@ -68,5 +67,5 @@ class Fields:
         return [name for name in names if name not in self._values]
 
     def unknown(self) -> list[str]:
-        """Return the fields that nobody asked for."""
-        return [name for name in self._values if name not in self._asked]
+        """Return the fields that were not read."""
+        return [name for name in self._values if name not in self._read]

@@ -1,6 +1,6 @@
-"""Where the nodes of a network stand in MiniEdit's window.
+"""Positions of a network's nodes in MiniEdit's window.
 
-Switches and routers stand in a row, and the hosts of each above and below it.
+Switches and routers are in a row, with the hosts of each above and below it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MIDDLE = 240.0
 
 
 def lay_out(network: Network) -> dict[str, tuple[float, float]]:
-    """Return the place of each node in pixels; no two nodes stand in one place."""
+    """Return the place of each node in pixels; all places differ."""
     inner = [switch.name for switch in network.switches]
     inner += [host.name for host in network.hosts if host.forwards]
     near: dict[str, list[str]] = {}
@@ -45,7 +45,7 @@ def lay_out(network: Network) -> dict[str, tuple[float, float]]:
 
 
 def _in_order(inner: list[str], near: dict[str, list[str]]) -> list[str]:
-    """Return switches and routers such that linked ones stand beside each other."""
+    """Return switches and routers in an order in which linked ones are adjacent."""
     found: dict[str, None] = {}
     # A chain is begun at one of its ends.
     ends = sorted(inner, key=lambda name: sum(other in inner for other in near.get(name, ())))

@@ -30,7 +30,7 @@ def read_link(
         node: the link.
         nodes: the names of hosts and switches.
         controllers: the names of controllers.
-        notes: where to tell what is left behind.
+        notes: collects what is left out.
 
     Returns:
         The link; None for one to a controller, which is left behind.
@@ -47,7 +47,7 @@ def read_link(
         ends.append((value, value.line("a node's name")))
     who = f"link {ends[0][1]} - {ends[1][1]}"
     if any(end in controllers for _, end in ends):
-        notes.say(who, "is left out: there are no controllers")
+        notes.add(who, "is left out: there are no controllers")
         return None
     for value, end in ends:
         if end not in nodes:
@@ -58,7 +58,7 @@ def read_link(
         raise node.error(f"the link leads from {ends[0][1]} to itself")
     shape = _read_shape(fields.get("opts"), who, notes)
     for name in fields.unknown():
-        notes.say(who, f"the field {name} is not known and is left out")
+        notes.add(who, f"the field {name} is not known and is left out")
     return Link(a=ends[0][1], b=ends[1][1], a_to_b=shape, b_to_a=shape)
 
 
@@ -74,9 +74,9 @@ def _read_shape(node: Node | None, who: str, notes: Notes) -> LinkImpairments:
     if percent is not None and percent > 100:
         raise opts.node.error(f"a loss of {percent:g} % is more than all")
     if opts.text("speedup") not in {None, "0"}:
-        notes.say(who, "speedup, the rate of a switch's end, is left out")
+        notes.add(who, "speedup, the rate of a switch's end, is left out")
     for name in opts.unknown():
-        notes.say(who, f"the option {name} is not known and is left out")
+        notes.add(who, f"the option {name} is not known and is left out")
     return link_shape(
         megabits=megabits,
         packets=packets,

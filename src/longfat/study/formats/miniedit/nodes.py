@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _BRIDGES = ("default", "ovs", "ivs", "user", "userns", "legacySwitch")
 _ROUTER = "legacyRouter"
 
-# Mininet sets an address that says no prefix length with this one.
+# Mininet's prefix length for an address without one.
 _MININET_PREFIX = 8
 
 
@@ -34,7 +34,7 @@ class Drawn:
         node: what it becomes.
         source: where it is written.
         setup: the lines that it brings with it.
-        position: where it stands, in pixels.
+        position: its position, in pixels.
     """
 
     name: str
@@ -77,14 +77,14 @@ class _Element:
     def items(self, name: str) -> list[Node]:
         return [] if self.opts is None else self.opts.items(name, f"a list ({name})")
 
-    def say(self, what: str) -> None:
-        self._notes.say(self.name, what)
+    def add(self, what: str) -> None:
+        self._notes.add(self.name, what)
 
     def leave(self, **reasons: str) -> None:
-        """Tell of fields that have a value and cannot be carried over."""
+        """Note fields that have a value and cannot be converted."""
         for name, reason in reasons.items():
             if self.opts is not None and self.opts.get(name) is not None:
-                self.say(f"{name} is left out: {reason}")
+                self.add(f"{name} is left out: {reason}")
 
     def commands(self, node: str) -> list[Command]:
         """Return the lines of the start command."""
@@ -92,10 +92,10 @@ class _Element:
         found = []
         for line in split_lines(self.text("startCommand") or ""):
             if OPENFLOW.search(line):
-                self.say(f"startCommand `{line}` is left out: switches are Linux bridges")
+                self.add(f"startCommand `{line}` is left out: switches are Linux bridges")
                 continue
             if BACKGROUND.search(line) and ">" not in line:
-                self.say(
+                self.add(
                     f"startCommand `{line}` runs in the background: send its output away "
                     "(> /dev/null 2>&1 &), or the set-up waits for it"
                 )
@@ -103,10 +103,10 @@ class _Element:
         return found
 
     def end(self) -> None:
-        """Tell of the fields that are not known."""
+        """Note the unknown fields."""
         for fields in (self._outer, self.opts):
             for name in [] if fields is None else fields.unknown():
-                self.say(f"the field {name} is not known and is left out")
+                self.add(f"the field {name} is not known and is left out")
 
 
 def read_host(node: Node, *, base: str, notes: Notes) -> Drawn:
@@ -115,7 +115,7 @@ def read_host(node: Node, *, base: str, notes: Notes) -> Drawn:
     Args:
         node: the host.
         base: the network of addresses that are left out.
-        notes: where to tell what is left behind.
+        notes: collects what is left out.
 
     Raises:
         InputError: it has no name, or its address is none.
@@ -123,7 +123,7 @@ def read_host(node: Node, *, base: str, notes: Notes) -> Drawn:
     element = _Element(node, letter="h", notes=notes)
     address = _address(element, base)
     if element.text("sched") not in {None, "host"}:
-        element.say("sched is left out: hosts are infinitely fast")
+        element.add("sched is left out: hosts are infinitely fast")
     element.leave(
         cpu="hosts are infinitely fast",
         cores="hosts are infinitely fast",
@@ -146,11 +146,11 @@ def read_switch(node: Node, *, notes: Notes) -> Drawn:
     """Read a switch or a legacy router; see `read_host`."""
     element = _Element(node, letter="s", notes=notes)
     kind = element.text("switchType") or "default"
-    element.items("controllers")  # told of once, with the controllers
+    element.items("controllers")  # noted once, with the controllers
     if kind not in (*_BRIDGES, _ROUTER):
-        element.say(f"switchType {kind} is not known: it is taken as a switch")
+        element.add(f"switchType {kind} is not known: it is taken as a switch")
     elif kind in {"ivs", "user", "userns"}:
-        element.say(f"switchType {kind} is left out: switches are Linux bridges")
+        element.add(f"switchType {kind} is left out: switches are Linux bridges")
     element.leave(
         dpid="switches are no OpenFlow switches",
         dpctl="switches are no OpenFlow switches",
@@ -158,12 +158,12 @@ def read_switch(node: Node, *, notes: Notes) -> Drawn:
     )
     for name in ("sflow", "netflow"):
         if element.text(name) not in {None, "0"}:
-            element.say(f"{name} is left out: sample with probes instead")
+            element.add(f"{name} is left out: sample with probes instead")
     setup: list[Command] = []
     made: Host | Switch = Switch(name=element.name)
     if kind == _ROUTER:
         made = Host(name=element.name, address=None, forwards=True)
-        element.say("the router has no addresses: a .mn file says none; set them with ip lines")
+        element.add("the router has no addresses: a .mn file has none; set them with ip lines")
     elif (address := element.text("switchIP")) is not None:
         setup.append(
             _add_address(element, address, device=device_stem(element.name), node=ROOT_NAMESPACE)
@@ -204,12 +204,12 @@ def _default_route(element: _Element, address: str) -> tuple[Route, ...]:
     try:
         via = router_address(text)
     except InputError:
-        element.say(f"defaultRoute {text} is left out: it is not an address")
+        element.add(f"defaultRoute {text} is left out: it is not an address")
         return ()
     own = ipaddress.ip_interface(address)
     gateway = ipaddress.ip_address(via)
     if gateway not in own.network or gateway == own.ip:
-        element.say(f"defaultRoute {via} is left out: it is no neighbour on {own.network}")
+        element.add(f"defaultRoute {via} is left out: it is no neighbour on {own.network}")
         return ()
     return (Route(to="default", via=via),)
 

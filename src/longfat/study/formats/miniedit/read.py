@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from longfat.model.network import Problem
 
 _SCALE = 4
-"""A drawing may be this much larger than a study: it says more about each node."""
+"""A drawing may be this much larger than a study: it has more about each node."""
 
 _VERSIONS = ("1", "2")
 _BASE = "10.0.0.0/8"
@@ -34,12 +34,12 @@ _NO_CONTROLLER = "is left out: switches here are learning bridges, which need no
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinieditNetwork:
-    """What a `.mn` file says.
+    """The contents of a `.mn` file.
 
     Attributes:
         network: hosts, switches and links; legacy routers are hosts that forward.
         setup: start commands, VLAN interfaces and switches' addresses, as lines.
-        positions: where the nodes stand in the drawing, in pixels, by their names.
+        positions: the nodes' positions in the drawing, in pixels, by name.
     """
 
     network: Network
@@ -54,7 +54,7 @@ def read_miniedit(path: Path) -> tuple[MinieditNetwork, tuple[str, ...]]:
         path: the file.
 
     Returns:
-        What it says, and what of it could not be carried over: each text names
+        Its contents, and what could not be converted: each text names
         the node and the field.
 
     Raises:
@@ -81,7 +81,7 @@ def read_miniedit(path: Path) -> tuple[MinieditNetwork, tuple[str, ...]]:
         if (link := read_link(node, nodes=names, controllers=controllers, notes=notes))
     ]
     for name in root.unknown():
-        notes.say("the file", f"the field {name} is not known and is left out")
+        notes.add("the file", f"the field {name} is not known and is left out")
     network = Network(
         hosts=tuple(one.node for one in drawn if isinstance(one.node, Host)),
         switches=tuple(one.node for one in drawn if isinstance(one.node, Switch)),
@@ -117,7 +117,7 @@ def _document(path: Path) -> Node:
         raise InputError(f"not JSON: {error.msg}", place=place) from None
     except (ValueError, RecursionError):
         raise InputError("the file is not JSON, or nested too deep", place=start) from None
-    # In JSON a tab stands between values only; YAML wants none there.
+    # In JSON a tab is only between values; YAML forbids it there.
     raw = parse_document(data.replace(b"\t", b" "), file=str(path), most_nodes=_SCALE * MOST_NODES)
     return Node(raw=raw, file=str(path))
 
@@ -151,12 +151,12 @@ def _read_controllers(node: Node | None, notes: Notes) -> set[str]:
             name = Fields(opts, "a controller's options").text("hostname") if opts else None
             names.add(name or "a controller without a name")
     for name in sorted(names):
-        notes.say(name, f"the controller {_NO_CONTROLLER}")
+        notes.add(name, f"the controller {_NO_CONTROLLER}")
     return names
 
 
 def _read_application(node: Node | None, notes: Notes) -> str:
-    """Return the base of addresses, and tell what of the rest is not its default."""
+    """Return the base of addresses, and note other settings that are not the default."""
     if node is None:
         return _BASE
     fields = Fields(node, "MiniEdit's settings")
@@ -165,16 +165,16 @@ def _read_application(node: Node | None, notes: Notes) -> str:
     for name in ("startCLI", "terminalType"):
         fields.get(name)  # of MiniEdit's windows
     if (kind := fields.text("switchType")) not in {None, "ovs"}:
-        notes.say(who, f"switchType {kind} is left out: switches are Linux bridges")
+        notes.add(who, f"switchType {kind} is left out: switches are Linux bridges")
     if fields.text("dpctl") is not None:
-        notes.say(who, "dpctl is left out: switches are no OpenFlow switches")
+        notes.add(who, "dpctl is left out: switches are no OpenFlow switches")
     for name, target in (("sflow", "sflowTarget"), ("netflow", "nflowTarget")):
         if _inner(fields, name, target) is not None:
-            notes.say(who, f"{name} is left out: sample with probes instead")
+            notes.add(who, f"{name} is left out: sample with probes instead")
     if any(_inner(fields, "openFlowVersions", f"ovsOf1{n}") == "1" for n in (1, 2, 3)):
-        notes.say(who, "openFlowVersions is left out: switches are no OpenFlow switches")
+        notes.add(who, "openFlowVersions is left out: switches are no OpenFlow switches")
     for name in fields.unknown():
-        notes.say(who, f"the field {name} is not known and is left out")
+        notes.add(who, f"the field {name} is not known and is left out")
     return base
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from longfat.model.case import Command
 
-# What the options of a TCLink say; whatever else a link does becomes lines of tc.
+# What a TCLink's options can express; the rest of a link becomes lines of tc.
 _OPTIONS = ("rate_bps", "delay_s", "jitter_s", "loss", "queue_bytes")
 
 _CONTROLLER = "c0"
@@ -53,7 +53,7 @@ def miniedit_text(
     Args:
         network: the network.
         setup: set-up lines, which become start commands.
-        layout: where nodes stand, in pixels; the others are laid out in rows.
+        layout: positions of nodes, in pixels; the others are laid out in rows.
 
     Returns:
         The text, and what MiniEdit cannot hold or holds otherwise.
@@ -88,11 +88,11 @@ def miniedit_text(
             root = []
         switches.append(_with_options(outer, options))
     if root:
-        notes.say(
+        notes.add(
             ROOT_NAMESPACE, "there is no switch whose start command could hold its set-up lines"
         )
     if network.switches:
-        notes.say(_CONTROLLER, "is added: MiniEdit's switches forward nothing without a controller")
+        notes.add(_CONTROLLER, "is added: MiniEdit's switches forward nothing without a controller")
     document = {
         "application": _APPLICATION,
         "controllers": [_controller()] if network.switches else [],
@@ -180,13 +180,13 @@ def _host_options(
     if own.ip is not None:
         options["ip"] = own.ip
     else:
-        notes.say(host.name, f"has no IPv4 address; Mininet gives it one of {_NO_BASE}")
+        notes.add(host.name, f"has no IPv4 address; Mininet gives it one of {_NO_BASE}")
     if own.gateway is not None:
         options["defaultRoute"] = own.gateway
     if lines:
         options["startCommand"] = _joined(lines)
         if host.forwards:
-            notes.say(host.name, "a router with addresses is a host with a start command")
+            notes.add(host.name, "a router with addresses is a host with a start command")
     return options
 
 
@@ -201,7 +201,7 @@ def _joined(lines: Sequence[str]) -> str:
 def _plain_links(
     network: Network, starts: dict[str, list[str]], notes: Notes
 ) -> list[tuple[Link, dict[str, Any]]]:
-    """Return each link with its options, and add the lines of those that options cannot say."""
+    """Return each link with its options, and add the lines for what options cannot express."""
     hosts = {host.name for host in network.hosts}
     pairs = Counter(frozenset((link.a, link.b)) for link in network.links)
     found: list[tuple[Link, dict[str, Any]]] = []
@@ -209,9 +209,9 @@ def _plain_links(
     for link in network.links:
         who = f"link {link.a} - {link.b}"
         if link.a in hosts and link.b in hosts:
-            notes.say(who, "MiniEdit opens a link between two hosts, but cannot draw one")
+            notes.add(who, "MiniEdit opens a link between two hosts, but cannot draw one")
         if pairs[frozenset((link.a, link.b))] > 1:
-            notes.say(who, "there are several; MiniEdit shows them on top of each other")
+            notes.add(who, "there are several; MiniEdit shows them on top of each other")
         shape = link.a_to_b
         reason = ""
         if shape != link.b_to_a:
@@ -225,7 +225,7 @@ def _plain_links(
         ]:
             reason = f"Mininet has no {' and no '.join(beyond)}"
         if reason:
-            notes.say(who, f"{reason}: its tc lines are start commands")
+            notes.add(who, f"{reason}: its tc lines are start commands")
             by_lines.append(link)
             found.append((link, {}))
         else:
@@ -245,17 +245,17 @@ def _options(shape: LinkImpairments, who: str, notes: Notes) -> dict[str, Any]:
         options["delay"] = time_text(shape.delay_s)
     if shape.jitter_s:
         options["jitter"] = time_text(shape.jitter_s)
-        notes.say(who, "jitter: Mininet draws it evenly from both sides, longfat normally")
+        notes.add(who, "jitter: Mininet draws it evenly from both sides, longfat normally")
     if shape.loss:
         options["loss"] = _whole(float(f"{shape.loss * 100:.12g}"))
     if shape.queue_bytes is not None:
         packets = max(1, round(shape.queue_bytes / PACKET_BYTES))
         options["max_queue_size"] = packets
         if packets * PACKET_BYTES != shape.queue_bytes:
-            notes.say(who, f"queue: Mininet counts packets; {packets} of {PACKET_BYTES} bytes")
+            notes.add(who, f"queue: Mininet counts packets; {packets} of {PACKET_BYTES} bytes")
     for name in ("bw", "loss"):
         if isinstance(options.get(name), float):
-            notes.say(who, f"{name} {options[name]}: MiniEdit's own dialogue takes whole numbers")
+            notes.add(who, f"{name} {options[name]}: MiniEdit's own dialogue takes whole numbers")
     return options
 
 

@@ -1,10 +1,10 @@
 """Mininet's Python scripts, run in a machine against a stand-in that records what they make.
 
-A script may come from a stranger, and it is a program: so it runs where it can harm
-nobody, in a machine without a network that sees nothing of a person's files
-(`machine`), against `longfat.guest.mininet` in place of Mininet. What comes out is a
-record of nodes, links and commands (`record`), which is decoded as what a stranger
-wrote, and becomes a network, set-up lines and notes of what is left out (`network`).
+A script is a program from an untrusted source: so it runs in a machine without a network
+and without access to the user's files (`machine`), against `longfat.guest.mininet` in place
+of Mininet. What comes out is a record of nodes, links and commands (`record`), which is
+decoded as untrusted input, and becomes a network, set-up lines and notes of what is left
+out (`network`).
 
 The machine is a bare one of `longfat.engine`: no experiment runs in it, so nothing of
 `longfat.execution` is needed, and conversion stays where the other formats are.

@@ -82,7 +82,7 @@ def run_script(
             except MachineError as error:
                 if not (run / "output").exists():
                     raise
-                # The quota is ours, so the hint at how to set another leads nowhere.
+                # The quota is fixed here, so the hint on how to change it does not apply.
                 reason = str(error).partition("; LONGFAT_QUOTA")[0]
                 raise InputError(
                     f"the script does too much, or does not end: {reason}", place=at(str(path))
@@ -95,7 +95,7 @@ def _record(run: Path, file: str, machine: Machine) -> bytes:
         return InputError(text, place=at(file))
 
     def left(name: str) -> bytes | None:
-        # The machine has ended. A link that it left may lead to any file of ours.
+        # The machine has ended. A link that it left may point to any file of the host.
         path = run / name
         if path.is_symlink() or not path.is_file():
             return None

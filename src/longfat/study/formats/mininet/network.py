@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from longfat.study.formats.mininet import record
 
 _NO_ADDRESS = "0.0.0.0"
-_MININET_PREFIX = 8  # of an address that says none
+_MININET_PREFIX = 8  # of an address without one
 
 _FORWARD = re.compile(
     r"sysctl (-w )?net\.ipv4\.(ip_forward|conf\.all\.forwarding)=1"
@@ -41,13 +41,13 @@ _FORWARD = re.compile(
 _TRAFFIC = re.compile(
     r"(sudo )?(ping6?|iperf3?|netperf|netserver|wget|curl|tcpdump|kill|killall|pkill|nc|xterm)\b"
 )
-# Asked for after a line, it says that the script depends on that line.
+# Read after a line, it shows that the script depends on that line.
 _STATUS = re.compile(r"echo \$\??\w*")
 
 # What makes no difference here, or what Mininet has by itself.
 _IGNORED = frozenset(("fast", "use_htb", "use_tbf", "use_hfsc", "isSwitch"))
 _OFFLOADS = "offloads are as Linux has them"
-# Options that are left out: why, and what says nothing.
+# Options that are left out: why, and values that mean nothing.
 _LEFT: Mapping[str, tuple[str, Scalar]] = {
     "speedup": ("the rate of a switch's end", 0),
     "latency_ms": ("a queue has bytes or packets", None),
@@ -67,7 +67,7 @@ class Reader:
 
     Attributes:
         notes: what is left out, or taken otherwise.
-        setup: the lines to type, once `network` has been asked for.
+        setup: the lines to type, once `network` has been built.
         typed: all lines that were typed at hosts, traffic too, likewise.
     """
 
@@ -123,8 +123,8 @@ class Reader:
     def _error(self, where: At, message: str) -> InputError:
         return InputError(printable(message), place=at(self._file, where))
 
-    def _say(self, where: At, what: str) -> None:
-        self.notes.say(f"line {where[0]}", what)
+    def _note(self, where: At, what: str) -> None:
+        self.notes.add(f"line {where[0]}", what)
 
     # --------------------------------------------------------------- addresses
 
@@ -146,11 +146,11 @@ class Reader:
         try:
             via = router_address(text)
         except InputError:
-            self._say(host.at, f"{left} no address")
+            self._note(host.at, f"{left} no address")
             return ()
         if own is None or ipaddress.ip_address(via) not in own.network or via == str(own.ip):
             network = "no network" if own is None else own.network
-            self._say(host.at, f"{left} no neighbour on {network}")
+            self._note(host.at, f"{left} no neighbour on {network}")
             return ()
         return (Route(to="default", via=via),)
 
@@ -181,22 +181,22 @@ class Reader:
             return None
         left = f"{node}: ip {address} is left out:"
         if self._nodes[node].is_switch:
-            self._say(link.at, f"{left} it is of a switch")
+            self._note(link.at, f"{left} it is of a switch")
             return None
         of_host = self._addresses[node]
         if self._first[node] is not link or of_host is None:
             return address
         if address != of_host:
             words = "the first interface has that of the host"
-            self._say(link.at, f"{left} {words}, {of_host}")
+            self._note(link.at, f"{left} {words}, {of_host}")
         return None
 
     def _check_names(self, network: Network) -> None:
-        """Tell of interfaces that Mininet calls otherwise: lines of the script may mean them."""
+        """Note interfaces that Mininet names differently: lines of the script may use them."""
         for link, pair in zip(self._record.links, network.interfaces(), strict=True):
             for end, name in zip(link.ends, pair, strict=True):
                 if end.interface != name:
-                    self._say(
+                    self._note(
                         link.at,
                         f"the interface {end.interface} is {name} here: they are numbered "
                         "in the links' order",
@@ -205,8 +205,8 @@ class Reader:
     # ------------------------------------------------------------------- lines
 
     def _type(self) -> None:
-        """Take what was typed: what sets the network up is kept, the rest is told."""
-        # A line that is left out, and what was told of it, until the script asks how it ended.
+        """Read the commands that were typed: keep those that set up the network, note the rest."""
+        # A line that is left out, and its note, until the script reads how it ended.
         doubted: tuple[str, Command, str] | None = None
         for typed in self._record.commands:
             if typed.awaits is not None:
@@ -217,7 +217,7 @@ class Reader:
                 waits = typed.waits and not BACKGROUND.search(line)
                 self.typed.append(replace(typed, text=line, waits=waits))
                 if not typed.waits:
-                    continue  # the stand-in has told that it is left out
+                    continue  # the stand-in has noted that it is left out
                 if _STATUS.fullmatch(line):
                     if doubted is not None and doubted[0] == who:
                         self.setup.append(doubted[1])
@@ -233,15 +233,15 @@ class Reader:
         if is_host and _FORWARD.fullmatch(line):
             self._forwards.add(who)
         elif OPENFLOW.search(line):
-            self._say(typed.at, f"{who}: `{line}` is left out: switches are Linux bridges")
+            self._note(typed.at, f"{who}: `{line}` is left out: switches are Linux bridges")
         elif _TRAFFIC.match(line):
             before = len(self.notes.texts)
-            self._say(typed.at, f"{who}: `{line}` is left out: a study has flows for traffic")
+            self._note(typed.at, f"{who}: `{line}` is left out: a study has flows for traffic")
             if len(self.notes.texts) > before:
                 return who, command, self.notes.texts[-1]
         else:
             if BACKGROUND.search(line) and ">" not in line:
-                self._say(
+                self._note(
                     typed.at,
                     f"{who}: `{line}` runs in the background: send its output away "
                     "(> /dev/null 2>&1 &), or the set-up waits for it",
@@ -251,7 +251,7 @@ class Reader:
 
 
 class _Shape:
-    """What a link's options say of one direction."""
+    """A link's options for one direction."""
 
     def __init__(self, reader: Reader, where: At, who: str, end: record.End) -> None:
         self._reader, self._at, self._who = reader, where, who
@@ -264,23 +264,23 @@ class _Shape:
             InputError: an option is none.
         """
         notes, who = self._reader.notes, self._who
-        said = [name for name in _SHAPING if self._options.get(name) is not None]
-        if said and not self._shapes:
-            notes.say(who, f"{listed(said)}: Mininet ignores that without TCLink; here it counts")
+        shapes = [name for name in _SHAPING if self._options.get(name) is not None]
+        if shapes and not self._shapes:
+            notes.add(who, f"{listed(shapes)}: Mininet ignores that without TCLink; here it counts")
         megabits, packets, percent = map(self._number, ("bw", "max_queue_size", "loss"))
         if percent is not None and percent > 100:
             raise self._error(f"a loss of {percent:g} % is more than all")
         delay_s, jitter_s = self._time_s("delay"), self._time_s("jitter")
         red = self._red(megabits)
         if red is not None and packets is not None:
-            notes.say(who, "max_queue_size is left out: RED's queue has Mininet's own limit")
+            notes.add(who, "max_queue_size is left out: RED's queue has Mininet's own limit")
             packets = None
         for name, value in self._options.items():
             if name in _LEFT:
                 if value not in (_LEFT[name][1], None):
-                    notes.say(who, f"{name} is left out: {_LEFT[name][0]}")
+                    notes.add(who, f"{name} is left out: {_LEFT[name][0]}")
             elif name not in _IGNORED:
-                notes.say(who, f"the option {name} is not known and is left out")
+                notes.add(who, f"the option {name} is not known and is left out")
         shape = link_shape(
             megabits=megabits,
             packets=packets,

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 _NOTHING = "the script makes no network: it needs a Mininet() or a Topo with hosts and links"
 
-_MOST_PARTS = 20_000  # as the stand-in has it, in whose place somebody else may have written
+_MOST_PARTS = 20_000  # as in the stand-in, whose output may be forged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MininetNetwork:
-    """What a script says.
+    """What a script defines.
 
     Attributes:
         title: the first line of its docstring; None if it has none.
@@ -52,7 +52,7 @@ def read_mininet(
         most_wall_s: the wall time that it may take, in seconds; its own limit, if None.
 
     Returns:
-        What it says, and what of it could not be carried over: each text names
+        What it defines, and what could not be converted: each text names
         the line or the link.
 
     Raises:
@@ -66,7 +66,7 @@ def read_mininet(
 
 
 def network_of(content: bytes, *, file: str) -> tuple[MininetNetwork, tuple[str, ...]]:
-    """Return what a script says whose record this is; see `read_mininet`.
+    """Return what the script of a record defines; see `read_mininet`.
 
     Args:
         content: the record, as a machine wrote it.
@@ -86,13 +86,13 @@ def network_of(content: bytes, *, file: str) -> tuple[MininetNetwork, tuple[str,
         raise InputError(printable(_NOTHING + left), place=at(file))
     reader = Reader(record, file)
     for who, what in record.warnings:
-        reader.notes.say(who, what)
+        reader.notes.add(who, what)
     network = reader.network()
     # Its network is whole by then; what follows may need what a study has no place for.
     if record.error is not None:
-        reader.notes.say(f"line {record.error.at[0]}", f"the script ends here: {record.error.text}")
+        reader.notes.add(f"line {record.error.at[0]}", f"the script ends here: {record.error.text}")
     if record.networks > 1:
-        reader.notes.say(file, f"it makes {record.networks} networks: the first is taken")
+        reader.notes.add(file, f"it makes {record.networks} networks: the first is taken")
     network, setup = infer_link_properties(network, reader.setup)
     title = record.title if record.title.isprintable() else ""
     return (

@@ -1,4 +1,4 @@
-"""What the machine says of a script: `longfat.guest.mininet.run` writes it."""
+"""The machine's record of a script, written by `longfat.guest.mininet.run`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A host or a switch; `ip` and `gateway`, its default route, are as the script says them."""
+    """A host or a switch; `ip` and `gateway`, its default route, are as in the script."""
 
     name: str
     is_switch: bool
@@ -59,8 +59,8 @@ class Typed:
         node: the node.
         text: what was typed; empty where the script waits for what it had typed before.
         at: where.
-        waits: the script goes on when it has ended.
-        number: by which `awaits` knows it.
+        waits: the script waits for its end.
+        number: by which `awaits` refers to it.
         at_s: when it was typed, in seconds that the script has slept.
         awaits: the number of the command that is waited for.
     """
