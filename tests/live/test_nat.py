@@ -69,7 +69,7 @@ def test_nothing_comes_in_that_was_not_asked_for(tmp_path: Path) -> None:
         "s: 203.0.113.1/24", "s: {address: 203.0.113.1/24, routes: {192.168.1.0/24: 203.0.113.11}}"
     )
     _, said = error(routed, tmp_path)
-    assert "ra translates addresses, and lets in only what was asked for" in said
+    assert "ra translates addresses, and lets in only replies" in said
 
 
 # Tells each who asks how it looks from outside.

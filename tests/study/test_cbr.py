@@ -48,7 +48,7 @@ def test_all_fields(tmp_path: Path) -> None:
         (
             "interval: 1ms, rate: 1mbit",
             "9:43: flows.x.rate",
-            "interval and rate are both given, and each says how many: leave one out",
+            "interval and rate are both given, and each sets how many: leave one out",
         ),
         (
             "size: 15",

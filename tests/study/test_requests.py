@@ -74,12 +74,12 @@ def test_claims(tmp_path: Path) -> None:
         (
             "load: 1mbit, every: 1s",
             "9:47: flows.x.every",
-            "load and every are both given, and each says how many: leave one out",
+            "load and every are both given, and each sets how many: leave one out",
         ),
         (
             "every: 1s, think: 1s",
             "9:45: flows.x.think",
-            "every begins requests at their times, whoever waits: leave think out",
+            "every begins requests at fixed times: leave think out",
         ),
         (
             "request: 8",

@@ -85,7 +85,7 @@ def test_it_is_written_again_as_it_was(tmp_path: Path) -> None:
         ("{trace: no.trace}", "'no.trace' cannot be read: there is no such file"),
         ("{trace: /opt/mine}", "the trace /opt/mine is not among the files of the machine"),
         ("{trace: bad.trace}", "line 2 of this trace goes back in time, from 5 to 3 ms"),
-        ("{trace: lte-like, rate: 1mbit}", "a trace says the rate itself"),
+        ("{trace: lte-like, rate: 1mbit}", "a trace sets the rate itself"),
         ("{trace_once: yes}", "there is no trace that is played once"),
         ("{trace: lte-like, queue: 1kB}", "1024 bytes hold no full packet"),
     ],

@@ -1,1 +1,1 @@
-"""Values that know no machine: cases, networks, traffic, probes, metrics and their units."""
+"""Values independent of machines: cases, networks, traffic, probes, metrics and their units."""

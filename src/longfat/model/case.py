@@ -36,20 +36,20 @@ CASE_FORMAT = 3
 # Properties of links that the first cases had; one that came later is left out where it is not
 # set, so that a case without it keeps its digest.
 _ALWAYS = frozenset(("rate_bps", "delay_s", "jitter_s", "loss", "queue_bytes"))
-# Of networks, hosts and links: what stands in a case only where it is said.
+# Fields of networks, hosts and links that are in a case only if they are set.
 _LATER = frozenset(
     ("clock", "frames", "nat", "offloads", "root", "rx_coalescing_s", "testbed", "timing")
 )
 
 DEFAULT_MEMORY_BYTES = 2 * 1024**3
 
-# Tab and newline apart, control characters stand in no text that a person edits.
+# Apart from tab and newline, control characters are in no text that is edited by hand.
 _NO_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """A line that a person typed, run verbatim by a shell.
+    """A command that is run verbatim by a shell.
 
     Attributes:
         node: the host it is typed at, or `longfat.model.network.ROOT_NAMESPACE`.

@@ -1,10 +1,10 @@
 """Events: what changes while the traffic of a case plays.
 
-An event has a time, after the start of the traffic or after the end of a flow, and may happen
-several times. There are four kinds: a line that is typed at a node (`TypedLine`), a link whose
-properties change or which goes down or up (`LinkChange`), groups of nodes that are cut off
-from each other (`Partition`), and a host's clock that is set (`ClockChange`). What becomes of
-them, in which order, says `longfat.model.timeline`.
+An event has a time, after the start of the traffic or after the end of a flow, and may
+happen several times. There are four kinds: a line that is typed at a node (`TypedLine`), a
+link whose properties change or which goes down or up (`LinkChange`), groups of nodes that
+are cut off from each other (`Partition`), and a host's clock that is set (`ClockChange`).
+`longfat.model.timeline` defines their effects and order.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Fields of a study, each declared once: on the dataclass field that holds its value.
 
-A declaration says how values are written (a `Kind`, with its limits), what the field is called,
-what it means and what holds without it. From it come the reader with its located errors, the
-writer, the keywords of the Python API, the JSON Schema (`longfat schema`), the studio's forms and
-the tables of the reference. Nothing else lists fields.
+A declaration has the field's format (a `Kind`, with its limits), its name, its meaning and
+its default. From it come the reader with its located errors, the writer, the keywords of
+the Python API, the JSON Schema (`longfat schema`), the studio's forms and the tables of the
+reference. Nothing else lists fields.
 
     rate_bps: int | None = declare(Rate(least=8), default=None, label="Rate", help="...")
 
@@ -35,17 +35,17 @@ _UNITS = ("_bps", "_bytes", "_ppm", "_s")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
-    """What stands on a field.
+    """The metadata of a field.
 
     Attributes:
         kind: how its values are written.
         help: what it means, as a phrase.
         label: what a form calls it.
-        absent: what holds without it, where the default does not say so.
-        phrase: how a summary says a value: `{} lost`; empty for none. One that begins with a
+        absent: what holds without it, if the default does not show it.
+        phrase: how a summary shows a value: `{} lost`; empty for none. One that begins with a
             blank belongs to the phrase before it.
         tc: the option of netem that its value follows: `loss`; empty for none.
-        is_kept: netem keeps it when it is changed and told nothing of it.
+        is_kept: netem keeps it when it is changed without this option.
         key: what a study calls it, where that is not its name without the unit.
     """
 
@@ -85,7 +85,7 @@ class Field:
     Attributes:
         name: the attribute's name, with its unit: `rate_bps`.
         key: what a study calls it: `rate`.
-        default: what it is if nobody says.
+        default: its default.
         about: what was declared.
     """
 
@@ -201,7 +201,7 @@ def written_fields(value: Any) -> dict[str, object]:
 
 
 def phrases(value: Any) -> list[str]:
-    """Return what a value's fields say in a summary, such as `20 ms`, `0.01 % lost`."""
+    """Return a summary of a value's fields, such as `20 ms`, `0.01 % lost`."""
     found: list[str] = []
     for field in fields_of(type(value)).values():
         given = getattr(value, field.name)

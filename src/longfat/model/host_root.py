@@ -22,7 +22,7 @@ NETWORK_TOOLS = frozenset(
 """What sets up a host's network and needs no file of it: these run with the machine's root."""
 
 ENTRYPOINT = "entrypoint"
-"""The first word of a line that stands for what an image starts by itself."""
+"""The first word of a line that represents the image's own command."""
 
 ROOTS = "/run/roots"
 """Where a machine has the root file systems of its hosts, each by the host's name."""
@@ -81,11 +81,11 @@ class HostRoot:
 
     @staticmethod
     def runs_line(line: str) -> bool:
-        """Tell the same of a line for a shell: only one plain command is taken for a tool's."""
+        """Return the same for a line for a shell: only one plain command is taken for a tool's."""
         return needs_shell(line) or (line.split(maxsplit=1) or [""])[0] not in NETWORK_TOOLS
 
     def line(self, line: str) -> str:
-        """Return a line as a shell is given it: `entrypoint` stands for the image's command.
+        """Return a line for the shell, with `entrypoint` replaced by the image's command.
 
         Raises:
             InputError: the image has none.
@@ -116,5 +116,5 @@ class HostRoot:
 
     @property
     def shown(self) -> str:
-        """Where the sandbox shows the image, under its folder of what it hands over."""
+        """Where the sandbox mounts the image, below its folder of shared files."""
         return f"images/{self.digest[:32]}"

@@ -1,8 +1,7 @@
 """What a flow can measure: a number with a name and a unit.
 
-The full name ends in the unit (`receiver_bps`), so a bare number in a JSON
-file cannot be misread; claims and tables may leave that ending out
-(`receiver`), as a person would.
+The full name ends in the unit (`receiver_bps`), so a bare number in a JSON file cannot be
+misread; claims and tables may omit that suffix (`receiver`).
 """
 
 from __future__ import annotations

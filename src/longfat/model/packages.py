@@ -1,7 +1,7 @@
 """Python packages that a machine's programs may import: pinned by version and by hash.
 
-A case holds what was pinned, so that it decides the case's digest. Which wheels that
-amounts to depends on the interpreter; `longfat.engine.packages` installs them.
+A case holds what was pinned, so that it decides the case's digest. Which wheels these are
+depends on the interpreter; `longfat.engine.packages` installs them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from longfat.errors import InputError
 
 SHOWN = "packages"
-"""What the sandbox calls the folder of packages, under what it hands over."""
+"""The name of the folder of packages among the sandbox's shared files."""
 
 PACKAGES_PLACE = f"/run/longfat/{SHOWN}"
 """Where a machine has it: on the `PYTHONPATH` of what runs there."""
@@ -68,8 +68,8 @@ def pinned_package(text: str) -> PinnedPackage:
     written = first.strip()
     if written.startswith("-"):
         raise InputError(
-            f"{written[:80]!r} is an option of pip; only packages stand here: {_FORM}. Which index "
-            "they come from is pip's configuration"
+            f"{written[:80]!r} is an option of pip; only packages are allowed: {_FORM}. The index "
+            "they come from is configured for pip"
         )
     try:
         found = Requirement(written)
@@ -84,8 +84,7 @@ def pinned_package(text: str) -> PinnedPackage:
     hashes = [option.partition("hash")[2].lstrip(" =").strip() for option in options]
     if not hashes:
         raise InputError(
-            f"{written[:80]!r} has no hash, so whoever has the index decides what it is: "
-            f"write {_FORM}"
+            f"{written[:80]!r} has no hash, so the index decides what it is: write {_FORM}"
         )
     for one in hashes:
         if not _HASH.fullmatch(one):
@@ -101,7 +100,7 @@ def pinned_packages(lines: Iterable[str], *, name: str) -> tuple[PinnedPackage, 
         name: what to call the file in messages.
 
     Raises:
-        InputError: a line is wrong, or a package stands there twice.
+        InputError: a line is wrong, or a package is there twice.
     """
     found: dict[str, PinnedPackage] = {}
     for number, line in _joined(lines):
@@ -127,7 +126,7 @@ def add_package(found: dict[str, PinnedPackage], one: PinnedPackage) -> None:
 
 
 def _joined(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Yield the lines that say something, with the numbers of where each begins."""
+    """Yield the non-empty lines, each with the number of its first line."""
     begun, start = "", 0
     for number, line in enumerate(lines, start=1):
         text = re.sub(r"(^|\s)#.*", "", line.rstrip("\n")).strip()

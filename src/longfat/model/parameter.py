@@ -1,7 +1,7 @@
 """The setting: what one parameter of a grid is in one case.
 
 It names a case among others and decides nothing of its result (that is the
-case's own content), so it stands apart from the case.
+case's own content), so it is separate from the case.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class ParameterValue:
     """What a parameter of a grid is in one case.
 
     Attributes:
-        text: the value as a person reads it, such as `0.5 bdp`.
+        text: the value in readable form, such as `0.5 bdp`.
         number: the value in its base unit; None for a text such as `cubic`.
         unit: the kind of the number; None for a text.
     """

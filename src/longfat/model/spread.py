@@ -1,4 +1,4 @@
-"""The spread of a number over seeds: what one run cannot tell.
+"""The spread of a number over seeds: what one run cannot show.
 
 Seeds decide where losses fall and how competing flows march, so a single run
 of such a case is one draw from many. A spread is what tables, claims and plots
@@ -27,7 +27,7 @@ class Spread:
     Y. Fan, "Sample Quantiles in Statistical Packages", The American
     Statistician 50 (4), 1996, definition 7, which R, NumPy and spreadsheets
     take by default. With few seeds the band is near the least and the largest
-    value, and tells little of what more seeds would give.
+    value, and shows little of what more seeds would give.
 
     Attributes:
         median: the middle value, or the mean of the two in the middle.

@@ -1,13 +1,13 @@
-"""Queueing disciplines as values, and the lines of `tc qdisc` that say them.
+"""Queueing disciplines as values, and the lines of `tc qdisc` for them.
 
-A `Qdisc` is what stands at a place of an interface, a `QdiscLine` changes one, and an
+A `Qdisc` is at a place of an interface, a `QdiscLine` changes one, and an
 `Interface` has some, the root first. Values print as one canonical line each:
 
     tc qdisc add dev s1-eth2 parent 1: handle 2: tbf rate 10gbit burst 5000000 limit 25000000
 
-`parse_line` reads what a person typed. Options whose units are listed here become numbers in
-base units, all else stays words. What was typed is kept beside the values and is what they
-print, for what a person typed is what runs.
+`parse_line` reads a typed line. Options whose units are listed here become numbers in base
+units, all others stay words. The typed text is kept beside the values and is what they
+print, since the typed text is what runs.
 
 Only plain forms are read. An option begins with a letter and its values do not; `loss gemodel`
 and the like are names of two words. tc takes numbers without a unit in units of its own, and
@@ -96,7 +96,7 @@ class Option(NamedTuple):
 
     Attributes:
         name: such as `delay`, or `loss gemodel`.
-        values: what stands behind it.
+        values: its values.
     """
 
     name: str
@@ -109,10 +109,10 @@ class Qdisc:
 
     Attributes:
         kind: such as `netem`.
-        parent: where it stands: `ROOT`, or the class or qdisc above it, such as `1:`.
+        parent: its parent: `ROOT`, or the class or qdisc above it, such as `1:`.
         handle: its own name, such as `1:`; empty, if the kernel gives it one.
         options: its options, in their order.
-        typed: its kind and options, as a person typed them; empty, if nobody did.
+        typed: its kind and options, as typed; empty, if they were not.
     """
 
     kind: str
@@ -128,7 +128,7 @@ class Qdisc:
 
     @property
     def place(self) -> str:
-        """Where it stands, as tc says it."""
+        """Its place, in tc's syntax."""
         return self.parent if self.parent == ROOT else f"parent {self.parent}"
 
     def _option_words(self, option: Option) -> str:
@@ -151,7 +151,7 @@ class Qdisc:
 
         Args:
             name: the option.
-            kind: what is asked for: `RATE`, `BYTES`, `TIME`, `SHARE` or `COUNT`.
+            kind: the kind of the number: `RATE`, `BYTES`, `TIME`, `SHARE` or `COUNT`.
             at: which of its values.
 
         Returns:
@@ -177,13 +177,13 @@ class Qdisc:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QdiscLine:
-    """A line of `tc qdisc` that changes what stands at an interface.
+    """A line of `tc qdisc` that changes the qdiscs of an interface.
 
     Attributes:
         verb: `add`, `replace`, `change` or `del`.
         device: the interface.
         qdisc: what is put there; for `del` its place is enough.
-        typed: the line, as a person typed it; empty, if nobody did.
+        typed: the line as typed; empty, if it was not.
     """
 
     verb: str
@@ -226,7 +226,7 @@ class Interface:
 _VERBS = {"add": "add", "replace": "replace", "change": "change", "del": "del", "delete": "del"}
 _SHOWS = frozenset(("show", "list", "ls"))
 
-# What says where a qdisc goes, with the number of words that it takes.
+# Keywords for the place of a qdisc, with the number of words that they take.
 _PLACES = {ROOT: 1, "dev": 2, "parent": 2, "handle": 2}
 
 
@@ -267,7 +267,7 @@ def parse_qdisc(words: Sequence[str], *, parent: str = ROOT, handle: str = "") -
 
     Args:
         words: the kind and the options as they were typed; empty for one to be deleted.
-        parent: where it stands.
+        parent: its parent.
         handle: its own name.
     """
     kind = words[0] if words else ""

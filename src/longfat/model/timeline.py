@@ -6,7 +6,7 @@ link becomes the lines of `tc` that lead from what the link does then to what it
 first, and then the events in the order of the study.
 
 A link's own changes can only be followed in one order. So they all count from the traffic's
-start, or from the end of the same flow, and nothing that a person types touches its qdiscs.
+start, or from the end of the same flow, and no typed line changes its qdiscs.
 """
 
 from __future__ import annotations
@@ -176,15 +176,15 @@ class _Player:
             )
             if mentions(line, "tc")
         ]
-        # The first of them that names an interface, of those that were asked for.
+        # The first of them that names an interface, of those that were requested.
         self._typed_at: dict[str, str | None] = {}
         self._has_one_order = len({event.after for event in events}) == 1
-        # Of the interfaces that events type lines at: what stands there by now, or None from
-        # the first line on that is not understood.
+        # The current qdiscs of the interfaces that events type lines at; None from the
+        # first line on that is not understood.
         self._trees: dict[str, QdiscTree | None] = {}
 
     def step(self, moment: _Moment) -> Step:
-        """Return what an event amounts to at one of its times; times come in their order."""
+        """Return the lines of an event at one of its times; times are passed in order."""
         event = self._events[moment.event]
         links = self._concerned[moment.event]
         commands: list[Command] = []
@@ -374,7 +374,7 @@ class _Player:
         )
 
     def _tree(self, interface: Interface) -> QdiscTree | None:
-        """Return what stands at an interface by now; None, if that is not known."""
+        """Return the current qdiscs of an interface; None, if they are not known."""
         if interface.name not in self._trees:
             self._trees[interface.name] = QdiscTree(interface)
             for command in self._typed:

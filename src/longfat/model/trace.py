@@ -4,7 +4,7 @@ Two forms are read:
 
 * **mahimahi's** packet delivery traces: a whole number of milliseconds a line, each the moment
   at which 1,504 bytes can leave; a packet counts as long as its IP packet and 4 bytes more (what
-  mahimahi's device puts before it). The trace ends, and begins anew, at its last moment.
+  mahimahi's device puts before it). The trace ends, and restarts, at its last moment.
 * a **table** over time, as CSV with a line of names or as Parquet: `time`, and one or more of
   `rate`, `delay` and `loss`, each name with its unit, such as `time_s` or `rate_mbps`. Each row
   holds until the next one's time, and the last as long as the one before it.
@@ -81,9 +81,9 @@ class Trace:
     """A trace.
 
     Attributes:
-        is_rates: its rows say rates, which hold until the next row, and not opportunities.
+        is_rates: its rows are rates, which hold until the next row, and not opportunities.
         rows: its rows in the order of their times.
-        end_ns: when it begins anew.
+        end_ns: when it restarts.
     """
 
     is_rates: bool
@@ -94,7 +94,7 @@ class Trace:
         """Return it as the kernel reads it.
 
         Args:
-            repeats: it begins anew when it has ended.
+            repeats: it restarts when it has ended.
         """
         kind, extra = ("rates", 0) if self.is_rates else ("opportunities", _EXTRA_BYTES)
         head = f"{kind} {'repeat' if repeats else 'once'} {extra} {self.end_ns}\n"
@@ -108,7 +108,7 @@ def parse_trace(data: bytes) -> Trace:
         data: the file's content.
 
     Raises:
-        InputError: it is none; the message says where in it and why.
+        InputError: it is not valid; the message says where and why.
     """
     if data.startswith(_PARQUET):
         return _table(_parquet_rows(data), "row")
@@ -150,7 +150,7 @@ def _opportunities(text: str) -> Trace:
             rows.append(Row(at_ms * _MS, OPPORTUNITY_BYTES))
         _check_length(number, rows)
     if last_ms == 0:
-        raise InputError("this trace ends at 0 ms: its last line says how long it is")
+        raise InputError("this trace ends at 0 ms: its last line is its duration")
     return Trace(is_rates=False, rows=tuple(rows), end_ns=last_ms * _MS)
 
 

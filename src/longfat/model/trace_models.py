@@ -1,16 +1,16 @@
 """Made-up traces, for links that change as mobile, satellite and wireless ones do.
 
-They are no recordings. Each is made from a few random processes whose parameters stand here,
-with a seed of its own, and is the same everywhere: only `random.random()` is drawn from, whose
-numbers Python promises to keep.
+They are no recordings. Each is made from a few random processes whose parameters are
+defined here, with a seed of its own, and is the same everywhere: only `random.random()` is
+drawn from, whose numbers Python promises to keep.
 
 * `lte-like`: the moments at which a base station serves one of its users. The rate wanders about
   12 Mbit/s (an Ornstein-Uhlenbeck process of its logarithm, with a standard deviation of 0.6 and
   a memory of 1 s), three in ten subframes of 1 ms are this user's, and about every 20 s, at a
-  handover, nothing comes for 150 ms. Such a process stands behind the traces in Winstein,
+  handover, nothing comes for 150 ms. Such a process models the traces in Winstein,
   Sivaraman, Balakrishnan, "Stochastic Forecasts" (NSDI 2013), which found rates that vary
   by an order of magnitude within seconds.
-* `leo-like`: a path over low satellites that are assigned anew every 15 s (Mohan et al., "A
+* `leo-like`: a path over low satellites that are reassigned every 15 s (Mohan et al., "A
   Multifaceted Look at Starlink Performance", WWW 2024): each assignment has a delay between 15
   and 35 ms and a rate between 50 and 200 Mbit/s, and begins with 100 ms in which nothing
   passes; 0.1 % of the packets are lost.

@@ -1,4 +1,4 @@
-"""What is said by a line that a person types, where it is one plain command.
+"""The contents of a typed line that is one plain command.
 
 A line that needs a shell to know what it does (a loop, a variable, a pipe) is never guessed
 at: it raises `NotUnderstoodError`.
@@ -13,7 +13,7 @@ _SHELL = frozenset(";&|$`(){}<>*?!#\n")
 
 
 class NotUnderstoodError(Exception):
-    """A line speaks of what is asked for, in a form that is not understood.
+    """A line concerns the subject in question, in a form that is not understood.
 
     Args:
         line: the line.
@@ -25,7 +25,7 @@ class NotUnderstoodError(Exception):
 
 
 def needs_shell(line: str) -> bool:
-    """Return whether only a shell knows what a line does."""
+    """Return whether only a shell can interpret a line."""
     return bool(_SHELL & set(line))
 
 
@@ -47,5 +47,5 @@ def plain_words(line: str) -> list[str]:
 
 
 def mentions(line: str, word: str) -> bool:
-    """Return whether a word stands in a line, not as a part of a longer one."""
+    """Return whether a word is in a line, not as a part of a longer one."""
     return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", line) is not None

@@ -1,9 +1,9 @@
 """Quantities: as tc and iperf3 write them -> base units -> as people read them.
 
-Inside longfat a number is always in the base unit that its name ends in:
-bit/s (`_bps`), bytes, seconds (`_s`), or a fraction from 0 to 1. This module is
-the only door: `parse_...` on the way in, `format_quantity` on the way out. It
-knows no files; who reads a file adds the place to the message.
+Inside longfat a number is always in the base unit that its name ends in: bit/s (`_bps`),
+bytes, seconds (`_s`), or a fraction from 0 to 1. Only this module converts: `parse_...` for
+input, `format_quantity` for output. It has no access to files; the reader of a file adds
+the place to the message.
 
 Sources:
 
@@ -173,7 +173,7 @@ def parse_quantity(text: str, unit: Unit) -> float:
     """Read a quantity whose kind is known.
 
     Args:
-        text: the quantity as a person or tool writes it.
+        text: the quantity as written by a user or tool.
         unit: the kind.
 
     Returns:
@@ -196,7 +196,7 @@ def parse_quantity(text: str, unit: Unit) -> float:
 
 
 class Literal(NamedTuple):
-    """A number with its unit, of a kind that the unit tells.
+    """A number with its unit, which determines its kind.
 
     Attributes:
         value: the value in the base unit.
@@ -208,7 +208,7 @@ class Literal(NamedTuple):
 
 
 def parse_literal(text: str) -> Literal:
-    """Read a number whose unit tells its kind: `150ms`, `900mbit`, `25MB`, `1%`, `2.5`.
+    """Read a number whose unit determines its kind: `150ms`, `900mbit`, `25MB`, `1%`, `2.5`.
 
     Raises:
         InputError: there is no such unit, or it could be of two kinds: `10G` is

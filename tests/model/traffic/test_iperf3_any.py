@@ -107,7 +107,7 @@ def test_json_stream_is_the_same_report(tmp_path: Path) -> None:
         ("hello", "not JSON: it starts with 'hello'"),
         ("x" * 100, "it starts with 'xxxx"),
         (TCP + TCP, "several reports, one behind the other"),
-        (TCP + "iperf Done.", "something stands behind the JSON: 'iperf Done.'"),
+        (TCP + "iperf Done.", "there is text after the JSON: 'iperf Done.'"),
         ('{"start": {}, "intervals": [], "end": {}}', "without any interval"),
         ('{"intervals": [{"streams": [{"socket": 1}]}]}', "[0].streams[0].start: is missing"),
         ('{"intervals": [{"streams": {}}], "start": 3}', "[0].streams: found an empty object"),

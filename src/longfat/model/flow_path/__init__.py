@@ -1,8 +1,8 @@
-"""The path of a flow, as far as its case says it: rate, delay, loss, queue, buffers.
+"""The path of a flow, as configured in its case: rate, delay, loss, queue, buffers.
 
-Nothing is measured here. `setup_lines` puts what a person types onto the qdiscs of
-the links, `flow_path` puts together what lies on the way from a flow's sender to
-its receiver. Reports and advice both rest on it.
+Nothing is measured here. `setup_lines` applies set-up lines to the qdiscs of the links,
+`flow_path` combines the hops from a flow's sender to its receiver. Reports and advice both
+use it.
 """
 
 from longfat.model.flow_path.flow_path import (

@@ -1,10 +1,9 @@
 """The path of a flow: its bottleneck and its idle round-trip time, each with its source.
 
-A rate is never measured here, for a measured rate is what the window
-arithmetic is to explain; it stands in the lines that shape links, in the set-up
-lines after them, or is unknown. The
-round-trip time is that of a ping which ended before the flow began; without
-one, the sum of the delays that the set-up lines add.
+A rate is never measured here, since the window arithmetic is to explain the measured rate;
+it is in the lines that shape links, in the set-up lines after them, or unknown. The
+round-trip time is that of a ping which ended before the flow began; without one, the sum of
+the delays that the set-up lines add.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class FlowPath:
 
 
 def interface_lines(case: Case, name: str) -> list[QdiscLine]:
-    """Return the lines that made what stands at an interface before the traffic starts.
+    """Return the lines that made the qdiscs of an interface before the traffic starts.
 
     Args:
         case: the case.
@@ -70,7 +69,7 @@ class Bottleneck:
         node: where it is: a host, or `longfat.model.network.ROOT_NAMESPACE`.
         interface: the interface, such as `s1-eth2`.
         rate_bps: its rate, in bit/s.
-        queue: what queues in front of it; None where no line says.
+        queue: what queues in front of it; None if no line sets it.
         loss: the share of packets that netem loses on the whole way, 0 to 1.
     """
 

@@ -1,6 +1,6 @@
 """The rate of an interface over time, where events change it.
 
-Not part of the package's face: the timeline stands on the package, and this on the timeline.
+Not exported by the package: the timeline imports the package, and this the timeline.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""What a case's links and set-up lines say: rates, delays, losses, queues and TCP buffers.
+"""The rates, delays, losses, queues and TCP buffers set by a case's links and set-up lines.
 
-Set-up lines are a person's, verbatim, and only the plain forms are understood:
+Set-up lines are verbatim shell commands, and only plain forms are understood:
 
     tc qdisc add|replace|change|del dev DEV root|parent P [handle H] netem|tbf|... OPTIONS
     sysctl [-w] NAME=VALUE
 
-A line that touches the same things in another form (a shell loop, a class, a
-unit that tc and people read differently) is never guessed at: it raises
-`NotUnderstoodError`, and the report says which line it was.
+A line that touches the same things in another form (a shell loop, a class, a unit that tc
+and readers interpret differently) is never guessed at: it raises `NotUnderstoodError`, and
+the report names the line.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Shaping:
         rate_bps: the least rate that one of them limits to, in bit/s; None
             where none does.
         delay_s: the delay that they add, in seconds.
-        loss: the share of packets that they lose at random, 0 to 1, with those that
-            they corrupt: nobody takes them.
+        loss: the share of packets that they lose at random, 0 to 1, with those that they
+            corrupt, which receivers discard.
     """
 
     rate_bps: float | None = None
@@ -57,7 +57,7 @@ class QueueLine:
 
     Attributes:
         qdisc: a `tbf`, or what hangs below it, such as `red`.
-        limit_bytes: what it holds; None where the line does not say it in bytes.
+        limit_bytes: its limit; None if the line does not give it in bytes.
         line: the line.
     """
 
@@ -72,7 +72,7 @@ class QueueLine:
 
 
 class QdiscTree:
-    """What stands at an interface, one typed line after another.
+    """The qdiscs of an interface, after each typed line.
 
     Args:
         interface: the interface as its link made it.
@@ -84,7 +84,7 @@ class QdiscTree:
 
     @property
     def lines(self) -> list[QdiscLine]:
-        """The lines that made what stands there."""
+        """The lines that made its qdiscs."""
         return list(self._lines.values())
 
     def enter(self, command: Command) -> None:
@@ -108,7 +108,7 @@ class QdiscTree:
 
 
 def qdisc_lines(interface: Interface, setup: Sequence[Command]) -> list[QdiscLine]:
-    """Return the lines that made what stands at an interface after all set-up lines.
+    """Return the lines that made the qdiscs of an interface after all set-up lines.
 
     Args:
         interface: the interface as its link made it.

@@ -1,6 +1,6 @@
 """Kinds of values: how a field of a study is written, and which values are good.
 
-A kind reads a text as a study has it, takes a value from a Python program, writes a value
+A kind reads the text of a study, takes a value from a Python program, writes a value
 exactly as it is read back, and knows its JSON Schema. `longfat.model.fields` puts kinds on the
 fields of dataclasses.
 """

@@ -11,7 +11,7 @@ from longfat.model.kinds.kind import Kind, WrongKindError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageName(Kind[HostRoot]):
-    """The name of a file or folder that is an image; what is in it nobody looks at here."""
+    """The name of a file or folder that is an image; its contents are not checked here."""
 
     form: ClassVar[str] = "text"
     what: str = "an image's file or folder (such as server.tar)"

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class WrongKindError(InputError):
-    """A text is no value of a kind at all; a reader says what is needed instead."""
+    """A text is no value of a kind at all; the reader reports what is expected."""
 
 
 class Source(Protocol):
@@ -37,7 +37,7 @@ class Source(Protocol):
         """Return the entries of a list."""
 
     def named(self, what: str) -> Mapping[str, Source]:
-        """Return the values of a mapping whose keys are names that a person chose."""
+        """Return the values of a mapping with user-defined keys."""
 
     def fields(self, what: str, *, allowed: Iterable[str]) -> Mapping[str, Source]:
         """Return the values of a mapping whose keys are fixed words."""
@@ -46,10 +46,10 @@ class Source(Protocol):
         """Return an error that points here."""
 
     def expected(self, what: str) -> InputError:
-        """Return the error that something else should stand here."""
+        """Return the error that something else is expected here."""
 
     def note(self, error: InputError) -> None:
-        """Keep a mistake, so that the reader can go on; raise it where none are kept."""
+        """Collect an error, so that reading can continue; raise it if none are collected."""
 
 
 class Kind(ABC, Generic[T]):
@@ -84,7 +84,7 @@ class Kind(ABC, Generic[T]):
         """Return the JSON Schema of its values in a study file."""
 
     def read(self, source: Source) -> T:
-        """Return the value that stands at a place of a study.
+        """Return the value at a place of a study.
 
         Raises:
             InputError: it is none; with its place.

@@ -1,4 +1,4 @@
-"""Kinds of lists: of whole numbers, of texts, of names; and one name, which may stand in a list."""
+"""Kinds of lists: of whole numbers, of texts, of names; and a name, which may be in a list."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Texts(Kind[tuple[str, ...]]):
     Attributes:
         what: what is needed, for messages, with an example.
         each: what one of them is.
-        problem: says which of them is wrong, by its index, and why; None, if none is.
+        problem: returns the index of one that is wrong, and why; None, if none is.
     """
 
     form: ClassVar[str] = "list"

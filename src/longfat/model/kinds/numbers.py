@@ -171,7 +171,7 @@ class Time(_Number[float]):
     """A time in seconds.
 
     Attributes:
-        whole: who counts it in whole seconds; empty, if nobody does.
+        whole: the tool that counts it in whole seconds; empty, if none does.
         bare_seconds: a number without a unit is in seconds, as ping and iperf3 take it. tc
             takes it otherwise, so elsewhere a unit is demanded.
     """

@@ -45,9 +45,10 @@ class Text(Kind[str]):
     """A text of one line.
 
     Attributes:
-        what: what it says, for messages, with an example.
+        what: its meaning, for messages, with an example.
         example: a good value.
-        problem: says why a text is none; None, if it is one. It sees single blanks between words.
+        problem: returns why a text is not valid; None, if it is. It sees single blanks
+            between words.
     """
 
     what: str

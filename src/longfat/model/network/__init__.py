@@ -2,7 +2,7 @@
 
 Hosts are network namespaces; switches are Linux bridges in the root namespace,
 as in Mininet, so that `tc ... dev s1-eth2` typed at root works. `model` has the
-values, `check` says what is wrong with them, `shape` gives the qdiscs of links,
+values, `check` validates them, `shape` gives the qdiscs of links,
 `build` the lines of `ip` and `tc`, and `routing` follows a packet.
 """
 

@@ -1,9 +1,9 @@
 """The lines that build a network, and what else follows from its values.
 
-Lines are grouped in batches, one for each program and namespace, because one
-process can run many lines but only in one namespace. Building is mostly the
-time of processes and lines, so whatever can be done from the root namespace
-is done there, and a veth pair is made with both ends in their places by one line.
+Lines are grouped in batches, one for each program and namespace, because one process can
+run many lines but only in one namespace. Building is mostly the time of processes and
+lines, so as much as possible is done from the root namespace, and a veth pair is made with
+both ends in their namespaces by one line.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Batch:
     """Lines that one program runs at one node.
 
     Attributes:
-        program: `ip` or `tc`, whose lines stand without that word and are run by one
+        program: `ip` or `tc`, whose lines omit that word and are run by one
             process with `-batch`, or `sh`: each line is run by the shell.
         node: the host, or `ROOT_NAMESPACE`.
         lines: the lines, in their order.
@@ -98,7 +98,7 @@ def _altname_line(device: str, name: str) -> str:
 
 
 def _timing_lines(network: Network) -> Iterator[tuple[str, str]]:
-    """Yield the lines that say how long the CPUs of hosts take, each with its node."""
+    """Yield the lines that set how long the CPUs of hosts take, each with its node."""
     timings = [
         (host.name, host.timing or network.testbed, host.timing is None) for host in network.hosts
     ]
@@ -191,14 +191,14 @@ def shape_commands(network: Network) -> list[tuple[str, str]]:
 
 
 def typed_part(network: Network, line: str) -> str | None:
-    """Return what of a network a line makes by words that a person wrote.
+    """Return the part of a network that a line makes from text of the user.
 
     Args:
         network: the network.
         line: a line that builds it, as a batch ran it.
 
     Returns:
-        Such as "the qdisc of the link h1 - s1"; None where all words are ours.
+        Such as "the qdisc of the link h1 - s1"; None if it has no text of the user.
     """
     if line.startswith(_OFFLOADS):
         return f"the offloads of {line.removeprefix(_OFFLOADS).split()[0]}"

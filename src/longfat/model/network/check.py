@@ -142,36 +142,36 @@ def _addresses(network: Network) -> Iterator[Problem]:
 
 
 def _routes(network: Network) -> Iterator[Problem]:
-    ours: dict[str, list[ipaddress.IPv4Interface | ipaddress.IPv6Interface]] = {}
+    own: dict[str, list[ipaddress.IPv4Interface | ipaddress.IPv6Interface]] = {}
     for link, pair in zip(network.links, network.addresses(), strict=True):
         for node, address in zip((link.a, link.b), pair, strict=True):
             if address is not None:
-                ours.setdefault(node, []).append(ipaddress.ip_interface(address))
+                own.setdefault(node, []).append(ipaddress.ip_interface(address))
     for host in network.hosts:
         for route in host.routes:
-            if reason := _route(host, route, ours.get(host.name, [])):
+            if reason := _route(host, route, own.get(host.name, [])):
                 yield Problem(("hosts", host.name, "routes", route.to), reason)
 
 
 def _route(
     host: Host,
     route: Route,
-    ours: Sequence[ipaddress.IPv4Interface | ipaddress.IPv6Interface],
+    own: Sequence[ipaddress.IPv4Interface | ipaddress.IPv6Interface],
 ) -> str | None:
     via = ipaddress.ip_address(route.via)
     if route.to != "default" and ipaddress.ip_network(route.to).version != via.version:
         return f"{route.to} and {route.via} are of different families"
-    if any(via == one.ip for one in ours):
+    if any(via == one.ip for one in own):
         return f"{route.via} is an address of {host.name} itself"
-    if not any(via in one.network for one in ours):
-        networks = ", ".join(str(one.network) for one in ours) or "none"
+    if not any(via in one.network for one in own):
+        networks = ", ".join(str(one.network) for one in own) or "none"
         return f"{route.via} is on none of the networks of {host.name} (it is on: {networks})"
     return None
 
 
 def _frame_sizes(network: Network) -> Iterator[Problem]:
-    # A bridge drops what is larger than the MTU of the port that it is to leave by, and
-    # reports it to nobody: no ICMP comes from a switch.
+    # A bridge drops what is larger than the MTU of the egress port, silently: no ICMP comes
+    # from a switch.
     first: dict[str, Link] = {}
     switches = {switch.name for switch in network.switches}
     for index, link in enumerate(network.links):
@@ -209,7 +209,7 @@ class Groups:
         self._parent = {name: name for name in names}
 
     def find(self, name: str) -> str:
-        """Return the name that stands for all that a node is connected with."""
+        """Return the name that represents all that a node is connected with."""
         while self._parent[name] != name:
             self._parent[name] = self._parent[self._parent[name]]
             name = self._parent[name]

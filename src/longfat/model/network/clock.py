@@ -2,7 +2,7 @@
 
 Linux has one clock for the time of day, and hosts are namespaces of one Linux. The kernel variant
 `clock` (kernel/variants/clock) gives each network namespace a clock of its own, by the sysctls
-net.host_clock.offset_ns and drift_ppb. Whatever measures time goes by the machine's clock.
+net.host_clock.offset_ns and drift_ppb. Durations are measured by the machine's clock.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class ClockKind(Kind[HostClock]):
         return HostClock(**values_of(HostClock, given, what="a clock"))
 
     def read(self, source: Source) -> HostClock:
-        """Return the clock that stands at a place of a study."""
+        """Return the clock at a place of a study."""
         if not source.is_mapping:
             return Kind.read(self, source)
         fields = source.fields(self.what, allowed=fields_of(HostClock))

@@ -16,7 +16,7 @@ from longfat.model.network.qdisc import qdisc_problem
 from longfat.model.units import parse_fraction
 
 MOST_BYTES = 2**32 - 1
-"""The largest queue and the largest burst that tc can say."""
+"""The largest queue and the largest burst that tc accepts."""
 
 LEAST_RATE_BPS = 8
 """The kernel counts rates in whole bytes per second."""
@@ -81,8 +81,8 @@ class LinkImpairments:
         trace_once: the trace is played once, and not again and again.
         queue_bytes: the buffer in front of the rate or trace, in bytes; needs one of these,
             and no qdisc.
-        qdisc: the discipline of the queue with its options, in tc's own words, such as
-            `fq_codel` or `pfifo limit 100`; its options say how much it holds.
+        qdisc: the discipline of the queue with its options, in tc's syntax, such as
+            `fq_codel` or `pfifo limit 100`; its options set its limit.
     """
 
     rate_bps: int | None = declare(
@@ -224,7 +224,7 @@ class LinkImpairments:
             )
         least = mtu_bytes + HEADER_BYTES
         if self.trace is not None and self.rate_bps is not None:
-            yield "trace", "a trace says the rate itself: leave one of the two out"
+            yield "trace", "a trace sets the rate itself: leave one of the two out"
         if self.trace_once is not None and self.trace is None:
             yield "trace_once", "there is no trace that is played once"
         if self.queue_bytes is None:

@@ -1,9 +1,9 @@
 """The lines of `tc` that let a link do something else while it lives.
 
-What stays of an interface's qdiscs is changed in its place and keeps its packets;
-from the first one down that has to be another, all are deleted and made anew. In
-the end there stands what `longfat.model.network.shape` would have built at once, but for a
-tbf's burst. For that, four ways of the kernel have to be known:
+Qdiscs that stay are changed in place and keep their packets; from the first one down that
+must be of another kind, all are deleted and added again. The result is what
+`longfat.model.network.shape` would have built, but for a tbf's burst. Four properties of
+the kernel matter:
 
 * `change` leaves alone what a line does not speak of. For netem these are corruption
   and reordering, which are taken back by name; other disciplines are changed only if
@@ -49,13 +49,13 @@ def change_lines(old: Interface, new: Interface) -> list[QdiscLine]:
         new: the interface with those that it is to have.
 
     Raises:
-        InputError: one that follows a trace would begin, end, or begin anew.
+        InputError: one that follows a trace would begin, end, or restart.
     """
     changed: list[QdiscLine] = []
     kept = 0
     touched = False  # the one above was changed
     for was, will in zip(old.qdiscs, new.qdiscs, strict=False):
-        # A fifo follows the tbf above it, and has to be told again what it holds.
+        # A fifo follows the tbf above it, so its limit has to be set again.
         follows = touched and "fifo" in will.kind
         if not _stays(was, will, follows=follows):
             break
@@ -63,11 +63,11 @@ def change_lines(old: Interface, new: Interface) -> list[QdiscLine]:
         bereft = will.kind == "tbf" and kept == len(new.qdiscs) < len(old.qdiscs)
         touched = was.words != will.words or follows or bereft
         if touched:
-            qdisc = _told_all(was, will)
+            qdisc = _with_all_options(was, will)
             changed.append(QdiscLine(verb="change", device=new.name, qdisc=qdisc))
     if any(one.kind == TRACE for one in (*old.qdiscs[kept:], *new.qdiscs[kept:])):
         raise InputError(
-            f"{new.name} follows a trace, which a change must not end or begin anew: rates and "
+            f"{new.name} follows a trace, which a change must not end or restart: rates and "
             "losses are the trace's, and a link that has no delay at first gets none later"
         )
     deleted = [deletion(old.name, one.parent) for one in old.qdiscs[kept : kept + 1]]
@@ -94,7 +94,7 @@ def _names(qdisc: Qdisc) -> set[str]:
     return {option.name for option in qdisc.options}
 
 
-def _told_all(was: Qdisc, will: Qdisc) -> Qdisc:
+def _with_all_options(was: Qdisc, will: Qdisc) -> Qdisc:
     """Return the qdisc to change one to, with what takes back what it is not to do."""
     if will.kind == "tbf":
         burst = max(one.number("burst", BYTES) for one in (was, will))

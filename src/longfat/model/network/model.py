@@ -93,8 +93,8 @@ class Host:
         Text(what=f"one of {', '.join(NATS)}", example="home", problem=nat_problem),
         default=None,
         label="NAT",
-        help="it translates addresses where its default route leads, and keeps out what nobody"
-        " asked for: `home`, `cgnat`, `symmetric` or `corporate`; it has to forward",
+        help="it translates addresses where its default route leads, and drops unsolicited"
+        " packets: `home`, `cgnat`, `symmetric` or `corporate`; it has to forward",
     )
     root: HostRoot | None = declare(  # noqa: RUF009  as all the others
         ImageName(),

@@ -1,4 +1,4 @@
-"""Routers that translate addresses and keep out what nobody asked for, as lines of `nft`.
+"""Routers that translate addresses and drop unsolicited packets, as lines of `nft`.
 
 What goes out there
 gets the router's address; what comes in is let in if it belongs to something that went out,
@@ -11,7 +11,7 @@ and else dropped without an answer. The kinds differ in these:
 * `cgnat`: the same of a provider, whose mappings live as long as RFC 4787 (REQ-5: UDP, 5
   minutes) and RFC 5382 (REQ-5: TCP, 2 hours and 4 minutes) ask for. Behind it there
   is often a `home` router with an address of 100.64.0.0/10 (RFC 6598) outside.
-* `symmetric`: each destination sees another, random port: nobody else can answer to it.
+* `symmetric`: each destination sees another, random port: no other host can answer to it.
 * `corporate`: symmetric, and only TCP to the ports 80 and 443, DNS and pings may go out.
 
 Sources: nft(8); Documentation/networking/nf_conntrack-sysctl.rst for the timeouts.
@@ -63,18 +63,18 @@ def nat_lines(kind: str, outside: str) -> tuple[str, ...]:
         kind: one of `NATS`.
         outside: its interface that leads to the world.
     """
-    asked_for = f"iifname {outside} ct state established,related accept"
+    replies = f"iifname {outside} ct state established,related accept"
     return (
         "nft add table ip nat",
         "nft 'add chain ip nat out { type nat hook postrouting priority srcnat; }'",
         f"nft add rule ip nat out oifname {outside} {_MASQUERADE[kind]}",
         "nft add table inet filter",
-        # An answer to what was not asked for would leave a state in the way of what is.
+        # A reply to an unsolicited packet would leave a conntrack entry that blocks solicited ones.
         "nft 'add chain inet filter input { type filter hook input priority filter; }'",
-        f"nft add rule inet filter input {asked_for}",
+        f"nft add rule inet filter input {replies}",
         f"nft add rule inet filter input iifname {outside} meta l4proto '{{ tcp, udp }}' drop",
         "nft 'add chain inet filter forward { type filter hook forward priority filter; }'",
-        f"{_FORWARD} {asked_for}",
+        f"{_FORWARD} {replies}",
         f"{_FORWARD} iifname {outside} drop",
         *_MORE.get(kind, ()),
     )

@@ -1,8 +1,8 @@
 """The queueing disciplines that a link's queue can have, and what is wrong with their words.
 
-The words are tc's own and go to it as they are: only the first is known here, and
-that the rest are words at all. What tc or the kernel says to the options is told
-when the network is built.
+The words are tc's and are passed to it unchanged: only the first is checked here, and that
+the rest are plain words. Errors of tc or the kernel in the options are reported when the
+network is built.
 
 Not here are disciplines that need more lines than one (classes, filters, virtual
 queues), and those that a link's other properties become. Source: tc(8), and the
@@ -33,7 +33,7 @@ QDISCS = (
     "sfq",
     "skbprio",
 )
-"""What may stand as the first word."""
+"""The allowed first words."""
 
 _SETUP = "write its lines of tc under setup, without a rate, delay or qdisc here"
 _ELSEWHERE = {

@@ -1,12 +1,11 @@
 """The way of a packet through a network: what it leaves through, hop by hop.
 
-`trace_route` does what Linux does: the longest prefix among a host's own
-networks and its routes says through which interface and to which neighbour;
-switches pass it on to whoever has that address. It knows the network's values
-only, and no line that a person types may have changed them.
+`trace_route` does what Linux does: the longest prefix among a host's own networks and its
+routes selects the interface and the neighbour; switches forward to the node with that
+address. It uses only the network's values, so it is valid only if no typed line has changed
+them.
 
-`follow_links` asks only for links: is there any way, through switches and
-hosts that forward?
+`follow_links` considers only links: is there any path, through switches and hosts that forward?
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _MOST_ROUTERS = 64  # the TTL that packets start with
 
 
 class NoRouteError(Exception):
-    """A packet does not arrive; the text says where it stops, and why."""
+    """A packet does not arrive; the message says where it stops, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ def trace_route(network: Network, source: str, target: str) -> list[Hop]:
 
 
 def follow_back(network: Network, source: str, target: str) -> list[Hop]:
-    """Return the way of an answer: from `target` to the address that `source` asked from.
+    """Return the path of a reply: from `target` to the address that `source` sent from.
 
     Args and errors are those of `trace_route`.
     """
@@ -82,20 +81,20 @@ def follow_back(network: Network, source: str, target: str) -> list[Hop]:
         for names, pair in zip(network.interfaces(), network.addresses(), strict=True)
         for name, address in zip(names, pair, strict=True)
     }
-    asked_from = addresses.get(there[0][1]) if there else None
-    if asked_from is None:
+    origin = addresses.get(there[0][1]) if there else None
+    if origin is None:
         return trace_route(network, target, source)
-    # Each router that translates on the way is whom the answer is for at first.
+    # Each router that translates on the path is first the destination of the reply.
     hosts = {host.name: host for host in network.hosts}
-    asking = [(source, asked_from)]
+    targets = [(source, origin)]
     for node, interface in there[1:]:
         if node in hosts and hosts[node].nat:
             outside = addresses.get(interface)
             if outside is not None and interface == network.outside_interface(hosts[node]):
-                asking.append((node, outside))
+                targets.append((node, outside))
     way: list[Hop] = []
     here = target
-    for node, address in reversed(asking):
+    for node, address in reversed(targets):
         way += _Map(network).follow(here, node, ipaddress.ip_interface(address).ip)
         here = node
     return way
@@ -122,9 +121,9 @@ def _leaving(network: Network) -> dict[str, list[_End]]:
     leaving: dict[str, list[_End]] = {}
     every_end = zip(network.links, network.interfaces(), network.addresses(), strict=True)
     for link, (at_a, at_b), given in every_end:
-        ours = [None if text is None else ipaddress.ip_interface(text) for text in given]
-        leaving.setdefault(link.a, []).append(_End(link.a, at_a, ours[0], link.b, at_b))
-        leaving.setdefault(link.b, []).append(_End(link.b, at_b, ours[1], link.a, at_a))
+        own = [None if text is None else ipaddress.ip_interface(text) for text in given]
+        leaving.setdefault(link.a, []).append(_End(link.a, at_a, own[0], link.b, at_b))
+        leaving.setdefault(link.b, []).append(_End(link.b, at_b, own[1], link.a, at_a))
     return leaving
 
 
@@ -150,9 +149,7 @@ class _Map:
             here, arriving, hops = self._cross(end, neighbour)
             way += hops
             if arriving == self._outside.get(here) and address not in self._addresses(here):
-                raise NoRouteError(
-                    f"{here} translates addresses, and lets in only what was asked for"
-                )
+                raise NoRouteError(f"{here} translates addresses, and lets in only replies")
         raise NoRouteError(f"packets to {target} ({address}) go round in a circle at {here}")
 
     def _addresses(self, host: str) -> set[Address]:

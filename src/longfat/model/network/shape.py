@@ -10,8 +10,8 @@ The sending end's interface shapes what leaves through it:
   either order, and netem's own count of packets then holds none that queue;
 * a trace is the discipline of longfat's own kernels that follows one, in the filter's place;
   until it has begun, with the traffic, it holds nothing up;
-* a queueing discipline that a person names stands below all and takes the place
-  of the filter's own queue. `longfat.model.network.qdisc` says which there are.
+* a queueing discipline that the study names is below all and replaces the filter's own
+  queue. `longfat.model.network.qdisc` lists which there are.
 
 Jitter is normally distributed, as the delay's standard deviation should be.
 Every packet draws its own delay, so with jitter packets overtake each other,
@@ -46,13 +46,13 @@ FRAME_BYTES = 1514
 """A full packet of Linux's own MTU with its Ethernet header."""
 
 LEAST_QUEUE_PACKETS = 100
-"""How many full packets a queue holds at least, where no one says."""
+"""How many full packets a queue holds at least by default."""
 
 QUEUE_S = 0.01
 """How long a full queue takes to empty, in seconds, where neither a queue nor a delay is given."""
 
 TRACE = "trace"
-"""The kind of the qdisc that follows a trace: kernel/patches says what it does."""
+"""The kind of the qdisc that follows a trace; see kernel/patches."""
 
 _HZ = 250
 
@@ -70,7 +70,7 @@ def shaped_interfaces(
 
     Args:
         network: the network.
-        names: the interfaces that are asked for; all, if None.
+        names: the interfaces to return; all, if None.
 
     Returns:
         The two ends of each link, in the links' order.
@@ -144,10 +144,10 @@ def infer_impairments(
 
 
 def _impairments(qdisc: Qdisc) -> dict[str, Any]:
-    """Return the properties that a qdisc says, by attribute.
+    """Return the properties that a qdisc sets, by attribute.
 
     Raises:
-        InputError: it says what no link has, or an option has no such value.
+        InputError: it sets what no link has, or an option has no such value.
     """
     if qdisc.kind == "tbf":
         return {
@@ -173,10 +173,10 @@ def _impairments(qdisc: Qdisc) -> dict[str, Any]:
 
 
 def default_queue_bytes(shape: LinkImpairments) -> int:
-    """Return the queue of a shape that has a rate and says nothing of a queue, in bytes.
+    """Return the default queue of a shape with a rate, in bytes.
 
-    One bandwidth-delay product, reckoned as if the way back took as long as this
-    direction. Where the delay is on other links, what is sent in `QUEUE_S`. At least
+    One bandwidth-delay product, estimated as if the reverse direction had the same delay.
+    If the delay is on other links, what is sent in `QUEUE_S`. At least
     `LEAST_QUEUE_PACKETS` full packets.
 
     Args:

@@ -1,9 +1,9 @@
 """Probes: what is sampled while the traffic runs, one file a probe.
 
-A probe is a value like a flow. It says what the guest is to do (`order`), and
+A probe is a value like a flow. It defines what the guest does (`order`), and
 turns the raw bytes that the guest left into an Arrow table with units
 (`table`) and a few metrics (`measure`). The guest keeps raw replies of the
-kernel and decodes nothing, so that looking costs little, and a wrong decoder
+kernel and decodes nothing, so that sampling costs little, and a wrong decoder
 can be corrected without running the case again.
 """
 

@@ -83,7 +83,7 @@ class Capture(Probe):
 
     Attributes:
         of: the name of the interface.
-        filter: which packets, as pcap-filter(7) says it; empty for all.
+        filter: which packets, in the syntax of pcap-filter(7); empty for all.
         snap_bytes: how much of each packet is kept, in bytes.
         packets: how many packets are kept; None for all.
     """
@@ -290,7 +290,7 @@ def _tcp(
 
 def _offered_shift(syn: dpkt.tcp.TCP) -> int | None:
     for option in dpkt.tcp.parse_opts(syn.opts):
-        if option is None:  # dpkt's way to say that the rest is none
+        if option is None:  # in dpkt: the rest is not an option
             break
         kind, value = option
         if kind == dpkt.tcp.TCP_OPT_WSCALE and len(value) == 1:

@@ -1,4 +1,4 @@
-"""Arrow tables with units: each column's unit stands in its field's metadata."""
+"""Arrow tables with units: each column's unit is in its field's metadata."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ else:
 
 
 class Kind(Enum):
-    """What stands in a column."""
+    """The kind of a column's values."""
 
     TEXT = "text"
     WHOLE = "whole"
@@ -41,7 +41,7 @@ class Column:
 
     Attributes:
         name: its name, which ends in the unit where it has one.
-        kind: what stands in it.
+        kind: the kind of its values.
         unit: its unit: `s`, `bytes`, `bit/s`, `packets`, ...; empty for none.
     """
 

@@ -1,6 +1,6 @@
 """The rate that an installed qdisc limits to, as the kernel returns it in TCA_OPTIONS.
 
-Whoever installed it: a link's properties, a set-up line, or a line that was typed.
+Installed by any of: a link's properties, a set-up line, or a line that was typed.
 
 Source of the format: tc_tbf_qopt, TCA_TBF_*, TCA_NETEM_*, TCA_CAKE_* of
 include/uapi/linux/pkt_sched.h.
@@ -51,7 +51,7 @@ def installed_rate_bps(kind: str, options: memoryview | None) -> float | None:
 def _bps(
     found: Mapping[int, memoryview], wide: int, *, fallback: tuple[int, int] | None
 ) -> float | None:
-    """Return a rate that stands in 64 bits, or where it fits in 32, in bit/s; None for 0."""
+    """Return a rate from its field of 64 bits, or of 32 if it fits, in bit/s; None for 0."""
     bytes_per_s = 0
     if wide in found:
         (bytes_per_s,) = struct.unpack_from("=Q", found[wide])

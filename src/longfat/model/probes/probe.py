@@ -29,7 +29,7 @@ class Probe(ABC):
     Attributes:
         name: the probe's name in the study, unique among its case's flows and probes.
 
-    A subclass also says its `kind`, the programs of the host that it `needs`, the `columns` of
+    A subclass also defines its `kind`, the programs of the host that it `needs`, the `columns` of
     its series and the `metrics` that it can measure.
     """
 
@@ -74,7 +74,7 @@ class Probe(ABC):
         """
 
     def is_refused(self, words: str) -> bool:
-        """Return whether a program of its own ended since it was asked for what cannot be.
+        """Return whether a program of its own ended because its arguments were invalid.
 
         Args:
             words: what the program wrote to standard error.
@@ -99,12 +99,11 @@ class Probe(ABC):
         Args:
             raw: the folder of the run's raw files.
             flows: the case's flows.
-            epoch_s: what the guest's clock said at the traffic's start, in
-                seconds since 1970.
+            epoch_s: the guest's clock at the traffic's start, in seconds since 1970.
 
         Returns:
             A table whose column `time_s` is virtual time after the traffic's
-            start, in seconds; each column's unit stands in its metadata.
+            start, in seconds; each column's unit is in its metadata.
 
         Raises:
             longfat.errors.MachineError: the file is missing or broken.
@@ -117,7 +116,7 @@ class Probe(ABC):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampled(Probe):
-    """A probe that the guest's sampler serves: it asks the kernel at a steady interval.
+    """A probe of the guest's sampler, which queries the kernel at a fixed interval.
 
     Attributes:
         of: the names of what is sampled: interfaces, or flows.
@@ -151,7 +150,7 @@ class Sampled(Probe):
         return time_s / self.every_s * len(self.of) * self.sample_bytes
 
     def order(self, *, network: Network, flows: Sequence[Flow]) -> dict[str, Any]:
-        """Return the interval, and where to ask."""
+        """Return the interval, and where to sample."""
         return {
             "kind": self.kind,
             "output": self.samples_file,
@@ -160,7 +159,7 @@ class Sampled(Probe):
         }
 
     def nodes(self, *, network: Network, flows: Sequence[Flow]) -> dict[str, list[str]]:
-        """Return the interfaces to ask about by the nodes where they are visible."""
+        """Return the interfaces to query, by the nodes where they are visible."""
         del flows
         return network.interfaces_by_node(self.of)
 

@@ -146,10 +146,10 @@ def _growth(queue: pa.Table, name: str, *, start_s: float) -> int:
 def the_queue(table: pa.Table) -> pa.Table:
     """Return the rows of the qdisc in which packets of an interface wait for the line.
 
-    That is the first one from the root down which is not netem: netem's
-    backlog holds packets that are on the line already. Where it is a shaper, the
-    discipline of its queue stands below it: the kernel counts that one's backlog
-    and drops as the shaper's, too. Its marks it does not, so they are added here.
+    That is the first one from the root down which is not netem: netem's backlog holds
+    packets that are on the line already. If it is a shaper, the discipline of its queue is
+    below it: the kernel also counts that one's backlog and drops as the shaper's, but not
+    its marks, so these are added here.
     """
     keep = []
     for interface in pc.unique(table["interface"].cast("string")).to_pylist():

@@ -5,10 +5,10 @@ interfaces}` where interfaces are names by index. Then come records: the time in
 nanoseconds after the start as a 64-bit number, source and length as 32-bit
 numbers, all little-endian, and that many bytes of netlink messages.
 
-A sample is a record of each source, in their order, all of one time. There is one at
-0, one at each multiple of `every_ns`, and one at the end, whose time is whatever it
-is. So the difference of the first and the last is all that was counted; but a sample
-does not stand for as much time as every other: see `weights`.
+A sample is a record of each source, in their order, all of one time. There is one at 0, one
+at each multiple of `every_ns`, and one at the end, whose time is whatever it is. So the
+difference of the first and the last is all that was counted; but samples do not represent
+equal times: see `weights`.
 
 A record about TCP sockets begins with the sockets that were destroyed since the
 sample before, in state `close`, with what they had counted at their end. Of those
@@ -227,7 +227,7 @@ class SampleStream:
 
 
 def weights(times_s: ArrayLike, *, every_s: float) -> NDArray[np.float64]:
-    """Return the time that each sample stands for: since the one before it, in seconds.
+    """Return the time that each sample represents: since the one before it, in seconds.
 
     That is the interval for those at its multiples, none for the one at 0, and less than
     the interval for the last. A mean over time is a mean with these weights.
@@ -246,7 +246,7 @@ def weights(times_s: ArrayLike, *, every_s: float) -> NDArray[np.float64]:
 def growth(counts: ArrayLike, *, from_start: bool) -> int:
     """Return by how much a counter grew over its samples, in the order of their times.
 
-    A count that falls is one that began anew at 0: its qdisc was replaced, say.
+    A count that falls was restarted at 0, e.g. because its qdisc was replaced.
 
     Args:
         counts: the samples.

@@ -1,4 +1,4 @@
-"""The tcp probe: what the kernel knows of a flow's sockets, at both ends.
+"""The tcp probe: the kernel's statistics of a flow's sockets, at both ends.
 
 Source of the format: SOCK_DIAG_BY_FAMILY, include/uapi/linux/{inet_diag,tcp,sock_diag}.h.
 A field that a kernel does not have yet is null, and so is one that it does not send of a
@@ -103,7 +103,7 @@ _STATES = (
     *("close", "close-wait", "last-ack", "listen", "closing"),
 )
 ENDED = "close"
-"""The state in which a socket is told of once, when it was destroyed since the last sample."""
+"""The state in which a socket is reported once, if it was destroyed since the last sample."""
 
 _CA_STATES = ("open", "disorder", "cwr", "recovery", "loss")
 
@@ -213,8 +213,8 @@ class Tcp(Sampled):
 def alive(table: pa.Table) -> pa.Table:
     """Return the rows of sockets that were there when the sample was taken.
 
-    The others tell of a socket's end, at some time since the sample before: its counts are
-    the last, and its window and RTT were so at another time.
+    The others report a socket's end, at some time since the sample before: its counts are
+    final, but its window and RTT are of another time.
     """
     return table.filter(pc.not_equal(table["state"].cast("string"), ENDED))
 
@@ -246,7 +246,7 @@ def find_ends(flows: Sequence[Flow], raw: Path) -> Ends:
 
 
 def _claim(host: str, local: int, remote: int, *, flows: Sequence[Flow], ends: Ends) -> bool:
-    """Give a socket that no report names to the first flow that says that it is its own."""
+    """Assign a socket that no report names to the first flow that claims it."""
     for flow in flows:
         if host not in (flow.source, flow.target) or remote == 0:  # a listening one
             continue
@@ -286,10 +286,10 @@ def decode(
         end = ends.get((host, *ports))
         if end is None and flows and _claim(host, *ports, flows=flows, ends=ends):
             end = ends[host, *ports]
-        told = end and _socket(message)
-        if end and told:
+        values = end and _socket(message)
+        if end and values:
             whose = {"flow": end.flow, "end": end.end, "stream": end.stream}
-            yield {"time_s": message.time_s, "host": host, **whose, **told}
+            yield {"time_s": message.time_s, "host": host, **whose, **values}
 
 
 def decode_sockets(messages: Iterable[Message]) -> Iterator[dict[str, Any]]:
@@ -297,7 +297,7 @@ def decode_sockets(messages: Iterable[Message]) -> Iterator[dict[str, Any]]:
     for message in messages:
         local, remote = ports_of(message)
         # One that has ended and has no other end was a listening one.
-        if remote and (told := _socket(message)):
+        if remote and (values := _socket(message)):
             family = message.body[0]
             ends = {
                 "local_address": _address(family, message.body[8:24]),
@@ -305,7 +305,7 @@ def decode_sockets(messages: Iterable[Message]) -> Iterator[dict[str, Any]]:
                 "remote_address": _address(family, message.body[24:40]),
                 "remote_port": remote,
             }
-            yield {"time_s": message.time_s, "host": message.source.node, **ends, **told}
+            yield {"time_s": message.time_s, "host": message.source.node, **ends, **values}
 
 
 def _address(family: int, packed: memoryview) -> str:
@@ -317,7 +317,7 @@ def _address(family: int, packed: memoryview) -> str:
 
 
 def _socket(message: Message) -> dict[str, Any]:
-    """Return what a message tells of its socket; nothing, if it has no tcp_info."""
+    """Return the values of a message's socket; nothing, if it has no tcp_info."""
     _, state, _, _ = _MESSAGE.unpack_from(message.body)
     found = attributes(message.body[_MESSAGE_SIZE:])
     if _INFO not in found:

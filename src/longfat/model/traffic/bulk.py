@@ -1,6 +1,6 @@
-"""Bulk traffic: flows that move as much data as they can, or as much as they are told to.
+"""Bulk traffic: flows that move as much data as they can, or a given amount.
 
-iperf3 and our own transfer are such flows. What they have in common stands here, so
+iperf3 and our own transfer are such flows. What they have in common is defined here, so
 that metrics, rows and connections mean the same whichever of them was run, and
 probes, figures and diagnoses take either.
 """
@@ -75,8 +75,8 @@ class Interval:
         rtt_s: the smoothed RTT at its end; None likewise.
         omitted: it is not counted in the totals.
         bytes: what the stream moved in it.
-        rttvar_s: the mean deviation of the RTT at its end; None where this end
-            does not send TCP, or its version does not tell.
+        rttvar_s: the mean deviation of the RTT at its end; None if this end does not send
+            TCP, or its version does not report it.
         pmtu_bytes: the path's MTU at its end; None likewise.
         jitter_s: the jitter at its end; None where this end does not receive UDP.
         lost_packets: packets of UDP that were lost in it; None likewise.
@@ -130,14 +130,14 @@ class Bulk(Flow):
     """Bulk traffic.
 
     Attributes:
-        time_s: how long it sends, in seconds; None where `bytes` says how much.
-        bytes: how many bytes it sends; None where `time_s` says how long.
+        time_s: how long it sends, in seconds; None if `bytes` is set.
+        bytes: how many bytes it sends; None if `time_s` is set.
         parallel: the number of streams.
         reverse: the target sends and the source receives.
         rate_bps: the rate that each stream is paced to, in bit/s; None for the tool's default.
         congestion: the congestion control of its sockets, such as `bbr`.
-        window_bytes: the socket buffer size it asks for.
-        mss_bytes: the maximum segment size it asks for.
+        window_bytes: the socket buffer size it requests.
+        mss_bytes: the maximum segment size it requests.
         interval_s: the time between two rows of the report, in seconds.
     """
 
@@ -284,7 +284,7 @@ class Bulk(Flow):
 
     @abstractmethod
     def rows(self, raw: Path) -> Rows:
-        """Read the rows of the sending end, which knows cwnd and RTT.
+        """Read the rows of the sending end, which has cwnd and RTT.
 
         Args:
             raw: the folder of the run's raw files.

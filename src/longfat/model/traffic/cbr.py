@@ -122,7 +122,7 @@ class Cbr(Flow):
     def conflict(cls, given: Mapping[str, object]) -> tuple[str, str] | None:
         """Reject a rate beside an interval."""
         if "rate" in given and "interval" in given:
-            return "rate", "interval and rate are both given, and each says how many: leave one out"
+            return "rate", "interval and rate are both given, and each sets how many: leave one out"
         return None
 
     @property
@@ -137,7 +137,7 @@ class Cbr(Flow):
 
     @property
     def has_known_duration(self) -> bool:
-        """Yes: datagrams are sent at their times, whatever becomes of them."""
+        """Return True: datagrams are sent at their times, whether they arrive or not."""
         return True
 
     def summary(self) -> str:

@@ -102,7 +102,7 @@ def _take_problem(text: str) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """A metric, and where it stands in a program's output; one of `json`, `csv` and `regex`.
+    """A metric, and where to find it in a program's output; one of `json`, `csv` and `regex`.
 
     Attributes:
         name: its name, without its unit.

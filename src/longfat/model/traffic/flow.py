@@ -1,9 +1,8 @@
 """What all flows have in common.
 
-A flow is a value that says what to start. It compiles to the command lines of
-its tool, and reads the raw output that the tool left behind; both live beside
-each other in the tool's file, so that the two sides of a format cannot drift
-apart.
+A flow is a value that defines what to start. It compiles to the command lines of its tool,
+and reads the tool's raw output; both are in the tool's file, so that the two sides of a
+format cannot diverge.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def guest_python() -> tuple[str, ...]:
 def our_process(
     module: str, words: Sequence[str], *, host: str, output: str, listens: bool = False
 ) -> Process:
-    """Return a process of a program of ours, which lies among the guest's files.
+    """Return a process of one of longfat's programs, which is among the guest's files.
 
     Args:
         module: its module, such as `longfat.guest.transfer`.
@@ -62,7 +61,7 @@ R = TypeVar("R")
 
 
 def read_report(path: Path, cls: type[R], *, what: str) -> R:
-    """Read the JSON report of a program of ours.
+    """Read the JSON report of one of longfat's programs.
 
     Args:
         path: the file.
@@ -98,13 +97,14 @@ class Process:
         output: the file name of its standard output among the run's raw files;
             standard error goes to the same name with `.err` added.
         listens: it is a server, started before the client and ended with it.
-        shown: what a person types on a real machine in place of `argv`, where that
-            names what only a machine of ours has; empty, if it is the same.
-        forks: of a program of ours, its module in `longfat.guest` and its arguments: a machine's
-            first process, which has Python loaded, starts it by a fork of itself; else empty.
+        shown: the command for a real machine in place of `argv`, if that names files of the
+            virtual machine only; empty, if it is the same.
+        forks: of one of longfat's programs, its module in `longfat.guest` and its
+            arguments: a machine's first process, which has Python loaded, starts it by a
+            fork of itself; else empty.
         shim: a library of `kernel/shims` to preload into it, by the name of its
             source file; empty for none. It may change speed, never figures.
-        line: the line of a shell that it runs for a person, with the host's own root where that
+        line: the shell command of the study that it runs, with the host's own root if it
             has one; empty, if there is none.
     """
 
@@ -124,7 +124,7 @@ class Process:
             roots: the roots by host.
 
         Raises:
-            InputError: its line stands for an image's command, and the image has none.
+            InputError: its line refers to an image's command, and the image has none.
         """
         root = roots.get(self.host)
         if root is None or not self.line or not root.runs_line(self.line):
@@ -143,7 +143,7 @@ class Process:
 
     @property
     def typed(self) -> tuple[str, ...]:
-        """What a person types to do the same."""
+        """The command to do the same by hand."""
         return self.shown or self.argv
 
 
@@ -163,9 +163,9 @@ class Flow(ABC):
         after: the flow whose end it waits for, if any.
         args: further arguments, passed through to the tool as they are.
 
-    A subclass also says its `tool`, the programs of the host that it `needs`,
-    the `metrics` that it can measure, and the exit statuses of its client that
-    are results and no failures.
+    A subclass also defines its `tool`, the programs of the host that it `needs`, the
+    `metrics` that it can measure, and the exit statuses of its client that are results and
+    not failures.
     """
 
     tool: ClassVar[str]
@@ -202,7 +202,7 @@ class Flow(ABC):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The lines of a shell in it that a person wrote."""
+        """Its shell commands that are written in the study."""
         return tuple(line for _, line in self.lines_at)
 
     @property
@@ -222,7 +222,7 @@ class Flow(ABC):
 
     @property
     def has_tcp_sockets(self) -> bool:
-        """Whether the kernel knows its data as streams of TCP."""
+        """Whether its data are TCP streams of the kernel."""
         return False
 
     @classmethod
@@ -319,7 +319,7 @@ class Flow(ABC):
 
     @property
     def has_ideal(self) -> bool:
-        """Whether `compare` has something to say."""
+        """Whether `compare` applies."""
         return False
 
     def compare(self, raw: Path, *, rate_bps: float, rtt_s: float) -> Mapping[str, float]:
@@ -346,5 +346,5 @@ class Flow(ABC):
         Raises:
             longfat.errors.MachineError: the output is not what the tool writes
                 when it succeeds.
-            longfat.errors.InputError: the output tells of an error.
+            longfat.errors.InputError: the output reports an error.
         """

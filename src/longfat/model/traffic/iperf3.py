@@ -1,7 +1,7 @@
-"""iperf3: bulk TCP or UDP traffic, and what its JSON report says.
+"""iperf3: bulk TCP or UDP traffic, and the reader of its JSON report.
 
-Both ends write a report (`-J`), because each end knows things that the other
-cannot: congestion window, RTT and retransmissions stand in the sender's.
+Both ends write a report (`-J`), because each end knows things that the other cannot:
+congestion window, RTT and retransmissions are in the sender's.
 
 The report's fields are those of `longfat.model.traffic.iperf3_json`.
 """
@@ -29,7 +29,7 @@ from longfat.model.traffic.bulk import (
 )
 from longfat.model.traffic.flow import Process
 from longfat.model.traffic.iperf3_json import REPORT, End, EndOfStream, Streams
-from longfat.model.traffic.options import OURS, OUTPUT, Options, arguments, has_field
+from longfat.model.traffic.options import RESERVED, OUTPUT, Options, arguments, has_field
 from longfat.theory.fairness import jain_index
 
 _SHIM = "iperf3_lean"
@@ -63,8 +63,8 @@ _OPTIONS = Options(
         )
     ),
     rejected={
-        **dict.fromkeys(("c", "client", "s", "server", "p", "port", "J", "json"), OURS),
-        **dict.fromkeys(("D", "daemon", "1", "one-off", "I", "pidfile"), OURS),
+        **dict.fromkeys(("c", "client", "s", "server", "p", "port", "J", "json"), RESERVED),
+        **dict.fromkeys(("D", "daemon", "1", "one-off", "I", "pidfile"), RESERVED),
         **dict.fromkeys(("logfile", "json-stream", "timestamps", "h", "help"), OUTPUT),
         **dict.fromkeys(("v", "version", "d", "debug"), OUTPUT),
         "bidir": "its two directions are two flows here",
@@ -156,7 +156,7 @@ class Iperf3(Bulk):
         return options
 
     def failure(self, words: str) -> str:
-        """Return the error that a report tells of."""
+        """Return the error in a report."""
         try:
             data = parse_json(words.encode(errors="replace"), where="", foreign=True)
         except InputError:
@@ -164,7 +164,7 @@ class Iperf3(Bulk):
         return str(data["error"]) if isinstance(data, dict) and "error" in data else words
 
     def report(self, raw: Path) -> Iperf3Report:
-        """Read the sending end's report, which knows cwnd and RTT."""
+        """Read the sending end's report, which has cwnd and RTT."""
         return read_report(raw / (self._server_file if self.reverse else self._client_file))
 
     def rows(self, raw: Path) -> Rows:
@@ -199,7 +199,7 @@ class Iperf3Report:
         streams: the rows of each stream, in the order of its sockets.
         totals: metrics by full name, as `Iperf3.metrics` lists them; those
             that this test does not have are left out.
-        sender_totals: those of `totals` that only the sending end knows.
+        sender_totals: those of `totals` that only the sending end has.
     """
 
     version: str
@@ -209,7 +209,7 @@ class Iperf3Report:
 
     @property
     def sender_totals(self) -> dict[str, float]:
-        """Return what only the sending end knows."""
+        """Return the values that only the sending end has."""
         known = ("retransmits", "max_cwnd_bytes", "min_rtt_s", "mean_rtt_s", "max_rtt_s")
         return {name: self.totals[name] for name in known if name in self.totals}
 
@@ -240,7 +240,7 @@ def parse_report(data: Any, *, name: str) -> Iperf3Report:
 
     Raises:
         MachineError: it lacks what iperf3 writes after a good test.
-        InputError: it tells of an error.
+        InputError: it reports an error.
     """
     if not isinstance(data, dict):
         raise MachineError(f"{name}: {_NO_REPORT}: the top level is no object")
@@ -310,7 +310,7 @@ def _totals(end: End) -> dict[str, float]:
         return totals
     if sent.retransmits is not None:
         totals["retransmits"] = float(sent.retransmits)
-    # Zeros stand where this end did not send.
+    # There are zeros where this end did not send.
     senders = [(one.sender, one.sender.mean_rtt) for one in end.streams if one.sender]
     rtts = [(sender, rtt) for sender, rtt in senders if rtt]
     if rtts:

@@ -1,8 +1,8 @@
 """Any report of iperf3, of any network and version: what rows it has, and what is wrong with it.
 
-A run's own reports are known to be whole, and what they lack is our failure;
-these are a person's files. So a test that broke off gives the rows that it
-has, and all that is no report is told in the person's words.
+The reports of a run are known to be complete, and anything missing is an internal error;
+these are files of the user. So an aborted test gives the rows that it has, and errors in
+files are reported in the user's terms.
 """
 
 from __future__ import annotations
@@ -33,14 +33,13 @@ class AnyReport:
 
     Attributes:
         path: the file.
-        version: iperf3's version, such as `iperf 3.12`; empty where it does not say.
+        version: iperf3's version, such as `iperf 3.12`; empty if not given.
         streams: the rows of each stream.
         broken: the error that ended the test; empty where it ended well.
-        congestion: the congestion control that the sender says it used; empty where it does
-            not say.
-        started_s: when it started, in seconds since 1970; None where it does not say.
-        total_bytes: what it says was sent in all; None where it does not say.
-        receiver_bps: the throughput at the receiver, as it says; None likewise.
+        congestion: the sender's congestion control; empty if not given.
+        started_s: when it started, in seconds since 1970; None if not given.
+        total_bytes: the total sent, as reported; None if not given.
+        receiver_bps: the throughput at the receiver, as reported; None likewise.
     """
 
     path: Path
@@ -94,7 +93,7 @@ def read_any_report(path: Path) -> AnyReport:
 
 
 def _found(data: Any, *keys: str) -> Any:
-    """Return what stands in objects below keys; None if nothing does."""
+    """Return the value in nested objects at keys; None if there is none."""
     for key in keys:
         data = data.get(key) if isinstance(data, dict) else None
     return data
@@ -149,7 +148,7 @@ def _decoded(path: Path, text: str) -> Any:
             f"{path}: several reports, one behind the other, as a server writes that serves "
             "several tests; put each into a file of its own"
         )
-    raise InputError(f"{path}: something stands behind the JSON: {_quote(rest)}; {_RIGHT}")
+    raise InputError(f"{path}: there is text after the JSON: {_quote(rest)}; {_RIGHT}")
 
 
 def _from_stream(path: Path, text: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Arguments that are passed to a tool as they are, and those that cannot be.
 
-Rejected is what would break the run in a way that nobody wants: the options that longfat sets
-itself, those that change the output that is read, and those that have a field of their own.
+Options that would break the run are rejected: those that longfat sets itself, those that
+change the output that is read, and those that have a field of their own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from longfat.model.fields import declare
 from longfat.model.kinds import Texts
 
-OURS = "longfat sets it itself"
+RESERVED = "longfat sets it itself"
 OUTPUT = "it changes the output that longfat reads"
 
 

@@ -1,4 +1,4 @@
-"""program: any program as a flow: lines that a person writes, and what is read from their output.
+"""program: any program as a flow: shell commands, and the metrics read from their output.
 
 `longfat.guest.program` runs them: it waits until a server is ready, ends what does not end, holds
 what is printed below a limit, and reads the metrics. What a program prints is kept as it is; what
@@ -182,7 +182,7 @@ class Program(Flow):
 
     @classmethod
     def conflict(cls, given: Mapping[str, object]) -> tuple[str, str] | None:
-        """Reject a limit beside a time, and what is said of a server that is not there."""
+        """Reject a limit together with a time, and fields of a server without a server."""
         if given.get("time") is not None and "limit" in given:
             return "limit", "time and limit are both given: after its time it is stopped anyway"
         if given.get("ready") is not None and given.get("serve") is None:
@@ -202,7 +202,7 @@ class Program(Flow):
 
     @property
     def has_tcp_sockets(self) -> bool:
-        """Yes, as far as one can know."""
+        """Return True, as far as can be known."""
         return True
 
     def owns_connection(self, client_port: int, server_port: int) -> bool:
@@ -307,7 +307,7 @@ class Program(Flow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Report:
-    """What `longfat.guest.program` says in its last line."""
+    """The last line of `longfat.guest.program`'s output."""
 
     program: Literal["longfat program"]
     elapsed_ns: int

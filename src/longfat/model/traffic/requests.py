@@ -1,6 +1,6 @@
 """requests: requests and responses of many connections, and how long they take.
 
-`longfat.guest.requests` does it, and its docstring says how a request goes and what its time is.
+`longfat.guest.requests` implements it; its docstring defines a request and its time.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Requests(Flow):
         drain_s: how long those that have begun are waited for then, in seconds.
         load_bps: the responses' rate in the mean, in bit/s: an open loop.
         every_s: the time between two requests in the mean, in seconds: an open loop.
-        clients: how many ask one after the other: a closed loop.
+        clients: how many clients send requests one after the other: a closed loop.
         think_s: the time between a response and the next request in the mean, in seconds.
         request_bytes: the size of a request.
         fresh: each request has a connection of its own.
@@ -146,7 +146,7 @@ class Requests(Flow):
         Integer(least=1, most=_MOST_CLIENTS),
         default=1,
         label="Clients",
-        help="closed loop: how many ask, each after the response to its last request",
+        help="closed loop: how many clients, each sending after the response to its last request",
         phrase="{} clients",
     )
     think_s: float = declare(
@@ -176,13 +176,13 @@ class Requests(Flow):
     def conflict(cls, given: Mapping[str, object]) -> tuple[str, str] | None:
         """Reject what is of both an open and a closed loop."""
         if "load" in given and "every" in given:
-            return "every", "load and every are both given, and each says how many: leave one out"
+            return "every", "load and every are both given, and each sets how many: leave one out"
         for key in ("clients", "think"):
             if key in given and ("load" in given or "every" in given):
                 other = "load" if "load" in given else "every"
                 return (
                     key,
-                    f"{other} begins requests at their times, whoever waits: leave {key} out",
+                    f"{other} begins requests at fixed times: leave {key} out",
                 )
         return None
 
@@ -226,7 +226,7 @@ class Requests(Flow):
 
     @property
     def _mean_bytes(self) -> float:
-        """The mean size of a response, in bytes; a guess, where a file says it."""
+        """The mean size of a response, in bytes; an estimate, if a file defines it."""
         if self.size.startswith("/"):
             return float(LARGE_BYTES) / 10
         return named(self._size_word).mean_bytes

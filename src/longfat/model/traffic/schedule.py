@@ -1,4 +1,4 @@
-"""About when the flows of a case end, as far as they say so themselves."""
+"""About when the flows of a case end, as far as their fields define it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def expected_ends_s(flows: Iterable[Flow], *, start_s: Callable[[Flow], float]) 
 
 
 def latest_ends_s(flows: Iterable[Flow]) -> dict[str, float] | None:
-    """Return about when each flow ends at the latest, whatever the seed draws.
+    """Return about when each flow ends at the latest, for any seed.
 
     Returns:
         Seconds after the traffic's start by name; None where that depends on how fast a

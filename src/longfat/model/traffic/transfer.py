@@ -2,7 +2,7 @@
 
 A machine's time goes into its programs' system calls, and `longfat.guest.transfer`
 makes few: it is two to four times as quick as iperf3, and moves the same data at the
-same times. Its docstring says how a transfer goes and what its times are. Where it
+same times. Its docstring defines a transfer and its times. Where it
 differs from iperf3:
 
 * There is no control connection; the streams are open after one round trip.
@@ -62,7 +62,7 @@ class Transfer(Bulk):
         )
 
     def _words(self, *, sends: bool) -> list[str]:
-        """Return what the command line of an end says after its place."""
+        """Return the arguments of an end after its address."""
         words = ["send" if sends else "receive"]
         if sends and self.bytes is not None:
             words += ["--bytes", str(self.bytes)]
@@ -103,7 +103,7 @@ class Transfer(Bulk):
         return [(remote, local) for local, remote in pairs] if self.reverse else pairs
 
     def measure(self, raw: Path) -> dict[str, float]:
-        """Read the metrics: each end tells what it knows."""
+        """Read the metrics from the reports of both ends."""
         sent, received = self._sent(raw), self._received(raw)
         found = {
             "sender_bps": sent.bps,

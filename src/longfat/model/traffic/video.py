@@ -1,6 +1,6 @@
 """video: adaptive video: segments at the rates of a ladder, a buffer, and when playing stalled.
 
-`longfat.guest.video` plays it, and its docstring says how.
+`longfat.guest.video` plays it, as documented there.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class Video(Flow):
 
     @property
     def has_known_duration(self) -> bool:
-        """Yes: it ends after its time, whatever came."""
+        """Return True: it ends after its time, whatever was received."""
         return True
 
     @property
@@ -230,8 +230,7 @@ class Video(Flow):
     def buffered(self, raw: Path) -> list[tuple[float, float]]:
         """Return how many seconds of video wait in the player's buffer.
 
-        Playing takes them at one second a second, from its start on and but for the times in which
-        it stands still.
+        Playing takes them at one second a second, from its start on, except while it is stalled.
 
         Returns:
             Times in seconds after the flow's start, and seconds of video, at each corner of the
@@ -250,10 +249,10 @@ class Video(Flow):
         for at_ns in sorted({*corners, *ends_ns}):
             if at_ns > over_ns:
                 break
-            stood_ns = sum(
+            stalled_ns = sum(
                 max(0, min(end_ns, at_ns) - begin_ns) for begin_ns, end_ns in report.stalls
             )
-            played_s = max(0, at_ns - report.started_ns - stood_ns) / 1e9
+            played_s = max(0, at_ns - report.started_ns - stalled_ns) / 1e9
             came = [sum(end_ns < at_ns for end_ns in ends_ns)]
             if at_ns in ends_ns:
                 came.append(sum(end_ns <= at_ns for end_ns in ends_ns))
