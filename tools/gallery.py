@@ -14,8 +14,8 @@ from pathlib import Path
 from longfat.analysis.verdict import Verdict, judge
 from longfat.execution import run_cases
 from longfat.execution.cache import ResultCache
+from longfat.output.drawing import network_picture, picture_bytes, words_of
 from longfat.output.plot import draw_chart, figure_style, saved
-from longfat.output.report.drawing import draw_network
 from longfat.output.report.figures import galleries
 from longfat.output.report.gridcharts import charts_of
 from longfat.study import Study, read_study
@@ -176,10 +176,8 @@ def figure_of(entry: Entry, study: Study) -> bytes:
     """
     if entry.figure == _NETWORK:
         case = next(iter(study.cases.values())).case
-        words = {word for line in case.setup for word in re.split(r"[^\w-]+", line.line)}
-        drawing = str(draw_network(case.network, shaped=words, with_style=True))
-        named = drawing.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
-        return named.encode()
+        words = words_of(command.line for command in case.setup)
+        return picture_bytes(network_picture(case.network, shaped=words), "svg")
     chosen = choose_cases(
         study, names=entry.cases, seed=None, seeds=None, kernel=entry.kernel or None
     )

@@ -16,8 +16,8 @@ import numpy as np
 from longfat.model.metric import Unit
 from longfat.model.probes.queue import the_queue
 from longfat.model.units import format_quantity
+from longfat.output.drawing import MOST_NODES, draw_network
 from longfat.output.plot import Line, Panel, draw_panels, figure_style, saved
-from longfat.output.report.drawing import MOST_NODES, draw_network
 from longfat.output.report.figures import galleries
 from longfat.output.report.values import claim_rows, claims_summary, metric_grid, run_summary
 from longfat.study.metrics import known_metrics

@@ -8,8 +8,9 @@ import pytest
 
 from longfat.analysis.verdict import Verdict, judge
 from longfat.errors import InputError
+from longfat.output.drawing import draw_network
+from longfat.output.drawing.tree_layout import place_nodes
 from longfat.output.report import report_page, write_report
-from longfat.output.report.drawing import draw_network, place_nodes
 from tests.output.report.pages import parsed, references_of
 
 

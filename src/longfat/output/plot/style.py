@@ -78,17 +78,18 @@ _SETTINGS: dict[str, Any] = {
     "legend.fontsize": 8.5,
     "pdf.fonttype": 42,
     "svg.fonttype": "path",
-    "savefig.dpi": 200,
 }
 
 
 @contextmanager
-def figure_style(*, salt: str = "longfat") -> Iterator[None]:
+def figure_style(*, salt: str = "longfat", dpi: float = 200.0) -> Iterator[None]:
     """Draw and save in our style, whatever a user's matplotlibrc says.
 
     Args:
         salt: what the identifiers inside an SVG are made from; figures that
             stand in one page need different ones.
+        dpi: how many pixels an inch of a PNG has.
     """
-    with matplotlib.style.context({**_SETTINGS, "svg.hashsalt": salt}, after_reset=True):
+    settings = {**_SETTINGS, "svg.hashsalt": salt, "savefig.dpi": dpi}
+    with matplotlib.style.context(settings, after_reset=True):
         yield

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from longfat.output.report.drawing import MOST_NODES, draw_network
+from longfat.output.drawing import MOST_NODES, draw_network, words_of
 from longfat.output.report.templates import environment
 
 if TYPE_CHECKING:
@@ -48,7 +47,6 @@ def drawn_networks(verdict: Verdict) -> list[DrawnNetwork]:
     drawn = []
     for network, cases in found.items():
         lines = [c.line for name in cases for c in verdict.study.cases[name].case.setup]
-        words = {word for line in lines for word in re.split(r"[^\w-]+", line)}
         drawn.append(
             DrawnNetwork(
                 network=network,
@@ -57,7 +55,7 @@ def drawn_networks(verdict: Verdict) -> list[DrawnNetwork]:
                     f"{len(network.hosts)} hosts, {len(network.switches)} switches, "
                     f"{len(network.links)} links; {network.packet_words}"
                 ),
-                shaped=frozenset(words),
+                shaped=words_of(lines),
             )
         )
     return drawn

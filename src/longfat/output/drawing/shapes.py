@@ -1,0 +1,238 @@
+"""A picture as plain shapes, and as SVG: for pages, and for files of their own.
+
+Each shape has a role, whose looks stand here once: as a style sheet in an SVG that stands
+alone, and as values for what draws PNG and PDF (`picture_file`). A page has a style sheet of
+its own, which follows its colour scheme.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from markupsafe import Markup
+
+Point = tuple[float, float]
+
+FONT = "DejaVu Sans Mono"
+GROUND = "#ffffff"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """How the shapes of a role look.
+
+    Attributes:
+        fill: the colour of letters, or of a box's inside; none, if empty.
+        stroke: the colour of lines; none, if empty.
+        width_px: how wide they are.
+        dashes_px: the lengths of dash and gap; a solid line, if empty.
+        size_px: the size of letters.
+        bold: whether they are.
+        anchor: which of a text's ends stands at its place: start, middle or end; the text
+            itself says, if empty.
+        halo: what is behind the letters stays clear of them.
+        opacity: of the inside.
+    """
+
+    fill: str = ""
+    stroke: str = ""
+    width_px: float = 0.0
+    dashes_px: tuple[float, ...] = ()
+    size_px: float = 0.0
+    bold: bool = False
+    anchor: str = ""
+    halo: bool = False
+    opacity: float = 1.0
+
+
+_INK, _MUTED, _ACCENT = "#1b1f24", "#56606a", "#0b5cad"
+
+LOOKS = {
+    "node": Look(fill="#f5f7f9", stroke=_MUTED, width_px=1.2),
+    "link": Look(stroke=_MUTED, width_px=1.5),
+    "name": Look(fill=_INK, size_px=13, bold=True, anchor="middle"),
+    "below": Look(fill=_MUTED, size_px=10.5, anchor="middle"),
+    "interface": Look(fill=_INK, size_px=10.5, halo=True),
+    "interface shaped": Look(fill=_ACCENT, size_px=10.5, bold=True, halo=True),
+    "group": Look(fill=_MUTED, stroke=_MUTED, width_px=1.0, dashes_px=(6, 4), opacity=0.08),
+    "group-name": Look(fill=_MUTED, size_px=12, bold=True),
+    "note": Look(fill=_MUTED, stroke=_MUTED, width_px=1.0, opacity=0.14),
+    "note-text": Look(fill=_INK, size_px=11),
+}
+
+COLOURS = {
+    "red": "#b3261e",
+    "orange": "#a34a00",
+    "yellow": "#7a6000",
+    "green": "#1b7340",
+    "blue": "#1f5fbf",
+    "purple": "#7a3fb0",
+    "grey": "#596273",
+}
+"""The colours that a study's drawing may have, as the studio's page shows them on white."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stroke:
+    """A line through points."""
+
+    points: tuple[Point, ...]
+    role: str = "link"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """A rectangle with round corners; `colour`, one of `COLOURS`, stands for its own."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    round_px: float
+    role: str = "node"
+    colour: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """A line of text.
+
+    Attributes:
+        at: where it stands: a point on its base line, before it is turned.
+        text: the text.
+        role: its role.
+        anchor: start, middle or end: which part of the text stands there.
+        slope: by how many degrees it is turned, clockwise.
+        pivot: the point about which it is turned.
+        colour: one of `COLOURS`, in place of the role's own.
+    """
+
+    at: Point
+    text: str
+    role: str
+    anchor: str = "start"
+    slope: float = 0.0
+    pivot: Point = (0.0, 0.0)
+    colour: str = ""
+
+
+Shape: TypeAlias = Stroke | Box | Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """Shapes in the order in which they are drawn.
+
+    Attributes:
+        left: the left border, in pixels.
+        top: the upper border.
+        width: its width.
+        height: its height.
+        title: what it shows, in words.
+        shapes: the shapes.
+    """
+
+    left: float = 0.0
+    top: float = 0.0
+    width: float
+    height: float
+    title: str
+    shapes: tuple[Shape, ...]
+
+    def svg(self, *, alone: bool = False, with_style: bool = False) -> Markup:
+        """Return it as an `<svg>` element.
+
+        Args:
+            alone: it is to be a file of its own, with a white ground.
+            with_style: put the looks into it, in the colours of paper, for where a
+                page's style sheet does not reach it.
+        """
+        head = Markup(
+            '<svg {}class="network" role="img" viewBox="{:.0f} {:.0f} {:.0f} {:.0f}" '
+            'width="{:.0f}" height="{:.0f}"><title>{}</title>'
+        ).format(
+            Markup('xmlns="http://www.w3.org/2000/svg" ') if alone else "",
+            *(self.left, self.top, self.width, self.height),
+            *(self.width, self.height, self.title),
+        )
+        ground = Markup('<rect x="{:.0f}" y="{:.0f}" width="{:.0f}" height="{:.0f}" fill="{}"/>')
+        box = (self.left, self.top, self.width, self.height)
+        between = Markup("\n" if alone else "")
+        parts = [
+            head,
+            _STYLE if with_style or alone else Markup(""),
+            ground.format(*box, GROUND) if alone else Markup(""),
+            *map(_element, self.shapes),
+            Markup("</svg>\n" if alone else "</svg>"),
+        ]
+        return between.join(part for part in parts if part)
+
+
+def _element(shape: Shape) -> Markup:
+    match shape:
+        case Stroke(points=(start, end)):
+            return Markup(
+                '<line class="{}" x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}"/>'
+            ).format(shape.role, *start, *end)
+        case Stroke():
+            points = " ".join(f"{x:.1f},{y:.1f}" for x, y in shape.points)
+            line = Markup('<polyline class="{}" fill="none" points="{}"/>')
+            return line.format(shape.role, points)
+        case Box():
+            return Markup(
+                '<rect class="{}"{} x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" '
+                'rx="{:.0f}"/>'
+            ).format(
+                *(shape.role, _own(shape)),
+                *(shape.x, shape.y, shape.width, shape.height, shape.round_px),
+            )
+    turn = Markup(' transform="rotate({:.2f} {:.1f} {:.1f})"').format(shape.slope, *shape.pivot)
+    return Markup('<text class="{}"{} x="{:.1f}" y="{:.1f}" text-anchor="{}"{}>{}</text>').format(
+        *(shape.role, _own(shape), *shape.at),
+        *(anchor_of(shape), turn if shape.slope else "", shape.text),
+    )
+
+
+def look_of(words: Words) -> Look:
+    """Return how a text looks, its own colour aside."""
+    return LOOKS[words.role]
+
+
+def anchor_of(words: Words) -> str:
+    """Return which of a text's ends stands at its place."""
+    return LOOKS[words.role].anchor or words.anchor
+
+
+def _own(shape: Box | Words) -> Markup:
+    """Return the attribute for a colour of its own: a style, which goes before a style sheet."""
+    if not shape.colour:
+        return Markup("")
+    colour = COLOURS[shape.colour]
+    if isinstance(shape, Words):
+        return Markup(' style="fill: {}"').format(colour)
+    inside = "" if shape.role == "node" else f"; fill: {colour}"
+    return Markup(' style="stroke: {}{}"').format(colour, inside)
+
+
+def _rule(role: str, look: Look) -> str:
+    selector = "." + role.replace(" ", ".")
+    told = {
+        "fill": look.fill or "none",
+        "fill-opacity": look.opacity if look.opacity < 1 else None,
+        "stroke": GROUND if look.halo else look.stroke,
+        "stroke-width": 3 if look.halo else look.width_px,
+        "stroke-dasharray": " ".join(map(str, look.dashes_px)),
+        "paint-order": "stroke" if look.halo else "",
+        "font-size": f"{look.size_px}px" if look.size_px else "",
+        "font-weight": 700 if look.bold else None,
+        "text-anchor": look.anchor,
+    }
+    return (
+        f"{selector} {{ {'; '.join(f'{key}: {value}' for key, value in told.items() if value)} }}"
+    )
+
+
+_STYLE = Markup("<style>text {{ font-family: '{}', monospace }}\n{}</style>").format(
+    Markup(FONT), Markup("\n".join(_rule(role, look) for role, look in LOOKS.items()))
+)
