@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -97,7 +98,9 @@ def test_a_script_is_run_with_arguments(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("dumbbell.mn", "net.txt"), "'.txt' is no format to convert to"),
+        (("dumbbell.mn", "net.txt"), "net.txt: '.txt' is no format to convert to"),
+        (("lab08", "x.svg", "--case", "tune"), "there is no case 'tune'; did you mean 'tuned'?"),
+        (("dumbbell.mn", "no/net.png"), "no/net.png: cannot be written: No such file or directory"),
         (("nothing.mn", "net.py"), "nothing.mn"),
         (("lab08", "x.yaml"), "name the case that the study is to have (there are: unshaped,"),
         (("lab08", "x.yaml", "--case", "tune"), "there is no case 'tune'; did you mean 'tuned'?"),
@@ -139,3 +142,37 @@ def test_a_drawings_notes_are_kept_or_said_to_be_left_out(tmp_path: Path) -> Non
     assert done.returncode == 0
     again, first = (read_study(tmp_path / name) for name in ("again.yaml", "net.yaml"))
     assert again.drawing == first.drawing
+
+
+def test_a_picture(folder: Path) -> None:
+    done = longfat("convert", "lab08", "lab.svg", "--case", "tuned", cwd=folder)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    root = ElementTree.parse(folder / "lab.svg").getroot()
+    spaced = "{http://www.w3.org/2000/svg}text"
+    words = {text.text: text.get("class") for text in root.iter(spaced)}
+    assert {"h1", "h2", "s1", "s2", "10.0.0.1/8"} <= words.keys()
+    assert words["s1-eth2"] == "interface shaped"
+    assert words["s2-eth1"] == "interface"
+    drawn = longfat("convert", "dumbbell.mn", "net.png", "--json", cwd=folder)
+    assert (drawn.returncode, drawn.stderr) == (0, "")
+    said = json.loads(drawn.stdout)
+    assert said["file"] == "net.png"
+    assert said["warnings"][0].startswith("c0: the controller is left out")
+    assert (folder / "net.png").read_bytes().startswith(b"\x89PNG")
+    again = longfat("convert", "lab08", "net.png", cwd=folder)
+    assert again.returncode == 2
+    assert "net.png: the file is there already; --force writes over it" in again.stderr
+
+
+def test_a_picture_stands_where_the_study_says(tmp_path: Path) -> None:
+    (tmp_path / "net.yaml").write_text(
+        "title: net\nnetwork:\n  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}\n  links: [[h1, h2]]\n"
+        "layout: {h1: [10, 500], h2: [10, 20]}\n"
+        "drawing: {notes: [{text: by hand, at: [1, 2]}]}\n"
+    )
+    assert longfat("convert", "net.yaml", "net.svg", cwd=tmp_path).returncode == 0
+    root = ElementTree.parse(tmp_path / "net.svg").getroot()
+    places = {text.text: text for text in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert float(places["h1"].get("y", 0)) > float(places["h2"].get("y", 0))
+    assert places["h1"].get("x") == places["h2"].get("x")
+    assert "by hand" in places

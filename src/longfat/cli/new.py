@@ -11,7 +11,7 @@ from rich.table import Table
 
 from longfat.cli.console import stdout
 from longfat.cli.options import json_option
-from longfat.errors import InputError
+from longfat.cli.target import write_target
 from longfat.model.fields import fields_of
 from longfat.study.templates import TEMPLATES, Template, make_template
 
@@ -80,11 +80,4 @@ def _write(text: str, out: Any) -> None:
     if out is None:
         click.echo(text, nl=False)
         return
-    try:
-        with out.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise InputError(f"{out}: the file is there already") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"{out}: cannot be written: {reason}") from None
+    write_target(out, text.encode())

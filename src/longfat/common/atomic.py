@@ -31,6 +31,22 @@ def write_whole(path: Path, content: bytes) -> None:
         hidden.unlink(missing_ok=True)
 
 
+def write_new(path: Path, content: bytes) -> None:
+    """Write a file that is not there yet; what cannot be written whole is removed.
+
+    Raises:
+        FileExistsError: there is something already.
+        OSError: it cannot be written.
+    """
+    with path.open("xb") as file:
+        try:
+            file.write(content)
+            file.flush()
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+
+
 def _unnamed(folder: Path, hidden: Path) -> IO[bytes]:
     """Open a file that is gone when it is closed; a hidden one, where that cannot be."""
     flags = os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC
