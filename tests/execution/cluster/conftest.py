@@ -40,6 +40,7 @@ class Hearer:
         self.failures: dict[str, LongfatError] = {}
         self.heard: dict[str, list[float]] = {}
         self.on_progress: Callable[[RunId], None] = lambda _: None
+        self.on_done: Callable[[RunId], None] = lambda _: None
         self._lock = threading.Lock()
 
     def progress(self, piece: RunId, progress: Progress) -> None:
@@ -51,6 +52,7 @@ class Hearer:
             assert piece.name not in self.done_runs, "told twice"
             assert run.folder.joinpath("manifest.json").exists()
             self.done_runs[piece.name] = run
+        self.on_done(piece)
 
     def failed(self, piece: RunId, error: LongfatError) -> None:
         assert piece.name not in self.failures, "told twice"
