@@ -27,9 +27,12 @@ from operator import and_
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import pyarrow as pa
-from pyarrow import ipc
+# Arrow and DuckDB load it where it is there, which takes a quarter of what a query takes.
+sys.modules["numpy"] = None  # type: ignore[assignment]
+
+import duckdb  # noqa: E402
+import pyarrow as pa  # noqa: E402
+from pyarrow import ipc  # noqa: E402
 
 BEGUN = b"Q"
 """The byte that comes before the answer."""
