@@ -42,7 +42,7 @@ export function ScriptPackets({ number }: { number: string }) {
         </p>
       )}
       <div className="packets-body">
-        <PacketList rows={rows} revision={revision} origin_s={0} chosen={chosen} goTo={null} choose={(row) => setChosen(row.number)} diagram={diagram} />
+        <PacketList rows={rows} revision={revision} origin_s={0} chosen={chosen} goTo={null} choose={(row) => setChosen(row.number)} hover={() => undefined} near={null} diagram={diagram} />
         {chosen !== null && !diagram && <PacketDetails capture={capture} number={chosen} close={() => setChosen(null)} />}
       </div>
     </section>

@@ -29,7 +29,7 @@ from longfat.model.traffic.bulk import (
 )
 from longfat.model.traffic.flow import Process
 from longfat.model.traffic.iperf3_json import REPORT, End, EndOfStream, Streams
-from longfat.model.traffic.options import RESERVED, OUTPUT, Options, arguments, has_field
+from longfat.model.traffic.options import OUTPUT, RESERVED, Options, arguments, has_field
 from longfat.theory.fairness import jain_index
 
 _SHIM = "iperf3_lean"
