@@ -45,6 +45,9 @@ def test_mistakes_are_listed_with_their_places(tmp_path: Path) -> None:
     told = json.loads(check("net.yaml", "--json", cwd=tmp_path).stdout)
     assert [one["field"] for one in told] == ["titel", "network.hosts.h1", "seed"]
     assert check("gone.yaml", cwd=tmp_path).returncode == 2
+    (tmp_path / "latin.yaml").write_bytes("title: x\n# für\n".encode("latin-1"))
+    done = check("latin.yaml", cwd=tmp_path)
+    assert done.stderr == "longfat: latin.yaml:2:4: the file is not UTF-8: byte 0xfc\n"
 
 
 def test_what_cannot_be_reached_is_repaired_and_runs(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_a_study_has_its_text_in_the_language_that_is_wanted(folder: Path) -> No
 def test_a_translation_that_cannot_be_read(folder: Path) -> None:
     (folder / "text.ru.md").write_bytes(b"\xff")
     assert read_study_text(folder) is not None
-    with pytest.raises(InputError, match=r"text\.ru\.md: the file is not UTF-8"):
+    with pytest.raises(InputError, match=r"text\.ru\.md:1:1: the file is not UTF-8: byte 0xff"):
         read_study_text(folder, choice=LanguageChoice(wanted=("ru",)))
 
 

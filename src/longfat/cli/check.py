@@ -13,11 +13,12 @@ from longfat.cli.console import stderr
 from longfat.cli.options import json_option
 from longfat.common.atomic import write_whole
 from longfat.errors import ExitCode, InputError
-from longfat.study.check import Checked, Finding, check_text, checked_file, repaired
+from longfat.study.check import Checked, Finding, check_text, repaired
 from longfat.study.document import find_document
 from longfat.study.files import reads_beside
 from longfat.study.labs import find_study
 from longfat.study.read import STUDY_FILE
+from longfat.study.text import read_text
 
 
 @click.command()
@@ -54,11 +55,11 @@ def check(studies: tuple[str, ...], *, fix: bool, as_json: bool) -> None:
 
 
 def _check(file: Path) -> Checked:
-    return check_text(checked_file(file), name=str(file), beside=reads_beside(file.parent))
+    return check_text(read_text(file), name=str(file), beside=reads_beside(file.parent))
 
 
 def _repair(file: Path, checked: Checked) -> Checked:
-    text = repaired(checked_file(file), checked.repair)
+    text = repaired(read_text(file), checked.repair)
     try:
         write_whole(file, text.encode())
     except OSError as error:

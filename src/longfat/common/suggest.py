@@ -9,12 +9,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _MOST_LISTED = 40
+_MOST_COMPARED = 10
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return `; did you mean 'x'?` for the known name that is nearest, or nothing."""
-    found = difflib.get_close_matches(name[:80], list(known), n=1)
-    return f"; did you mean {found[0]!r}?" if found else ""
+    """Return `; did you mean 'x'?` for the known name that is nearest, or nothing.
+
+    Of equally near ones it is the first: for lab8, lab08 and not lab18.
+    """
+    known = list(known)
+    close = difflib.get_close_matches(name[:80], known, n=_MOST_COMPARED)
+    if not close:
+        return ""
+    # `get_close_matches` puts the last in the alphabet first.
+    matcher = difflib.SequenceMatcher(b=name[:80])
+
+    def nearness(one: str) -> float:
+        matcher.set_seq1(one)
+        return matcher.ratio()
+
+    best = max(sorted(close, key=known.index), key=nearness)
+    return f"; did you mean {best!r}?"
 
 
 def listed(names: Iterable[str]) -> str:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -227,16 +226,3 @@ def _flow(values: dict[Any, Any]) -> Any:
     found = CommentedMap(values)
     found.fa.set_flow_style()
     return found
-
-
-def checked_file(file: Path) -> str:
-    """Return the text of a study's file, as it is to be checked.
-
-    Raises:
-        InputError: it cannot be read.
-    """
-    try:
-        return file.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise InputError(f"{file}: cannot be read: {reason}") from None

@@ -169,6 +169,28 @@ def is_blank(data: bytes) -> bool:
     return all(line.strip()[:1] in (b"", b"#") for line in data.splitlines())
 
 
+def decode_text(data: bytes, *, file: str) -> str:
+    """Return a file's content as text, without a byte order mark.
+
+    Args:
+        data: the content.
+        file: the file's name, for errors.
+
+    Raises:
+        InputError: it is not UTF-8; the place is that of the first wrong byte.
+    """
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        line = before.count(b"\n") + 1
+        column = len(before[before.rfind(b"\n") + 1 :].decode(errors="replace")) + 1
+        raise InputError(
+            f"the file is not UTF-8: byte 0x{data[error.start]:02x}",
+            place=Place(file, line, column),
+        ) from None
+
+
 def parse_document(data: bytes, *, file: str, most_nodes: int = MOST_NODES) -> Raw:
     """Read YAML.
 
@@ -190,16 +212,7 @@ def parse_document(data: bytes, *, file: str, most_nodes: int = MOST_NODES) -> R
             f"the file is larger than {LARGEST_FILE_BYTES // 1024} KB, too large for a study",
             place=start,
         )
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        before = data[: error.start]
-        line = before.count(b"\n") + 1
-        column = len(before[before.rfind(b"\n") + 1 :].decode(errors="replace")) + 1
-        raise InputError(
-            f"the file is not UTF-8: byte 0x{data[error.start]:02x}",
-            place=Place(file, line, column),
-        ) from None
+    text = decode_text(data, file=file)
     builder = _Builder(text=text, file=file, most_nodes=most_nodes)
     try:
         for event in _events(text):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from longfat.common.suggest import listed
 from longfat.errors import InputError
+from longfat.study.document import decode_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -218,11 +219,11 @@ def read_text(file: Path) -> str:
         InputError: the file cannot be read, or is no UTF-8.
     """
     try:
-        return file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{file}: the file is not UTF-8") from None
+        data = file.read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{file}: cannot be read: {reason}") from None
+    return decode_text(data, file=str(file))
 
 
 def _match(wish: str, there: Collection[str]) -> str | None:
