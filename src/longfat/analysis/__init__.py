@@ -1,1 +1,1 @@
-"""What runs amount to: verdicts, advice, comparisons, queries."""
+"""Evaluation of runs: verdicts, advice, comparisons, queries."""

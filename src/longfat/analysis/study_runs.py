@@ -1,6 +1,6 @@
 """A study with its runs, held in Python: run it, and take what came of it as data frames.
 
-It stands where the command line stands, on top of all rooms: what `run` does
+It is at the level of the command line, above all packages: what `run` does
 is what `longfat run` does, and what `frame` returns is what `longfat query`
 reads, of the runs that belong to the study as it is written now.
 """
@@ -131,7 +131,7 @@ class StudyRuns:
         return judge(self.study, runs)
 
     def verdict(self) -> Verdict:
-        """Judge the claims, and compare the published figures, over the runs that are there.
+        """Evaluate the claims, and compare the published figures, over the runs that are there.
 
         Raises:
             InputError: a run's manifest is broken.
@@ -161,7 +161,7 @@ class StudyRuns:
         return pl.concat([keys, measured, frame.select("run")], how="horizontal")
 
     def claims(self) -> pl.DataFrame:
-        """Return a row for each claim, judged over the runs that are there.
+        """Return a row for each claim, evaluated over the runs that are there.
 
         Columns: `text`, `expression`, `holds` (null if cases are missing), `seeds_holding`
         and `seeds` (null where there is a single seed).
@@ -263,7 +263,7 @@ class StudyRuns:
         return list(unique.values())
 
     def _keys(self, known: Sequence[_Known]) -> pl.DataFrame:
-        """Return the columns that say which run a row is of."""
+        """Return the columns that identify the run of a row."""
         plans = self.study.cases
         columns = {
             "case": pl.Series([one.case for one in known], dtype=pl.String),

@@ -1,9 +1,8 @@
-"""What a study's runs amount to: its claims judged, its published figures compared.
+"""The verdict on a study's runs: its claims evaluated, its published figures compared.
 
-This is the value that every output is made from: the terminal's tables, the
-JSON, the plots and the report. A case that was run with several seeds has
-several runs; what is judged and compared is then the median over them, and the
-spread stands beside it.
+This is the value that every output is made from: the terminal's tables, the JSON, the plots
+and the report. A case that was run with several seeds has several runs; what is evaluated
+and compared is then the median over them, with the spread beside it.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class SeedCount:
 
 @dataclass(frozen=True, slots=True)
 class JudgedClaim:
-    """A claim, judged.
+    """A claim with its result.
 
     Attributes:
         claim: the claim.
@@ -43,7 +42,7 @@ class JudgedClaim:
         seeds: in how many of the seeds it holds, the k-th run of each case
             taken together; None if its cases have different numbers of runs,
             or one has a single run.
-        tallies: what it says over many cases: in how many that holds, and where not.
+        tallies: its aggregates over many cases: in how many they hold, and where not.
     """
 
     claim: Claim
@@ -95,7 +94,7 @@ class Verdict:
             order; cases that were not run are absent.
         spreads: what the runs measured, by case and metric (`FLOW.METRIC`, in
             base units); a metric is absent where no run has it.
-        claims: every claim of the study, judged.
+        claims: every claim of the study, with its result.
         published: every published figure of the study, compared.
     """
 
@@ -186,7 +185,7 @@ def _comparison_to_json(comparison: Comparison) -> dict[str, Any]:
 
 
 def judge(study: Study, runs: Mapping[str, Sequence[Run]]) -> Verdict:
-    """Judge the claims of a study and compare its published figures.
+    """Evaluate the claims of a study and compare its published figures.
 
     Args:
         study: the study.
@@ -208,7 +207,7 @@ def judge(study: Study, runs: Mapping[str, Sequence[Run]]) -> Verdict:
 
 
 def _spreads(runs: Sequence[Run]) -> dict[str, Spread]:
-    # A run may lack a number that others have: where no reply came back, say.
+    # A run may lack a number that others have, e.g. if no reply came back.
     metrics = dict.fromkeys(metric for run in runs for metric in run.metrics)
     return {
         metric: spread_of(run.metrics[metric] for run in runs if metric in run.metrics)
@@ -264,6 +263,6 @@ def _holds(claim: Claim, metrics: Mapping[str, Mapping[str, float]]) -> bool | N
     except NotRunError:
         return None
     except InputError:
-        # The case ran and has no such number (no reply came back, say): what
-        # the claim says of that number is not so.
+        # The case ran and lacks the number (e.g. no reply came back): conditions on it are
+        # false.
         return False

@@ -59,7 +59,7 @@ def test_what_is_real_comes_first(made: Made) -> None:
 def test_one_seed_is_said_to_be_one_seed(made: Made) -> None:
     text = printed({"x": made({RATE: [1e6]})}, {"x": made({RATE: [2e6]}, case={"kernel": "6.12"})})
     assert "What differs with this seed  1 of 1 comparison" in text
-    assert "says nothing of other seeds: run both with --seeds 8." in " ".join(text.split())
+    assert "not valid for other seeds: run both with --seeds 8." in " ".join(text.split())
     assert "Mann-Whitney" not in text
     assert "5-95 %" not in text
 

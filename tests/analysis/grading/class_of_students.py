@@ -340,7 +340,7 @@ STUDENTS: Mapping[str, Student] = {
             change("answers.yaml", "6.25 MB", "50 ms"),
         ),
         lost={
-            "default_throughput": "of another kind than the question asks",
+            "default_throughput": "of another kind than the question needs",
             "bdp": "of another kind",
         },
     ),
@@ -365,7 +365,7 @@ STUDENTS: Mapping[str, Student] = {
     "forged-report": Student(
         edits=(report(total_only),),
         lost=lost("its intervals add up to", "real"),
-        found={"figures": "its end tells of"},
+        found={"figures": "its end reports"},
     ),
     "no-json": Student(
         edits=(put("real.json", "Connecting to host 10.0.0.2, port 5201\n"),),
@@ -455,7 +455,7 @@ STUDENTS: Mapping[str, Student] = {
     ),
     "much-memory": Student(
         edits=(change("study.yaml", "title: buffers of", "memory: 64GB\n    title: buffers of"),),
-        lost=lost("asks for a machine of 64.0 GB", "fill"),
+        lost=lost("needs a machine of 64.0 GB", "fill"),
     ),
     "links": Student(
         edits=(link("study.yaml", "/etc/passwd"), link("answers.yaml", "../good/answers.yaml")),

@@ -211,7 +211,7 @@ MISTAKES = [
     ("select wal_s from runs", "no column 'wal_s' in what the query reads; did you mean 'wall_s'?"),
     ("select value from runs", "it is a column of metrics"),
     ("select case from runs", "the case's name is in case_name"),
-    ('select * from runs where study = "seeded"', "a text stands in single quotes: 'seeded'"),
+    ('select * from runs where study = "seeded"', "a text is in single quotes: 'seeded'"),
     ("select bulk.receiver from results", 'in double quotes: "bulk.receiver_bps"'),
     ("selec 1", 'syntax error at or near "selec"\n  selec 1\n  ^^^^^'),
     ("select 1,\n  nope from runs", "\n    nope from runs\n    ^^^^"),

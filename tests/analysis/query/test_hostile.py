@@ -20,9 +20,9 @@ from tests.analysis.query.conftest import SEEDED
 
 LIMITS = Limits(time_s=0.4, memory_bytes=128 * 2**20)
 ENDS_WITHIN_S = 30.0  # a query has less than a second; a busy machine takes some to begin
-REACH = "asks for more than the catalog's tables"
-MANY = "ask one at a time"
-NOTHING = "asks nothing"
+REACH = "uses more than the catalog's tables"
+MANY = "run one at a time"
+NOTHING = "is not a query"
 
 # What takes time or memory: any of the limits may be the first to be met.
 GREEDY = {

@@ -1,8 +1,9 @@
 """What limited a flow that is no bulk traffic: a call, requests, or a video.
 
-Such a flow asks for little, and suffers from delay, losses and other traffic rather than from a
-window. So there are no seconds by limit: what a call lost is told apart by the E-model, what a
-request waited for by the time that it takes on an idle path, and what a video got by its ladder.
+Such a flow needs little bandwidth, and is limited by delay, losses and other traffic rather
+than by a window. So there are no seconds by limit: a call's losses are classified by the
+E-model, a request's delay by the time that it takes on an idle path, and a video's quality
+by its ladder.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ class Application:
         verdict: in one sentence.
         facts: the evidence.
         recommendation: what would help.
-        notes: what to know.
+        notes: remarks.
     """
 
     verdict: str
@@ -157,7 +158,7 @@ class _Path:
 
     @property
     def changed(self) -> str:
-        """What to know of a rate that events changed; empty if none did."""
+        """Notes on a rate that events changed; empty if none did."""
         if self.rate_bps is None or self.least_bps == self.rate_bps:
             return ""
         least = format_quantity(self.least_bps or 0.0, Unit.BPS)
@@ -218,10 +219,10 @@ def _requests(
     offered = metrics["offered_bps"]
     if path.least_bps is not None and offered > _BUSY * path.least_bps:
         return (
-            f"The load is too much: {_rate(offered)} were asked for on average, and "
+            f"The load is too much: {_rate(offered)} were requested on average, and "
             f"{path.interface} carries {_rate(path.least_bps)}{path.changed}, so requests wait "
             "for each other.",
-            "Ask for less, or for smaller responses; else a faster link.",
+            "Fewer requests, or smaller responses; else a faster link.",
         )
     slowdown = metrics.get("slowdown_p50")
     if slowdown is None or path.rate_bps is None or path.rtt_s is None:
@@ -288,7 +289,7 @@ def _video(flow: Video, metrics: Mapping[str, float], path: _Path, found: Facts)
             "Fair queueing at the bottleneck gives it its share; look for losses on the path.",
         )
     stalls = round(metrics.get("stalls", 0))
-    stood = f" It stood still {_time(metrics['stalled_s'])} in all." if stalls else ""
+    stood = f" It was stalled for {_time(metrics['stalled_s'])} in all." if stalls else ""
     return f"What limits {flow.name}: {verdict}.{stood}", words
 
 

@@ -1,4 +1,4 @@
-"""The arithmetic of a long, fat path, as a person does it on paper.
+"""The arithmetic of a long, fat path, as done on paper.
 
 `compute` puts the formulas of `longfat.theory` together for one path;
 `arithmetic_lines` writes it down. Nothing is looked up on the host.
@@ -76,7 +76,7 @@ class Arithmetic:
         mb_rtt_fraction: the same as a fraction of the RTT.
         unscaled_bps: what the bare window field of 16 bits lets through.
         window_bytes: one BDP, or the largest window of TCP if that is less.
-        window_shift: the least shift with which that window can be told.
+        window_shift: the least shift with which that window can be advertised.
         connections: the least number of connections whose windows fill the path.
         buffer_bytes: the socket buffers for that window: twice the window.
         limits: what the buffers of a stock Linux, and of the labs, let through.
@@ -211,7 +211,7 @@ def receive_buffer_bytes(kernel: str) -> int:
 
 
 def machine_buffer_bytes(memory_bytes: int) -> int:
-    """Return the largest buffer of either kind that a machine of ours gives for its memory.
+    """Return the largest buffer of either kind that a virtual machine allows for its memory.
 
     Linux gives a 128th of the memory that is free at boot, at most `receive_buffer_bytes`
     and `SEND_BUFFER_BYTES`. Of a machine's memory a 64th and 12 MB are not free then:

@@ -16,7 +16,7 @@ def sections(path: Arithmetic) -> tuple[Section, ...]:
         path: the numbers.
 
     Returns:
-        The sections, in the order in which a person would go.
+        The sections, in the order of the calculation.
     """
     makers = (_product, _megabyte, _field, _sockets, _stock, _router, _loss)
     return tuple(section for make in makers if (section := make(path)) is not None)
@@ -61,7 +61,7 @@ def _field(path: Arithmetic) -> Section:
         )
     ]
     if not shift:
-        lines.append(f"The field itself can tell {size}: no scaling is needed.")
+        lines.append(f"The field itself can hold {size}: no scaling is needed.")
     elif path.connections == 1:
         lines.append(_shifted(shift - 1, "(too little)"))
         lines.append(_shifted(shift, "(enough)"))

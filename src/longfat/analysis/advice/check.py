@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 DEFAULT, TUNED = "default", "tuned"
 ENOUGH = 0.85
-"""A tuned flow that has this share of what was expected is good, whatever the default had."""
+"""A tuned flow that has this share of what was expected is good, whatever the default reached."""
 
 _FLOW, _BOTTLENECK = "bulk", "s1-eth2"
 _TIME_S = 10.0
@@ -175,7 +175,7 @@ def _path_lines(tuning: Tuning) -> tuple[Command, ...]:
 
 
 def _tuned_lines(tuning: Tuning) -> tuple[Command, ...]:
-    # net.core's limits are the whole machine's, and iperf3 asks for no size here.
+    # net.core's limits are the whole machine's, and iperf3 requests no size here.
     lines = [one.text for one in tuning.lines if one.node == HOSTS and "net.core." not in one.text]
     return tuple(Command(node=host, line=line) for host in _HOST_NAMES for line in lines)
 

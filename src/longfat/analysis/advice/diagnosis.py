@@ -1,7 +1,7 @@
 """What limited a flow: the verdict, its evidence, and the change that would help.
 
-`diagnose` is the way in. It puts together what `subject` finds out, what
-`limits` or `inferred` make of it, and what `recommendation` says of that.
+`diagnose` is the entry point. It combines the results of `subject`, of `limits` or
+`inferred`, and of `recommendation`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Diagnosis:
         verdict: the same in one sentence.
         facts: the evidence.
         recommendation: what would help.
-        notes: what to know, and what to add to the study.
+        notes: remarks, and what to add to the study.
     """
 
     flow: str
@@ -208,7 +208,7 @@ def _notes(subject: Subject) -> tuple[str, ...]:
     wanted = []
     if not subject.measured:
         notes.append(
-            "No tcp probe looked at this flow: all this is inferred from "
+            "No tcp probe sampled this flow: all this is inferred from "
             f"{subject.flow.tool}'s rows, and less certain than the kernel's own clocks."
         )
         wanted.append(f"tcp: {{of: {subject.flow.name}, every: 100ms}}")

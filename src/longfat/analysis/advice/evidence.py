@@ -110,7 +110,7 @@ def stream_readings(table: pa.Table) -> tuple[tuple[Reading, ...], ...]:
 def _trim(readings: list[Reading]) -> list[Reading]:
     """Leave out what was before the first data and after the last.
 
-    iperf3's streams stand idle while its two ends agree over another connection.
+    iperf3's streams are idle while its two ends agree over another connection.
     """
     first = readings[0]
     if first.busy_s > 0:
@@ -133,7 +133,7 @@ def _thin(readings: list[Reading]) -> tuple[Reading, ...]:
     step = max(1, math.ceil(STEP_S / every_s - 0.01)) if every_s > 0 else 1
     kept = readings[:1] + readings[1:-1][step - 1 :: step]
     last = readings[-1]
-    # The last sample is off the grid, and a rate over microseconds says nothing.
+    # The last sample is off the grid, and a rate over microseconds is meaningless.
     if len(kept) > 1 and last.time_s - kept[-1].time_s < _LEAST_PART * STEP_S:
         kept.pop()
     return (*kept, last)

@@ -31,7 +31,7 @@ _UDP_METRICS = (
     ("loss", "lost", Unit.FRACTION),
     ("jitter_s", "jitter", Unit.SECONDS),
 )
-# So many changes of a rate stand beside it.
+# At most this many changes of a rate are shown beside it.
 _MOST_RATES = 4
 
 
@@ -74,7 +74,7 @@ class Facts(list[Fact]):
 
     def put_rate(self, slowest: Bottleneck, run: Run) -> None:
         """Take the rate of a link at first, and beside it what events made of it."""
-        # Which link is the slowest is not asked again when events change one.
+        # The slowest link is not determined again when events change one.
         later = [
             f"{format_quantity(rate_bps, Unit.BPS) if rate_bps < math.inf else 'no limit'}"
             f" from {since_s:g} s"
@@ -145,11 +145,11 @@ def _path_facts(found: Facts, subject: Subject) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UdpFacts:
-    """What can be said of a UDP flow.
+    """The evidence on a UDP flow.
 
     Attributes:
         facts: the numbers.
-        sentence: what they say.
+        sentence: their summary.
         help: what would help.
     """
 

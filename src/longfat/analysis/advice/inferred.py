@@ -1,11 +1,10 @@
 """What limited a stream, inferred from iperf3's rows alone: less certain than `limits`.
 
-Without the kernel's clocks there are, a second, the throughput, cwnd, smoothed
-RTT and retransmissions. What was in flight follows from Little's law:
-throughput x RTT. If that fills the congestion window, the window is what
-limits; if it does not, something else does: a window or buffer whose size the
-set-up lines tell, or the application, if the flow's rate is limited. What
-cannot be told is `Limit.UNKNOWN`.
+Without the kernel's clocks there are, for each second, the throughput, cwnd, smoothed RTT
+and retransmissions. What was in flight follows from Little's law: throughput x RTT. If that
+fills the congestion window, the window is what limits; if it does not, something else does:
+a window or buffer whose size is in the set-up lines, or the application, if the flow's rate
+is limited. What cannot be determined is `Limit.UNKNOWN`.
 """
 
 from __future__ import annotations

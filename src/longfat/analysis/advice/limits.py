@@ -1,25 +1,25 @@
 """What limits one TCP stream, moment by moment: a pure function over readings.
 
-The sender's kernel keeps three clocks for each socket (Linux 4.10, tcp(7) and
-`struct tcp_info`): `busy`, the time in which there was something to send or to
-be acknowledged; in it `rwnd_limited`, the time in which the receiver's window
-limited data; and `sndbuf_limited`, the time in which the socket had nothing
-left to send because its send buffer had no room for more. What is left of the
-busy time belongs to the congestion control and the network, which the kernel
-does not tell apart. `classify` does, by four questions in this order:
+The sender's kernel keeps three clocks for each socket (Linux 4.10, tcp(7) and `struct
+tcp_info`): `busy`, the time in which there was something to send or to be acknowledged; in
+it `rwnd_limited`, the time in which the receiver's window limited data; and
+`sndbuf_limited`, the time in which the socket had nothing left to send because its send
+buffer had no room for more. The rest of the busy time belongs to the congestion control and
+the network, which the kernel does not distinguish. `classify` does, by four questions in
+this order:
 
 1. Was the bottleneck link full, and with this flow alone? Then it is the
-   **bottleneck**, whatever the three clocks say: a larger window would only
+   **bottleneck**, whatever the three clocks show: a larger window would only
    make the queue longer.
 2. Was there nothing to send? Then it is the **application**.
-3. What do the clocks say: **receive window**, **send buffer**? The latter's
+3. What do the clocks show: **receive window**, **send buffer**? The latter's
    misses much, so a full buffer below an open window counts, too.
-4. The rest: **bottleneck** if the link was full with others; the **model**, if
-   the congestion control sends by a model of the path and not by losses;
-   **loss**, if the window has been cut before; **start-up** if not. Where
-   nobody knows the link, and the window does not grow either, it is **unknown**.
+4. The rest: **bottleneck** if the link was full with others; the **model**, if the
+   congestion control sends by a model of the path and not by losses; **loss**, if the
+   window has been cut before; **start-up** if not. If the link is not known and the window
+   does not grow, it is **unknown**.
 
-Nothing here knows runs, tables or iperf3.
+Nothing here depends on runs, tables or iperf3.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ CUTTING_STATES = frozenset(("cwr", "recovery", "loss"))
 # Clocks in jiffies (10 ms with HZ=100) are not exact; less than this is none.
 _SENDBUF_SHARE = 0.1
 
-# A program is asked for more once a third of its send buffer is free (sk_stream_is_writeable).
+# A program can write again once a third of its send buffer is free (sk_stream_is_writeable).
 _PACKED = 0.6
 _REMNANT = 0.1
 _OPEN = 0.9
@@ -72,7 +72,7 @@ _STARTED = 0.75
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What the sender's kernel says of one stream at one time.
+    """The sender's kernel's statistics of one stream at one time.
 
     Attributes:
         time_s: when, in seconds.
@@ -106,8 +106,8 @@ class Reading:
     def packed(self) -> bool:
         """Return whether the send buffer has no room, and the window has.
 
-        The kernel's own clock misses much of that: it stands while less than a
-        packet waits for more to come.
+        The kernel's own clock misses much of that: it stops while less than a packet waits
+        for more to come.
         """
         return (
             self.send_buffer_bytes > 0

@@ -52,7 +52,7 @@ class Curve:
     counts: tuple[float, ...]
 
     def at(self, time_s: float) -> float:
-        """Return the count at a time; before the first and after the last it stands still."""
+        """Return the count at a time; before the first and after the last it is constant."""
         index = bisect_left(self.times_s, time_s)
         if index == 0:
             return self.counts[0] if self.counts else 0.0
@@ -94,7 +94,7 @@ def received_curve(run: Run, flow: Bulk) -> Curve:
 
     Raises:
         MachineError: its report cannot be read.
-        InputError: it tells of an error.
+        InputError: it reports an error.
     """
     began_s = run.flow_times[flow.name].start_s
     # Streams have rows of their own: each changes the slope at its two edges.
@@ -149,7 +149,7 @@ class LinkUse:
             )
 
     def between(self, start_s: float, end_s: float, *, mss_bytes: float) -> Link:
-        """Tell what the link did in a stretch of time.
+        """Return the link's activity in an interval.
 
         Args:
             start_s: its start, in seconds after the traffic's start.

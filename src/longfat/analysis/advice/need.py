@@ -1,6 +1,6 @@
-"""What a path asks of its hosts: the sums that all advice on tuning rests on.
+"""What a path requires of its hosts: the arithmetic behind all tuning advice.
 
-How the kernel accounts for buffers is told by its version:
+How the kernel accounts for buffers depends on its version:
 
 * Before 6.6 half of a receive buffer is window (ip-sysctl.rst,
   `tcp_adv_win_scale`); since 6.6 the kernel starts from a half, too, and then
@@ -47,7 +47,7 @@ _FIRST_WITH_BBR = (4, 9)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """What a path asks of its hosts.
+    """What a path requires of its hosts.
 
     Attributes:
         path: the arithmetic of the path.

@@ -20,7 +20,7 @@ STUDY = "study"
 
 _DEFAULTS = {"tcp_rmem": (4096, 131072), "tcp_wmem": (4096, 16384)}
 
-# iperf3 has at most 128 streams; and more of them than this help nobody.
+# iperf3 has at most 128 streams; and more of them than this do not help.
 _MOST_STREAMS = 128
 
 _MOSTLY = 0.5
@@ -82,7 +82,7 @@ def recommendation(subject: Subject, limit: Limit) -> Recommendation:
         case Limit.APPLICATION:
             return _application(subject)
         case Limit.UNKNOWN:
-            return Recommendation(words="That cannot be said from what was recorded.")
+            return Recommendation(words="That cannot be determined from what was recorded.")
 
 
 def _bottleneck(subject: Subject) -> Recommendation:
@@ -133,7 +133,7 @@ def _queue_delay_s(subject: Subject) -> float | None:
 def _buffers(subject: Subject, limit: Limit) -> Recommendation:
     if subject.flow.window_bytes is not None:
         return Recommendation(
-            words="The flow asks for a socket buffer of its own (window), and so switches off the "
+            words="The flow sets a socket buffer of its own (window), and so switches off the "
             "kernel's tuning: leave it out, or make it as large as the path needs."
         )
     need = needed_buffer_bytes(subject)
@@ -142,7 +142,7 @@ def _buffers(subject: Subject, limit: Limit) -> Recommendation:
     first, other = (receive, send) if limit is Limit.RECEIVE_WINDOW else (send, receive)
     if need is None:
         return Recommendation(
-            words=f"A larger {first[0]} at {first[1]}. How large cannot be said: "
+            words=f"A larger {first[0]} at {first[1]}. How large is not known: "
             f"{subject.unknown_path or 'the round-trip time is not known'}."
         )
     size, why = need
@@ -216,7 +216,7 @@ def _loss(subject: Subject) -> Recommendation:
 def _bbr(subject: Subject) -> Line:
     why = "it sends at the rate that arrives, and takes no loss for a sign of a full queue"
     if subject.flow.congestion is not None:
-        # What the flow asks for counts more than the host's setting.
+        # The flow's own window takes precedence over the host's setting.
         return Line(node=STUDY, text="congestion: bbr", why=why)
     text = "sysctl -w net.ipv4.tcp_congestion_control=bbr"
     return Line(node=subject.sender, text=text, why=why)
@@ -238,7 +238,7 @@ def _larger_queue(subject: Subject) -> Line | None:
     wanted = math.ceil(buffers.router_buffer_bytes(rate_bps=rate_bps, rtt_s=rtt_s, flows=streams))
     if slowest.queue.limit_bytes >= wanted:
         return None
-    # A few flows fall together, as the theory's bound says: they need the whole of it.
+    # A few flows back off together, as the theory's bound says: they need the whole of it.
     whole = math.ceil(buffers.router_buffer_bytes(rate_bps=rate_bps, rtt_s=rtt_s))
     line = re.sub(r"(?<=\blimit )\S+", str(whole), slowest.queue.line)
     rate, rtt = subject.rate_text, format_quantity(rtt_s, Unit.SECONDS)

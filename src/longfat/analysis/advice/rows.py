@@ -1,4 +1,4 @@
-"""What a tool's own rows and the set-up lines tell of a flow that no tcp probe looked at."""
+"""Diagnose a flow without a tcp probe from its tool's rows and the set-up lines."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _known(run: Run, flow: Bulk, congestion: str) -> inferred.Known:
     most = machine_buffer_bytes(run.case.memory_bytes)
     own_receive = (0, 0, min(receive_buffer_bytes(run.kernel["release"]), most))
     own_send = (0, 0, min(SEND_BUFFER_BYTES, most))
-    # A socket that asks for a size of its own does not grow to the sysctl's; the kernel doubles it.
+    # A socket with a size of its own does not grow to the sysctl's; the kernel doubles it.
     if flow.window_bytes is not None:
         receive = send = (0, 0, 2 * flow.window_bytes)
     else:

@@ -1,6 +1,6 @@
-"""How advice looks on a terminal: headings, facts, and lines that can be copied.
+"""Print advice on a terminal: headings, facts, and lines that can be copied.
 
-Lines to paste are never wrapped and stand alone, with their arithmetic as a
+Lines to paste are never wrapped and on lines of their own, with their arithmetic as a
 comment above them, so that a whole block can be pasted into a shell.
 """
 
@@ -40,7 +40,7 @@ _BAR = 24
 
 
 def show(console: Console, draw: Callable[[Console], None]) -> None:
-    """Draw to a console, without the spaces at the ends of lines where no person looks.
+    """Draw to a console, without the spaces at the ends of lines if it is not a terminal.
 
     Args:
         console: where to draw.
@@ -72,7 +72,7 @@ def pairs(console: Console, rows: Iterable[tuple[str, str]]) -> None:
 
 
 def paste(console: Console, node: str, lines: Sequence[Line]) -> None:
-    """Draw lines to paste at one node; its name may be told elsewhere, and empty here."""
+    """Draw lines to paste at one node; its name may be empty if it is printed elsewhere."""
     where = {
         ROOT_NAMESPACE: "at root, the shell of the switches",
         STUDY: "in the study, in the flow's fields",

@@ -98,7 +98,7 @@ def spans(slices: Sequence[Slice], *, step_s: float = 1.0) -> tuple[Span, ...]:
     if not slices:
         return ()
     first_s, last_s = slices[0].start_s, slices[-1].end_s
-    # A last step of less than half the length joins the one before: it would say little.
+    # A last step of less than half the length joins the one before: it would show little.
     count = max(1, round((last_s - first_s) / step_s))
     edges = [first_s + index * step_s for index in range(count)] + [last_s]
     found: list[Span] = []

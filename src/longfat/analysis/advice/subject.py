@@ -69,8 +69,7 @@ class Subject:
         slowest: the bottleneck of its path, as it was at first; None if it is not known.
         rate: the bottleneck's rate while data flowed; None if it is not known.
         unknown_path: why it is not known; empty if it is.
-        rtt_s: the RTT of the idle path, or the least that the flow saw; None
-            where nobody knows.
+        rtt_s: the RTT of the idle path, or the least that the flow saw; None if unknown.
         table: what the tcp probe saw at its sending end; None without one.
         queue: what a queue probe saw; None without one.
         slices: what limited it, moment by moment.
@@ -256,7 +255,7 @@ def _queue(
     meanwhile = (times_s >= start_s) & (times_s <= end_s)
     if not meanwhile.any():
         return None
-    # Each sample stands for the time since the one before it.
+    # Each sample represents the time since the one before it.
     lengths_s = np.diff(times_s, prepend=times_s[0])[meanwhile]
     # Drops are those from the last sample before the flow to the first one after it: the data
     # may flow for longer than its sockets were sampled.

@@ -39,7 +39,7 @@ class Section:
 
     Attributes:
         title: the title.
-        lines: sums, and texts that stand as they are.
+        lines: sums, and verbatim texts.
     """
 
     title: str
@@ -62,7 +62,7 @@ def text(found: tuple[Section, ...]) -> Iterator[tuple[str, bool]]:
         yield section.title, True
         own_end = _terms_width(section)
         number_width = max(len(line.result.partition(" ")[0]) for line in _sums(section))
-        # Where long numbers need the room, a section gives up its alignment, bit by bit.
+        # If long numbers need the room, a section loses its alignment, bit by bit.
         for layout in (
             _Layout(sums_end, number_width),
             _Layout(own_end, number_width),

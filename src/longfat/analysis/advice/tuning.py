@@ -1,8 +1,7 @@
 """What to set on a long, fat path, and why: each line with its arithmetic.
 
-`tune` is the way in. `need` does the sums, by the formulas of
-`longfat.theory`; `tuning_lines` and `tuning_notes` say what follows. No host is
-looked at.
+`tune` is the entry point. `need` does the arithmetic, by the formulas of `longfat.theory`;
+`tuning_lines` and `tuning_notes` derive the advice. No host is inspected.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ class Tuning:
     """What to set for a path.
 
     Attributes:
-        need: what the path asks for.
-        lines: what to set; lines of one place stand together.
+        need: what the path requires.
+        lines: what to set; lines of one place are adjacent.
         keep: what to leave as it is, each with the reason.
-        notes: what else to know.
+        notes: further remarks.
     """
 
     need: Need
@@ -65,7 +64,7 @@ def tune(
     loss_fraction: float = 0.0,
     flows: int = 1,
 ) -> Tuning:
-    """Say what to set for a path.
+    """Return what to set for a path.
 
     Args:
         rate_bps: the rate of the bottleneck, in bit/s.

@@ -1,4 +1,4 @@
-"""The lines to paste that a path's sums amount to: at the hosts, the sender and the router.
+"""The lines to paste that follow from a path's arithmetic: at the hosts, the sender and the router.
 
 The largest buffer is a bound of the kernel's tuning and no reservation: too
 large costs memory only where a receiver reads slowly.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from longfat.analysis.advice.need import Need
 
 HOSTS = "both hosts"
-ASKING_HOSTS = "both hosts, for programs that ask for a buffer size themselves"
+ASKING_HOSTS = "both hosts, for programs that set a buffer size themselves"
 SENDER = "the sender"
 SHAPER = "the router, if it shapes to the rate"
 ROUTER = "the router, if its own line is the limit"
@@ -73,7 +73,7 @@ def _host_lines(need: Need) -> Iterator[Line]:
             yield Line(
                 node=ASKING_HOSTS,
                 text=f"sysctl -w net.core.{name}_max={half}",
-                why="such as iperf3 -w; the kernel doubles what they ask for: "
+                why="such as iperf3 -w; the kernel doubles what they set: "
                 f"{buffer_bytes:,} / 2 = {half:,}",
             )
 

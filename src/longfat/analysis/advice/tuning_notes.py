@@ -1,4 +1,4 @@
-"""What to leave as it is on a long, fat path, and what else to know."""
+"""What to leave as it is on a long, fat path, and further remarks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def keep(need: Need) -> Iterator[tuple[str, str]]:
         yield (
             "net.ipv4.tcp_timestamps=1",
             f"sequence numbers wrap after 2^32 B x 8 / {rate_text(path.rate_bps)} = "
-            f"{time_text(wrap_s)}; only timestamps tell old segments from new",
+            f"{time_text(wrap_s)}; only timestamps distinguish old segments from new",
         )
     packets = f"{path.bdp_bytes / FRAME_BYTES:,.0f}"
     if lost:
@@ -81,12 +81,12 @@ def notes(need: Need) -> Iterator[str]:
     elif lost and congestion not in MODEL_BASED and streams > 1:
         yield "In place of many streams: --cc bbr, which no loss makes slow."
     if lost > 0.01 and congestion not in MODEL_BASED:
-        yield "Above a loss of 1 % timeouts rule, and streams reach less than the formula says."
+        yield "Above a loss of 1 % timeouts dominate, and streams get less than the formula gives."
     # The kernel gives all TCP sockets together about a sixteenth of the memory (tcp_mem, middle).
     memory = 16 * buffer_bytes
     if memory >= 1024**3:
         yield (
             "Memory: all TCP sockets of a host together may take about a sixteenth of it (tcp_mem, "
-            f"in pages). One buffer of {buffer_bytes:,} B asks for "
+            f"in pages). One buffer of {buffer_bytes:,} B needs "
             f"{format_quantity(memory, Unit.BYTES)}."
         )

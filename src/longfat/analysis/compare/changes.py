@@ -1,12 +1,11 @@
-"""What differs between two cases, as a person would tell it.
+"""What differs between two cases, in the terms of a study.
 
-Both cases' plain data (`Case.to_json`) are walked side by side. A path names
-the place as a study writes it: `links[0].delay`, `flows.bulk.time`, `kernel`;
-values are written as in a study, too, exactly and with their units. Flows,
-probes and hosts are told apart by their names, links by their places, and
-set-up lines and events are compared as texts are, line by line. Of a file, size and checksum
-are given in place of its content. The seed is left out: which
-seeds were run belongs to the side, not to the case.
+Both cases' plain data (`Case.to_json`) are walked side by side. A path names the place as a
+study writes it: `links[0].delay`, `flows.bulk.time`, `kernel`; values are written as in a
+study, too, exactly and with their units. Flows, probes and hosts are matched by name, links
+by their places, and set-up lines and events are compared as texts are, line by line. Of a
+file, size and checksum are given in place of its content. The seed is left out: which seeds
+were run belongs to the side, not to the case.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class SharedChange:
 
 @dataclass(frozen=True, slots=True)
 class ClaimChange:
-    """A claim that is judged otherwise on the two sides; None: not judged."""
+    """A claim with different results on the two sides; None: not evaluated."""
 
     text: str
     a: bool | None
@@ -65,13 +65,13 @@ class Contrast:
     Attributes:
         a: the base.
         b: the side.
-        matching: which cases stand beside each other.
+        matching: which cases are compared with each other.
         changes: what differs in the cases.
         surroundings: what differs in kernel, tools and longfat.
         sameness: which runs are byte-identical, for each pair of cases.
         broken: runs that should be byte-identical, for all that decides them is
             equal, and are not.
-        claims: the claims that are judged otherwise.
+        claims: the claims with different results.
         differences: all metrics of all pairs of cases.
     """
 
@@ -122,7 +122,7 @@ class Contrast:
         return alike and not matching.only_a and not matching.only_b
 
     def of(self, *standings: Significance) -> list[Difference]:
-        """Return the differences that stand so."""
+        """Return the differences of some significances."""
         return [one for one in self.differences if one.standing in standings]
 
     def to_json(self) -> dict[str, Any]:
@@ -173,7 +173,7 @@ class Compared:
 
     @property
     def tests(self) -> int:
-        """Return how many comparisons the test was asked for."""
+        """Return how many comparisons were tested."""
         return sum(one.p is not None for of in self.contrasts for one in of.differences)
 
     def to_json(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Significance(Enum):
     """How much a difference is worth.
 
-    REAL: the test says so, at the level and with all other comparisons taken into account.
+    REAL: by the test, at the level and with all other comparisons taken into account.
     STEADY: every seed of A gives one value and every seed of B another, but the seeds
         are too few, or the comparisons too many, for the test.
     EXACT: one seed on each side; of other seeds nothing is known.
@@ -64,10 +64,10 @@ class Difference:
         unit: its base unit.
         a: A's numbers; None if no run of A has one.
         b: likewise of B.
-        standing: how much the difference is worth.
+        standing: whether the difference is significant.
         shift: by how much B is more (Hodges and Lehmann), in the base unit.
         superiority: how likely a run of B has more than one of A, 0 to 1.
-        p: the p-value of the Mann-Whitney test; None where it was not asked.
+        p: the p-value of the Mann-Whitney test; None if it was not computed.
         adjusted_p: the same with all comparisons taken into account.
     """
 
@@ -90,7 +90,7 @@ class Difference:
 
     @property
     def relative(self) -> float | None:
-        """Return the change as a part of A's median; None where that says nothing.
+        """Return the change as a part of A's median; None if that is meaningless.
 
         Of a median of 0 there is no part, and parts of shares are read as shares.
         """
@@ -153,14 +153,14 @@ class _Question:
 
 
 def metric_differences(pairs: Sequence[Pair]) -> tuple[Difference, ...]:
-    """Compare all metrics of pairs of cases; what is real is not said yet.
+    """Compare all metrics of pairs of cases; significance is decided later.
 
     Args:
         pairs: the pairs.
 
     Returns:
         The differences, in the order of the pairs and of the metrics in each. Those
-        that the test is to judge stand as `UNPROVEN`, with their p-values.
+        that are left to the test are `UNPROVEN`, with their p-values.
     """
     questions = [question for pair in pairs for question in _questions(pair)]
     found: list[Difference | None] = [None] * len(questions)
@@ -178,7 +178,7 @@ def metric_differences(pairs: Sequence[Pair]) -> tuple[Difference, ...]:
 def with_standings(
     differences: Sequence[Sequence[Difference]], *, level: float = LEVEL
 ) -> list[tuple[Difference, ...]]:
-    """Say which differences are real, of all that are told together.
+    """Decide which differences are real, of all that are reported together.
 
     Args:
         differences: what `metric_differences` returned, of one or more sides against A.

@@ -10,7 +10,7 @@ from longfat.analysis.compare.changes import Change
 if TYPE_CHECKING:
     from longfat.execution.runs import Run
 
-_SHOWN = 12  # digits of a digest: enough to tell two apart
+_SHOWN = 12  # digits of a digest: enough to distinguish two
 
 
 def surroundings_changes(a: Iterable[Run], b: Iterable[Run]) -> tuple[Change, ...]:
@@ -29,7 +29,7 @@ def surroundings_changes(a: Iterable[Run], b: Iterable[Run]) -> tuple[Change, ..
         if ours[name] == theirs[name]:
             continue
         versions = [{version for version, _ in side[name]} for side in (ours, theirs)]
-        # Of one version, the bytes must tell them apart.
+        # Equal versions are distinguished by their digests.
         with_digest = versions[0] == versions[1]
         before, after = (
             ", ".join(sorted(_text(one, digest=with_digest) for one in side[name]))

@@ -1,16 +1,15 @@
-"""Many comparisons at once: which of the p-values still tell of a difference.
+"""Many comparisons at once: which of the p-values still show a difference.
 
-Of a hundred comparisons of nothing with nothing, five are below 5 %. The
-procedure of Benjamini and Hochberg keeps the *false discovery rate* low: of what
-is called real, at most the level is false in the mean. The alternative, Holm's,
-keeps the chance of a single false one low; it asks p <= level / count of the
-first, which the few seeds that people run can seldom give (6 on each side: p is
-at least 0.002, so 23 comparisons at most), and would thus call nothing real in
-a grid in which everything is. A list of differences is read as a whole, and a
-few false ones in a hundred do not spoil it. Where nothing differs at all, the
+Of a hundred comparisons of nothing with nothing, five are below 5 %. The procedure of
+Benjamini and Hochberg keeps the *false discovery rate* low: of what is called real, at most
+the level is false in the mean. The alternative, Holm's, keeps the chance of a single false
+one low; it requires p <= level / count of the first, which the few seeds that people run
+can seldom give (6 on each side: p is at least 0.002, so 23 comparisons at most), and would
+thus call nothing real in a grid in which everything is. A list of differences is read as a
+whole, and a few false ones in a hundred do not spoil it. Where nothing differs at all, the
 chance of any false one is at most the level with this procedure, too.
 
-The proof asks that the tests are independent or positively dependent. A run's
+The proof requires that the tests are independent or positively dependent. A run's
 metrics are dependent, and some negatively; tests/compare counts by simulation
 that the rate keeps below the level with such metrics.
 

@@ -1,4 +1,4 @@
-"""A side of a comparison, from what a person wrote: a study, a folder of runs, a run."""
+"""A side of a comparison, from an argument: a study, a folder of runs, a run."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A side, and what there is to say of how it was found."""
+    """A side, and notes on how it was found."""
 
     side: Side
     notes: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ def find_side(
     label: str,
     on_run: Callable[[], None] = lambda: None,
 ) -> Found:
-    """Find the runs that a person means.
+    """Find the runs that an argument names.
 
     Args:
         argument: a run directory; a folder of them; such a folder and a case's name
@@ -111,7 +111,7 @@ def _fits(name: str, patterns: Sequence[str]) -> bool:
 
 
 def _none(places: Sequence[Path], wish: Wish, names: Sequence[str]) -> str:
-    """Tell why there is nothing left, where there are runs."""
+    """Return why no runs are left, although there are some."""
     if wish.cases and not any(_fits(name, wish.cases) for name in names):
         (first, *_) = wish.cases
         return f"no runs of a case {first!r}{nearest(first, names)}; its cases: {listed(names)}"
@@ -190,7 +190,7 @@ def _choose_kernel(folder: Path, kernels: Sequence[str], kernel: str | None) -> 
 
 
 def _notes(study: Study, by_case: dict[str, list[Run]], argument: str) -> tuple[str, ...]:
-    """Tell where the runs are not what the study says now."""
+    """Return where the runs differ from the current study."""
     changed = []
     for name, runs in by_case.items():
         case = runs[0].case

@@ -1,4 +1,4 @@
-"""Which case of A stands beside which case of B."""
+"""Which case of A is compared with which case of B."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """A case of A and the case of B that stands beside it.
+    """A case of A and the case of B that it is compared with.
 
     Attributes:
         a_name: its name in A.
@@ -38,7 +38,7 @@ class Matching:
     """All cases of two sides.
 
     Attributes:
-        pairs: those that stand beside each other, in A's order.
+        pairs: those that are compared, in A's order.
         only_a: the names of those that have no other one, in A.
         only_b: likewise in B.
     """

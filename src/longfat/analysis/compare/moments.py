@@ -51,7 +51,7 @@ _REPLY = (TIME, Column("sequence", WHOLE), Column("rtt_s", REAL, "s"))
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one column says in the first row that differs."""
+    """The values of one column in the first row that differs."""
 
     column: str
     a: str

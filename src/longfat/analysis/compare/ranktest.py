@@ -4,12 +4,11 @@ For many small sets at once: a grid's comparison has thousands of them, of some
 seeds each. Only the order of the numbers counts, so no shape of the
 distribution is assumed, which throughputs under loss would not have.
 
-The test is exact, ties included: given the numbers of both sides together, each
-choice of which of them are A's is as likely as any other if nothing differs.
-Equal numbers share the mean of their ranks, and how many choices give which sum
-of ranks is counted by the shift algorithm rather than by trying each choice.
-Only for many seeds, where counting would take long, the normal distribution
-stands in for the count.
+The test is exact, ties included: given the numbers of both sides together, each choice of
+which of them are A's is as likely as any other if nothing differs. Equal numbers share the
+mean of their ranks, and how many choices give which sum of ranks is counted by the shift
+algorithm rather than by trying each choice. Only for many seeds, where counting would take
+long, the normal distribution replaces the count.
 
 The numbers of one seed on both sides are not taken as a pair. A seed fixes the
 random numbers that the kernel draws, but who draws them, and for what, changes
@@ -42,7 +41,7 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 
-# Steps of counting, beyond which the normal distribution stands in: some milliseconds for a
+# Steps of counting, beyond which the normal distribution is used: some milliseconds for a
 # pattern of ties, of which there may be thousands; some seconds for the one without ties.
 _MOST_STEPS_WITH_TIES = 2_000_000
 _MOST_STEPS = 200_000_000

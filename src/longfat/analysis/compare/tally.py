@@ -1,6 +1,6 @@
-"""What the differences of many cases amount to: a line for each metric that moved.
+"""Summary of the differences of many cases: a line for each metric that changed.
 
-Where a whole grid moved alike, a line for each case says less than one for all.
+If a whole grid changed alike, a line for each case shows less than one for all.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """The differences of one metric that stand alike.
+    """The differences of one metric with the same significance.
 
     Attributes:
         title: what tables call the metric.
         unit: its base unit.
-        standing: how they stand.
+        standing: their significance.
         moved: the differences, the largest first.
         cases: how many cases have the metric.
     """
@@ -68,10 +68,10 @@ def tallies(differences: Sequence[Difference], standings: Iterable[Significance]
 
     Args:
         differences: those of all cases.
-        standings: the standings to tell of, in the order in which they are told.
+        standings: those to report, in the order of the report.
 
     Returns:
-        Of each standing in turn the metrics, the largest change first.
+        For each significance in turn the metrics, the largest change first.
     """
     cases = Counter(one.metric for one in differences)
     groups: dict[tuple[Significance, str], list[Difference]] = {}

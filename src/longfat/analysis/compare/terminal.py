@@ -198,7 +198,7 @@ def _print_change(change: Change, console: Console, indent: str) -> None:
         console.print(Text(line))
         return
     if max(len(path) + len(text or "") for text in (before, after)) + 2 > console.width:
-        # What a person may want to copy is not broken.
+        # What may be copied is not broken.
         console.print(Text(path.rstrip()))
         path = f"{indent}  "
     lead = " " * len(path)
@@ -216,7 +216,7 @@ def _print_more(count: int, what: str, console: Console) -> None:
 def _print_claims(contrast: Contrast, console: Console) -> None:
     if not contrast.claims:
         return
-    _heading(console, "Claims that are judged otherwise")
+    _heading(console, "Claims with different results")
     table = _grid(columns=2, fold=1)
     for claim in contrast.claims:
         table.add_row(

@@ -1,4 +1,4 @@
-"""What the comparison's tables and lists say: numbers become text here, once."""
+"""The texts of the comparison's tables and lists: all numbers are formatted here."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from longfat.model.spread import Spread
 
 MISSING = "-"
-"""What stands where there is no number."""
+"""The text for a missing number."""
 
 BAND = "5-95 %"
-"""The head of a column of bands: in the unit of the median that stands before it."""
+"""The head of a column of bands: in the unit of the median before it."""
 
 STANDS = {
     Significance.REAL: "yes",
@@ -34,7 +34,7 @@ STANDS = {
     Significance.SAME: "same",
     Significance.ONE_SIDED: "one side",
 }
-"""What the column `real` says."""
+"""The texts of the column `real`."""
 
 _MANY_TIMES = 10
 _MOST_NAMED = 4
@@ -50,7 +50,7 @@ def side_line(side: Side) -> str:
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """Return numbers that rise in as few words as they can be told: `1-20, 25`."""
+    """Return increasing numbers in short form: `1-20, 25`."""
     in_a_row = groupby(enumerate(numbers), key=lambda one: one[1] - one[0])
     ends = [[number for _, number in of] for _, of in in_a_row]
     return ", ".join(f"{of[0]}-{of[-1]}" if len(of) > 1 else f"{of[0]}" for of in ends)
@@ -174,7 +174,7 @@ def notes(compared: Compared) -> list[str]:
     if Significance.EXACT in standing:
         found.append(
             "one seed: a machine is deterministic, so with one seed on each side a difference is "
-            "exact for that seed, and says nothing of other seeds: run both with --seeds 8."
+            "exact for that seed, and not valid for other seeds: run both with --seeds 8."
         )
     return found + _few_notes(compared, standing)
 

@@ -1,7 +1,7 @@
-"""Grading: what students hand in, run and judged against an instructor's file.
+"""Grading: students' submissions, run and checked against an instructor's file.
 
-`submission` takes the files in, `play` runs what they ask for within limits, `checks` looks
-for mistakes that no tool tells of, and `grade` gives points with reasons.
+`submission` reads the files, `play` runs their cases within limits, `checks` looks for
+mistakes that no tool reports, and `grade` gives points with reasons.
 """
 
 from longfat.analysis.grading.checks import CHECKS, Check, Finding

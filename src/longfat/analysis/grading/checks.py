@@ -1,7 +1,7 @@
-"""Checks for the mistakes of course work that no tool tells of.
+"""Checks for mistakes in course work that no tool reports.
 
-Each looks at the cases of one part, and at what they gave, and says where it found its
-mistake. What a student reads of it beside is its explanation. docs/class.md lists them.
+Each checks the cases of one part and their results, and returns where it found its mistake.
+Its explanation is shown to students. docs/class.md lists them.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def _algorithm(handed: Handed, cases: frozenset[str]) -> Found:
         common = named_algorithms(f"{played.name} {played.title}")
         for flow in played.case.tcp_flows:
             wanted = named_algorithms(f"{flow.name} {played.labels.get(flow.name, '')}")
-            # What a case is called does not speak of a flow that says itself what it uses.
+            # A case's name does not apply to a flow that names its congestion control itself.
             wanted = wanted or (common if flow.congestion is None else frozenset())
             used = _congestion(played, flow)
             if len(wanted) == 1 and used and used not in wanted:
@@ -148,7 +148,7 @@ def _algorithm(handed: Handed, cases: frozenset[str]) -> Found:
 
 
 def _congestion(played: Played, flow: Bulk) -> str:
-    """Return a flow's congestion control: as its kernel says, if it ran."""
+    """Return a flow's congestion control: as its kernel reports it, if it ran."""
     if played.run is None:
         return flow.congestion or ""
     table = tcp_table(played.run, flow)
@@ -336,14 +336,14 @@ def contradiction(report: AnyReport) -> str:
         moved, said = row.bytes * 8, row.bps * length_s
         if length_s > 0 and abs(moved - said) > 0.02 * max(moved, said) + 1000:
             return (
-                f"its row from {row.start_s:.1f} to {row.end_s:.1f} s tells of {row.bytes:,} "
+                f"its row from {row.start_s:.1f} to {row.end_s:.1f} s reports {row.bytes:,} "
                 f"bytes and of {format_quantity(row.bps, Unit.BPS)}, which are not the same"
             )
     sent = sum(row.bytes for row in counted if row.sender) or sum(row.bytes for row in counted)
     total = report.total_bytes
     if total is not None and not report.broken and abs(total - sent) > 0.1 * max(total, sent) + 1e5:
         return (
-            f"its intervals add up to {format_quantity(sent, Unit.BYTES)}, and its end tells of "
+            f"its intervals add up to {format_quantity(sent, Unit.BYTES)}, and its end reports "
             f"{format_quantity(total, Unit.BYTES)}"
         )
     return ""
@@ -410,7 +410,7 @@ _ABOUT: Mapping[str, tuple[str, str, Any]] = {
     "algorithm": (
         "the algorithm was never set",
         "A flow is called after a congestion control that it did not use. Linux uses its default "
-        "(cubic) until somebody sets another: by `sysctl -w net.ipv4.tcp_congestion_control=reno` "
+        "(cubic) until another is set: by `sysctl -w net.ipv4.tcp_congestion_control=reno` "
         "at the host that sends, before the connection is opened, or for one test by `iperf3 -C "
         "reno` (in a study: `congestion: reno`). A name sets nothing. `ss -ti` shows what a "
         "connection uses.",
@@ -419,7 +419,7 @@ _ABOUT: Mapping[str, tuple[str, str, Any]] = {
     "overlap": (
         "the flows did not run at the same time",
         "Flows that compete must be on the link together. Here one had the link to itself while "
-        "the other was not there, so their throughputs say nothing of how they share it. In a "
+        "the other was not there, so their throughputs do not show how they share it. In a "
         "script, `h1.cmd('iperf3 -c ...')` waits until the test has ended: start all but the last "
         "in the background (`&`, or `popen`). In a study flows start together unless `start` or "
         "`after` says otherwise.",
@@ -447,7 +447,7 @@ _ABOUT: Mapping[str, tuple[str, str, Any]] = {
         "A figure in the submission is none of those that its runs give when they are repeated, "
         "or a report contradicts itself or what the kernel counted. Copy figures from your own "
         "run, made with your own seed (`longfat labs seed NAME`), with their units; hand in the "
-        "files of the run that you tell of.",
+        "files of the run that you report.",
         _figures,
     ),
     "rate": (

@@ -34,7 +34,7 @@ _READING = re.compile(r"(?<![\w.-])([A-Za-z][\w-]*)\.([A-Za-z][\w-]*)\.([A-Za-z]
 _SAME_FIGURE = 0.01
 
 _ALWAYS = ("algorithm", "figures", "rate")
-"""The checks that look at every part, whatever exercises ask for."""
+"""The checks that are made of every part, whatever the exercises require."""
 
 # What an answer is when it is off by just this factor.
 _SLIPS = (
@@ -291,7 +291,7 @@ def _late_s(submitted: datetime | None, deadline: datetime | None) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Judge:
-    """Judges the exercises of one submission."""
+    """Grades the exercises of one submission."""
 
     grading: Grading
     handed: Mapping[str, Handed]
@@ -300,7 +300,7 @@ class _Judge:
     _more: list[Finding] = field(default_factory=list)
 
     def findings(self) -> list[Finding]:
-        """Return what the checks found that exercises asked for, and then all others."""
+        """Return what the checks of exercises found, and then all others."""
         found = [one for each in self._seen.values() for one in each] + self._more
         asked = {(part, check) for part, check, _ in self._seen}
         for name, handed in self.handed.items():
@@ -368,7 +368,7 @@ class _Judge:
             if claim.holds(table):
                 return []
         except (InputError, NotRunError):
-            pass  # a number does not exist, and what is said of it is not so
+            pass  # a number does not exist, so the condition on it is false
         measured = self._measured(claim.expression)
         beside = f" ({'; '.join(measured)})" if measured else ""
         return [f"it does not hold that {claim.text}{beside}"]
@@ -416,7 +416,7 @@ class _Judge:
         given = of_kind(answer.quantity, unit)
         if given is None:
             example = f"such as {_example(exercise)}" if exercise.unit else "without a unit"
-            return key, [f"{answer.text!r} is of another kind than the question asks: {example}"]
+            return key, [f"{answer.text!r} is of another kind than the question needs: {example}"]
         if abs(given - value) <= exercise.tolerance * abs(value):
             return key, []
         reason = f"{answer.text!r} is not within {exercise.tolerance * 100:g} % of the answer"

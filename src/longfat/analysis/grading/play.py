@@ -1,7 +1,7 @@
-"""Running what submissions ask for: in sandboxes, within limits, each case once.
+"""Running the cases of submissions: in sandboxes, within limits, each case once.
 
-To each case a tcp probe is added, where there is none: looking costs nothing (law 3), and the
-checks then know what the kernel did and need not believe what a tool prints.
+To each case a tcp probe is added, where there is none: sampling costs nothing (law 3), and
+the checks then use the kernel's statistics and need not trust a tool's output.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Player:
     _ended: threading.Event = field(default_factory=threading.Event)
 
     def end(self) -> None:
-        """End what runs now, in whatever thread, and run nothing more: the user had enough."""
+        """End what is running, in any thread, and start nothing more: the user interrupted it."""
         self._ended.set()
         for stop in tuple(self._running):
             stop.set()
@@ -158,7 +158,7 @@ class Player:
 
 
 def watched(case: Case) -> Case:
-    """Return a case in which a tcp probe looks at each TCP flow."""
+    """Return a case in which a tcp probe samples each TCP flow."""
     seen = {name for probe in case.probes_of(Tcp) for name in probe.of}
     flows = tuple(flow.name for flow in case.tcp_flows if flow.name not in seen)
     if not flows:
@@ -179,7 +179,7 @@ def _problem(case: Case, limits: Limits) -> str:
         )
     if case.memory_bytes > limits.memory_bytes:
         return (
-            f"it asks for a machine of {format_quantity(case.memory_bytes, Unit.BYTES)}, and "
+            f"it needs a machine of {format_quantity(case.memory_bytes, Unit.BYTES)}, and "
             f"{format_quantity(limits.memory_bytes, Unit.BYTES)} are allowed"
         )
     for flow in case.bulk_flows:
@@ -210,6 +210,6 @@ def _too_long(limits: Limits) -> str:
 
 
 def _words(error: LongfatError, name: str) -> str:
-    """Return what an error says, without hints at what the instructor may set."""
+    """Return the message of an error, without hints for instructors."""
     text = str(error).partition("; LONGFAT_QUOTA")[0].partition("\n  hint")[0]
     return text.replace(f"case {name!r}: ", "", 1)

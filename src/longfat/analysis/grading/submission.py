@@ -1,9 +1,9 @@
 """A submission: a folder that a student made, whose files are taken in and never trusted.
 
-Only the files that the instructor's file names are read, and what a study among them names
-beside it. None is read through a link, from outside of the folder, or beyond the limit of
-size; whatever else lies in the folder (run folders, reports, programs) is not looked at. What
-cannot be read costs the points of its part, and is reported.
+Only the files that the instructor's file names are read, and the files that a study among
+them names. None is read through a link, from outside of the folder, or beyond the limit of
+size; other contents of the folder (run folders, reports, programs) are ignored. What cannot
+be read costs the points of its part, and is reported.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Submission:
     """What a student handed in.
 
     Attributes:
-        student: whose it is: the folder's name, if nobody says otherwise.
+        student: whose it is; by default, the folder's name.
         folder: the folder.
         seed: the seed of its runs.
         submitted: when it was handed in; None if that is not known.
@@ -85,7 +85,7 @@ class Played:
         name: its name.
         title: what the student calls it.
         case: the case, with the student's seed.
-        labels: what a script says of its flows, by their names.
+        labels: a script's labels of its flows, by their names.
         run: what it gave; None if it did not run.
         problem: why it did not.
     """
@@ -104,7 +104,7 @@ class Handed:
 
     Attributes:
         part: the part.
-        cases: the cases that it asks for.
+        cases: its cases.
         answers: its answers, by the questions' names.
         reports: its reports of iperf3, by name.
         notes: what could not be carried over of a network.
@@ -231,12 +231,12 @@ class _Reader:
                 return Handed(part=self.part, reports=dict(zip(names, reports, strict=True)))
 
     def words(self, error: LongfatError) -> str:
-        """Return what an error says, without the place of our copy and hints at our settings."""
+        """Return an error's message, without the place of our copy and hints at our settings."""
         text = str(error).replace(f"{self.scratch}/", "").partition("; LONGFAT_QUOTA")[0]
         return text if len(text) <= _MOST_WORDS else f"{text[: _MOST_WORDS - 3]}..."
 
     def _copy(self, file: str, beside: ReadBeside) -> Path:
-        """Copy a file to where nobody else can change it."""
+        """Copy a file to a folder that nothing else can change."""
         try:
             content = beside(file)
         except InputError as error:
@@ -295,7 +295,7 @@ class _Reader:
     def _setup(self, path: Path) -> Handed:
         base = self._base()
         assert base is not None
-        # As it was given: comments that say what is to be written.
+        # The template's comments on what is to be written.
         lines = () if is_blank(read_content(path)) else self._lines(path)
         known = (*base.network.node_names(), "root")
         for line in lines:

@@ -18,7 +18,7 @@ from longfat.errors import LongfatError
 
 
 def main() -> int:
-    """Do what the command line says."""
+    """Run the command line."""
     path, what, *numbers = sys.argv[1:]
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     frames = frames_of(Capture(path=Path(path), name=Path(path).name))

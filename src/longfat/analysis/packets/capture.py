@@ -1,6 +1,6 @@
 """Files of captures: opened with limits, read packet by packet, and written as pcapng.
 
-dpkt's readers and writers of these files are not used: they tell no packet's original
+dpkt's readers and writers of these files are not used: they do not give a packet's original
 length, and count the time of a pcapng file in floats, which have no nanoseconds today.
 
 Source of the formats: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng and, for the types of
@@ -23,7 +23,7 @@ MOST_FILE_BYTES = 1 << 30
 """A larger capture is not opened."""
 
 MOST_PACKETS = 300_000
-"""What follows in a capture is not decoded, which is said."""
+"""What follows in a capture is not decoded, which is reported."""
 
 _LONGEST_PACKET = 1 << 18  # MAXIMUM_SNAPLEN of libpcap
 # The order of bytes, and how many nanoseconds the unit of time stamps has.
@@ -133,7 +133,7 @@ def frames_of(capture: Capture) -> Iterator[Frame]:
 
 
 class _BrokenError(Exception):
-    """A file is not as its format wants it."""
+    """A file does not follow its format."""
 
 
 def _pcap(file: IO[bytes], order: str, unit_ns: int) -> Iterator[Frame]:

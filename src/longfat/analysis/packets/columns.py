@@ -80,7 +80,7 @@ COLUMNS = (
 """In the order in which a line has them."""
 
 MARKS = tuple(one for one in COLUMNS if one.form is Form.PRESENT)
-"""What the analysis of TCP says of a packet."""
+"""The result of the TCP analysis of a packet."""
 
 SEPARATOR = "\t"
 """Between the fields of a line."""

@@ -1,9 +1,9 @@
 """Decoders of captures, each in a process of its own within limits.
 
-Captured bytes may come from anybody: a dissector that they take over, or that never ends,
-must not be ours. tshark, which is written in C, runs in the sandbox that a machine's kernel
-process has (`engine.sandbox.program`); where no such sandbox can be made it is not used. dpkt is
-pure Python, and needs only the guard and the limits.
+Captured bytes are not trusted: a dissector that they exploit, or that never ends, must not
+run in our process. tshark, which is written in C, runs in the sandbox that a machine's
+kernel process has (`engine.sandbox.program`); where no such sandbox can be made it is not
+used. dpkt is pure Python, and needs only the guard and the limits.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _WITHIN_S = 300.0
 _MOST_WORDS = 600
 
 _LACKS_OF_DPKT = (
-    "It knows Ethernet, ARP, IP, ICMP, UDP and TCP, and no protocol above them. Display filters"
-    " know the fields of these. tshark decodes all that Wireshark does: apt-get install tshark"
+    "It decodes Ethernet, ARP, IP, ICMP, UDP and TCP, and no protocol above them. Display filters"
+    " have the fields of these. tshark decodes all that Wireshark does: apt-get install tshark"
 )
 _LACKS_OF_TSHARK = (
     "What TCP did (retransmissions, round-trip times) is longfat's own analysis, not Wireshark's;"
@@ -73,13 +73,13 @@ class Decoder:
 
 
 def choose_decoder(wanted: str | None = None) -> Decoder:
-    """Return the best decoder that this host has, or the one that is wanted.
+    """Return the best decoder of this host, or the requested one.
 
     Args:
         wanted: `tshark` or `dpkt`; None for the best.
 
     Raises:
-        HostError: the one that is wanted cannot be had.
+        HostError: the requested one is not available.
         InputError: there is none of that name.
     """
     if wanted not in (None, "tshark", "dpkt"):
@@ -165,7 +165,7 @@ def details(capture: Capture, number: int, *, decoder: Decoder) -> str:
 
 
 def followed(capture: Capture, stream: int, *, decoder: Decoder) -> list[str]:
-    """Return what the ends of a TCP stream said: a line for each piece, as JSON.
+    """Return the payload of a TCP stream: a line for each piece, as JSON.
 
     dpkt does it for both decoders: it needs no more than headers.
     """
@@ -203,7 +203,7 @@ def _output(
 def _run_tshark(
     capture: Capture, options: Sequence[str], out: IO[bytes], said: IO[bytes]
 ) -> int | None:
-    # -n asks no name service; the sandbox has none either.
+    # -n disables name resolution; the sandbox has none either.
     command = ["tshark", "-n", "-r", f"{HANDOVER}/{_CAPTURE}", *options]
     with sandboxed_program(
         command, shown={_CAPTURE: capture.path}, limits=_LIMITS, stdout=out, stderr=said

@@ -1,9 +1,9 @@
 """Display filters, as Wireshark writes them, over the fields that a packet table has.
 
-A filter that names other fields, or uses more of Wireshark's language, is tshark's to answer
-where that decodes. What both know means the same here as there: a field without a comparison
-asks whether it is present, and where a packet has a field twice (`ip.addr`), `!=` holds if all
-of its values differ.
+A filter that names other fields, or uses more of Wireshark's language, is evaluated by
+tshark where that decodes. What both support means the same: a field without a comparison
+tests whether it is present, and where a packet has a field twice (`ip.addr`), `!=` holds if
+all of its values differ.
 
 Source: wireshark-filter(4).
 """
@@ -52,7 +52,7 @@ _PROTOCOLS = ("tcp", "udp", "icmp", "icmpv6", "arp", "ip", "ipv6")
 
 
 class UnknownFieldError(InputError):
-    """A filter asks for more than a packet table has: tshark may know it."""
+    """A filter uses more than a packet table has; tshark may support it."""
 
 
 def passing(table: PacketTable, text: str, *, epoch_ns: int = 0) -> Mask:
@@ -238,7 +238,7 @@ def _contains(wanted: str, text: str) -> bool:
 
 
 def _address_test(field: str, value: str) -> Callable[[str], bool]:
-    """Return a test whether an address is the one, or in the network, that is wanted."""
+    """Return a test whether an address equals an address or is in a network."""
     try:
         network = ipaddress.ip_network(value, strict=False)
     except ValueError:

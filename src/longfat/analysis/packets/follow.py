@@ -1,7 +1,6 @@
-"""What the ends of a TCP stream said to each other: its data in order, once.
+"""Follow a TCP stream: its payload of both directions in order, once.
 
-A capture mostly keeps the headers only, so a piece says how many bytes it had beside those
-that are there.
+A capture mostly keeps the headers only, so a piece also has the number of bytes that are missing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Decodes packets by dpkt, into the lines that tshark would print for the same fields.
 
-It knows Ethernet, ARP, IPv4 and IPv6, ICMP, UDP and TCP, and no protocol above them.
+It decodes Ethernet, ARP, IPv4 and IPv6, ICMP, UDP and TCP, and no protocol above them.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _size_of(packet: Any, frame: Frame) -> int:
 
 
 class _Decoder:
-    """Decodes packets in their order, and knows the streams so far."""
+    """Decode packets in order, and keep track of streams."""
 
     def __init__(self) -> None:
         self._tcp = Streams()
@@ -230,7 +230,7 @@ def _segment_of(tcp: Any, payload: int, time_ns: int) -> Segment:
     stamp: int | None = None
     sack: list[tuple[int, int]] = []
     for option in dpkt.tcp.parse_opts(tcp.opts):
-        if option is None:  # dpkt's way to say that the rest is none
+        if option is None:  # in dpkt: the rest is not an option
             break
         kind, value = option
         if kind == _SCALE and len(value) == 1:

@@ -1,4 +1,4 @@
-"""A capture that is decoded: asked for pages of a list, streams, plots, and a file of some."""
+"""A decoded capture: serves pages of its list, streams, plots, and files of selected packets."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class OpenedCapture:
         return decoders.details(self.capture, number, decoder=self.decoder)
 
     def followed(self, stream: int) -> list[dict[str, Any]]:
-        """Return what the ends of a TCP stream said, as `FollowedPiece`."""
+        """Return the payload of a TCP stream, as `FollowedPiece`."""
         if stream not in self.table.wholes["tcp_stream"]:
             raise InputError(f"there is no TCP stream {stream}")
         lines = decoders.followed(self.capture, stream, decoder=self.decoder)

@@ -109,7 +109,7 @@ def time_sequence(
     acked = acked[(wholes["flags"][acked] & 16) > 0]
     seconds = (wholes["time"] - epoch_ns) / 1e9
     thin = max(1, -(-len(sent) // MOST_POINTS))
-    # What is repeated stays: it is what a person looks for.
+    # Retransmissions stay: they are what the plot is read for.
     again = _repeated(table)
     kept = sent[(np.arange(len(sent)) % thin == 0) | again[sent]][: 2 * MOST_POINTS]
     acks = acked[:: max(1, -(-len(acked) // MOST_POINTS))]

@@ -49,7 +49,7 @@ class PacketTable:
         return len(self.wholes["number"])
 
     def with_analysis_of(self, other: PacketTable) -> PacketTable:
-        """Return it with the numbers of another table of the same packets, where that knows TCP.
+        """Return it with the TCP columns of another table of the same packets, if any.
 
         Args:
             other: the table; where it is shorter, so is what is returned.
@@ -72,7 +72,7 @@ class PacketTable:
         )
 
     def marks(self, index: int) -> list[str]:
-        """Return what the analysis of TCP says of a packet, as keys of `MARKS`."""
+        """Return the TCP analysis of a packet, as keys of `MARKS`."""
         return [one.key for one in MARKS if self.wholes[one.key][index]]
 
     def ecn(self, index: int) -> int:
@@ -117,7 +117,7 @@ class PacketTable:
 
 
 def _words(text: str, ours: PacketTable, index: int) -> str:
-    """Return what Wireshark says of a packet, with our own words for what TCP did."""
+    """Return Wireshark's description of a packet, with our own marks of the TCP analysis."""
     bare = _THEIR_MARKS.sub("", text)
     marks = [_LABELS[key] for key in ours.marks(index)]
     return f"[{', '.join(marks)}] {bare}" if marks else bare

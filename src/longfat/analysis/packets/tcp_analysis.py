@@ -1,9 +1,9 @@
 """What TCP did, derived from the headers of its packets: for captures without tshark.
 
-The terms are those of Wireshark ("TCP Analysis" in its user's guide). One rule differs.
-A segment that fills a gap is a retransmission or came late, which no header says: Wireshark
-takes what comes within 3 ms, or the first round-trip time, for late. Here the time stamps of
-RFC 7323 decide where they are: what was sent after later data is a retransmission.
+The terms are those of Wireshark ("TCP Analysis" in its user's guide). One rule differs. A
+segment that fills a gap is a retransmission or came late, which no header says: Wireshark
+takes what comes within 3 ms, or the first round-trip time, for late. Here the time stamps
+of RFC 7323 decide, if there are any: what was sent after later data is a retransmission.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""The catalog: what many runs gave, to be asked in SQL.
+"""The catalog: the results of many runs, for queries in SQL.
 
-`listing` says which runs lie below a folder, and `kept` reads of each what is
-wanted, once: `entry` what its manifest says, `rows` what its tools wrote.
-`tables` and `series` are the tables that are made of it, and `catalog` has queries
-answered, by a process of their own: `isolated`.
+`listing` finds the runs below a folder, and `kept` reads each once: `entry` from its
+manifest, `rows` from its tools' output. `tables` and `series` are the tables made from
+these, and `catalog` runs queries in a separate process: `isolated`.
 """
 
 from longfat.analysis.query.catalog import Catalog, Reported

@@ -37,7 +37,7 @@ from pyarrow import ipc  # noqa: E402
 BEGUN = b"Q"
 """The byte that comes before the answer."""
 
-_THREADS = 4  # each takes memory of its own, and whoever asks has other things to do
+_THREADS = 4  # each takes memory of its own, and other processes need CPUs
 _ROWS = 8192  # of a batch
 
 _RESERVED_BYTES = 1 << 29
@@ -67,7 +67,7 @@ def main() -> None:
             os.write(descriptor, BEGUN)
             _answer(database, request["sql"], descriptor)
     except BaseException as error:
-        # Whatever it is: the parent has words for it, and nobody a traceback.
+        # Any error is reported by the parent, without a traceback.
         told = {"kind": type(error).__name__, "text": str(error)}
         partial = folder / "error.partial"
         partial.write_text(json.dumps(told))
@@ -76,7 +76,7 @@ def main() -> None:
 
 
 class NotOneQuestionError(Exception):
-    """What was given is not one statement that asks."""
+    """The text is not a single query."""
 
 
 def _limit(memory_bytes: int) -> None:
@@ -199,11 +199,11 @@ def _answer(database: duckdb.DuckDBPyConnection, sql: str, descriptor: int) -> N
     try:
         answer = database.sql(sql)
         if answer is None:
-            raise NotOneQuestionError("it asks nothing")
+            raise NotOneQuestionError("it is empty")
         with answer.to_arrow_reader(_ROWS) as batches:
             _write(batches, descriptor)
     except (duckdb.BinderException, duckdb.CatalogException):
-        database.execute(sql)  # this way it says the place in the query, too
+        database.execute(sql)  # so that the error has its place in the query
         raise
 
 
@@ -217,7 +217,7 @@ def _write(batches: pa.RecordBatchReader, descriptor: int) -> None:
 
 
 def _check(database: duckdb.DuckDBPyConnection, sql: str) -> None:
-    """Check that a text is one statement, and one that asks."""
+    """Check that a text is one statement, and a query."""
     statements = database.extract_statements(sql)
     if not statements:
         raise NotOneQuestionError("empty")

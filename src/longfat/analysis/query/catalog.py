@@ -1,8 +1,8 @@
-"""The catalog: all runs and series of some folders, to be asked in SQL.
+"""The catalog: all runs and series of some folders, for queries in SQL.
 
-DuckDB answers, in a process of its own (`isolated`). It sees nothing but the tables that
-it is given: the database has no access to any file, so that a query that
-somebody copied from a stranger can read no other file and write none.
+DuckDB runs in a separate process (`isolated`). It sees only the tables that it is given:
+the database has no access to any file, so that an untrusted query can read no other file
+and write none.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Catalog:
 
     Args:
         roots: the folders; a run that lies below two of them counts once.
-        on_read: told how far reading is, where something must be read.
+        on_read: called with the progress of reading, if something must be read.
 
     Raises:
         InputError: a folder is not there or cannot be read.
@@ -105,7 +105,7 @@ class Catalog:
         """Answer a query, in a process of its own: see `longfat.analysis.query.isolated`.
 
         Args:
-            sql: one SELECT, or another statement that asks (FROM, PIVOT, DESCRIBE, ...).
+            sql: one SELECT, or another query (FROM, PIVOT, DESCRIBE, ...).
             limits: what it may take.
 
         Returns:
@@ -184,7 +184,7 @@ class Catalog:
         read = self._read(reading)
         lists = read["rows"].combine_chunks()
         of_runs = dict(zip(self._entries["run"].to_pylist(), range(self.runs), strict=True))
-        # The run may have been replaced meanwhile by one that the entries do not know.
+        # The run may have been replaced since by one that is not in the entries.
         parents = pc.list_parent_indices(lists)
         places = pa.array([of_runs.get(run) for run in read["run"].to_pylist()], pa.int64())
         at = places.take(parents)

@@ -1,4 +1,4 @@
-"""The claims of studies, as `longfat run` judged them and keeps them beside the runs."""
+"""The claims of studies, as `longfat run` evaluated them and keeps them beside the runs."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class _Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Verdict:
-    """What is read of a verdict; it says more."""
+    """The fields of a verdict that are read; it has more."""
 
     study: str
     claims: list[_Claim]

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from longfat.model.metric import Unit
 
 METRIC = "metric"
-"""What the columns of metrics say of themselves."""
+"""The description of columns of metrics."""
 
 _BARE = (Unit.FRACTION.value, Unit.COUNT.value)
 
@@ -25,7 +25,7 @@ class Column:
 
     Attributes:
         name: its name.
-        text: what stands in it.
+        text: its description.
         unit: its unit; empty for none.
         sql: what it is made from, of the entries; empty where it is made otherwise.
     """

@@ -1,4 +1,4 @@
-"""What the catalog knows of a run: what its manifest says, as one row.
+"""The catalog's row of a run, from its manifest.
 
 A run that cannot be read is a row, too, with the reason.
 """
@@ -58,7 +58,7 @@ _FIELDS = (
 
 
 def read_entry(folder: Path) -> dict[str, Any]:
-    """Read what the catalog knows of a run.
+    """Read the catalog's row of a run.
 
     Args:
         folder: the run directory.
@@ -133,7 +133,7 @@ def _metrics(run: Run) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _unit_of(metric: str) -> str | None:
-    """Return the unit that a name ends in; of a kind that this longfat does not know."""
+    """Return the unit that a name ends in; of a kind unknown to this version."""
     endings = (Unit.BPS, Unit.BYTES, Unit.SECONDS)
     return next((one.value for one in endings if metric.endswith(f"_{one.value}")), None)
 

@@ -38,7 +38,7 @@ _LOOK_EVERY_MS = 20
 # Until the query begins: a busy machine takes seconds to load DuckDB.
 _BEGIN_WITHIN_S = 120.0
 
-# As DuckDB, Arrow, Python and the C++ library say it.
+# The messages of DuckDB, Arrow, Python and the C++ library.
 _OUT_OF_MEMORY = re.compile(
     r"out of memory|failed to allocate|bad_alloc|MemoryError|cannot allocate|std::system_error",
     re.IGNORECASE,
@@ -87,7 +87,7 @@ class QueryFailedError(Exception):
     Attributes:
         kind: `time`, `memory`, `answer` (too large), `ended` (the process, by itself), or the
             name of the class of an error of the database.
-        text: what the database says of it.
+        text: the database's message.
     """
 
     def __init__(self, kind: str, text: str = "") -> None:

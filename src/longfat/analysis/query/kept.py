@@ -4,11 +4,10 @@ One file for each kind of reading, in a hidden folder beside the runs:
 
     ROOT/.catalog/runs.cache   a row a run: its folder, its manifest's stamp, what was read
 
-The file is a SHA-256 and then, in Parquet, what it is the checksum of. It is a
-cache and nothing else: it may be removed at any time, and is made anew when it
-is missing, broken or of another format. A row counts only while its run has the
-same stamp (see `listing`). Of two processes that write, the last one wins, and
-both files are right.
+The file is a SHA-256 and then, in Parquet, what it is the checksum of. It is a cache and
+nothing else: it may be removed at any time, and is rebuilt when it is missing, broken or of
+another format. A row counts only while its run has the same stamp (see `listing`). Of two
+processes that write, the last one wins, and both files are right.
 """
 
 from __future__ import annotations
@@ -54,8 +53,7 @@ class Reading:
     Attributes:
         name: the name of its file, without suffix.
         version: changes when the meaning of a field does, or how it is read.
-        fields: what is read of a run; beside them stands `problem`, a text: why it could
-            not be read.
+        fields: what is read of a run; besides, `problem` is a text: why it could not be read.
         read: reads it from a run directory: a value for each field, or `problem` alone.
     """
 
@@ -79,7 +77,7 @@ def read_all(
     Args:
         listing: the runs.
         reading: what to read of them.
-        on_read: told how many runs have been read, and of how many, while this goes on.
+        on_read: called with how many runs have been read, and of how many.
 
     Returns:
         A row for each run, in the listing's order: `folder`, below the root, and the
@@ -104,7 +102,7 @@ def read_all(
     order = sorted(range(len(names)), key=names.__getitem__)
     if order != list(range(len(names))):
         table = table.take(pa.array(order, pa.int64()))
-    # What is too young to be told from what may yet replace it is read again the next time.
+    # What is too new to be distinguished from a replacement is read again the next time.
     lasting = pa.array([names[row] not in listing.young for row in order], pa.bool_())
     changed = len(valid) < kept.num_rows or any(row["folder"] not in listing.young for row in rows)
     if changed and not listing.is_run:

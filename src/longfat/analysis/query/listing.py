@@ -1,4 +1,4 @@
-"""Which run directories lie below a folder, and how to tell that one was replaced.
+"""Which run directories lie below a folder, and how to detect that one was replaced.
 
 A run directory appears by a rename (law 6), so its manifest is another file
 whenever the run is another one. What is noted of that file (its stamp) is
@@ -28,7 +28,7 @@ YOUNG_S = 2.0
 
 
 class Stamp(NamedTuple):
-    """What tells a file from one that took its place: times are in nanoseconds since 1970."""
+    """What distinguishes a file from its replacement: times are in nanoseconds since 1970."""
 
     inode: int
     size: int
@@ -103,7 +103,7 @@ def _look(root: str, below: str, *, runs: dict[str, Stamp], verdicts: list[str],
                 elif left and _counts(entry):
                     inner.append(entry.name)
     except OSError:
-        return  # it was removed meanwhile, or is not ours to read
+        return  # it was removed meanwhile, or is not readable
     for name in inner:
         _look(
             root, f"{below}/{name}" if below else name, runs=runs, verdicts=verdicts, left=left - 1

@@ -1,7 +1,7 @@
-"""What is wrong with a query, for the person who wrote it.
+"""Error messages for queries.
 
-DuckDB's own messages are good where they point at a place; here the names that
-would have been right are added, and traps that are the catalog's own are told.
+DuckDB's own messages are good where they point at a place; here the nearest valid names are
+added, and pitfalls of the catalog itself are explained.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CASE = re.compile(r"(?<![\w.\"])case(?!\w)(?!\s+when|\s+[\w.\"()]+\s+when)", re
 
 
 def told(failed: QueryFailedError, *, sql: str, tables: Sequence[Table], limits: Limits) -> str:
-    """Return what to tell of a query that has no answer.
+    """Return the message for a query that failed.
 
     Args:
         failed: why it has none.
@@ -54,7 +54,7 @@ def told(failed: QueryFailedError, *, sql: str, tables: Sequence[Table], limits:
             most = format_quantity(limits.answer_bytes, Unit.BYTES)
             return (
                 f"the query: its answer is larger than {most}, a quarter of the limit of memory; "
-                "ask for fewer rows (`limit 1000`), or allow more by --memory-limit"
+                "request fewer rows (`limit 1000`), or allow more by --memory-limit"
             )
         case "ended":
             return "the query: the database broke down at it; simplify it"
@@ -65,7 +65,7 @@ def told(failed: QueryFailedError, *, sql: str, tables: Sequence[Table], limits:
     sentences, pointed = _split(text)
     hint = _hint(text, sql=sql, tables=tables)
     if kind == "PermissionException":
-        sentences = "it asks for more than the catalog's tables"
+        sentences = "it uses more than the catalog's tables"
         hint = "a query reads no other file and writes none: see --csv and --parquet"
     elif found := _NO_TABLE.search(text):
         sentences = f"there is no table {found[1]!r}"
@@ -84,10 +84,10 @@ def _printable(line: str) -> str:
 
 def _no_question(what: str) -> str:
     if what == "empty":
-        return "the query is empty; `longfat query --tables` says what there is to ask"
+        return "the query is empty; `longfat query --tables` lists the tables"
     if what.isdigit():
-        return f"here are {what} queries: ask one at a time"
-    return f"{what} asks nothing: a query is a SELECT, and changes nothing"
+        return f"here are {what} queries: run one at a time"
+    return f"{what} is not a query: a query is a SELECT, and changes nothing"
 
 
 def _split(text: str) -> tuple[str, list[str]]:
@@ -101,7 +101,7 @@ def _split(text: str) -> tuple[str, list[str]]:
         sentence = f"{sentence[:_LONGEST_SENTENCE]} …"
     if not place:
         return sentence.rstrip(".!"), []
-    # The marks stand below DuckDB's whole line, `LINE 1: ` included.
+    # The marks are below DuckDB's whole line, `LINE 1: ` included.
     lead = len(f"LINE {place[1]}: ")
     return sentence.rstrip(".!"), [place[2], " " * (len(place[3]) - lead) + place[4]]
 
@@ -128,7 +128,7 @@ def _column_hint(name: str, *, sql: str, tables: Sequence[Table]) -> str:
     if elsewhere:
         return f"it is a column of {', '.join(elsewhere)}"
     if re.search(rf'(?:=|<>|\(|,|\blike)\s*"{re.escape(name)}"', sql, re.IGNORECASE):
-        return f"a text stands in single quotes: '{name}'"
+        return f"a text is in single quotes: '{name}'"
     if near := _near(name, columns, whole=False):
         return near
     return "`longfat query --tables` lists all columns"
@@ -141,7 +141,7 @@ def _dotted_hint(name: str, *, sql: str, tables: Sequence[Table]) -> str:
         wanted = f"{name}.{found[1]}"
         meant = [one for one in metrics if one == wanted or one.rpartition("_")[0] == wanted]
         if meant:
-            return f'a metric\'s name stands in double quotes: "{meant[0]}"'
+            return f'a metric\'s name is in double quotes: "{meant[0]}"'
     return _near(name, [table.name for table in tables], whole=False)
 
 

@@ -1,6 +1,6 @@
 """The rows that a run's tools wrote: the intervals of bulk traffic and ping's replies.
 
-They stand in the raw output, as text; what was read of them is kept beside
+They are in the raw output, as text; what was read is kept beside
 the runs (see `kept`), for reading it takes about a millisecond a run.
 """
 

@@ -1,4 +1,4 @@
-"""The tables of the catalog: what a query can ask for.
+"""The tables of the catalog: what a query can read.
 
 Those of `entries_views` are views of one table, `entries`, with a row a run;
 the others (`claims`, rows of tools, series) are read only when a query names
@@ -75,7 +75,7 @@ RUNS = Table(
     source=ENTRIES_TABLE,
     columns=(
         *OF_RUN,
-        Column("kernel", "the kernel that the case asks for, such as 6.1"),
+        Column("kernel", "the kernel that the case requests, such as 6.1"),
         Column("kernel_release", "the kernel that it ran on, such as 6.1.192"),
         Column("kernel_digest", "the digest of that kernel"),
         Column("key", "the name of the result: a hash of all that decides it"),
@@ -139,18 +139,18 @@ TOOLS = Table(
     columns=(
         *OF_RUN,
         Column("tool", "the program", sql="one.tool"),
-        Column("version", "what it says of itself", sql="one.version"),
+        Column("version", "as it reports it", sql="one.version"),
         Column("digest", "of its bytes and its libraries'", sql="one.digest"),
     ),
 )
 
 CLAIMS = Table(
     name="claims",
-    text="a claim of a study, as `longfat run` last judged it",
+    text="a claim of a study, as `longfat run` last evaluated it",
     columns=(
         Column("study", "the study's name"),
         Column("folder", "where the study's runs lie"),
-        Column("text", "what it says"),
+        Column("text", "its text"),
         Column("expression", "what was checked"),
         Column("holds", "whether it holds for the medians; null if cases are missing"),
         Column("seeds_holding", "in how many seeds it holds"),
