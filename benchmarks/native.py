@@ -49,7 +49,7 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.namespaces import Core
-from benchmarks.speed import STUDY, measure, moved_by
+from benchmarks.speed import STUDIES, measure, moved_by
 from longfat.engine import kernel
 from longfat.errors import HostError, LongfatError, MachineError
 from longfat.model.case import Case, Command
@@ -221,6 +221,7 @@ def run_longfat(name: str, planned: Planned, *, cpu: int) -> Run:
     before = Core.read(cpu)
     speed = measure(name, planned)
     core = Core.read(cpu).since(before)
+    assert speed.receiver_bps is not None  # a bulk flow
     return Run(
         traffic_s=speed.traffic_s,
         cpu_s=speed.cpu_s,
@@ -347,7 +348,7 @@ def _print(results: list[Result], missing: set[str], *, as_json: bool) -> None:
 
 def main() -> None:
     options = _options()
-    cases = read_study(STUDY).cases
+    cases = read_study(STUDIES["speed"]).cases
     if unknown := set(options.cases) - set(cases):
         sys.exit(f"no such workload: {', '.join(sorted(unknown))}; there are {', '.join(cases)}")
     cpu = max(os.sched_getaffinity(0)) if options.cpu is None else options.cpu

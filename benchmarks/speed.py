@@ -1,14 +1,16 @@
 """How fast longfat is: virtual seconds per wall second and per CPU second.
 
     .venv/bin/python benchmarks/speed.py [--kernel V] [--tool T] [--repeat N] [--json] [CASE...]
+    .venv/bin/python benchmarks/speed.py --study traffic [--kernel V] [--repeat N] [CASE...]
 
-Each workload of speed.yaml runs whole, set-up included, one at a time. The
+Each workload of speed.yaml runs whole, set-up included, one at a time; with `--study traffic`
+those of traffic.yaml, which are requests, calls, videos, traces and events. The
 speed is the traffic's virtual seconds over the wall or CPU seconds of all
 that ran for it; with --repeat, the best of the runs, as the least disturbed.
 
 The data is moved by iperf3, or by longfat's own transfer with `--tool transfer`.
 
-System calls are counted in one more run of each, with strace around both
+System calls of bulk flows are counted in one more run of each, with strace around both
 ends of the tool inside the guest: there it costs wall time and no virtual time,
 and the calls are the same ones. Host context switches are counted in the
 first kind of run; every guest system call costs two.
@@ -33,7 +35,7 @@ from longfat.model.traffic.bulk import Bulk
 from longfat.model.traffic.flow import Process
 from longfat.study import Planned, read_study
 
-STUDY = Path(__file__).with_name("speed.yaml")
+STUDIES = {name: Path(__file__).with_name(f"{name}.yaml") for name in ("speed", "traffic")}
 _TOTAL = re.compile(r"^100\.00\s+\S+\s+(?:\S+\s+)?(\d+)\s.*total$", re.MULTILINE)
 
 
@@ -49,14 +51,14 @@ class Speed:
     wall_s: float
     cpu_s: float
     context_switches: int
-    receiver_bps: float
+    receiver_bps: float | None
     guest_system_calls: int | None = None
 
     @property
     def row(self) -> str:
         calls = self.guest_system_calls
         return (
-            f"{self.case}  {self.tool:8} {self.kernel:9} {self.traffic_s / self.wall_s:6.2f}"
+            f"{self.case:11} {self.tool:8} {self.kernel:9} {self.traffic_s / self.wall_s:6.2f}"
             f" {self.traffic_s / self.cpu_s:7.2f}"
             f" {f'{calls / self.traffic_s:,.0f}' if calls is not None else '-':>12}"
             f" {self.context_switches / self.traffic_s:14,.0f}   {self.title}"
@@ -122,7 +124,7 @@ def measure(name: str, planned: Planned) -> Speed:
         wall_s=run.wall_s,
         cpu_s=cpu_s() - before_s,
         context_switches=after.ru_nvcsw - before.ru_nvcsw,
-        receiver_bps=run.metrics[f"{planned.case.flows[0].name}.receiver_bps"],
+        receiver_bps=run.metrics.get(f"{planned.case.flows[0].name}.receiver_bps"),
     )
 
 
@@ -137,26 +139,28 @@ def count_system_calls(name: str, planned: Planned) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("cases", nargs="*", metavar="CASE", help="A, B or C; all, if none")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="such as A; all, if none")
+    parser.add_argument("--study", choices=list(STUDIES), default="speed")
     parser.add_argument("--kernel", help="such as 6.12; the study's, if not given")
     parser.add_argument("--tool", choices=("iperf3", "transfer"), default="iperf3")
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--no-calls", action="store_true", help="do not count system calls")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    study = read_study(STUDY)
+    study = read_study(STUDIES[options.study])
     speeds = []
     if not options.json:
-        print("   tool     kernel    virt/wall virt/CPU guest calls/s host switches/s")
+        print("            tool     kernel    virt/wall virt/CPU guest calls/s host switches/s")
     for name, planned in study.cases.items():
         if options.cases and name not in options.cases:
             continue
         case = dataclasses.replace(planned.case, kernel=options.kernel or planned.case.kernel)
         chosen = dataclasses.replace(planned, case=case)
-        if options.tool == "transfer":
+        is_bulk = isinstance(chosen.case.flows[0], Bulk)
+        if options.tool == "transfer" and is_bulk:
             chosen = moved_by(Transfer, chosen)
         best = min((measure(name, chosen) for _ in range(options.repeat)), key=lambda s: s.cpu_s)
-        if not options.no_calls:
+        if is_bulk and not options.no_calls:
             best = dataclasses.replace(best, guest_system_calls=count_system_calls(name, chosen))
         speeds.append(best)
         if not options.json:
