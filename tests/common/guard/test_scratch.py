@@ -74,19 +74,21 @@ def test_a_killed_remover_is_replaced_before_a_removal(tmp_path: Path) -> None:
 
 def _remover() -> int:
     """Return the process that removes what we leave."""
-    (pid,) = (
-        int(entry.name)
-        for entry in Path("/proc").iterdir()
-        if entry.name.isdigit() and _is_our_remover(entry)
-    )
-    return pid
+    end_s = time.monotonic() + 10
+    while True:
+        entries = [entry for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+        found = [int(entry.name) for entry in entries if _is_our_remover(entry)]
+        if len(found) == 1:
+            return found[0]
+        assert time.monotonic() < end_s, f"removers: {found}"
+        time.sleep(0.01)
 
 
 def _is_our_remover(entry: Path) -> bool:
     try:
         parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
         return parent == os.getpid() and b"guard/remover.py" in (entry / "cmdline").read_bytes()
-    except OSError:
+    except (OSError, IndexError):  # it has ended meanwhile
         return False
 
 

@@ -61,6 +61,11 @@ async def _connect(client: Client, scheduler: str, security: Security) -> None:
     try:
         await client
     except (ValueError, TypeError) as error:
+        # Tornado's words where a scheduler without TLS has spoken before the handshake.
+        if "not idle" in str(error):
+            wrong = explained(error, scheduler=scheduler, security=security)
+            if wrong is not None:
+                raise wrong from error
         raise InputError(
             f"{scheduler!r} is no scheduler's address; write tcp://HOST:8786: {error}"
         ) from error
