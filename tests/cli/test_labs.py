@@ -179,7 +179,7 @@ def test_a_text_that_is_not_utf8(lab: Path) -> None:
     (lab / "text.md").write_bytes(b"\xff")
     done = longfat("show", "small", cwd=lab.parent)
     assert done.returncode == 2
-    assert "text.md: the file is not UTF-8" in done.stderr
+    assert "text.md:1:1: the file is not UTF-8: byte 0xff" in done.stderr
 
 
 def test_answers() -> None:
