@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -119,6 +120,29 @@ def test_the_manifest_tells_what_went_in(empty_cache: Path, tarball: Path) -> No
     assert "CONFIG_INET=y" not in about.unknown_answers  # the copied .config has it
     assert about.lines == 2
     assert "entropy.c" in about.shims
+
+
+@pytest.mark.skipif(shutil.which("ccache") is None, reason="this host has no ccache")
+def test_a_variant_takes_object_files_from_the_kernel_it_resembles(
+    empty_cache: Path, tree: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CCACHE_DIR", str(tmp_path / "theirs"))
+    (tree / "one.h").write_text("int one(void);\n")
+    (tree / "one.c").write_text('#include "one.h"\nint one(void) { return 1; }\n')
+    makefile = tree / "Makefile"
+    makefile.write_text(makefile.read_text() + "\t@$(CC) -c one.c -o one.o\n")
+    _build("6.1", tree)
+    makefile.write_text(makefile.read_text() + "# another source\n")
+    _build("6.1+mine", tree)
+    counts = subprocess.run(
+        ["ccache", "--print-stats"],
+        env={"PATH": os.environ["PATH"], "CCACHE_DIR": str(empty_cache / "objects")},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert {"cache_miss\t1", "direct_cache_hit\t1"} <= set(counts.splitlines())
+    assert not (tmp_path / "theirs").exists()
 
 
 @pytest.mark.usefixtures("empty_cache")

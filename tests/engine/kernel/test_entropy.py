@@ -32,7 +32,7 @@ int main(void)
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("entropy")
-    env = toolchain.environment(temporary=folder)
+    env = toolchain.environment(temporary=folder, objects=folder)
     log = Log(folder / "log", kept_as=folder / "kept", env=env)
     (shim,) = [path for path in recipe.load("6.1").shims if path.stem == "entropy"]
     make.compile_shim(shim, to=folder / "entropy.so", log=log)
@@ -84,7 +84,9 @@ def test_the_largest_seed_is_good(folder: Path) -> None:
 
 def test_the_same_source_gives_the_same_library(folder: Path, tmp_path: Path) -> None:
     log = Log(
-        tmp_path / "log", kept_as=tmp_path / "kept", env=toolchain.environment(temporary=tmp_path)
+        tmp_path / "log",
+        kept_as=tmp_path / "kept",
+        env=toolchain.environment(temporary=tmp_path, objects=tmp_path),
     )
     for shim in recipe.load("6.1").shims:
         make.compile_shim(shim, to=tmp_path / f"{shim.stem}.so", log=log)

@@ -40,8 +40,16 @@ def test_another_processor_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_of_the_callers_reaches_the_compiler(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("CFLAGS", "MAKEFLAGS", "KBUILD_BUILD_USER", "LANG", "KCFLAGS", "ARCH"):
+    for name in (
+        "CFLAGS",
+        "MAKEFLAGS",
+        "KBUILD_BUILD_USER",
+        "LANG",
+        "KCFLAGS",
+        "ARCH",
+        "CCACHE_DIR",
+    ):
         monkeypatch.setenv(name, "theirs")
-    environment = toolchain.environment(temporary=tmp_path)
+    environment = toolchain.environment(temporary=tmp_path, objects=tmp_path)
     assert "theirs" not in environment.values()
     assert environment["LC_ALL"] == "C"

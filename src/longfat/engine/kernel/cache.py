@@ -5,6 +5,7 @@
     CACHE/kernels/.removal-DIGEST-RANDOM/   a kernel that is being removed
     CACHE/kernels/.lock     see `lock`
     CACHE/logs/             logs of builds that failed
+    CACHE/objects/          object files, kept by ccache if the host has it
 
 A kernel appears there by one rename, whole, and disappears by one. What pip has
 installed (`installed`) is read here as well, and never written.
@@ -41,6 +42,11 @@ def root() -> Path:
 def kernels_folder() -> Path:
     """Return the cache's folder of kernels, which holds a folder for each."""
     return root() / "kernels"
+
+
+def objects_folder() -> Path:
+    """Return the folder where ccache keeps object files for the builds of similar kernels."""
+    return root() / "objects"
 
 
 def manifests() -> Iterator[tuple[Path, Manifest]]:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from longfat.engine.kernel import toolchain
 from longfat.engine.kernel.commands import Log
 from longfat.engine.kernel.version import USUAL, nearest
 from longfat.errors import HostError
@@ -22,7 +23,11 @@ def command(*arguments: str) -> list[str]:
     Neither Rust nor BTF is wanted, so a host that has them gives the same
     configuration as one that has not.
     """
-    return ["make", "ARCH=um", "LOCALVERSION=", "RUSTC=false", "PAHOLE=false", *arguments]
+    compiler = toolchain.compiler()
+    return [
+        *("make", "ARCH=um", f"CC={compiler}", f"HOSTCC={compiler}"),
+        *("LOCALVERSION=", "RUSTC=false", "PAHOLE=false", *arguments),
+    ]
 
 
 def expected_lines(series: str) -> int:

@@ -58,7 +58,12 @@ def lines() -> tuple[str, ...]:
     return tuple(_first_line(name) for name in ("gcc", "ld"))
 
 
-def environment(*, temporary: Path) -> dict[str, str]:
+def compiler() -> str:
+    """Return the command of the C compiler: gcc, behind ccache(1) if the host has that."""
+    return "ccache gcc" if shutil.which("ccache") else "gcc"
+
+
+def environment(*, temporary: Path, objects: Path) -> dict[str, str]:
     """Return the environment that a build runs in.
 
     It holds nothing of the caller's but the path to programs, so that neither
@@ -66,8 +71,16 @@ def environment(*, temporary: Path) -> dict[str, str]:
 
     Args:
         temporary: the folder for the compiler's temporary files.
+        objects: the folder where ccache keeps object files.
     """
     return {
+        # Each build has a tree of its own, whose files are all new.
+        "CCACHE_DIR": str(objects),
+        "CCACHE_CONFIGPATH": os.devnull,
+        "CCACHE_MAXSIZE": "1G",
+        "CCACHE_NOHASHDIR": "1",
+        "CCACHE_COMPILERCHECK": "content",
+        "CCACHE_SLOPPINESS": "include_file_ctime,include_file_mtime",
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": str(temporary),
         "TMPDIR": str(temporary),

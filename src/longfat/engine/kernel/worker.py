@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longfat.common.checksum import file_digest, write_sums
-from longfat.engine.kernel import configure, make, manifest, patch, recipe, toolchain, unpack
+from longfat.engine.kernel import cache, configure, make, manifest, patch, recipe, toolchain, unpack
 from longfat.engine.kernel.commands import Log
 from longfat.engine.kernel.job import BUILD_LOG, PRODUCT, Job, check_release
 from longfat.engine.kernel.progress import Step
@@ -71,7 +71,7 @@ def _build(job: Job) -> None:
     ours = recipe.load(series(job.version), variant=job.variant)
     if ours.digest != job.recipe_digest:
         raise HostError("the kernel recipe was changed while the build began; build again")
-    environment = toolchain.environment(temporary=temporary)
+    environment = toolchain.environment(temporary=temporary, objects=cache.objects_folder())
     log = Log(scratch / BUILD_LOG, kept_as=Path(job.log), env=environment)
     # Shims first: they take no time, and may not compile.
     for shim in ours.shims:
