@@ -16,7 +16,7 @@ from longfat.execution import run_cases
 from longfat.execution.cache import ResultCache
 from longfat.output.drawing import network_picture, picture_bytes, words_of
 from longfat.output.plot import draw_chart, figure_style, saved
-from longfat.output.report.figures import galleries
+from longfat.output.report.figures import figure_groups
 from longfat.output.report.gridcharts import charts_of
 from longfat.study import Study, read_study
 from longfat.study.choose import choose_cases
@@ -191,7 +191,7 @@ def figure_of(entry: Entry, study: Study) -> bytes:
 
 def _figures(verdict: Verdict) -> Iterator[tuple[str, bytes]]:
     with figure_style():
-        for group in galleries(verdict):
-            yield group.anchor, saved(group.exhibits[0].draw(_WIDTH_IN, ""), "svg")
+        for group in figure_groups(verdict):
+            yield group.anchor, saved(group.figures[0].draw(_WIDTH_IN, ""), "svg")
         for chart in charts_of(verdict):
             yield chart.title, saved(draw_chart(chart, title="", width_in=_WIDTH_IN), "svg")

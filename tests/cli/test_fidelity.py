@@ -29,7 +29,7 @@ def test_the_page_goes_to_a_file(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == [
         "seeded: 8 figures: 4 within 15 %, 1 inside the band, 2 explained, 1 off, "
         "beyond 15 % with fewer than 8 seeds: 4",
-        "off: seeded lossy bulk largest cwnd: published 1.00 MB, ours 31.1 KB",
+        "off: seeded lossy bulk largest cwnd: published 1.00 MB, measured 31.1 KB",
     ]
     page = longfat("fidelity", str(SEEDED), "--study", str(SEEDED), cwd=tmp_path).stdout
     written = tmp_path / "docs/fidelity.md"
@@ -49,7 +49,7 @@ def test_nothing_off_ends_with_0(tmp_path: Path) -> None:
     (data,) = json.loads(done.stdout)
     assert (data["study"], data["good"], len(data["figures"])) == ("seeded", True, 7)
     sender = next(one for one in data["figures"] if one["metric"] == "bulk.sender_bps")
-    assert sender["standing"] == "inside the band"
+    assert sender["agreement"] == "inside the band"
     assert sender["low"] < sender["published"] == 24e6 < sender["high"]
     assert sender["seeds"] == 5
 

@@ -10,7 +10,7 @@ import pytest
 from longfat.analysis.verdict import judge
 from longfat.execution.runs import load_run
 from longfat.model.traffic import Video
-from longfat.output.report.figures import galleries
+from longfat.output.report.figures import figure_groups
 from longfat.study import read_study
 from tests.command import longfat
 from tests.paths import TESTS
@@ -91,7 +91,7 @@ def test_iperf(tmp_path: Path) -> None:
         (["plot", "--iperf"], "name a file that `iperf3 -J` wrote"),
         (["plot", "none"], "none: no such directory"),
         (["plot", "runs/two"], "runs are in it: name one or more of runs/two/cubic-seed1"),
-        (["plot", "two.yaml"], "two.yaml: a file, no run directory"),
+        (["plot", "two.yaml"], "two.yaml: a file, not a run directory"),
         (["plot", "."], "not a run directory: no manifest.json"),
         (["plot", "runs/two/cubic-seed1", "--flow", "x"], "no flow 'x' in it; its flows: bulk"),
         (["plot", "runs/two/cubic-seed1", "--metric", "speed"], "no metric 'speed'; there are"),
@@ -140,7 +140,7 @@ def test_flows_that_are_no_bulk_traffic(tmp_path: Path) -> None:
     # The same stand in the report.
     runs = {"default": (load_run(tmp_path / "runs/apps/default-seed1"),)}
     verdict = judge(read_study(tmp_path / "apps.yaml"), runs)
-    assert [(one.heading, len(one.exhibits)) for one in galleries(verdict)] == [
+    assert [(one.heading, len(one.figures)) for one in figure_groups(verdict)] == [
         ("Delay of each datagram", 1),
         ("Video", 1),
         ("Completion times of requests", 2),

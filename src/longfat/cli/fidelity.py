@@ -1,4 +1,4 @@
-"""`longfat fidelity`: what was published beside what was measured, as a Markdown page."""
+"""`longfat fidelity`: published figures compared with measured ones, as a Markdown page."""
 
 from __future__ import annotations
 

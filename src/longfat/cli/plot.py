@@ -13,7 +13,7 @@ from longfat.cli.options import json_option
 from longfat.errors import InputError
 from longfat.model.units import parse_time_s
 from longfat.output.plot import FORMS
-from longfat.output.report.plots import PlotFiles, Wish, plot_reports, plot_runs
+from longfat.output.report.plots import PlotFiles, PlotRequest, plot_reports, plot_runs
 
 
 @click.command()
@@ -76,7 +76,7 @@ def plot(
         raise click.UsageError(f"name {what}, or more than one")
     if iperf and flows:
         raise InputError("--flow: reports of iperf3 have no names of flows; name the files")
-    wish = Wish(
+    request = PlotRequest(
         metrics=metrics,
         flows=flows,
         start_s=_time_s("--from", start),
@@ -85,9 +85,9 @@ def plot(
         forms=forms or FORMS,
     )
     if iperf:
-        done = plot_reports(sources, wish, out=out if out is not None else Path("results"))
+        done = plot_reports(sources, request, out=out if out is not None else Path("results"))
     else:
-        done = plot_runs(sources, wish, out=out)
+        done = plot_runs(sources, request, out=out)
     _print(done, as_json=as_json)
 
 

@@ -194,5 +194,5 @@ def _cells(figure: FigureFidelity) -> tuple[str, ...]:
         format_quantity(published.value, published.unit),
         MISSING if spread is None else format_quantity(spread.median, published.unit),
         band_text(spread, published.unit),
-        NOT_KNOWN.lower() if figure.reason_is_unknown else figure.standing.value,
+        NOT_KNOWN.lower() if figure.reason_is_unknown else figure.agreement.value,
     )

@@ -1,1 +1,1 @@
-"""What people look at: plots, reports, the live view of a terminal."""
+"""Output for users: plots, reports, the live view of a terminal."""

@@ -1,7 +1,7 @@
-"""What a notebook shows of longfat's objects: networks as drawings, runs and series as figures.
+"""The notebook representations of longfat's objects: drawings of networks, figures of runs.
 
-Jupyter asks an object for `_repr_html_` or `_repr_svg_`. Those objects know numbers; what
-draws them stands above them, so they ask `longfat.shown_in_notebook`, which asks here.
+Jupyter calls `_repr_html_` or `_repr_svg_` of an object. Those objects are in lower layers than
+the drawing code, so they call `longfat.shown_in_notebook`, which calls this module.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from longfat.model.probes.queue import the_queue
 from longfat.model.units import format_quantity
 from longfat.output.drawing import MOST_NODES, draw_network
 from longfat.output.plot import Line, Panel, draw_panels, figure_style, saved
-from longfat.output.report.figures import galleries
+from longfat.output.report.figures import figure_groups
 from longfat.output.report.values import claim_rows, claims_summary, metric_grid, run_summary
 from longfat.study.metrics import known_metrics
 
@@ -48,9 +48,9 @@ def network_svg(network: Network) -> str:
     return str(draw_network(network, with_style=True))
 
 
-def study_html(held: StudyRuns) -> str:
-    """Return what a study is: its network, its cases, and how many claims it has."""
-    study = held.study
+def study_html(runs: StudyRuns) -> str:
+    """Return a description of a study: its network, its cases, and its number of claims."""
+    study = runs.study
     networks = list(dict.fromkeys(plan.case.network for plan in study.cases.values()))
     drawing = network_svg(networks[0]) if len(networks) == 1 else ""
     rows = [
@@ -58,7 +58,7 @@ def study_html(held: StudyRuns) -> str:
         for name, plan in list(study.cases.items())[:_MOST_CASES]
     ]
     more = len(study.cases) - len(rows)
-    words = f"{len(study.cases)} cases, {len(study.claims)} claims, runs in {held.out}"
+    words = f"{len(study.cases)} cases, {len(study.claims)} claims, runs in {runs.out}"
     rest = f"<p>... and {more} more</p>" if more > 0 else ""
     return (
         f"<h4>{escape(study.title)}</h4><p>{escape(words)}</p>{drawing}"
@@ -67,7 +67,7 @@ def study_html(held: StudyRuns) -> str:
 
 
 def verdict_html(verdict: Verdict) -> str:
-    """Return what runs amount to: the claims, what was measured, and the figures."""
+    """Return the results of runs: the claims, what was measured, and the figures."""
     claims = [
         f'<tr><td style="color:{_MARKS.get(row.verdict, _GREY)}">{escape(row.verdict)}</td>'
         f'<td style="text-align:left">{escape(row.text)}<br><code>{escape(row.expression)}</code>'
@@ -101,11 +101,11 @@ def run_html(run: Run) -> str:
 
 
 def series_svg(tables: Mapping[str, pa.Table], *, hosts: int) -> str:
-    """Return a figure of what a live probe saw: queues, windows and round-trip times.
+    """Return a figure of a live probe's samples: queues, windows and round-trip times.
 
     Args:
-        tables: the samples by what they are of: `queue`, `tcp`.
-        hosts: how many hosts' sockets were looked at.
+        tables: the samples by their kind: `queue`, `tcp`.
+        hosts: the number of hosts whose sockets were sampled.
     """
     panels = []
     if "tcp" in tables:
@@ -166,7 +166,7 @@ def _floats(table: pa.Table, column: str) -> Floats:
 
 
 def _image(figure: Figure) -> str:
-    """Return a figure as an element of its own: identifiers of several would be the same."""
+    """Return a figure as an element of its own: identifiers of several would collide."""
     data = base64.b64encode(saved(figure, "svg")).decode("ascii")
     return f'<img src="data:image/svg+xml;base64,{data}" alt="">'
 
@@ -177,9 +177,9 @@ def _readings(readings: Sequence[tuple[str, str]]) -> str:
 
 def _figures(verdict: Verdict) -> str:
     parts = []
-    for group in galleries(verdict):
+    for group in figure_groups(verdict):
         parts.append(f"<h5>{escape(group.heading)}</h5>")
-        for one in group.exhibits:
+        for one in group.figures:
             with figure_style():
                 figure = one.draw(_WIDTH_IN, one.case)
                 parts.append(_image(figure))
@@ -208,4 +208,4 @@ SHOWN: Mapping[str, Callable[..., str]] = {
     "run": run_html,
     "series": series_svg,
 }
-"""What is shown, by the name that `longfat.shown_in_notebook` is given."""
+"""The functions, by the name that `longfat.shown_in_notebook` is given."""

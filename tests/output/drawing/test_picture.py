@@ -12,7 +12,7 @@ from longfat.errors import InputError
 from longfat.model.network import Host, Link, LinkImpairments, Network, Switch
 from longfat.output.drawing import draw_network, network_picture, picture_bytes
 from longfat.output.drawing.annotations import extent
-from longfat.output.drawing.shapes import Box, Picture, Shape, Stroke, Words
+from longfat.output.drawing.shapes import Box, Picture, Shape, Stroke, TextLine
 from longfat.output.drawing.tree_layout import place_nodes
 from longfat.study.drawing import Drawing, Group, Note
 
@@ -130,7 +130,7 @@ def overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
 
 def level_overlaps(picture: Picture) -> list[tuple[Shape, Shape]]:
     """Return which level texts and nodes lie on top of each other."""
-    words = [shape for shape in picture.shapes if isinstance(shape, Words) and not shape.slope]
+    words = [shape for shape in picture.shapes if isinstance(shape, TextLine) and not shape.slope]
     along: list[Shape] = [shape for shape in words if shape.role.startswith("interface")]
     nodes: list[Shape] = [
         shape for shape in picture.shapes if isinstance(shape, Box) and shape.role == "node"
@@ -147,7 +147,7 @@ def test_nothing_of_a_dumbbell_covers_anything(pairs: int) -> None:
     network = dumbbell(pairs)
     picture = network_picture(network)
     assert level_overlaps(picture) == []
-    assert not any(shape.slope for shape in picture.shapes if isinstance(shape, Words))
+    assert not any(shape.slope for shape in picture.shapes if isinstance(shape, TextLine))
     columns = {"s1": (260.0, 210.0), "s2": (500.0, 210.0)}
     columns |= {f"h{n}": (60.0, 60.0 + 100 * n) for n in range(pairs)}
     columns |= {f"g{n}": (700.0, 60.0 + 100 * n) for n in range(pairs)}
@@ -197,11 +197,11 @@ def test_nodes_of_a_mesh_stand_apart(network: Network) -> None:
 def test_places_of_a_study_are_kept_in_their_order() -> None:
     places = {"r0": (500.0, 10.0), "r1": (10.0, 10.0), "r2": (250.0, 400.0)}
     picture = network_picture(ring(3), places=places)
-    at = {s.text: s.at for s in picture.shapes if isinstance(s, Words) and s.role == "name"}
+    at = {s.text: s.at for s in picture.shapes if isinstance(s, TextLine) and s.role == "name"}
     assert at["r1"][0] < at["r2"][0] < at["r0"][0]
     assert at["r0"][1] == at["r1"][1] < at["r2"][1]
     some = network_picture(ring(3), places={"r0": (500.0, 10.0)})
-    at = {s.text: s.at for s in some.shapes if isinstance(s, Words) and s.role == "name"}
+    at = {s.text: s.at for s in some.shapes if isinstance(s, TextLine) and s.role == "name"}
     assert at["r0"][1] < at["r1"][1] == at["r2"][1]
     assert at["r1"][0] < at["r2"][0]
 
@@ -214,7 +214,7 @@ def test_what_a_person_added_is_drawn(places: dict[str, tuple[float, float]]) ->
         notes=(Note(text="first\nsecond", at=(5.0, 5.0)), Note(text="other", at=(5.0, 90.0))),
     )
     picture = network_picture(dumbbell(1), places=places, drawing=drawing)
-    texts = [shape.text for shape in picture.shapes if isinstance(shape, Words)]
+    texts = [shape.text for shape in picture.shapes if isinstance(shape, TextLine)]
     for text in ("Site <1>", "first", "second", "other"):
         assert texts.count(text) == 1
     groups = [s for s in picture.shapes if isinstance(s, Box) and s.role == "group"]
@@ -244,7 +244,7 @@ def test_files_are_the_same_each_time(form: str, begin: bytes) -> None:
 
 def test_a_large_network_is_not_drawn() -> None:
     network_picture(dumbbell(249))
-    with pytest.raises(InputError, match="a network of 502 nodes is not drawn: 500 is the most"):
+    with pytest.raises(InputError, match="too large to draw: 502 nodes; the maximum is 500"):
         network_picture(dumbbell(250))
     chain = Network(
         hosts=tuple(Host(name=f"h{n}", address=None, forwards=True) for n in range(500)),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from longfat.model.metric import Unit
 from longfat.output.plot import Axis
-from longfat.output.plot.axis_scale import Room, ruler
+from longfat.output.plot.axis_scale import Room, axis_scale
 from longfat.output.plot.ticks import number_text
 
 PAGE = Room(long_in=6.0)
@@ -19,7 +19,7 @@ HEIGHT = Room(long_in=2.0, upright=True)
 
 def texts(values: Any, room: Room = PAGE, *, stops: Any = (), **axis: Any) -> list[str]:
     given = {"label": "x", "unit": Unit.SECONDS, **axis}
-    found = ruler(Axis(**given), np.array(values, float), room, stops=stops)
+    found = axis_scale(Axis(**given), np.array(values, float), room, stops=stops)
     return [text for _, text in found.ticks]
 
 
@@ -30,7 +30,7 @@ def test_log_ticks_are_as_many_as_fit() -> None:
 
 def test_the_unit_of_a_log_axis_keeps_its_numbers_short() -> None:
     def unit(least: float, most: float, kind: Unit) -> str:
-        return ruler(Axis(label="", unit=kind, log=True), np.array([least, most]), PAGE).unit
+        return axis_scale(Axis(label="", unit=kind, log=True), np.array([least, most]), PAGE).unit
 
     assert unit(1e-3, 0.3, Unit.SECONDS) == "ms"
     assert unit(0.015, 0.3, Unit.SECONDS) == "ms"
@@ -48,7 +48,7 @@ def test_the_values_of_a_parameter_are_the_ticks_where_they_fit() -> None:
 
 def test_sizes_far_apart_have_units_of_their_own() -> None:
     sizes = [64 * 1024 * 4**k for k in range(6)]
-    found = ruler(
+    found = axis_scale(
         Axis(label="buffer", unit=Unit.BYTES, log=True), np.array(sizes), PAGE, stops=sizes
     )
     assert [text for _, text in found.ticks] == [
@@ -63,7 +63,7 @@ def test_sizes_far_apart_have_units_of_their_own() -> None:
 
 
 def test_shares_near_to_all_are_shown_against_it() -> None:
-    found = ruler(Axis(label="use", unit=Unit.FRACTION), np.array([0.2, 0.97]), HEIGHT)
+    found = axis_scale(Axis(label="use", unit=Unit.FRACTION), np.array([0.2, 0.97]), HEIGHT)
     assert (found.low, found.title) == (0.0, "use (%)")
     assert found.high == pytest.approx(103)
     assert found.ticks[-1] == (100.0, "100")
@@ -71,7 +71,7 @@ def test_shares_near_to_all_are_shown_against_it() -> None:
 
 def test_ends_that_were_asked_for_are_kept() -> None:
     axis = Axis(label="rate", unit=Unit.BPS, low=2e8, high=6e8)
-    found = ruler(axis, np.array([3e8, 9e8]), HEIGHT)
+    found = axis_scale(axis, np.array([3e8, 9e8]), HEIGHT)
     assert (found.low, found.high, found.unit) == pytest.approx((200.0, 600.0, "Mbit/s"))
 
 
@@ -91,7 +91,7 @@ def test_any_values_stand_between_the_ends_and_ticks_do_too(
     values: list[float], log: bool, unit: Unit, room: Room
 ) -> None:
     axis = Axis(label="x", unit=unit, log=log)
-    found = ruler(axis, np.array(values), room, stops=values)
+    found = axis_scale(axis, np.array(values), room, stops=values)
     drawn = found.places(np.array(values))
     assert found.low < found.high
     assert (drawn >= found.low - 1e-9 * abs(found.high)).all()

@@ -141,7 +141,7 @@ def test_what_a_log_axis_cannot_show_is_told() -> None:
     log = dataclasses.replace(GOODPUT, log=True)
     one = series("cubic", [0.01, 0.1], [0.0, 1e8])
     shown, note = readable(chart(Facet(title="", series=(one,)), y=log, note="one seed"))
-    assert note == "one seed; 1 point at or below 0 cannot stand on a logarithmic axis"
+    assert note == "one seed; 1 point at or below 0 cannot be shown on a logarithmic axis"
     assert shown.facets[0].series[0].x.tolist() == [0.1]
 
 

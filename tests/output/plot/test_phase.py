@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from longfat.model.metric import Unit
-from longfat.output.plot import MOST_ORBITS, PhaseTrace, draw_phase, figure_style
+from longfat.output.plot import MAX_PHASE_PANELS, PhaseTrace, draw_phase, figure_style
 
 
 def orbit(label: str, **fields: Any) -> PhaseTrace:
@@ -62,7 +62,7 @@ def test_a_mark_that_is_far_is_neither_drawn_nor_told() -> None:
     assert len(figure.axes[0].lines) == 2
 
 
-@pytest.mark.parametrize("count", [2, 3, 4, 5, MOST_ORBITS])
+@pytest.mark.parametrize("count", [2, 3, 4, 5, MAX_PHASE_PANELS])
 def test_several_have_a_panel_each_with_the_same_axes(count: int) -> None:
     figure = draw(*[orbit(f"case-{n}") for n in range(count)])
     shown = [axes for axes in figure.axes[:-1] if axes.get_visible()]

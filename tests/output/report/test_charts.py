@@ -84,11 +84,11 @@ def test_long_lines_are_thinned_and_keep_their_peak() -> None:
 
 def test_orbits_leave_out_what_is_not_known() -> None:
     across = np.array([np.nan, 1.0, 2.0, 3.0]) * 1024**2
-    orbit = PhaseTrace(
+    trace = PhaseTrace(
         label="a", times_s=TIMES_S, across=across, up=np.arange(4.0), across_mark=2.0 * 1024**2
     )
     data = ChartData()
-    data.add_orbits("x", [orbit], across="window", up="queue")
+    data.add_phase("x", [trace], across="window", up="queue")
     chart = data.to_json()["charts"]["x"]
     assert chart["across"] == ["window", "MB"]
     assert chart["traces"][0]["x"] == [1.0, 2.0, 3.0]
@@ -152,9 +152,9 @@ def test_a_report_is_made_again_when_the_script_is_another(
     for script in (None, "one", "two"):
         if script is not None:
             (bundle / "report.js").write_text(script)
-        origin._surroundings.cache_clear()
+        origin._environment_digest.cache_clear()
         digests.append(origin.drawing_digest())
-    origin._surroundings.cache_clear()
+    origin._environment_digest.cache_clear()
     assert len(set(digests)) == 3
 
 

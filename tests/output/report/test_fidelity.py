@@ -63,7 +63,7 @@ def test_runs_are_found_in_the_order_of_their_seeds(study: Study, runs: Path) ->
 
 def test_how_figures_stand(found: StudyFidelity) -> None:
     standings = {
-        (figure.comparison.figure.case, figure.comparison.figure.metric): figure.standing
+        (figure.comparison.figure.case, figure.comparison.figure.metric): figure.agreement
         for figure in found.figures
     }
     assert standings == {
@@ -86,7 +86,7 @@ def test_how_figures_stand(found: StudyFidelity) -> None:
         "beyond 15 % with fewer than 8 seeds: 4"
     )
     assert fidelity_complaints([found]) == [
-        "off: seeded lossy bulk largest cwnd: published 1.00 MB, ours 31.1 KB"
+        "off: seeded lossy bulk largest cwnd: published 1.00 MB, measured 31.1 KB"
     ]
 
 
@@ -207,5 +207,5 @@ def test_no_runs(study: Study, runs: Path, tmp_path: Path) -> None:
 
 
 def test_nothing_was_published(study: Study) -> None:
-    with pytest.raises(InputError, match="nothing was published"):
+    with pytest.raises(InputError, match="it has no published figures"):
         study_fidelity(dataclasses.replace(study, published=None), SEEDED)

@@ -10,7 +10,7 @@ from longfat.errors import InputError
 from longfat.model.metric import Unit
 from longfat.output.plot import Panel
 from longfat.output.report.foreign import foreign_panels, read_reports
-from longfat.output.report.plots import Wish, plot_reports
+from longfat.output.report.plots import PlotRequest, plot_reports
 from tests.paths import TESTS
 
 DATA = TESTS / "data" / "iperf3"
@@ -102,14 +102,14 @@ def test_the_mtu_is_drawn_where_it_varies(tmp_path: Path) -> None:
 
 
 def test_files_are_called_as_the_labs_call_them(tmp_path: Path) -> None:
-    done = plot_reports([DATA / "tcp.json"], Wish(forms=("pdf",)), out=tmp_path / "results")
+    done = plot_reports([DATA / "tcp.json"], PlotRequest(forms=("pdf",)), out=tmp_path / "results")
     names = ["throughput", "RTT", "RTT_Var", "cwnd", "retransmits", "bytes"]
     assert [path.name for path in done.files] == [f"{name}.pdf" for name in names]
     assert all(path.read_bytes().startswith(b"%PDF-") for path in done.files)
 
 
 def test_a_broken_test_is_drawn_and_told(tmp_path: Path) -> None:
-    done = plot_reports([DATA / "interrupted.json"], Wish(forms=("png",)), out=tmp_path)
+    done = plot_reports([DATA / "interrupted.json"], PlotRequest(forms=("png",)), out=tmp_path)
     assert done.files
     assert "interrupted.json: the test broke off: interrupt" in done.notes[0]
 
@@ -117,13 +117,15 @@ def test_a_broken_test_is_drawn_and_told(tmp_path: Path) -> None:
 def test_nothing_is_written_if_one_is_bad(tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text("{")
     with pytest.raises(InputError, match=r"bad\.json"):
-        plot_reports([DATA / "tcp.json", tmp_path / "bad.json"], Wish(), out=tmp_path / "out")
+        plot_reports(
+            [DATA / "tcp.json", tmp_path / "bad.json"], PlotRequest(), out=tmp_path / "out"
+        )
     assert not (tmp_path / "out").exists()
 
 
 def test_a_metric_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no rtt in these reports; they have throughput, bytes"):
-        plot_reports([DATA / "udp.json"], Wish(metrics=("rtt",)), out=tmp_path / "out")
+        plot_reports([DATA / "udp.json"], PlotRequest(metrics=("rtt",)), out=tmp_path / "out")
     with pytest.raises(InputError, match="no metric 'queue'; there are throughput, rtt"):
-        plot_reports([DATA / "tcp.json"], Wish(metrics=("queue",)), out=tmp_path / "out")
+        plot_reports([DATA / "tcp.json"], PlotRequest(metrics=("queue",)), out=tmp_path / "out")
     assert not (tmp_path / "out").exists()

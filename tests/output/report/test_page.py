@@ -14,7 +14,7 @@ from longfat.analysis.verdict import Verdict, judge
 from longfat.execution import Batch, run_batches
 from longfat.execution.runs import load_run
 from longfat.output.report import report_page, write_report
-from longfat.output.report.figures import galleries
+from longfat.output.report.figures import figure_groups
 from longfat.output.report.pdf import pdf_bytes
 from longfat.study import read_study
 from tests.browser import open_browser
@@ -143,8 +143,8 @@ def test_pdf_fetches_nothing(tmp_path: Path) -> None:
 
 def test_many_lines_stand_case_by_case(many: Verdict) -> None:
     def cases_of(verdict: Verdict) -> list[str]:
-        shown = {gallery.anchor: gallery for gallery in galleries(verdict)}
-        return [exhibit.case for exhibit in shown["traffic"].exhibits]
+        shown = {group.anchor: group for group in figure_groups(verdict)}
+        return [figure.case for figure in shown["traffic"].figures]
 
     assert cases_of(many) == [""]
     names = [f"{name}{copy}" for name in many.runs for copy in (1, 2)]

@@ -19,7 +19,7 @@ from longfat.model.traffic import Bulk, Iperf3, Ping
 from longfat.output.plot import Line, Panel
 from longfat.output.report.curves import RunCurves
 from longfat.output.report.groups import group_runs, seeds_note
-from longfat.output.report.plots import PlotFiles, Wish, plot_runs
+from longfat.output.report.plots import PlotFiles, PlotRequest, plot_runs
 from longfat.output.report.series import Series
 from tests.resealed import reseal
 
@@ -184,19 +184,19 @@ def test_references_of_the_path(runs: dict[str, Run]) -> None:
 
 
 def test_phase_is_queue_against_window(runs: dict[str, Run]) -> None:
-    (orbit,) = Series(group_runs([runs["probed"]])).orbits()
+    (trace,) = Series(group_runs([runs["probed"]])).phase_traces()
     cwnd = the_line(runs["probed"], "cwnd")
-    assert orbit.label == "bulk"
-    assert orbit.up_mark == LIMIT_BYTES
-    assert orbit.across_mark == pytest.approx(RATE_BPS * 0.020 / 8)
-    place = int(np.searchsorted(orbit.times_s, 2.0))
-    assert orbit.across[place] == pytest.approx(
-        float(np.interp(orbit.times_s[place], cwnd.times_s, cwnd.values))
+    assert trace.label == "bulk"
+    assert trace.up_mark == LIMIT_BYTES
+    assert trace.across_mark == pytest.approx(RATE_BPS * 0.020 / 8)
+    place = int(np.searchsorted(trace.times_s, 2.0))
+    assert trace.across[place] == pytest.approx(
+        float(np.interp(trace.times_s[place], cwnd.times_s, cwnd.values))
     )
     # The window fills the pipe first, then the queue.
-    later = (orbit.times_s > 1) & (orbit.times_s < 4)
-    assert np.corrcoef(orbit.across[later], orbit.up[later])[0, 1] > 0.5
-    assert Series(group_runs([runs["plain"]])).orbits() == []
+    later = (trace.times_s > 1) & (trace.times_s < 4)
+    assert np.corrcoef(trace.across[later], trace.up[later])[0, 1] > 0.5
+    assert Series(group_runs([runs["plain"]])).phase_traces() == []
 
 
 def test_seeds_become_a_band(runs: dict[str, Run]) -> None:
@@ -243,17 +243,19 @@ def test_labels_say_what_differs(runs: dict[str, Run], tmp_path: Path) -> None:
 def test_files(runs: dict[str, Run], tmp_path: Path) -> None:
     folder = tmp_path / "probed"
     shutil.copytree(runs["probed"].folder, folder)
-    done = plot_runs([folder], Wish(forms=("png", "svg")))
+    done = plot_runs([folder], PlotRequest(forms=("png", "svg")))
     names = ["throughput", "RTT", "cwnd", "queue", "retransmits", "phase"]
     assert [path.name for path in done.files] == [f"{n}.{f}" for n in names for f in ("png", "svg")]
     assert {path.parent for path in done.files} == {folder / "plots"}
     assert done.notes == ()
     before = [path.read_bytes() for path in done.files]
-    again = plot_runs([folder], Wish(forms=("png", "svg")), out=tmp_path / "out")
+    again = plot_runs([folder], PlotRequest(forms=("png", "svg")), out=tmp_path / "out")
     assert [path.read_bytes() for path in again.files] == before
-    few = plot_runs([folder], Wish(metrics=("RTT", "queue"), forms=("pdf",)), out=tmp_path / "few")
+    few = plot_runs(
+        [folder], PlotRequest(metrics=("RTT", "queue"), forms=("pdf",)), out=tmp_path / "few"
+    )
     assert [path.name for path in few.files] == ["RTT.pdf", "queue.pdf"]
-    plain = plot_runs([runs["plain"].folder], Wish(forms=("png",)), out=tmp_path / "plain")
+    plain = plot_runs([runs["plain"].folder], PlotRequest(forms=("png",)), out=tmp_path / "plain")
     assert [path.stem for path in plain.files] == ["throughput", "RTT", "cwnd", "retransmits"]
 
 
@@ -263,26 +265,30 @@ def test_a_run_is_loaded_as_it_was_kept(runs: dict[str, Run]) -> None:
     assert one[0].line.values.tolist() == other[0].line.values.tolist()
 
 
-def failure(folder: Path, wish: Wish | None = None) -> str:
+def failure(folder: Path, request: PlotRequest | None = None) -> str:
     with pytest.raises(InputError) as caught:
-        plot_runs([folder], wish or Wish(), out=folder / "nothing")
+        plot_runs([folder], request or PlotRequest(), out=folder / "nothing")
     assert not (folder / "nothing").exists()
     return str(caught.value)
 
 
 def test_what_is_wrong_is_told(runs: dict[str, Run], tmp_path: Path) -> None:
     probed, plain = runs["probed"].folder, runs["plain"].folder
-    assert "no flow 'x' in it; its flows: ping, bulk" in failure(probed, Wish(flows=("x",)))
-    assert "no metric 'cwdn' (is it cwnd?)" in failure(probed, Wish(metrics=("cwdn",)))
-    words = failure(plain, Wish(metrics=("queue",)))
+    assert "no flow 'x' in it; its flows: ping, bulk" in failure(probed, PlotRequest(flows=("x",)))
+    assert "no metric 'cwdn' (is it cwnd?)" in failure(probed, PlotRequest(metrics=("cwdn",)))
+    words = failure(plain, PlotRequest(metrics=("queue",)))
     assert "no queue to draw: that takes a queue probe" in words
     assert "ping (ping), bulk (iperf3); its probes: none" in words
-    assert "that takes a queue probe and a tcp probe" in failure(plain, Wish(metrics=("phase",)))
-    assert "nothing to draw from 50 s on: the data goes from" in failure(probed, Wish(start_s=50))
+    assert "that takes a queue probe and a tcp probe" in failure(
+        plain, PlotRequest(metrics=("phase",))
+    )
+    assert "nothing to draw from 50 s on: the data goes from" in failure(
+        probed, PlotRequest(start_s=50)
+    )
     assert "no such directory" in failure(tmp_path / "none")
     assert f"runs are in it: name one or more of {probed.parent}" in failure(probed.parent)
     with pytest.raises(InputError, match="the end must come after the start"):
-        Wish(start_s=3, end_s=2)
+        PlotRequest(start_s=3, end_s=2)
 
 
 def test_a_run_with_files_missing(runs: dict[str, Run], tmp_path: Path) -> None:
@@ -320,14 +326,14 @@ def test_a_run_with_files_missing(runs: dict[str, Run], tmp_path: Path) -> None:
 def test_nothing_is_written_where_it_cannot_be(runs: dict[str, Run], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(InputError, match="cannot be written"):
-        plot_runs([runs["plain"].folder], Wish(), out=tmp_path / "file")
+        plot_runs([runs["plain"].folder], PlotRequest(), out=tmp_path / "file")
 
 
 def test_a_span_of_time(runs: dict[str, Run], tmp_path: Path) -> None:
-    wish = Wish(start_s=1, end_s=2, metrics=("cwnd",), forms=("png",), title="")
-    done = plot_runs([runs["probed"].folder], wish, out=tmp_path)
+    request = PlotRequest(start_s=1, end_s=2, metrics=("cwnd",), forms=("png",), title="")
+    done = plot_runs([runs["probed"].folder], request, out=tmp_path)
     assert isinstance(done, PlotFiles)
     whole = plot_runs(
-        [runs["probed"].folder], dataclasses.replace(wish, end_s=None), out=tmp_path / "b"
+        [runs["probed"].folder], dataclasses.replace(request, end_s=None), out=tmp_path / "b"
     )
     assert done.files[0].read_bytes() != whole.files[0].read_bytes()

@@ -15,7 +15,7 @@ from longfat.common.checksum import FileSum, sealed
 from longfat.output.plot import Trace
 from longfat.output.report import origin, rendering, write_report
 from longfat.output.report.origin import value_digest
-from longfat.output.report.record import RECORD, Made, Record, read_record
+from longfat.output.report.record import RECORD, FileRecord, Record, read_record
 from longfat.study.text import StudyText
 
 PLOTS = {"plots/ping.pdf", "plots/ping.png", "plots/traffic.pdf", "plots/traffic.png"}
@@ -168,7 +168,7 @@ def test_without_a_good_record_all_is_made(lab08: Verdict, folder: Path, content
 def test_what_an_interrupted_report_began_is_made_again(lab08: Verdict, folder: Path) -> None:
     def change() -> None:
         record = read_record(folder)
-        files = {**record.files, "plots/ping.png": Made()}
+        files = {**record.files, "plots/ping.png": FileRecord()}
         Record(files=files).write(folder)
 
     assert made_anew(folder, change, verdict=lab08) == {"plots/ping.png"}
@@ -188,7 +188,7 @@ def test_a_record_leads_nowhere_else(lab08: Verdict, folder: Path) -> None:
 
 def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     content = FileSum(size_bytes=1, sha256="ab")
-    files = {"z.png": Made(made_from="x", content=content), "a.png": Made()}
+    files = {"z.png": FileRecord(made_from="x", content=content), "a.png": FileRecord()}
     record = Record(made_from="y", files=files)
     record.write(tmp_path)
     assert read_record(tmp_path) == record
@@ -208,7 +208,7 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
         (np.array([1.0, 2.0]), np.array([1.0, 3.0])),
         (np.array([1.0, 2.0]), np.array([[1.0, 2.0]])),
         (np.array([1]), np.array([1.0])),
-        (Made(made_from="a"), Made(made_from="b")),
+        (FileRecord(made_from="a"), FileRecord(made_from="b")),
         (Trace(np.zeros(1), np.ones(1)), Trace(np.ones(1), np.zeros(1))),
     ],
 )

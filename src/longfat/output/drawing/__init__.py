@@ -1,4 +1,4 @@
-"""Networks drawn: for pages, and as files of their own."""
+"""Drawings of networks: for pages, and as files of their own."""
 
 from longfat.output.drawing.picture import MOST_NODES, draw_network, network_picture, words_of
 from longfat.output.drawing.save import picture_bytes

@@ -1,4 +1,4 @@
-"""What a person added to a study's drawing: frames around nodes, and notes."""
+"""The annotations of a study's drawing: frames around nodes, and notes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from longfat.output.drawing.nodes import HEIGHT_PX
-from longfat.output.drawing.shapes import Box, Stroke, Words, anchor_of, look_of
+from longfat.output.drawing.shapes import Box, Stroke, TextLine, anchor_of, look_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ _FRAME_NAME_PX = 18
 _NOTE_ROW_PX = 16
 _NOTE_LETTER_PX = 6.7
 _LETTER = 0.61
-"""How wide a letter is for its size."""
+"""The width of a letter relative to its size."""
 
 Extent = tuple[float, float, float, float]
 
@@ -46,16 +46,16 @@ def drawn_groups(
             colour=group.colour,
         )
         at = (left + 10, top + _FRAME_NAME_PX)
-        yield Words(at=at, text=group.name, role="group-name", colour=group.colour)
+        yield TextLine(at=at, text=group.name, role="group-name", colour=group.colour)
 
 
 def drawn_notes(drawing: Drawing, stretch: Point | None, *, below: Extent) -> Iterator[Shape]:
     """Yield the notes: where the study has them, or in a column below all.
 
     Args:
-        drawing: what has notes.
-        stretch: by how much places were spread out; None if they are not the study's.
-        below: what else is drawn.
+        drawing: the drawing with the notes.
+        stretch: the factor by which positions were spread out; None if they are not the study's.
+        below: the extent of everything else that is drawn.
     """
     left, _, _, y = below
     for note in drawing.notes:
@@ -81,7 +81,7 @@ def _note(note: Note, at: Point) -> Iterator[Shape]:
     )
     for row, line in enumerate(lines):
         place = (at[0] + 9, at[1] + 18 + row * _NOTE_ROW_PX)
-        yield Words(at=place, text=line, role="note-text")
+        yield TextLine(at=place, text=line, role="note-text")
 
 
 def extent(shapes: Sequence[Shape]) -> Extent:
@@ -98,7 +98,7 @@ def _corners(shape: Shape) -> Iterator[Point]:
         case Box():
             yield (shape.x, shape.y)
             yield (shape.x + shape.width, shape.y + shape.height)
-        case Words():
+        case TextLine():
             size = look_of(shape).size_px
             width = len(shape.text) * size * _LETTER
             begin = {"start": 0.0, "middle": -width / 2, "end": -width}[anchor_of(shape)]

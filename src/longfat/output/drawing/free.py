@@ -1,4 +1,4 @@
-"""A network whose nodes stand anywhere: its places spread out as words need it, straight links."""
+"""A network with free node positions, spread out to fit its labels, with straight links."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 _PARALLEL_PX = 34
 _COLUMN = 3
-"""So many nodes in a column beside the one that they hang on have level links."""
+"""This many nodes in a column beside their only neighbour have level links."""
 
 _FAN_PX = 70
 _ROW_PX = 17
-"""From a line to the far side of the words along it."""
+"""From a line to the far side of the text along it."""
 _MOST_STRETCH = 4.0
-"""Places that a study gives are farther from each other in the picture by this factor at most."""
+"""The maximum factor by which the positions of a study are spread out in the picture."""
 
 
 def draw_straight(
@@ -70,10 +70,10 @@ def draw_straight(
 
 
 def _columns(network: Network, places: Mapping[str, Point]) -> dict[int, str]:
-    """Find links to nodes that hang on one other alone, and stand in a column beside it.
+    """Find links to nodes with a single neighbour that form a column beside it.
 
     Returns:
-        By the links' numbers, the node that hangs on the other. Straight lines from all of them
+        By the links' numbers, the neighbour. Straight lines from all of them
         to one point would cross the nodes between.
     """
     near = neighbours_of(network)
@@ -91,12 +91,12 @@ def _columns(network: Network, places: Mapping[str, Point]) -> dict[int, str]:
 
 
 def _border(centre: Point, other: Point, width: float) -> Point:
-    """Return where, on the line between two nodes, words beside it are clear of the first."""
+    """Return where, on the line between two nodes, text beside it is clear of the first."""
     across, down = other[0] - centre[0], other[1] - centre[1]
     length = math.hypot(across, down)
     if not length:
         return centre
-    # Words are turned with the line, so their corners come nearer to the node than the line does.
+    # Text is rotated with the line, so its corners are nearer to the node than the line is.
     corner = _ROW_PX * min(abs(across), abs(down)) / max(abs(across), abs(down))
     part = min(
         width / 2 / abs(across) if across else math.inf,
@@ -107,7 +107,7 @@ def _border(centre: Point, other: Point, width: float) -> Point:
 
 
 def with_the_rest(network: Network, places: Mapping[str, Point]) -> dict[str, Point]:
-    """Return the places, and those of nodes without one: in rows below."""
+    """Return the positions, with nodes that have none placed in rows below."""
     rest = [name for name in network.node_names() if name not in places]
     if not rest:
         return dict(places)

@@ -1,7 +1,7 @@
-"""A link of the drawn network: its line, and what is written along it.
+"""A link of the drawn network: its line, and the text along it.
 
-The names of its interfaces stand above the line beside their nodes, the
-addresses that it gives its ends below, and its properties below its middle. All
+The names of its interfaces are above the line beside their nodes, the
+addresses of its ends below, and its properties below its middle. All
 follow the line's slope, so none crosses it.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.model.network import LinkImpairments
-from longfat.output.drawing.shapes import Words
+from longfat.output.drawing.shapes import TextLine
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ROW_PX = 13
 LETTER_PX = 6.4
-"""The width of a letter of what stands at a link."""
+"""The width of a letter of a link's text."""
 
 _GAP_PX = 8.0
 _ABOVE_PX, _BELOW_PX = -5.0, 12.0
@@ -33,7 +33,7 @@ class End:
     """One end of a drawn link.
 
     Attributes:
-        at: where words at this end begin: at the border of its node, or farther away.
+        at: where text at this end begins: at the border of its node, or farther away.
         interface: the interface's name.
     """
 
@@ -42,12 +42,12 @@ class End:
 
 
 def text_rows(link: Link) -> int:
-    """Return how many rows of text stand below a link."""
+    """Return the number of rows of text below a link."""
     return len(link.summary()) + _address_rows(link)
 
 
 def text_width(link: Link, interfaces: tuple[str, str]) -> float:
-    """Return how many pixels of a line the words along a link need."""
+    """Return how many pixels of a line the text along a link needs."""
     rows = [(link.a_address or "", link.b_address or ""), interfaces]
     pairs = [(len(a) + len(b)) * LETTER_PX + 3 * _GAP_PX for a, b in rows]
     properties = [len(words) * LETTER_PX + 2 * _GAP_PX for words in link.summary()]
@@ -55,7 +55,7 @@ def text_width(link: Link, interfaces: tuple[str, str]) -> float:
 
 
 def side_by_side(count: int, step: float) -> list[float]:
-    """Return how far parallel lines stand from their middle."""
+    """Return the distance of parallel lines from their middle."""
     return [(number - (count - 1) / 2) * step for number in range(count)]
 
 
@@ -63,21 +63,21 @@ def _address_rows(link: Link) -> int:
     return int(bool(link.a_address or link.b_address))
 
 
-def link_words(link: Link, a: End, b: End, *, shaped: Collection[str]) -> Iterator[Words]:
-    """Yield what is written along a link.
+def link_words(link: Link, a: End, b: End, *, shaped: Collection[str]) -> Iterator[TextLine]:
+    """Yield the text along a link.
 
     Args:
         link: the link.
         a: its first end.
         b: its other end.
-        shaped: the interfaces to make stand out, beside those that the link shapes.
+        shaped: the interfaces to highlight, beside those with impairments.
     """
     for end, other, shape, address in (
         (a, b, link.a_to_b, link.a_address),
         (b, a, link.b_to_a, link.b_address),
     ):
-        stands_out = end.interface in shaped or shape != LinkImpairments()
-        yield _beside(end, other, end.interface, away=_ABOVE_PX, shaped=stands_out)
+        is_highlighted = end.interface in shaped or shape != LinkImpairments()
+        yield _beside(end, other, end.interface, away=_ABOVE_PX, shaped=is_highlighted)
         if address is not None:
             yield _beside(end, other, address, away=_BELOW_PX)
     there, back = ("←", "→") if a.at > b.at else ("→", "←")
@@ -86,7 +86,7 @@ def link_words(link: Link, a: End, b: End, *, shaped: Collection[str]) -> Iterat
         yield _text(middle, _slope(a, b), words, away=_BELOW_PX + ROW_PX * row, anchor="middle")
 
 
-def _beside(end: End, other: End, words: str, *, away: float, shaped: bool = False) -> Words:
+def _beside(end: End, other: End, words: str, *, away: float, shaped: bool = False) -> TextLine:
     (x, y), (far_x, far_y) = end.at, other.at
     along = min(0.45, _GAP_PX / (math.hypot(far_x - x, far_y - y) or 1.0))
     at = (x + along * (far_x - x), y + along * (far_y - y))
@@ -102,7 +102,7 @@ def _slope(a: End, b: End) -> float:
 
 def _text(
     at: Point, slope: float, words: str, *, away: float, anchor: str, shaped: bool = False
-) -> Words:
+) -> TextLine:
     role = "interface shaped" if shaped else "interface"
     place = (at[0], at[1] + away)
-    return Words(at=place, text=words, role=role, anchor=anchor, slope=slope, pivot=at)
+    return TextLine(at=place, text=words, role=role, anchor=anchor, slope=slope, pivot=at)

@@ -1,6 +1,6 @@
-"""Where the nodes of a network with circles stand: as far apart as their distance in links.
+"""The layout of a network with cycles: distances proportional to distances in links.
 
-That is the layout of least stress, found by majorization (Gansner, Koren and North, "Graph
+It is the layout of least stress, found by majorization (Gansner, Koren and North, "Graph
 Drawing by Stress Majorization", Graph Drawing 2004). It begins with a circle and draws no random
 numbers, so equal networks give equal pictures.
 """
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 _STEPS = 300
 _CLOSE = 1e-4
-"""From here on, another step changes nothing that can be seen."""
+"""Convergence: below this, another step makes no visible difference."""
 
 _APART = 0.8
-"""How near two nodes may be that have the same neighbours, such as spines of a data centre."""
+"""The minimum distance of nodes with the same neighbours, such as spines of a data centre."""
 
 _BESIDE = 0.4
-"""How near a node may be to a link of others."""
+"""The minimum distance of a node from a link of others."""
 
 
 def spread_nodes(network: Network) -> dict[str, Point]:
-    """Return where each node stands, with neighbours about 1 apart; it is wider than high."""
+    """Return the position of each node, with neighbours about 1 apart; it is wider than high."""
     near = neighbours_of(network)
     names = list(near)
     if len(names) < 2:
@@ -48,7 +48,7 @@ def spread_nodes(network: Network) -> dict[str, Point]:
         lengths = np.sqrt((apart**2).sum(axis=2))
         pull = distances / np.maximum(lengths, 1e-9)
         np.fill_diagonal(pull, 0.0)
-        # Each node goes to where the others want it, all at once but by part of the way.
+        # Each node moves part of the way to its optimal position, all nodes at once.
         wanted = (weights[:, :, None] * (places[None, :, :] + pull[:, :, None] * apart)).sum(axis=1)
         step = 0.7 * (wanted / total - places)
         places = places + step
@@ -58,7 +58,7 @@ def spread_nodes(network: Network) -> dict[str, Point]:
     ends = np.array([(numbers[link.a], numbers[link.b]) for link in network.links])
     centred = _pushed_apart(places, ends)
     centred -= centred.mean(axis=0)
-    # Its longest extent lies level, as a screen and a page have it.
+    # The longest extent is horizontal, as on a screen or a page.
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
     axes = axes * np.where(axes[:, [0]] < 0, -1.0, 1.0)
     turned = np.round(centred @ axes.T, 6)
@@ -71,7 +71,7 @@ def _pushed_apart(
     """Move nodes that are too near to each other, or to a link of others, apart.
 
     Args:
-        places: the nodes' places.
+        places: the nodes' positions.
         ends: of each link, the numbers of its nodes.
     """
     for _ in range(_STEPS):
@@ -97,7 +97,7 @@ def _pushed_apart(
 
 
 def _distances(near: dict[str, dict[str, None]]) -> npt.NDArray[np.float64]:
-    """Return how many links lie between each two nodes; what is not connected is far apart."""
+    """Return the number of links between each two nodes; large where they are not connected."""
     numbers = {name: number for number, name in enumerate(near)}
     found = np.zeros((len(near), len(near)))
     for name, row in numbers.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from longfat.output.drawing.shapes import Box, Words
+from longfat.output.drawing.shapes import Box, TextLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 WIDTH_PX = 104
 HEIGHT_PX = 44
 CLEAR_PX = 18
-"""Between two nodes, at the least."""
+"""The minimum gap between two nodes."""
 
 _NAME_LETTER_PX = 7.9
 _ADDRESS_LETTER_PX = 6.4
@@ -23,7 +23,7 @@ _PADDING_PX = 16
 
 
 def node_widths(network: Network) -> dict[str, float]:
-    """Return how wide each node is: as wide as all others, if its words are not wider."""
+    """Return the width of each node: that of all others, unless its text is wider."""
     addresses = {host.name: host.address or "" for host in network.hosts}
     return {
         name: max(
@@ -68,5 +68,5 @@ def _node(
 ) -> Iterator[Shape]:
     x, y = centre
     yield _box(centre, width=width, height=HEIGHT_PX, round_px=round_px, colour=colour)
-    yield Words(at=(x, y - 2), text=name, role="name")
-    yield Words(at=(x, y + 13), text=below, role="below")
+    yield TextLine(at=(x, y - 2), text=name, role="name")
+    yield TextLine(at=(x, y + 13), text=below, role="below")

@@ -1,10 +1,10 @@
 """A network as a picture: hosts, routers and switches, links, addresses, and interfaces.
 
-Where a study says where its nodes stand, they stand there, spread out as far as the words along
-links need it. Else a network without circles is a tree from left to right, whose links are level
-where they are written at; one with circles is spread out (`mesh_layout`), with straight links.
-Hosts, routers and switches have different shapes; interfaces that lines of `tc` and others speak
-of stand out.
+Nodes are at the positions that a study gives, spread out as far as the text along
+links needs it. Without positions, a network without cycles is drawn as a tree from left to
+right, with links level where their text is; one with cycles by `mesh_layout`, with straight links.
+Hosts, routers and switches have different shapes; interfaces that `tc` and other commands
+name are highlighted.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 _MARGIN_PX = 8
 
 MOST_NODES = 60
-"""What is larger cannot be read as a drawing on a page."""
+"""The largest network that is readable as a drawing on a page."""
 
 
 LARGEST_NODES = 500
-"""What is larger is not drawn at all: nobody could read it."""
+"""The largest network that is drawn at all."""
 
 
 def words_of(lines: Iterable[str]) -> frozenset[str]:
-    """Return the words of lines that a person types, names of interfaces among them."""
+    """Return the words of command lines, names of interfaces among them."""
     return frozenset(word for line in lines for word in re.split(r"[^\w-]+", line))
 
 
@@ -52,9 +52,9 @@ def draw_network(
 
     Args:
         network: the network.
-        shaped: the interfaces to make stand out.
-        with_style: put the looks into the drawing, in the colours of paper,
-            for where a page's style sheet does not reach it.
+        shaped: the interfaces to highlight.
+        with_style: include a style sheet with the colours of paper,
+            for use where a page's style sheet does not apply.
 
     Returns:
         An `<svg>` element for an HTML page.
@@ -73,15 +73,17 @@ def network_picture(
 
     Args:
         network: the network.
-        shaped: the interfaces to make stand out.
-        places: where nodes stand in the study's drawing, in pixels; the others stand below.
-        drawing: what stands in it besides.
+        shaped: the interfaces to highlight.
+        places: positions in the study's drawing, in pixels; other nodes are placed below.
+        drawing: the annotations in it.
 
     Raises:
         InputError: it has more than `LARGEST_NODES` nodes.
     """
     if (nodes := len(network.node_names())) > LARGEST_NODES:
-        raise InputError(f"a network of {nodes} nodes is not drawn: {LARGEST_NODES} is the most")
+        raise InputError(
+            f"a network of {nodes} nodes is too large to draw: the maximum is {LARGEST_NODES}"
+        )
     drawing = drawing or Drawing()
     widths = node_widths(network)
     stretch: Point | None = None

@@ -12,7 +12,7 @@ from longfat.output.drawing.shapes import (
     LOOKS,
     Box,
     Stroke,
-    Words,
+    TextLine,
     anchor_of,
     look_of,
 )
@@ -27,7 +27,7 @@ _PX_PER_IN = 96.0
 _PT_PER_PX = 72.0 / _PX_PER_IN
 _DPI = 2 * _PX_PER_IN
 _MOST_PIXELS = 6e7
-"""Of a PNG: more takes gigabytes of memory to draw."""
+"""The maximum size of a PNG: larger ones take gigabytes of memory to draw."""
 
 _ANCHORS = {"start": "left", "middle": "center", "end": "right"}
 
@@ -41,7 +41,7 @@ def picture_bytes(picture: Picture, form: str) -> bytes:
     """
     if form == "svg":
         return str(picture.svg(alone=True)).encode()
-    # matplotlib takes half a second to load, and SVG does without.
+    # matplotlib takes half a second to load, and SVG does not need it.
     from longfat.output.plot import figure_style, saved  # noqa: PLC0415
 
     figure = _figure(picture)
@@ -73,7 +73,7 @@ def _draw(axes: Axes, shape: Shape, level: int) -> None:
             axes.plot(xs, ys, color=look.stroke, linewidth=width, marker="", zorder=level)
         case Box():
             _draw_box(axes, shape, level)
-        case Words():
+        case TextLine():
             _draw_words(axes, shape, level)
 
 
@@ -102,7 +102,7 @@ def _draw_box(axes: Axes, box: Box, level: int) -> None:
     )
 
 
-def _draw_words(axes: Axes, words: Words, level: int) -> None:
+def _draw_words(axes: Axes, words: TextLine, level: int) -> None:
     from matplotlib.patheffects import withStroke  # noqa: PLC0415
 
     look = look_of(words)

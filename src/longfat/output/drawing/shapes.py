@@ -1,7 +1,7 @@
 """A picture as plain shapes, and as SVG: for pages, and for files of their own.
 
-Each shape has a role, whose looks stand here once: as a style sheet in an SVG that stands
-alone, and as values for what draws PNG and PDF (`picture_file`). A page has a style sheet of
+Each shape has a role, whose style is defined here once: as a style sheet in a standalone
+SVG, and as values for the PNG and PDF output (`picture_file`). A page has a style sheet of
 its own, which follows its colour scheme.
 """
 
@@ -20,18 +20,18 @@ GROUND = "#ffffff"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """How the shapes of a role look.
+    """The style of the shapes of a role.
 
     Attributes:
         fill: the colour of letters, or of a box's inside; none, if empty.
         stroke: the colour of lines; none, if empty.
-        width_px: how wide they are.
+        width_px: the width of lines.
         dashes_px: the lengths of dash and gap; a solid line, if empty.
         size_px: the size of letters.
         bold: whether they are.
-        anchor: which of a text's ends stands at its place: start, middle or end; the text
-            itself says, if empty.
-        halo: what is behind the letters stays clear of them.
+        anchor: which part of a text is at its position: start, middle or end; the text
+            itself specifies it, if empty.
+        halo: keep the background behind the letters clear.
         opacity: of the inside.
     """
 
@@ -83,7 +83,7 @@ class Stroke:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
-    """A rectangle with round corners; `colour`, one of `COLOURS`, stands for its own."""
+    """A rectangle with round corners; `colour`, one of `COLOURS`, overrides the role's."""
 
     x: float
     y: float
@@ -95,16 +95,16 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class TextLine:
     """A line of text.
 
     Attributes:
-        at: where it stands: a point on its base line, before it is turned.
+        at: its position: a point on its base line, before it is rotated.
         text: the text.
         role: its role.
-        anchor: start, middle or end: which part of the text stands there.
-        slope: by how many degrees it is turned, clockwise.
-        pivot: the point about which it is turned.
+        anchor: start, middle or end: which part of the text is at the position.
+        slope: by how many degrees it is rotated, clockwise.
+        pivot: the point about which it is rotated.
         colour: one of `COLOURS`, in place of the role's own.
     """
 
@@ -117,7 +117,7 @@ class Words:
     colour: str = ""
 
 
-Shape: TypeAlias = Stroke | Box | Words
+Shape: TypeAlias = Stroke | Box | TextLine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +129,7 @@ class Picture:
         top: the upper border.
         width: its width.
         height: its height.
-        title: what it shows, in words.
+        title: what it shows, as text.
         shapes: the shapes.
     """
 
@@ -144,9 +144,9 @@ class Picture:
         """Return it as an `<svg>` element.
 
         Args:
-            alone: it is to be a file of its own, with a white ground.
-            with_style: put the looks into it, in the colours of paper, for where a
-                page's style sheet does not reach it.
+            alone: for a standalone file, with a white background.
+            with_style: include a style sheet with the colours of paper, for use where a
+                page's style sheet does not apply.
         """
         head = Markup(
             '<svg {}class="network" role="img" viewBox="{:.0f} {:.0f} {:.0f} {:.0f}" '
@@ -194,22 +194,22 @@ def _element(shape: Shape) -> Markup:
     )
 
 
-def look_of(words: Words) -> Look:
-    """Return how a text looks, its own colour aside."""
+def look_of(words: TextLine) -> Look:
+    """Return the style of a text, except for its own colour."""
     return LOOKS[words.role]
 
 
-def anchor_of(words: Words) -> str:
-    """Return which of a text's ends stands at its place."""
+def anchor_of(words: TextLine) -> str:
+    """Return which part of a text is at its position."""
     return LOOKS[words.role].anchor or words.anchor
 
 
-def _own(shape: Box | Words) -> Markup:
-    """Return the attribute for a colour of its own: a style, which goes before a style sheet."""
+def _own(shape: Box | TextLine) -> Markup:
+    """Return a `style` attribute for a shape's own colour; it overrides a style sheet."""
     if not shape.colour:
         return Markup("")
     colour = COLOURS[shape.colour]
-    if isinstance(shape, Words):
+    if isinstance(shape, TextLine):
         return Markup(' style="fill: {}"').format(colour)
     inside = "" if shape.role == "node" else f"; fill: {colour}"
     return Markup(' style="stroke: {}{}"').format(colour, inside)
@@ -217,7 +217,7 @@ def _own(shape: Box | Words) -> Markup:
 
 def _rule(role: str, look: Look) -> str:
     selector = "." + role.replace(" ", ".")
-    told = {
+    declarations = {
         "fill": look.fill or "none",
         "fill-opacity": look.opacity if look.opacity < 1 else None,
         "stroke": GROUND if look.halo else look.stroke,
@@ -228,9 +228,8 @@ def _rule(role: str, look: Look) -> str:
         "font-weight": 700 if look.bold else None,
         "text-anchor": look.anchor,
     }
-    return (
-        f"{selector} {{ {'; '.join(f'{key}: {value}' for key, value in told.items() if value)} }}"
-    )
+    rules = "; ".join(f"{name}: {value}" for name, value in declarations.items() if value)
+    return f"{selector} {{ {rules} }}"
 
 
 _STYLE = Markup("<style>text {{ font-family: '{}', monospace }}\n{}</style>").format(

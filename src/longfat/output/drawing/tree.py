@@ -1,7 +1,7 @@
-"""A network without circles, drawn as a tree from left to right.
+"""A network without cycles, drawn as a tree from left to right.
 
-Each link is level where it is written at, in the lane of the node that stands farther from the
-tree's root, and from there goes to the other node: so nothing lies on top of another, however
+Each link is horizontal where its text is, in the lane of the node that is farther from the
+tree's root, and from there goes to the other node: so nothing overlaps, however
 many hosts a switch has.
 """
 
@@ -36,9 +36,9 @@ _MOST_FAN_PX = 120
 def draw_tree(
     network: Network, widths: Mapping[str, float], *, shaped: Collection[str]
 ) -> tuple[dict[str, Point], list[Shape]]:
-    """Place the nodes of a network without circles in columns, and draw its links.
+    """Place the nodes of a network without cycles in columns, and draw its links.
 
-    Each link is level where it is written at, in the lane of the node that stands farther from
+    Each link is horizontal where its text is, in the lane of the node that is farther from
     the tree's root, and from there goes to the other node.
     """
     positions = place_nodes(network)
@@ -48,7 +48,7 @@ def draw_tree(
     columns: dict[int, float] = {}
     for name, place in positions.items():
         columns[place.column] = max(columns.get(place.column, 0.0), widths[name])
-    # Where the room between two columns begins and ends, and how much of it words have.
+    # Where the space between two columns begins and ends, and how much of it text takes.
     fans: dict[tuple[int, bool], float] = {}
     texts: dict[int, float] = {}
     for (left, right), numbers in gaps.items():
@@ -81,7 +81,7 @@ def draw_tree(
         for number, shift in zip(numbers, side_by_side(len(numbers), lane_px), strict=True):
             link, names = network.links[number], network.interfaces()[number]
             y = (left_y if is_left else right_y) + shift
-            inset = _FAN_PX / 2 if shift else 0.0  # several reach the node from the side
+            inset = _FAN_PX / 2 if shift else 0.0  # several links enter the node from the side
             start, stop = first + inset * is_left, last - inset * (not is_left)
             points = ((border_left, left_y), (start, y), (stop, y), (border_right, right_y))
             shapes.append(Stroke(points=_without_repeats(points)))
@@ -103,12 +103,12 @@ def _gaps(network: Network) -> dict[tuple[str, str], list[int]]:
 
 
 def _child(left: str, right: str, gaps: Collection[tuple[str, str]]) -> str:
-    """Return which of two neighbours has no other one in the column of the other."""
+    """Return which of two neighbours has no other neighbour in the other's column."""
     return right if sum(other == right for _, other in gaps) == 1 else left
 
 
 def _without_repeats(points: tuple[Point, ...]) -> tuple[Point, ...]:
-    """Return the points of a line without those that it goes straight through."""
+    """Return the points of a line without collinear ones."""
     kept = [points[0], *(point for before, point in pairwise(points) if point != before)]
     if len({y for _, y in kept}) == 1:
         return (kept[0], kept[-1])

@@ -1,6 +1,6 @@
-"""Where the nodes of a network without circles stand: a tree, from left to right.
+"""The layout of a network without cycles: a tree, from left to right.
 
-Switches and routers stand from left to right; hosts of the first stand to its left, all others
+Switches and routers go from left to right; hosts of the first are to its left, all others
 to the right of theirs. Each end of a branch has a lane, or as many as it has parallel links.
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a node stands: its column, and its lane, which may be between two."""
+    """The position of a node: its column, and its lane, which may be between two."""
 
     column: int
     lane: float
@@ -34,7 +34,7 @@ def neighbours_of(network: Network) -> dict[str, dict[str, None]]:
 
 
 def has_circle(network: Network) -> bool:
-    """Tell whether some nodes are connected in more than one way; parallel links are one."""
+    """Return whether the network has a cycle; parallel links count as one link."""
     near = neighbours_of(network)
     seen: set[str] = set()
     trees = 0
@@ -50,12 +50,12 @@ def has_circle(network: Network) -> bool:
 
 
 def place_nodes(network: Network) -> dict[str, Position]:
-    """Return where each node stands; no two nodes stand in one place."""
+    """Return the position of each node; no two are equal."""
     near = neighbours_of(network)
     parallel = Counter(frozenset((link.a, link.b)) for link in network.links)
     switches = [switch.name for switch in network.switches]
     switches += [host.name for host in network.hosts if host.forwards]
-    # A tree is begun at one of its ends.
+    # The root of a tree is one of its ends.
     switches.sort(key=lambda name: sum(n in switches for n in near[name]) > 1)
     placed: dict[str, Position] = {}
     top = 0.0
@@ -75,17 +75,17 @@ def _place_tree(
     placed: dict[str, Position],
     top: float,
 ) -> int:
-    """Place what is connected with a node, from a lane on; return the number of lanes."""
+    """Place what is connected with a node, starting at a lane; return the number of lanes."""
     leaves = [name for name in near[root] if name not in switches and len(near[name]) == 1]
-    goes_on = len(leaves) < len(near[root])
+    continues = len(leaves) < len(near[root])
     left: list[str] = []
     if root in switches:
-        # The hosts of a single switch stand on both sides of it.
-        left = leaves if goes_on else leaves[: (len(leaves) + 1) // 2]
+        # The hosts of a single switch are on both sides of it.
+        left = leaves if continues else leaves[: (len(leaves) + 1) // 2]
     seen = {*placed, *left}
     right: dict[str, Position] = {}
     lanes = 0
-    # A node is placed when all below it are; a long chain is deeper than Python's stack.
+    # A node is placed after all nodes below it; a long chain is deeper than Python's stack.
     waiting = [(root, "", 0, -1)]
     below: dict[str, list[float]] = {}
     while waiting:
@@ -97,7 +97,7 @@ def _place_tree(
             ends = [other for other in near[name] if other not in seen]
             waiting += [(other, name, column + 1, -1) for other in reversed(ends)]
             continue
-        # Parallel links have a lane each, also where what is behind them has fewer.
+        # Parallel links have a lane each, also where the subtree behind them has fewer.
         links = parallel.get(frozenset((name, above)), 1)
         short = max(0, links - (lanes - first))
         lanes += short

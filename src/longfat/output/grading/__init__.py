@@ -1,4 +1,4 @@
-"""What comes of grading, for people and for the services that courses use."""
+"""The output of grading, for people and for the services that courses use."""
 
 from longfat.output.grading.classroom import classroom_files
 from longfat.output.grading.gradescope import gradescope_results

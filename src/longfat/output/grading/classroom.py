@@ -49,7 +49,7 @@ def _command(exercise: Exercise, lab: str) -> str:
 
 
 def _minutes(grading: Grading) -> int:
-    """Return after how many minutes a test is ended: the limits do so before."""
+    """Return the timeout of a test in minutes; the grading limits take effect before it."""
     return max(_LEAST_MINUTES, math.ceil(2 * grading.limits.time_s * len(grading.parts) / 60))
 
 

@@ -2,7 +2,7 @@
 
 Source: gradescope-autograders.readthedocs.io, "Autograder Specifications", "Output format":
 `score`, `output`, `visibility` and `tests`, each with `name`, `score`, `max_score`, `status`,
-`output`, `visibility`; text fields are plain text unless `output_format` says otherwise.
+`output`, `visibility`; text fields are plain text unless `output_format` specifies another.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ VISIBLE, AFTER_PUBLISHED = "visible", "after_published"
 
 
 def gradescope_results(graded: Graded, *, took_s: float | None = None) -> dict[str, Any]:
-    """Return what results.json holds of a submission, as plain data.
+    """Return the contents of results.json for a submission, as plain data.
 
-    What lateness costs is in the whole's `score`, which Gradescope takes in place of the sum
+    The penalty for lateness is in the overall `score`, which Gradescope takes in place of the sum
     of the tests. A hidden exercise is shown once the grades are published, without reasons.
 
     Args:

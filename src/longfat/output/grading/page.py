@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Mistake:
-    """A mistake, with the places where it was found."""
+    """A mistake, with the locations where it was found."""
 
     title: str
     explanation: str
@@ -30,7 +30,7 @@ class _Mistake:
 def student_page(graded: Graded) -> str:
     """Return the page of a submission, as HTML.
 
-    It shows no answer key, and of hidden exercises no reason: it is for the student.
+    It shows no answer key, and no reasons for hidden exercises: it is for the student.
 
     Args:
         graded: the submission.
@@ -53,7 +53,7 @@ def student_page(graded: Graded) -> str:
 
 
 def _code(text: str) -> Markup:
-    """Return a text as HTML: escaped, and what stands between backticks as code."""
+    """Return a text as HTML: escaped, with text between backticks as code."""
     parts = text.split("`")
     pairs = enumerate(parts[:-1] if len(parts) % 2 == 0 else parts)
     html = [Markup("<code>{}</code>").format(one) if at % 2 else escape(one) for at, one in pairs]

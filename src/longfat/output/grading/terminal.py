@@ -19,12 +19,12 @@ _PIPE_WIDTH = 2000
 
 
 def printable(text: str) -> str:
-    """Return a text of a student's that a terminal can be shown, on one line."""
+    """Return a student's text on one line, without control characters for the terminal."""
     return "".join(one if one.isprintable() else repr(one)[1:-1] for one in " ".join(text.split()))
 
 
 def print_graded(graded: Sequence[Graded], *, console: Console) -> None:
-    """Print the points of submissions, and why they are not all.
+    """Print the points of submissions, and the reasons for lost points.
 
     Args:
         graded: the submissions; at least one.
@@ -58,16 +58,16 @@ def _print_reasons(graded: Graded, console: Console) -> None:
         for number, reason in enumerate(score.reasons):
             key = f" [key: {score.key}]" if score.key and number == 0 else ""
             lines.append((score.exercise.name, f"{reason}{key}"))
-    told = {reason for score in graded.scores for reason in score.reasons}
+    reasons = {reason for score in graded.scores for reason in score.reasons}
     lost = {score.exercise.name for score in graded.scores if score.reasons}
     for finding in graded.findings:
         if finding.where.rpartition(", ")[2] in lost:
-            continue  # its exercise tells
+            continue  # reported with its exercise
         words = f"{CHECKS[finding.check].title}: {finding.words}"
-        if words not in told and finding.words not in " ".join(told):
+        if words not in reasons and finding.words not in " ".join(reasons):
             lines.append((f"note ({finding.where})", words))
     for problem in graded.problems:
-        if not any(problem.partition(": ")[2] in reason for reason in told):
+        if not any(problem.partition(": ")[2] in reason for reason in reasons):
             lines.append(("note", problem))
     if not lines:
         return

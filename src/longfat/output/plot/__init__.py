@@ -1,9 +1,9 @@
 """Drawing: plain series values in, figures out.
 
-This room knows neither studies nor runs nor verdicts, only numbers over time.
+This package does not depend on studies, runs or verdicts, only on numbers over time.
 `longfat.output.report.series` makes such values from runs, `longfat.output.report.foreign`
-from any iperf3 report; whoever draws with something other than matplotlib (the
-page's charts that can be zoomed, say) takes the same values:
+from any iperf3 report; other renderers than matplotlib (the
+page's zoomable charts, for example) take the same values:
 
     Line(label="tuned", times_s=t, values=v, unit=Unit.BPS, look=0)
     Panel(name="throughput", title="Throughput", lines=(line, ...), references=(...))
@@ -11,7 +11,7 @@ page's charts that can be zoomed, say) takes the same values:
 A `Line` is what one flow (or queue) did: numpy arrays of times in seconds and
 values in base units, of equal length, in the order of time; a value that is
 NaN is a gap. `low` and `high` are the edges of a band around it, `parts` the
-thin lines that it sums up (the streams of a flow), `dots` tells that its points
+thin lines that it sums up (the streams of a flow), `dots` states that its points
 are single measurements which no line joins, and `missing_s` when something was
 due and did not come. `look` is a number: `line_style(look)` is the colour, dash
 and mark, and `DARK` the same colours for a dark ground. A `Panel` is one
@@ -32,7 +32,7 @@ from longfat.output.plot.chart import Axis, Chart, ChartKind, Facet, Mark, Serie
 from longfat.output.plot.charts import draw_chart
 from longfat.output.plot.draw import NARROW_WIDTH_IN, PAGE_WIDTH_IN, VIRTUAL_TIME, draw_panels
 from longfat.output.plot.line import Floats, Line, Moment, Panel, Reference, Trace
-from longfat.output.plot.phase import MOST_ORBITS, PhaseTrace, draw_phase
+from longfat.output.plot.phase import MAX_PHASE_PANELS, PhaseTrace, draw_phase
 from longfat.output.plot.save import FORMS, saved
 from longfat.output.plot.style import DARK, LineStyle, figure_style, line_style
 from longfat.output.plot.thin import thin_out
@@ -40,7 +40,7 @@ from longfat.output.plot.thin import thin_out
 __all__ = [
     "DARK",
     "FORMS",
-    "MOST_ORBITS",
+    "MAX_PHASE_PANELS",
     "NARROW_WIDTH_IN",
     "PAGE_WIDTH_IN",
     "VIRTUAL_TIME",

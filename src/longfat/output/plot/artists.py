@@ -1,7 +1,7 @@
 """How the series of a chart are drawn, one function for each kind.
 
-What was measured has marks at the points that were measured, so that a line between few of them
-promises no more than there is; what was computed has a thin dashed line and no marks.
+What was measured has marks at the measured points, so that a line between few of them
+does not suggest more data than there is; what was computed has a thin dashed line and no marks.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from longfat.output.plot.line import Floats
 
 HALF = 0.5
-"""The part of a distribution that its median stands at."""
+"""The part of a distribution at its median."""
 
-_FEW_BARS = 14  # points of a line whose spread is drawn as bars; a band else
+_FEW_BARS = 14  # points of a line whose spread is drawn as bars; otherwise as a band
 _FEW_POINTS = 40  # of a line: each gets a mark
 _SOME_MARKS = 10
 _DOTTED = (0, (1, 2))
@@ -34,23 +34,23 @@ _WIDTH_PT = 1.4
 
 @dataclass(frozen=True, slots=True)
 class PointDensity:
-    """How many points stand in the fullest of the multiples."""
+    """The number of points in the multiple that has the most."""
 
     points: int
 
     @property
     def many(self) -> bool:
-        """Return whether they must be small and light."""
+        """Return whether there are so many that they must be small and light."""
         return self.points > 400
 
     @property
     def raster(self) -> bool:
-        """Return whether they must be pixels in a PDF, or no viewer would open it at once."""
+        """Return whether to rasterize them in a PDF, as viewers would be too slow otherwise."""
         return self.points > 3000
 
 
 def lay(axes: Any, x: AxisScale, y: AxisScale, *, half: bool = False) -> None:
-    """Give axes their ends and ticks, and a line at one half, if there is to be one."""
+    """Set the limits and ticks of axes, and draw a line at one half, if requested."""
     for axis, one, limit in ((axes.xaxis, x, axes.set_xlim), (axes.yaxis, y, axes.set_ylim)):
         if one.log:
             getattr(axes, f"set_{axis.axis_name}scale")("log")
@@ -67,18 +67,18 @@ def lay(axes: Any, x: AxisScale, y: AxisScale, *, half: bool = False) -> None:
         axes.axhline(HALF, **light)
 
 
-def series_sign(kind: ChartKind, series: Series, crowd: PointDensity, *, texts: bool) -> Line2D:
-    """Return what a legend shows of a series that was measured.
+def series_sign(kind: ChartKind, series: Series, density: PointDensity, *, texts: bool) -> Line2D:
+    """Return the legend symbol of a measured series.
 
     Args:
         kind: how the chart is drawn.
         series: the series.
-        crowd: how many points there are.
-        texts: whether it stands over texts, which no line joins.
+        density: how many points there are.
+        texts: whether its x axis is categorical, so that no line joins its points.
     """
     style = line_style(series.look)
     joined = kind is not ChartKind.POINTS and not texts
-    hollow = kind is ChartKind.POINTS and not crowd.many
+    hollow = kind is ChartKind.POINTS and not density.many
     return Line2D(
         [],
         [],
@@ -93,20 +93,20 @@ def series_sign(kind: ChartKind, series: Series, crowd: PointDensity, *, texts: 
 
 
 def formula_sign(rank: int, look: int | None) -> Line2D:
-    """Return what a legend shows of what was computed."""
+    """Return the legend symbol of a computed series."""
     return Line2D([], [], **_formula_look(rank, look))
 
 
 def draw_formula(
     axes: Any, series: Series, axis: tuple[AxisScale, AxisScale], *, rank: int, look: int | None
 ) -> None:
-    """Draw a curve of theory, above what was measured.
+    """Draw a theoretical curve, above what was measured.
 
     Args:
         axes: the axes.
         series: the curve.
         axis: the horizontal and the vertical axis.
-        rank: which curve of theory it is, from 0.
+        rank: the number of the curve among the theoretical ones, from 0.
         look: the look of the series that it belongs to; None if it belongs to all.
     """
     x, y = axis
@@ -132,7 +132,7 @@ def draw_line(
         series: the series.
         x: the horizontal axis.
         y: the vertical one.
-        beside: of how many series it is which, from 0: over texts they stand side by side.
+        beside: its number and the count of series: on a categorical axis they are side by side.
     """
     style = line_style(series.look)
     across, up = x.places(series.x), y.places(series.y)
@@ -155,7 +155,7 @@ def draw_line(
         "clip_on": not _inside(across, up, x, y),
         "zorder": 3,
     }
-    # From 0 to a logarithmic scale there is no way that a line could show.
+    # On a logarithmic scale there is no line from 0.
     apart = series.x == 0 if x.zero is not None else np.zeros(len(across), dtype=bool)
     if apart.any():
         axes.plot(across[apart], up[apart], linestyle="none", **look)
@@ -168,11 +168,13 @@ def draw_line(
     )
 
 
-def draw_points(axes: Any, series: Series, x: AxisScale, y: AxisScale, crowd: PointDensity) -> None:
+def draw_points(
+    axes: Any, series: Series, x: AxisScale, y: AxisScale, density: PointDensity
+) -> None:
     """Draw a metric over another."""
     style = line_style(series.look)
     across, up = x.places(series.x), y.places(series.y)
-    if series.low is not None and series.high is not None and not crowd.many:
+    if series.low is not None and series.high is not None and not density.many:
         ends = y.places(series.low), y.places(series.high)
         _draw_bars(axes, across, up, ends, style.colour)
     axes.plot(
@@ -180,19 +182,19 @@ def draw_points(axes: Any, series: Series, x: AxisScale, y: AxisScale, crowd: Po
         up,
         linestyle="none",
         marker=style.mark,
-        markersize=2.4 if crowd.many else 4.6,
-        markerfacecolor=style.colour if crowd.many else _pale(style.colour),
+        markersize=2.4 if density.many else 4.6,
+        markerfacecolor=style.colour if density.many else _pale(style.colour),
         markeredgecolor=style.colour,
-        markeredgewidth=0.0 if crowd.many else 0.9,
-        alpha=0.5 if crowd.many else None,
-        rasterized=crowd.raster,
+        markeredgewidth=0.0 if density.many else 0.9,
+        alpha=0.5 if density.many else None,
+        rasterized=density.raster,
         clip_on=not _inside(across, up, x, y),
         zorder=3,
     )
 
 
 def draw_steps(axes: Any, series: Series, x: AxisScale, y: AxisScale) -> None:
-    """Draw a distribution: from 0 at the least value, and on to the right at the last height."""
+    """Draw a distribution: from 0 at the minimum, and on to the right at the last height."""
     if not len(series.x):
         return
     style = line_style(series.look)
@@ -248,7 +250,7 @@ def _draw_bars(axes: Any, x: Floats, y: Floats, ends: tuple[Floats, Floats], col
 
 
 def _inside(across: Floats, up: Floats, x: AxisScale, y: AxisScale) -> bool:
-    """Return whether no point is out of the axes: then the marks at their edge may stand out."""
+    """Return whether all points are inside the axes: then marks at the edge need no clipping."""
     return all(
         bool(((values >= axis.low) & (values <= axis.high)).all())
         for values, axis in ((across, x), (up, y))
@@ -256,7 +258,7 @@ def _inside(across: Floats, up: Floats, x: AxisScale, y: AxisScale) -> bool:
 
 
 def _some(count: int, look: int) -> list[int]:
-    """Return places that are evenly spread, others for each look."""
+    """Return evenly spread indices, different ones for each look."""
     shift = (look % 4) / 4 + 0.125
     return sorted({int((step + shift) * count / _SOME_MARKS) for step in range(_SOME_MARKS)})
 

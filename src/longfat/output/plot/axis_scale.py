@@ -1,8 +1,8 @@
-"""The ruler of an axis: its unit, its ends and its ticks.
+"""The scale of an axis: its unit, its ends and its ticks.
 
-It is found once from the values and from the room that there is, and is then the same in all
+It is computed once from the values and the available space, and is then the same in all
 small multiples, on paper and on the screen. Where few values of a parameter were measured, the
-ticks are these values; a 0 among them has a place of its own on a logarithmic axis.
+ticks are these values; a 0 among them has a position of its own on a logarithmic axis.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from longfat.output.plot.chart import Axis
     from longfat.output.plot.line import Floats
 
-_WHOLE = 0.85  # shares that come near to 100 % are shown against it
-_ABOVE_WHOLE = 1.03  # or half of a line at 100 % would be cut off
+_WHOLE = 0.85  # shares near 100 % are shown on an axis up to 100 %
+_ABOVE_WHOLE = 1.03  # otherwise half of a line at 100 % would be cut off
 _MARGIN = 0.05  # of the axis, on both sides of the data
 _ROOM_ABOVE = 1.08
-_ZERO_APART = 0.16  # of a logarithmic axis: how far 0 stands before the first value
+_ZERO_APART = 0.16  # of a logarithmic axis: the distance of 0 from the first value
 _ZERO_ROOM = 0.12  # which no other tick may enter
 _WIDE_SIZES = 256.0  # sizes so far apart have no unit in common
 
@@ -55,18 +55,18 @@ _PREFIXES: dict[Unit, tuple[Scale, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AxisScale:
-    """An axis as it is drawn.
+    """The scale of an axis as it is drawn.
 
     Attributes:
-        title: what stands beside it, with the unit.
-        unit: the unit of what is drawn; empty where there is none.
-        factor: what turns a value in the base unit into one that is drawn.
-        low: where it begins, in the unit that is drawn.
-        high: where it ends.
+        title: the axis label, with the unit.
+        unit: the unit of the drawn values; empty where there is none.
+        factor: converts a value in the base unit into a drawn one.
+        low: its start, in the drawn unit.
+        high: its end.
         log: whether it is logarithmic.
-        texts: whether its ticks are texts and not a scale of numbers.
-        ticks: where its ticks stand, and what they say.
-        zero: of a logarithmic axis, where 0 stands, apart from the scale; None if nowhere.
+        texts: whether it is categorical: its ticks are texts and not numbers.
+        ticks: the positions and texts of its ticks.
+        zero: of a logarithmic axis, the position of 0, apart from the scale; None if there is none.
     """
 
     title: str
@@ -81,31 +81,31 @@ class AxisScale:
 
     @property
     def longest(self) -> int:
-        """Return how many letters the longest tick has."""
+        """Return the length of the longest tick in letters."""
         return max((len(text) for _, text in self.ticks), default=0)
 
     @property
     def fence(self) -> float | None:
-        """Return what parts the place of 0 from the scale; None where 0 has no place."""
+        """Return the line that separates the position of 0 from the scale; None without one."""
         if self.zero is None:
             return None
         after = [at for at, _ in self.ticks if at > self.zero]
         return math.sqrt(self.zero * min(after, default=self.high))
 
     def places(self, values: Floats) -> Floats:
-        """Return where values in the base unit stand, in the unit that is drawn."""
+        """Return the positions of values in the base unit, in the drawn unit."""
         found: Floats = values * self.factor
         return found if self.zero is None else np.where(values == 0, self.zero, found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """The place that an axis has.
+    """The space available to an axis.
 
     Attributes:
-        long_in: how long it is about, in inches.
-        upright: whether it is the vertical one, on which texts stand above each other.
-        from_zero: which part of the largest value the least may be, and the axis begins at 0.
+        long_in: its approximate length, in inches.
+        upright: whether it is the vertical one, on which texts are above each other.
+        from_zero: the axis starts at 0 if the minimum is at most this part of the maximum.
     """
 
     long_in: float
@@ -113,24 +113,24 @@ class Room:
     from_zero: float = 0.75
 
     def span(self, low: float, high: float, *, log: bool) -> Span:
-        """Return the stretch between two ends."""
+        """Return the span between two ends."""
         return Span(low=low, high=high, log=log, room_in=self.long_in, upright=self.upright)
 
 
-def ruler(
+def axis_scale(
     axis: Axis, values: Floats, room: Room, *, stops: Sequence[float] = (), share: bool = False
 ) -> AxisScale:
-    """Return the ruler of an axis.
+    """Return the scale of an axis.
 
     Args:
         axis: the axis.
-        values: all that stands on it, in the base unit; what is not finite is left out.
-        room: the place that it has.
+        values: all values on it, in the base unit; those that are not finite are ignored.
+        room: the available space.
         stops: values of a parameter, which are the ticks where they are few and fit.
         share: its values are parts from 0 to 1 that are shown as such, as in a CDF.
     """
     if axis.ticks is not None:
-        return text_ruler(axis.label, axis.ticks)
+        return text_scale(axis.label, axis.ticks)
     known = values[np.isfinite(values)]
     if axis.log:
         known = known[known > 0]
@@ -140,17 +140,17 @@ def ruler(
         known = np.array([0.1, 1.0])
     least, most = float(known.min()), float(known.max())
     if axis.log:
-        return _log_ruler(axis, least, most, room, stops=stops)
-    return _linear_ruler(axis, least, most, room, stops=stops, share=share)
+        return _logarithmic_scale(axis, least, most, room, stops=stops)
+    return _linear_scale(axis, least, most, room, stops=stops, share=share)
 
 
-def text_ruler(label: str, texts: Sequence[str], *, step: int = 1) -> AxisScale:
-    """Return the ruler of an axis of texts.
+def text_scale(label: str, texts: Sequence[str], *, step: int = 1) -> AxisScale:
+    """Return the scale of a categorical axis.
 
     Args:
-        label: what stands beside it.
-        texts: the texts of its places.
-        step: how many places there are from one text that is shown to the next.
+        label: the axis label.
+        texts: the texts of its positions.
+        step: every which position has its text shown.
     """
     ticks = tuple((float(place), short_text(text)) for place, text in enumerate(texts))
     high = max(len(texts), 1) - 0.5
@@ -161,7 +161,7 @@ def _titled(label: str, unit: str) -> str:
     return f"{label} ({unit})" if unit and label else label or unit
 
 
-def _linear_ruler(
+def _linear_scale(
     axis: Axis, least: float, most: float, room: Room, *, stops: Sequence[float], share: bool
 ) -> AxisScale:
     scale = Scale(1.0, "") if share else scale_for(axis.unit, max(abs(least), abs(most)))
@@ -191,13 +191,13 @@ def _linear_ruler(
 def _linear_ends(least: float, most: float, room: Room) -> tuple[float, float]:
     if most == 0 or 0 <= least <= room.from_zero * most:
         high = (most or 1.0) * _ROOM_ABOVE
-        # A parameter's first value may be 0, and then needs room for its mark.
+        # A parameter's first value may be 0, and then needs space for its mark.
         return (-_MARGIN * high / 2 if least == 0 and not room.upright else 0.0), high
     margin = _MARGIN * (most - least or abs(most))
     return least - margin, most + margin
 
 
-def _log_ruler(
+def _logarithmic_scale(
     axis: Axis, least: float, most: float, room: Room, *, stops: Sequence[float]
 ) -> AxisScale:
     scale = _log_scale(axis.unit, least, most)

@@ -1,4 +1,4 @@
-"""Of the lines of several runs, one: the median, and the band that nine of ten runs fall in."""
+"""The median line of several runs, and the band that contains 90 % of them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def band_line(lines: Sequence[Line]) -> Line:
 
     The runs' points need not fall on the same times. They are brought to common
     times, as far apart as those of the coarsest line: by interpolation between
-    neighbours, or, where values stay until the next, as they stood. A time
+    neighbours, or, where values stay until the next, as step functions. A time
     counts if more than half of the lines reach over it.
 
     Args:
         lines: one line for each run, all of the same quantity; at least one.
 
     Returns:
-        A line that is called and looks like the first, without parts; what
+        A line with the label and look of the first, without parts; what
         was missing in any run is missing in it. A single line is returned
         as it is.
 

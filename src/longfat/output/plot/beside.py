@@ -1,4 +1,4 @@
-"""Names beside points, where few points are shown: each where it covers nothing."""
+"""Labels beside points, where few points are shown: each where it covers nothing."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 _FONT_PT = 7.0
 _LONGEST = 26
-_MARK_PT = 5.0  # half of what a point takes, with air
-# Where a name may stand from its point, the best place first: to the right, left, above, below.
+_MARK_PT = 5.0  # half of a point's size, with a margin
+# Positions of a label relative to its point, the best first: right, left, above, below.
 _PLACES: tuple[tuple[float, float, str, str], ...] = (
     (1, 0, "left", "center"),
     (-1, 0, "right", "center"),
@@ -26,11 +26,11 @@ _PLACES: tuple[tuple[float, float, str, str], ...] = (
 
 
 def name_points(axes: Any, points: Sequence[tuple[float, float, str]]) -> None:
-    """Write names beside points; a name that has no place, or is too long, is left out.
+    """Write labels beside points; one without free space, or too long, is omitted.
 
     Args:
-        axes: the axes, in their place, with their limits set.
-        points: where each stands in the axes' units, and its name.
+        axes: the axes, in their final position, with their limits set.
+        points: the position of each in the axes' units, and its label.
     """
     if any(len(name) > _LONGEST for _, _, name in points):
         return

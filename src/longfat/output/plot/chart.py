@@ -2,7 +2,7 @@
 
 A `Panel` is one quantity over time; a `Chart` is metrics of many cases over a
 parameter or over each other, in small multiples. Values are in base units, like
-everywhere in this room.
+everywhere in this package.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class Axis:
     """An axis of a chart.
 
     Attributes:
-        label: what stands beside it, without the unit: `RTT`.
+        label: the axis label without the unit: `RTT`.
         unit: the base unit of its values.
         log: whether it is logarithmic.
         ticks: the texts of its values where it is not a scale of numbers, or where each value
-            is a step of its own, as in a heat map; values are then places among them, from 0.
-        low: where it begins; as the values say, if None.
-        high: where it ends, likewise.
+            is a step of its own, as in a heat map; values are then indices into them, from 0.
+        low: its start; computed from the values, if None.
+        high: its end, likewise.
     """
 
     label: str
@@ -52,9 +52,9 @@ class Series:
     """Points that belong together.
 
     Attributes:
-        label: what the legend calls it.
-        x: where the points stand.
-        y: as many heights; NaN where there is none. Of a CDF, the heights are parts from 0 to 1.
+        label: its label in the legend.
+        x: the positions of the points.
+        y: their heights; NaN where there is none. Of a CDF, the heights are parts from 0 to 1.
         low: the lower ends of the points' spread over seeds; None where they have none.
         high: the upper ends.
         look: the number of its colour, dash and mark, from 0; the same in all facets.
@@ -74,12 +74,12 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A straight line across a facet, at a value that a formula gives.
+    """A straight line across a facet, at a value computed by a formula.
 
     Attributes:
-        label: what the legend calls it; marks of one label belong together.
+        label: its label in the legend; marks with the same label belong together.
         at: the value, in the base unit of its axis.
-        upright: it stands at a value of the x axis; else it lies at one of the y axis.
+        upright: it is at a value of the x axis; otherwise at one of the y axis.
         look: the look of the series that it belongs to; None if it belongs to all.
     """
 
@@ -94,7 +94,7 @@ class Facet:
     """One of a chart's small multiples.
 
     Attributes:
-        title: what stands above it; empty where there is only one.
+        title: the text above it; empty where there is only one.
         series: what is drawn in it; none in a heat map.
         cells: of a heat map, the values by row (the y axis's tick) and column (the x axis's
             tick); NaN where there is no case.
@@ -112,15 +112,15 @@ class Chart:
     """A figure of many cases.
 
     Attributes:
-        name: what its files are called.
-        title: what stands above it.
+        name: the base name of its files.
+        title: the text above it.
         kind: how it is drawn.
         x: the horizontal axis, the same in all facets.
         y: the vertical axis, likewise.
         facets: the small multiples, in reading order; at least one.
         colour: of a heat map, what the colours mean; else None.
-        by: what tells series apart, as the legend's title; empty where there is no legend.
-        note: what stands below it: how many seeds, what is missing.
+        by: what distinguishes the series, as the legend's title; empty without a legend.
+        note: the text below it: how many seeds, what is missing.
     """
 
     name: str

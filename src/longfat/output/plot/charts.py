@@ -23,12 +23,12 @@ from longfat.output.plot.artists import (
     lay,
     series_sign,
 )
-from longfat.output.plot.axis_scale import AxisScale, Room, ruler
+from longfat.output.plot.axis_scale import AxisScale, Room, axis_scale
 from longfat.output.plot.beside import name_points
 from longfat.output.plot.chart import ChartKind
 from longfat.output.plot.frame import PAGE_WIDTH_IN
 from longfat.output.plot.heat import draw_heat
-from longfat.output.plot.layout import MOST_FACETS, Sheet, Words, columns_of
+from longfat.output.plot.layout import MOST_FACETS, Captions, Sheet, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,22 +39,22 @@ if TYPE_CHECKING:
     from longfat.output.plot.line import Floats
 
 _MOST_NAMED = 14  # points that get their names
-_MARGINS_IN = 0.75  # about what an axis loses to numbers and names
+_MARGINS_IN = 0.75  # about what numbers and labels take from an axis
 _LEGEND_IN = 1.5
 _ALONE_IN = 2.6  # about how high an axis is
 _AMONG_IN = 1.5
-_LINES_FROM_ZERO = 0.75  # of the largest value: what the least may be for an axis from 0
+_LINES_FROM_ZERO = 0.75  # of the maximum: the minimum must be at most this for an axis from 0
 _CLOUD_FROM_ZERO = 0.5
 _MOST_STOPS = 30  # values of a parameter that may be ticks
-_REACH = 1.6  # times the data; what theory says beyond would press them flat
+_REACH = 1.6  # times the data; theoretical values beyond would compress the data
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A name in a legend.
+    """An entry of a legend.
 
     Attributes:
-        label: the name.
+        label: the label.
         series: what was measured; None for what was computed.
         rank: of what was computed, which of its kind it is, from 0.
         look: of what was computed, the look of what was measured that it belongs to; None
@@ -76,8 +76,8 @@ def draw_chart(
 
     Args:
         chart: the chart.
-        title: what stands above it; None for the chart's own, empty for nothing.
-        width_in: the width, in inches: a page's, or a column's.
+        title: the text above it; None for the chart's own, empty for none.
+        width_in: the width of the page or column, in inches.
     """
     title = chart.title if title is None else title
     shown, note = readable(chart)
@@ -87,7 +87,7 @@ def draw_chart(
 
 
 def readable(chart: Chart) -> tuple[Chart, str]:
-    """Return the part of a chart that can be drawn, and a note that says what was left out."""
+    """Return the part of a chart that can be drawn, and a note on what was omitted."""
     notes = [chart.note] if chart.note else []
     facets = chart.facets[:MOST_FACETS]
     if len(facets) < len(chart.facets):
@@ -100,20 +100,20 @@ def readable(chart: Chart) -> tuple[Chart, str]:
     lost = before - sum(_points(facet) for facet in kept)
     if lost:
         points = "1 point" if lost == 1 else f"{lost:,} points"
-        notes.append(f"{points} at or below 0 cannot stand on a logarithmic axis")
+        notes.append(f"{points} at or below 0 cannot be shown on a logarithmic axis")
     return dataclasses.replace(chart, facets=tuple(kept)), "; ".join(notes)
 
 
-def rulers(
+def axis_scales(
     chart: Chart, *, width_in: float, height_in: float, columns: int
 ) -> tuple[AxisScale, AxisScale]:
-    """Return the two axes of a chart whose multiples are of about that size.
+    """Return the two axis scales of a chart with multiples of about that size.
 
     Args:
         chart: the chart; no heat map.
         width_in: the width of all multiples side by side, in inches.
         height_in: the height of one.
-        columns: how many stand side by side.
+        columns: how many are side by side.
     """
     series = [one for facet in chart.facets for one in facet.series]
     measured = [one for one in series if not one.formula] or series
@@ -129,17 +129,17 @@ def rulers(
         at = np.array([mark.at for mark in marks if mark.upright is upright])
         values.append(_near([at], values))
     share = chart.kind is ChartKind.CDF
-    # Lines are compared by their heights, and so stand on 0; a cloud of points need not.
+    # Lines are compared by their heights, so their axis starts at 0; a scatter plot's need not.
     zero = _CLOUD_FROM_ZERO if chart.kind is ChartKind.POINTS or share else _LINES_FROM_ZERO
     room = Room(long_in=width_in / columns, from_zero=zero)
-    x = ruler(chart.x, _joined(across), room, stops=stops)
+    x = axis_scale(chart.x, _joined(across), room, stops=stops)
     room = Room(long_in=height_in, upright=True, from_zero=zero)
-    y = ruler(chart.y, _joined(heights), room, share=share)
+    y = axis_scale(chart.y, _joined(heights), room, share=share)
     return x, y
 
 
 def entries(chart: Chart) -> list[Entry]:
-    """Return what a chart's legend says: every name once, what was measured first."""
+    """Return the entries of a chart's legend: every label once, what was measured first."""
     measured: dict[str, Entry] = {}
     computed: dict[str, Entry] = {}
     looks = measured_looks(chart)
@@ -158,8 +158,8 @@ def entries(chart: Chart) -> list[Entry]:
 
 
 def measured_looks(chart: Chart) -> set[int]:
-    """Return the looks of what was measured: a curve that has one of them belongs to it."""
-    # Where there is nothing to tell apart, a curve in the same colour would be lost.
+    """Return the looks of measured series: a curve that has one of them belongs to it."""
+    # With a single series, a curve in the same colour would be invisible.
     looks = {one.look for facet in chart.facets for one in facet.series if not one.formula}
     return looks if len(looks) > 1 else set()
 
@@ -167,16 +167,16 @@ def measured_looks(chart: Chart) -> set[int]:
 def _draw(chart: Chart, *, title: str, note: str, width_in: float) -> Figure:
     sheet = Sheet.of(len(chart.facets), width_in=width_in)
     names = entries(chart)
-    crowd = PointDensity(max(map(_points, chart.facets)))
+    density = PointDensity(max(map(_points, chart.facets)))
     if len(names) > 1 or any(entry.series is None for entry in names):
         signs = [
             formula_sign(entry.rank, entry.look)
             if entry.series is None
-            else series_sign(chart.kind, entry.series, crowd, texts=chart.x.ticks is not None)
+            else series_sign(chart.kind, entry.series, density, texts=chart.x.ticks is not None)
             for entry in names
         ]
         sheet.hang_legend(signs, [entry.label for entry in names], title=chart.by)
-    x, y = rulers(
+    x, y = axis_scales(
         chart,
         width_in=width_in - _MARGINS_IN - (_LEGEND_IN if sheet.beside else 0.0),
         height_in=_ALONE_IN if len(chart.facets) == 1 else _AMONG_IN,
@@ -185,9 +185,9 @@ def _draw(chart: Chart, *, title: str, note: str, width_in: float) -> Figure:
     theory = {entry.label: entry for entry in names if entry.series is None}
     for axes, facet in zip(sheet.axes, chart.facets, strict=True):
         lay(axes, x, y, half=chart.kind is ChartKind.CDF)
-        _draw_facet(axes, facet, (x, y), kind=chart.kind, theory=theory, crowd=crowd)
+        _draw_facet(axes, facet, (x, y), kind=chart.kind, theory=theory, density=density)
     titles = tuple(facet.title for facet in chart.facets)
-    sheet.arrange(x, y, Words(title=title, facets=titles, note=note))
+    sheet.arrange(x, y, Captions(title=title, facets=titles, note=note))
     if chart.kind is ChartKind.POINTS and len(chart.facets) == 1:
         _name(sheet.axes[0], chart.facets[0], x, y)
     return sheet.figure
@@ -200,7 +200,7 @@ def _draw_facet(
     *,
     kind: ChartKind,
     theory: dict[str, Entry],
-    crowd: PointDensity,
+    density: PointDensity,
 ) -> None:
     x, y = axis
     measured = [one for one in facet.series if not one.formula]
@@ -208,7 +208,7 @@ def _draw_facet(
         if kind is ChartKind.CDF:
             draw_steps(axes, one, x, y)
         elif kind is ChartKind.POINTS:
-            draw_points(axes, one, x, y, crowd)
+            draw_points(axes, one, x, y, density)
         else:
             draw_line(axes, one, x, y, beside=(place, len(measured)))
     for one in facet.series:
@@ -220,15 +220,15 @@ def _draw_facet(
 
 
 def _drawable(chart: Chart, series: Series) -> Series:
-    """Return the points of a series that have a place on the axes; a curve as it is."""
+    """Return the points of a series that have a position on the axes; a curve as it is."""
     keep = np.isfinite(series.x) & np.isfinite(series.y)
     if chart.x.log and chart.x.ticks is None:
-        # A parameter's 0 has a place of its own beside the scale.
+        # A parameter's 0 has a position of its own beside the scale.
         keep &= series.x >= 0 if chart.kind is ChartKind.LINES else series.x > 0
     if chart.y.log and chart.y.ticks is None:
         keep &= series.y > 0
     if series.formula or keep.all():
-        # A gap in a curve of theory stays a gap.
+        # A gap in a theoretical curve stays a gap.
         return series
     return dataclasses.replace(
         series,
@@ -241,7 +241,7 @@ def _drawable(chart: Chart, series: Series) -> Series:
 
 
 def _points(facet: Facet) -> int:
-    """Return how many points of a facet were measured."""
+    """Return the number of measured points of a facet."""
     return sum(
         int((np.isfinite(one.x) & np.isfinite(one.y)).sum())
         for one in facet.series
@@ -257,7 +257,7 @@ def _heights(series: Sequence[Series]) -> Iterator[Floats]:
 
 
 def _near(computed: Sequence[Floats], measured: Sequence[Floats]) -> Floats:
-    """Return those values that are not far from all that was measured."""
+    """Return those values that are not far from all measured ones."""
     values, known = _joined(computed), _joined(measured)
     values = values[np.isfinite(values)]
     if not len(known):

@@ -37,18 +37,18 @@ if TYPE_CHECKING:
 __all__ = ["NARROW_WIDTH_IN", "PAGE_WIDTH_IN", "VIRTUAL_TIME", "draw_panels"]
 
 VIRTUAL_TIME = "virtual time since the traffic's start (s)"
-"""What the time axis of a run is called."""
+"""The label of a run's time axis."""
 
 _PANEL_HEIGHT_IN = 2.0
 _ALONE_HEIGHT_IN = 3.2
 _MARGIN_IN = 1.0  # beside the axes: the numbers and the unit
-_COLUMNS_AN_INCH = 144  # finer than a screen's pixels; paper's dots melt into each other
+_COLUMNS_AN_INCH = 144  # finer than a screen's pixels; more cannot be seen on paper
 _FEW_POINTS = 40  # each gets a mark
-_SOME_MARKS = 12  # a line of more points gets so many
-_DENSE = 150  # dashes would be lost in the zigzag of so many
-_FAR_REFERENCE = 4.0  # times the data; one that is farther would press the data flat
+_SOME_MARKS = 12  # a line of more points gets this many
+_DENSE = 150  # dashes would be lost in the zigzag of so many points
+_FAR_REFERENCE = 4.0  # times the data; a farther one would compress the data
 _ROOM_ABOVE = 1.16
-_MOST_MOMENTS = 8  # get a number and words; more would be a text beside the figure
+_MOST_MOMENTS = 8  # get a number and a label; more would be a text beside the figure
 _MOMENT_DASHES = (0, (1, 2))
 
 
@@ -67,11 +67,11 @@ def draw_panels(
 
     Args:
         panels: the panels, from above; a panel without any value is left out.
-        title: what stands above; empty where the surroundings say it.
-        time_label: what the time axis is called.
+        title: the text above; empty if the context already shows it.
+        time_label: the label of the time axis.
         span_s: start and end of the time axis, in seconds; None for 0 to the
             last value.
-        note: what stands below the time axis, such as what a band means.
+        note: the text below the time axis, such as the meaning of a band.
         width_in: the width, in inches.
     """
     shown = [panel for panel in panels if not panel.empty]
@@ -120,7 +120,7 @@ def _span_s(panels: Sequence[Panel]) -> tuple[float, float]:
 
 
 def _entries(panels: Sequence[Panel]) -> list[Entry]:
-    """Return every name once, in the order of the lines."""
+    """Return every label once, in the order of the lines."""
     found: dict[str, Entry] = {}
     for panel in panels:
         for line in panel.lines:
@@ -139,7 +139,7 @@ def _draw_panel(axes: Any, panel: Panel, scale: Scale, *, axes_width_in: float) 
     floor = 0.0
     for rank, whole in enumerate(panel.lines):
         if whole.empty:
-            continue  # an empty line would claim room at the figure's corner
+            continue  # an empty line would take space at the figure's corner
         line = thin_line(whole, columns=columns)
         style = line_style(line.look)
         for part in line.parts:
@@ -167,12 +167,12 @@ def _draw_panel(axes: Any, panel: Panel, scale: Scale, *, axes_width_in: float) 
                 markersize=5,
                 clip_on=False,
             )
-    top, told = _draw_references(axes, panel, scale, top)
+    top, texts = _draw_references(axes, panel, scale, top)
     for moment in panel.moments:
         axes.axvline(moment.at_s, color=MUTED, linewidth=0.9, linestyle=_MOMENT_DASHES, zorder=1.4)
     axes.set_ylim(floor * 1.3, top * _ROOM_ABOVE or 1)
     title = panel.title + ("  (x: no reply)" if floor else "")
-    panel_title(axes, title, told, axes_width_in=axes_width_in)
+    panel_title(axes, title, texts, axes_width_in=axes_width_in)
     axes.set_ylabel(scale.unit)
     axes.yaxis.set_major_locator(MaxNLocator(nbins=5, integer=scale.factor == 1.0))
     axes.yaxis.set_major_formatter(
@@ -196,31 +196,31 @@ def _number_moments(axes: Any, moments: Sequence[Moment]) -> None:
 
 
 def _moment_words(moments: Sequence[Moment], *, width_in: float) -> str:
-    """Return what happened at the dotted lines, in lines that a figure has room for."""
+    """Return what happened at the dotted lines, wrapped to the figure's width."""
     if not moments:
         return ""
     if len(moments) > _MOST_MOMENTS:
         return f"dotted: {len(moments)} events"
-    told = [f"{n}: {one.label} ({one.at_s:.4g} s)" for n, one in enumerate(moments, start=1)]
+    texts = [f"{n}: {one.label} ({one.at_s:.4g} s)" for n, one in enumerate(moments, start=1)]
     # Characters of this size are about a twelfth of an inch wide.
-    return textwrap.fill("; ".join(told), width=int(width_in * 12))
+    return textwrap.fill("; ".join(texts), width=int(width_in * 12))
 
 
 def _draw_references(axes: Any, panel: Panel, scale: Scale, top: float) -> tuple[float, list[str]]:
-    """Draw what is not too far from the data; return the new top and a text for each."""
-    told = []
+    """Draw references near the data; return the new top and a text for each."""
+    texts = []
     data_top = top
     for rank, reference in enumerate(panel.references):
         height = reference.value * scale.factor
         text = f"{reference.label} {format_quantity(reference.value, panel.unit)}"
         if data_top and height > _FAR_REFERENCE * data_top:
-            told.append(f"{text}, far above")
+            texts.append(f"{text}, far above")
             continue
-        told.append(text)
+        texts.append(text)
         top = max(top, height)
         dash = REFERENCE_DASHES[rank % len(REFERENCE_DASHES)]
         axes.axhline(height, color=MUTED, linewidth=1.0, linestyle=dash, zorder=1.5)
-    return top, told
+    return top, texts
 
 
 def _draw_part(axes: Any, part: Trace, scale: Scale, style: LineStyle, *, steps: bool) -> None:
@@ -240,7 +240,7 @@ def _draw_main(axes: Any, line: Line, scale: Scale, style: LineStyle, *, below: 
     if not points:
         return
     dense = points > _DENSE
-    # Equal dots lie over each other: where there are few, the lower ones are larger.
+    # Equal dots overlap: where there are few, the lower ones are larger.
     size = 4.5 + 2.2 * min(below, 4) if line.dots and points <= _FEW_POINTS else 4.5
     many_dots = line.dots and dense
     axes.plot(
@@ -262,7 +262,7 @@ def _draw_main(axes: Any, line: Line, scale: Scale, style: LineStyle, *, below: 
 
 
 def _marked(line: Line, *, look: int) -> list[int]:
-    """Return which points get a mark: all if they are few, else some that are evenly spread.
+    """Return which points get a mark: all if they are few, otherwise evenly spread ones.
 
     Lines of different looks get them at different times, so that none is hidden.
     """
@@ -280,6 +280,6 @@ def _end(line: Line, scale: Scale) -> tuple[float, float] | None:
     known = np.flatnonzero(np.isfinite(line.values))
     if not len(known):
         return None
-    # What happens in the last moment says little of where a long line is.
+    # The very last value is no good estimate of where a long line is.
     last = known[-max(1, len(known) // 20) :] if len(known) > _DENSE else known[-1:]
     return float(line.times_s[known[-1]]), float(np.median(line.values[last])) * scale.factor

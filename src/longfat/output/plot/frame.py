@@ -1,6 +1,6 @@
-"""What stands around the data: titles, the names of lines, and the legend.
+"""The text around the data: titles, labels of lines, and the legend.
 
-Lines are named beside their ends where there is room, else in a legend below
+Lines are labelled beside their ends where there is space, otherwise in a legend below
 the panels; either way nothing covers the data.
 """
 
@@ -38,14 +38,14 @@ _BOLD_IN = 0.09  # of a panel's title
 
 
 def figure_title(figure: Figure, title: str, *, width_in: float) -> None:
-    """Write what stands above all panels; nothing where the title is empty."""
+    """Write the title above all panels; nothing where it is empty."""
     if title:
         lines = textwrap.wrap(title, width=int(width_in * 11))
         figure.suptitle("\n".join(lines), fontsize=10.5, fontweight="bold", color=INK)
 
 
 def panel_title(axes: Any, title: str, references: Sequence[str], *, axes_width_in: float) -> None:
-    """Write a panel's title, and what its reference lines are, to the right or below it.
+    """Write a panel's title, and the labels of its reference lines, to the right or below it.
 
     Args:
         axes: the axes.
@@ -54,23 +54,23 @@ def panel_title(axes: Any, title: str, references: Sequence[str], *, axes_width_
         axes_width_in: about how wide the axes are, in inches.
     """
     title = "\n".join(textwrap.wrap(title, width=max(20, int(axes_width_in / _BOLD_IN))))
-    told = [
+    texts = [
         f"{_REFERENCE_SIGNS[rank % len(_REFERENCE_SIGNS)]}  {text}"
         for rank, text in enumerate(references)
         if text
     ]
-    if not told:
+    if not texts:
         axes.set_title(title)
         return
-    words = "     ".join(told)
+    words = "     ".join(texts)
     if len(words) * _LETTER_IN + len(title) * _BOLD_IN + 0.2 <= axes_width_in:
         axes.set_title(title)
         side, below = "right", words
     else:
-        rows = _rows(told, axes_width_in)
+        rows = _rows(texts, axes_width_in)
         axes.set_title(title + "\n" * len(rows))
         side, below = "left", "\n".join(rows)
-    # A left title cannot have two fonts, so the text takes the place in the middle.
+    # A left title cannot have two fonts, so the text uses the centre title.
     if side == "right":
         axes.set_title(below, loc="right", fontsize=_NOTE_PT, fontweight="normal", color=MUTED)
         return
@@ -79,9 +79,9 @@ def panel_title(axes: Any, title: str, references: Sequence[str], *, axes_width_
     note.set_horizontalalignment("left")
 
 
-def _rows(told: Sequence[str], width_in: float) -> list[str]:
+def _rows(texts: Sequence[str], width_in: float) -> list[str]:
     rows: list[str] = []
-    for text in told:
+    for text in texts:
         longer = f"{rows[-1]}     {text}" if rows else text
         if rows and len(longer) * _LETTER_IN <= width_in:
             rows[-1] = longer
@@ -91,7 +91,7 @@ def _rows(told: Sequence[str], width_in: float) -> list[str]:
 
 
 def fits_beside(labels: Sequence[str], *, width_in: float) -> bool:
-    """Return whether lines can be named beside their ends."""
+    """Return whether lines can be labelled beside their ends."""
     return (
         width_in > NARROW_WIDTH_IN
         and len(labels) <= _MOST_END_LABELS
@@ -101,7 +101,7 @@ def fits_beside(labels: Sequence[str], *, width_in: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a legend says of a line: its label, its look, and whether it is of dots only."""
+    """An entry of a legend: its label, its look, and whether it is of dots only."""
 
     label: str
     style: LineStyle
@@ -109,11 +109,11 @@ class Entry:
 
 
 def add_legend(figure: Figure, entries: Sequence[Entry], *, width_in: float) -> None:
-    """Put a legend below the panels, and make the figure as much higher.
+    """Put a legend below the panels, and increase the figure's height accordingly.
 
     Args:
         figure: the figure.
-        entries: of each line what the legend says.
+        entries: the entries of the legend, by line.
         width_in: the figure's width, in inches.
     """
     handles = [

@@ -1,4 +1,4 @@
-"""Heat maps: a metric over two parameters, as colours, with its value where there is room.
+"""Heat maps: a metric over two parameters, as colours, with its value where there is space.
 
 The colours change evenly in lightness, so that they can be read in grey print and by the
 colour-blind (viridis, by S. van der Walt and N. Smith, matplotlib's default since 2.0), and are
@@ -16,9 +16,9 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from longfat.output.plot.axis_scale import AxisScale, Room, ruler, text_ruler
+from longfat.output.plot.axis_scale import AxisScale, Room, axis_scale, text_scale
 from longfat.output.plot.chart import Axis
-from longfat.output.plot.layout import Sheet, Words, columns_of
+from longfat.output.plot.layout import Captions, Sheet, columns_of
 from longfat.output.plot.style import INK, RULE
 from longfat.output.plot.ticks import number_text
 
@@ -34,10 +34,10 @@ _VALUE_PT = (7.5, 6.5, 5.5)  # sizes of the values in cells, the best first
 _DIGIT_PT = 0.62  # widths of a digit, in its size
 _MARGINS_IN = 1.0
 _BAR_IN = 0.9
-_MANY_CELLS = 2500  # from here on the cells are pixels in a PDF
-_EDGED_CELLS = 400  # of so many each has a white edge
-_STEP_IN = 0.155  # the least distance of two texts
-_CELL_IN = 0.24  # the least height of a row
+_MANY_CELLS = 2500  # from here on the cells are rasterized in a PDF
+_EDGED_CELLS = 400  # up to this many, each has a white edge
+_STEP_IN = 0.155  # the minimum distance of two texts
+_CELL_IN = 0.24  # the minimum height of a row
 _BAR_ROOM = Room(long_in=2.2, upright=True)
 
 
@@ -46,8 +46,8 @@ def draw_heat(chart: Chart, *, title: str, note: str, width_in: float) -> Figure
 
     Args:
         chart: the chart, of the kind HEAT.
-        title: what stands above; empty for nothing.
-        note: what stands below; empty for nothing.
+        title: the text above; empty for none.
+        note: the text below; empty for none.
         width_in: the width, in inches.
     """
     sheet = Sheet.of(len(chart.facets), width_in=width_in)
@@ -82,17 +82,17 @@ def draw_heat(chart: Chart, *, title: str, note: str, width_in: float) -> Figure
     bar.ax.tick_params(length=2.5, pad=3)
     bar.set_label(colour.title, color=INK, labelpad=4)
     titles = tuple(facet.title for facet in chart.facets)
-    sheet.arrange(x, y, Words(title=title, facets=titles, note=note), each_in=each_in)
+    sheet.arrange(x, y, Captions(title=title, facets=titles, note=note), each_in=each_in)
     return sheet.figure
 
 
 def colours_of(chart: Chart) -> AxisScale:
-    """Return the scale of a heat map's colours."""
+    """Return the colour scale of a heat map."""
     axis = chart.colour or Axis(label="", unit=chart.y.unit)
     cells = [facet.cells.ravel() for facet in chart.facets if facet.cells is not None]
     values = np.concatenate([*cells, np.empty(0)])
     known = values[np.isfinite(values) & (values > 0 if axis.log else True)]
-    found = ruler(axis, values, _BAR_ROOM)
+    found = axis_scale(axis, values, _BAR_ROOM)
     if not len(known):
         return found
     # Colours need no margin, and no 0 that is not in the data.
@@ -101,20 +101,20 @@ def colours_of(chart: Chart) -> AxisScale:
     if low == high:
         low, high = (low / 2, high * 2) if axis.log else (low - abs(low) / 2, high + abs(high) / 2)
     exact = Axis(label=axis.label, unit=axis.unit, log=axis.log, low=low, high=high or 1.0)
-    return ruler(exact, values, _BAR_ROOM)
+    return axis_scale(exact, values, _BAR_ROOM)
 
 
 def norm_of(colour: AxisScale) -> Any:
-    """Return what turns a value into a part of the colours."""
+    """Return the normalization of values for the colour map."""
     return (LogNorm if colour.log else Normalize)(colour.low, colour.high, clip=True)
 
 
 def value_text(value: float, colour: AxisScale) -> str:
-    """Return a cell's value in as few digits as tell it from the others.
+    """Return a cell's value in as few digits as distinguish it from the others.
 
     Args:
-        value: the value in the unit that is drawn.
-        colour: the scale of the colours.
+        value: the value in the drawn unit.
+        colour: the colour scale.
     """
     if colour.log and value > 0:
         return number_text(float(f"{value:.2g}" if value < 100 else f"{value:.0f}"))
@@ -141,10 +141,10 @@ def _tall_in(facets: int, rows: int, wide_in: float) -> float:
 
 
 def _steps(axis: Axis, count: int, *, room_in: float) -> AxisScale:
-    """Return an axis of so many steps; of very many, some have no text."""
+    """Return an axis of so many steps; if there are very many, some have no text."""
     texts = axis.ticks or tuple(str(place + 1) for place in range(count))
     step = max(1, math.ceil(count * _STEP_IN / room_in))
-    return text_ruler(axis.label, texts[:count], step=step)
+    return text_scale(axis.label, texts[:count], step=step)
 
 
 def _draw_cells(axes: Any, cells: Floats, norm: Any, *, shape: tuple[int, int]) -> Any:

@@ -1,4 +1,4 @@
-"""Names beside the ends of lines, moved apart where the ends lie together."""
+"""Labels beside the ends of lines, moved apart where the ends are close together."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _GAP_IN = 0.3
 
 
 def reserve_room(figure: Figure, labels: Sequence[str], *, width_in: float) -> float:
-    """Keep the right of a figure free for names.
+    """Reserve space for labels at the right of a figure.
 
     Args:
         figure: the figure, with constrained layout.
-        labels: the names.
+        labels: the labels.
         width_in: the figure's width, in inches.
 
     Returns:
-        The width of that room, in inches.
+        The width of that space, in inches.
     """
     room_in = _GAP_IN + max(map(len, labels)) * _LETTER_IN
     figure.set_layout_engine("constrained", rect=(0, 0, 1 - room_in / width_in, 1))
@@ -41,13 +41,13 @@ def label_ends(
     *,
     height_in: float,
 ) -> None:
-    """Write each line's name to the right of the axes, at the height of its end.
+    """Write each line's label to the right of the axes, at the height of its end.
 
     Args:
         axes: the axes, with their limits set.
-        labels: the names.
+        labels: the labels.
         ends: the last point of each line in the axes' units; None where there
-            is no line, and then no name.
+            is no line, and then no label.
         styles: the look of each line.
         height_in: about how high the axes are, in inches.
     """
@@ -77,7 +77,7 @@ def label_ends(
                 "relpos": (0, 0.5),
             },
         )
-        # The room is reserved already; the layout would shrink the panels for it once more.
+        # The space is reserved already; the layout would shrink the panels for it once more.
         note.set_in_layout(False)
 
 

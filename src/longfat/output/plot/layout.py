@@ -1,8 +1,8 @@
-"""The sheet of small multiples: where each of them stands, and what stands around them.
+"""The sheet of small multiples: their positions, and the text around them.
 
 Everything is laid out in inches from the top: title, the multiples with their titles, the axis'
-name, legend, note. Texts are measured and the sheet is made as high as they need, so that
-nothing is covered or cut, however many names a legend has.
+label, legend, note. Texts are measured and the sheet is made as high as they need, so that
+nothing is covered or cut, however many entries a legend has.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from longfat.output.plot.axis_scale import AxisScale
 
 MOST_FACETS = 24
-"""More small multiples than that cannot be read on a page."""
+"""The maximum number of small multiples that are readable on a page."""
 
 MOST_ENTRIES = 42
-"""More names than that cannot be told apart in a legend."""
+"""The maximum number of entries that can be distinguished in a legend."""
 
 _COLUMNS = {1: 1, 2: 2, 3: 3, 4: 2, 5: 3, 6: 3, 9: 3}  # of so many multiples; else 4
 _EDGE_IN = 0.08  # around all
-_NAME_IN = 0.2  # an axis' name
-_BESIDE_IN = 0.14  # before what stands to the right of the axes
-_BAR_IN = 0.12  # how wide a colour bar is
+_NAME_IN = 0.2  # an axis label
+_BESIDE_IN = 0.14  # before what is to the right of the axes
+_BAR_IN = 0.12  # the width of a colour bar
 _LONGEST_BAR_IN = 3.2
 _GAP_IN = 0.2  # between columns
 _ROW_GAP_IN = 0.14  # between rows, beside the title
@@ -44,18 +44,18 @@ _FACET_LINE_IN = 0.175
 _NOTE_LINE_IN = 0.145
 _NOTE_PT = 7.5
 _BOLD_IN = 0.082  # a letter of a facet's title
-_MOST_BESIDE = 14  # names of a legend that stands beside the axes
+_MOST_BESIDE = 14  # entries of a legend beside the axes
 _LONGEST_BESIDE = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
-    """What stands around small multiples.
+class Captions:
+    """The texts around small multiples.
 
     Attributes:
-        title: what stands above all; empty for nothing.
-        facets: what stands above each.
-        note: what stands below all; empty for nothing.
+        title: the title above all; empty for none.
+        facets: the title above each.
+        note: the note below all; empty for none.
     """
 
     title: str
@@ -67,17 +67,17 @@ class Words:
 class Sheet:
     """A figure of small multiples.
 
-    Make it, draw into `axes`, hang the legend on it, and `arrange` it at the end.
+    Create it, draw into `axes`, add the legend, and call `arrange` at the end.
 
     Attributes:
         figure: the figure.
         axes: one for each multiple, in reading order.
-        columns: how many stand side by side.
+        columns: how many are side by side.
         width_in: how wide the figure is, in inches.
-        handles: what the legend shows.
-        names: what it says.
-        legend_title: what stands above it.
-        beside: whether it stands to the right of the axes; else below.
+        handles: the symbols of the legend.
+        names: its labels.
+        legend_title: its title.
+        beside: whether it is to the right of the axes; otherwise below.
         bar: axes for a colour bar to the right; None for none.
     """
 
@@ -95,7 +95,7 @@ class Sheet:
     def of(cls, count: int, *, width_in: float) -> Sheet:
         """Return a sheet with so many axes."""
         figure = Figure(figsize=(width_in, 4.0))
-        FigureCanvasAgg(figure)  # which knows how large texts are
+        FigureCanvasAgg(figure)  # which measures texts
         columns = columns_of(count, width_in=width_in)
         axes = [
             figure.add_axes((0.1, 0.1, 0.1, 0.1), label=f"multiple {place}")
@@ -105,11 +105,11 @@ class Sheet:
 
     @property
     def rows(self) -> int:
-        """Return how many rows of multiples there are."""
+        """Return the number of rows of multiples."""
         return math.ceil(len(self.axes) / self.columns)
 
     def hang_legend(self, handles: Sequence[Any], names: Sequence[str], *, title: str) -> None:
-        """Give the figure a legend; beside a single multiple where there is room, else below."""
+        """Add a legend: beside a single multiple where there is space, otherwise below."""
         self.handles, self.names = list(handles), [short_text(name, 48) for name in names]
         if len(names) > MOST_ENTRIES:
             more = len(names) - MOST_ENTRIES
@@ -124,14 +124,14 @@ class Sheet:
         )
 
     def arrange(
-        self, x: AxisScale, y: AxisScale, words: Words, *, each_in: float | None = None
+        self, x: AxisScale, y: AxisScale, words: Captions, *, each_in: float | None = None
     ) -> None:
-        """Put everything in its place, and make the figure as high as it has to be.
+        """Lay everything out, and make the figure as high as necessary.
 
         Args:
             x: the horizontal axis, of all multiples.
             y: the vertical axis.
-            words: what stands around them.
+            words: the texts around them.
             each_in: how high each multiple is, in inches; None for what suits its width.
         """
         last_row = max(len(self.axes) - self.columns, 0)
@@ -186,7 +186,7 @@ class Sheet:
             self.bar.set_position(self._box(edge_in + _BESIDE_IN, top_in, _BAR_IN, long_in))
 
     def _point(self, across_in: float, down_in: float) -> tuple[float, float]:
-        """Return a point of the figure, which counts in parts from its lower left."""
+        """Return a point in figure coordinates, as parts from its lower left."""
         return across_in / self.width_in, 1 - down_in / self.figure.get_figheight()
 
     def _box(
@@ -200,7 +200,7 @@ class Sheet:
             self.figure.text(*self._point(across_in, down_in), text, **{"color": INK, **look})
 
     def _right_in(self, legend: Any) -> float:
-        """Return how much is taken to the right of the axes."""
+        """Return the width of everything to the right of the axes."""
         right_in = _EDGE_IN + 0.08
         if legend is not None and self.beside:
             right_in += _BESIDE_IN + legend.get_window_extent().width / self.figure.dpi
@@ -209,11 +209,11 @@ class Sheet:
         return right_in
 
     def _wide(self, axis: Any) -> float:
-        """Return how wide the texts of an axis' ticks are, in inches."""
+        """Return the width of the tick labels of an axis, in inches."""
         return max((box.width for box in self._boxes(axis)), default=0.0) / self.figure.dpi + 0.06
 
     def _tall(self, axis: Any) -> float:
-        """Return how high they are."""
+        """Return their height."""
         return max((box.height for box in self._boxes(axis)), default=0.0) / self.figure.dpi + 0.06
 
     def _boxes(self, axis: Any) -> list[Any]:
@@ -233,7 +233,7 @@ class Sheet:
         ]
 
     def _turn_texts(self, x: AxisScale, wide_in: float) -> None:
-        """Turn the texts below the axes where they would touch each other."""
+        """Rotate the texts below the axes where they would touch each other."""
         if not x.texts or not x.ticks:
             return
         slot_in = wide_in / (x.high - x.low)
@@ -278,7 +278,7 @@ class Sheet:
 
 
 def columns_of(count: int, *, width_in: float) -> int:
-    """Return how many small multiples stand side by side."""
+    """Return how many small multiples are side by side."""
     if width_in <= NARROW_WIDTH_IN:
         return min(count, 2)
     return _COLUMNS.get(count, 4)

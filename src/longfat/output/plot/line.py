@@ -1,4 +1,4 @@
-"""The values that are drawn: lines, panels, and what is drawn for comparison."""
+"""The values that are drawn: lines, panels, and references for comparison."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 def no_floats() -> Floats:
-    """Return an array without any number."""
+    """Return an empty array of numbers."""
     return np.empty(0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trace:
-    """Values over time, and nothing else.
+    """Values over time.
 
     Attributes:
         times_s: the times, in seconds, in their order.
@@ -36,7 +36,7 @@ class Trace:
             raise ValueError(f"{self.times_s.shape} times for {self.values.shape} values")
 
     def cut(self, start_s: float, end_s: float) -> Trace:
-        """Return what lies between two times, both of them included."""
+        """Return what is between two times, both of them included."""
         keep = (self.times_s >= start_s) & (self.times_s <= end_s)
         return Trace(self.times_s[keep], self.values[keep])
 
@@ -46,7 +46,7 @@ class Line:
     """One flow or queue over time.
 
     Attributes:
-        label: what a figure calls it; empty where the title says it all.
+        label: its label in a figure; empty where the title is enough.
         times_s: the times, in seconds, in their order.
         values: as many values, in base units; NaN where there is a gap.
         unit: the base unit.
@@ -56,7 +56,7 @@ class Line:
         parts: what it sums up, drawn thin: the streams of a flow.
         dots: its points are single measurements that no line joins.
         steps: a value stays until the next one, as a counter's does.
-        missing_s: when a value was due and none came, in seconds.
+        missing_s: when a value was due and did not come, in seconds.
     """
 
     label: str
@@ -93,7 +93,7 @@ class Line:
         return float(top.max()) if len(top) else 0.0
 
     def cut(self, start_s: float, end_s: float) -> Line:
-        """Return what lies between two times, both of them included."""
+        """Return what is between two times, both of them included."""
         keep = (self.times_s >= start_s) & (self.times_s <= end_s)
         missing = self.missing_s
         if missing is not None:
@@ -109,7 +109,7 @@ class Line:
         )
 
     def later(self, shift_s: float) -> Line:
-        """Return the same, so many seconds later."""
+        """Return the same line, shifted by a number of seconds."""
         return replace(
             self,
             times_s=self.times_s + shift_s,
@@ -124,7 +124,7 @@ class Reference:
 
     Attributes:
         value: its height, in the panel's base unit.
-        label: what a figure calls it.
+        label: its label in a figure.
     """
 
     value: float
@@ -149,10 +149,10 @@ class Panel:
     """One quantity over time, with all its lines.
 
     Attributes:
-        name: what its file is called, such as `throughput`.
-        title: what stands above it.
+        name: the base name of its file, such as `throughput`.
+        title: the text above it.
         lines: its lines, all in one unit; at least one.
-        references: what is drawn for comparison.
+        references: constants for comparison.
         counted: what is counted, where the unit is a count: `segments`.
         moments: what happened meanwhile, in the order of the times.
     """
@@ -192,7 +192,7 @@ class Panel:
         return first_s, max((float(each.max()) for each in times if len(each)), default=1.0)
 
     def cut(self, start_s: float, end_s: float) -> Panel:
-        """Return what lies between two times, both of them included."""
+        """Return what is between two times, both of them included."""
         return replace(
             self,
             lines=tuple(line.cut(start_s, end_s) for line in self.lines),

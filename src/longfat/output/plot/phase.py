@@ -1,7 +1,7 @@
 """Phase plots: one quantity against another, with time as colour.
 
-Of several, each has a panel of its own with the same axes: orbits over each
-other cannot be told apart. The colours of time rise evenly in lightness
+Several traces have a panel each with the same axes: traces over each
+other cannot be distinguished. The colours of time increase evenly in lightness
 (cividis, made for the colour-blind and for grey print: J. R. Nuñez, C. R.
 Anderton, R. S. Renslow, PLOS ONE 13 (7), 2018), and start and end have marks.
 """
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from longfat.model.scales import Scale
     from longfat.output.plot.line import Floats
 
-MOST_ORBITS = 9
-"""More panels than that cannot be read on a page."""
+MAX_PHASE_PANELS = 9
+"""The maximum number of panels that are readable on a page."""
 
-_LIGHTEST = 0.84  # of the colours; lighter ones are lost on white
+_LIGHTEST = 0.84  # of the colours; lighter ones are invisible on white
 _MOST_POINTS = 5000
-_COLOURS = 24  # more cannot be told apart
-_FAR_MARK = 2.0  # times the data; one that is farther would press it flat
+_COLOURS = 24  # more cannot be distinguished
+_FAR_MARK = 2.0  # times the data; a farther one would compress the data
 _ACROSS = 3
 
 
@@ -46,7 +46,7 @@ class PhaseTrace:
     """Two quantities of one run at the same times.
 
     Attributes:
-        label: what its panel is called.
+        label: the label of its panel.
         times_s: the times, in seconds, in their order.
         across: the values of the quantity from left to right.
         up: the values of the other.
@@ -63,13 +63,13 @@ class PhaseTrace:
     up_mark: float | None = None
 
     def cut(self, start_s: float, end_s: float) -> PhaseTrace:
-        """Return what lies between two times, both of them included."""
+        """Return what is between two times, both of them included."""
         keep = (self.times_s >= start_s) & (self.times_s <= end_s)
         return replace(self, times_s=self.times_s[keep], across=self.across[keep], up=self.up[keep])
 
 
 def draw_phase(
-    orbits: Sequence[PhaseTrace],
+    traces: Sequence[PhaseTrace],
     *,
     across: tuple[str, Unit],
     up: tuple[str, Unit],
@@ -82,29 +82,29 @@ def draw_phase(
     Draw and save inside `longfat.output.plot.figure_style`.
 
     Args:
-        orbits: what is drawn, a panel each; at least one, at most `MOST_ORBITS`.
-        across: name and base unit of the quantity from left to right.
+        traces: what is drawn, a panel each; at least one, at most `MAX_PHASE_PANELS`.
+        across: label and base unit of the quantity from left to right.
         up: likewise of the other.
-        mark_names: what `across_mark` and `up_mark` are.
-        title: what stands above.
+        mark_names: the labels of `across_mark` and `up_mark`.
+        title: the text above.
         width_in: the width, in inches.
     """
-    columns = 2 if len(orbits) == 4 else min(_ACROSS, len(orbits))
-    rows = math.ceil(len(orbits) / columns)
+    columns = 2 if len(traces) == 4 else min(_ACROSS, len(traces))
+    rows = math.ceil(len(traces) / columns)
     each_in = min(3.6, (width_in - 1.6) / columns * 0.9)
     figure = Figure(figsize=(width_in, 1.1 + rows * (each_in + 0.3)), layout="constrained")
     figure_title(figure, title, width_in=width_in)
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    x_axis = _Axis.of([o.across for o in orbits], [o.across_mark for o in orbits], across[1])
-    y_axis = _Axis.of([o.up for o in orbits], [o.up_mark for o in orbits], up[1])
-    span_s = min(float(o.times_s[0]) for o in orbits), max(float(o.times_s[-1]) for o in orbits)
+    x_axis = _Axis.of([o.across for o in traces], [o.across_mark for o in traces], across[1])
+    y_axis = _Axis.of([o.up for o in traces], [o.up_mark for o in traces], up[1])
+    span_s = min(float(o.times_s[0]) for o in traces), max(float(o.times_s[-1]) for o in traces)
     drawn: Any = None
-    for place, (axes, one) in enumerate(zip(grid.flat, orbits, strict=False)):
-        drawn = _draw_orbit(axes, one, x_axis, y_axis, span_s)
+    for place, (axes, one) in enumerate(zip(grid.flat, traces, strict=False)):
+        drawn = _draw_trace(axes, one, x_axis, y_axis, span_s)
         axes.set_title(one.label)
-        # Of a last row that is not full, the panels above stand at the bottom too.
-        axes.xaxis.set_tick_params(labelbottom=place + columns >= len(orbits))
-    for axes in grid.flat[len(orbits) :]:
+        # Above an incomplete last row, panels have axis labels at the bottom too.
+        axes.xaxis.set_tick_params(labelbottom=place + columns >= len(traces))
+    for axes in grid.flat[len(traces) :]:
         axes.set_visible(False)
     first = grid[0, 0]
     first.set_xlim(0, x_axis.limit)
@@ -124,7 +124,7 @@ def draw_phase(
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """Scale and end of an axis that all panels share, and how far marks may be to be drawn."""
+    """Scale and end of an axis that all panels share, and how far away marks are drawn."""
 
     scale: Scale
     top: float
@@ -141,13 +141,13 @@ class _Axis:
         return cls(scale, top, highest * scale.factor * 1.08 or 1.0, bool(near))
 
     def near(self, mark: float | None) -> float | None:
-        """Return where a mark stands; None for none, or one too far from the data."""
+        """Return the position of a mark; None for none, or one too far from the data."""
         if mark is None or mark > _FAR_MARK * self.top:
             return None
         return mark * self.scale.factor
 
 
-def _draw_orbit(
+def _draw_trace(
     axes: Any, one: PhaseTrace, x_axis: _Axis, y_axis: _Axis, span_s: tuple[float, float]
 ) -> Any:
     known = np.flatnonzero(np.isfinite(one.across) & np.isfinite(one.up))
@@ -155,7 +155,7 @@ def _draw_orbit(
     kept = np.unique(np.concatenate((known[::step], known[-1:])))
     x, y = one.across[kept] * x_axis.scale.factor, one.up[kept] * y_axis.scale.factor
     points, times_s = np.column_stack((x, y)), one.times_s[kept]
-    # A piece has one colour; the next begins where it ends.
+    # A segment has one colour; the next begins where it ends.
     edges_s = np.linspace(*span_s, _COLOURS + 1)[1:-1]
     cuts = np.unique(np.searchsorted(times_s, edges_s).clip(0, max(len(times_s) - 1, 0)))
     ends = np.unique(np.concatenate(([0], cuts, [max(len(times_s) - 1, 0)])))

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMS = ("pdf", "png", "svg")
-"""The formats, which are also the endings of the files."""
+"""The formats, which are also the suffixes of the files."""
 
-# A date would make two figures of the same run differ, and a version two installations.
+# A date would make two figures of the same run differ, and a version those of two installations.
 _METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
@@ -25,7 +25,7 @@ def saved(figure: Figure, form: str, *, transparent: bool = False) -> bytes:
     Args:
         figure: the figure.
         form: one of `FORMS`.
-        transparent: leave the ground out, for a page that has its own.
+        transparent: omit the background, for a page that has its own.
     """
     stream = io.BytesIO()
     figure.savefig(stream, format=form, metadata=_METADATA[form], transparent=transparent)

@@ -1,7 +1,7 @@
-"""How figures look: colours, lines and marks that stay apart in grey and to the colour-blind.
+"""The style of figures: colours, lines and marks that differ in grey and to the colour-blind.
 
-The colours are those of Okabe and Ito (2008), without yellow, which is lost on
-white. Dash patterns and marks differ too, so that no line is told by its
+The colours are those of Okabe and Ito (2008), without yellow, which is invisible on
+white. Dash patterns and marks differ too, so that no line is identified by its
 colour alone.
 """
 
@@ -28,12 +28,12 @@ _MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 DARK = {INK: "#e8eaed", MUTED: "#a3adb8", RULE: "#3a424b"} | dict(
     zip(_COLOURS, _DARK_COLOURS, strict=True)
 )
-"""For every colour of a figure, the one that takes its place on a dark ground."""
+"""Maps every colour of a figure to its counterpart on a dark background."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineStyle:
-    """What a line is told by."""
+    """What identifies a line: colour, dashes and mark."""
 
     colour: str
     dash: Any
@@ -83,11 +83,11 @@ _SETTINGS: dict[str, Any] = {
 
 @contextmanager
 def figure_style(*, salt: str = "longfat", dpi: float = 200.0) -> Iterator[None]:
-    """Draw and save in our style, whatever a user's matplotlibrc says.
+    """Draw and save in longfat's style, regardless of a user's matplotlibrc.
 
     Args:
         salt: what the identifiers inside an SVG are made from; figures that
-            stand in one page need different ones.
+            share a page need different ones.
         dpi: how many pixels an inch of a PNG has.
     """
     settings = {**_SETTINGS, "svg.hashsalt": salt, "savefig.dpi": dpi}

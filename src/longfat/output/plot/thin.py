@@ -1,4 +1,4 @@
-"""Thinning: of more points than pixels, those that a picture cannot do without.
+"""Thinning: reduce more points than pixels to those that a picture needs.
 
 Of each column of pixels the first, the last, the least and the largest value
 are kept, and one gap if there is any. A line through these covers the same
@@ -21,7 +21,7 @@ from longfat.output.plot.line import Trace
 if TYPE_CHECKING:
     from longfat.output.plot.line import Floats, Line
 
-_A_COLUMN = 5  # what a column can keep; fewer points than that need no thinning
+_A_COLUMN = 5  # the maximum that a column keeps; fewer points than that need no thinning
 
 
 def thin_out(trace: Trace, *, columns: int) -> Trace:

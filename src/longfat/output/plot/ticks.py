@@ -1,4 +1,4 @@
-"""Which ticks an axis has: as many as there is room for, at round numbers, with short texts."""
+"""The ticks of an axis: as many as there is space for, at round numbers, with short texts."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 Ticks: TypeAlias = tuple[tuple[float, str], ...]
-"""Where ticks stand, in their order, and what they say."""
+"""The positions of ticks, in their order, and their texts."""
 
 LONGEST_TEXT = 28
-"""How long the text of a tick may be that is no number."""
+"""The maximum length of a tick's text that is not a number."""
 
 _LETTER_IN = 0.075  # on average
-_LINE_IN = 0.17  # how high a text is, with some air
+_LINE_IN = 0.17  # the height of a text, with a margin
 _AIR_IN = 0.12  # between two texts side by side
 _EVEN_IN = 0.34  # between even ticks above each other
 _MOST_STOPS = 12
 
-# Where ticks stand in a decade, the densest first; steps of more decades follow.
+# Positions of ticks in a decade, the densest first; steps of more decades follow.
 _DECADE: tuple[tuple[int, ...], ...] = (
     (1, 2, 3, 4, 5, 6, 7, 8, 9),
     (1, 2, 3, 5, 7),
@@ -41,14 +41,14 @@ _DOUBLINGS = (1, 2, 4, 5, 10)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """The stretch that ticks stand on.
+    """The extent of an axis that ticks are on.
 
     Attributes:
-        low: where it begins, in the unit that is drawn.
-        high: where it ends.
+        low: its start, in the drawn unit.
+        high: its end.
         log: whether it is logarithmic.
         room_in: how long it is, in inches.
-        upright: whether its texts stand above each other.
+        upright: whether its texts are above each other.
     """
 
     low: float
@@ -59,18 +59,18 @@ class Span:
 
     @property
     def most(self) -> int:
-        """Return how many ticks are enough."""
+        """Return the number of ticks that are enough."""
         return 7 if self.upright else 9
 
     def inside(self, places: Iterable[float]) -> list[float]:
-        """Return those places that are on it, the ends included."""
+        """Return those positions that are on it, the ends included."""
         slack = 1e-9
         low = self.low * (1 - slack) if self.log else self.low - slack * (self.high - self.low)
         high = self.high * (1 + slack) if self.log else self.high + slack * (self.high - self.low)
         return [float(place) for place in places if low <= place <= high]
 
     def fits(self, ticks: Sequence[tuple[float, str]]) -> bool:
-        """Return whether no text comes too near to the next."""
+        """Return whether no text is too near to the next."""
         low, high = self._way(self.low), self._way(self.high)
         for (left, left_text), (right, right_text) in pairwise(ticks):
             apart_in = (self._way(right) - self._way(left)) / (high - low) * self.room_in
@@ -84,12 +84,12 @@ class Span:
 
 
 def short_text(text: str, most: int = LONGEST_TEXT) -> str:
-    """Return a text that is too long for its place without its end."""
+    """Return a text, truncated if it is too long."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def number_text(value: float) -> str:
-    """Return a number as a tick says it, in as few digits as tell it."""
+    """Return a number as the text of a tick, in as few digits as identify it."""
     if value and not 1e-6 <= abs(value) < 1e9:
         return f"{value:.3g}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
     whole = f"{float(f'{value:.6g}'):,.10f}"
@@ -106,7 +106,7 @@ def even_ticks(span: Span) -> Ticks:
 
 
 def log_ticks(span: Span) -> Ticks:
-    """Return ticks at 1, 2, 5 or the like of each decade, or at some of the decades."""
+    """Return ticks at 1, 2, 5 or similar of each decade, or at some of the decades."""
     powers = range(math.floor(math.log10(span.low)), math.ceil(math.log10(span.high)) + 1)
     choices = [[digit * 10.0**power for power in powers for digit in one] for one in _DECADE]
     choices += [[10.0**power for power in powers if power % step == 0] for step in _DECADES]
@@ -119,8 +119,8 @@ def size_ticks(span: Span, own: Scale | None) -> Ticks:
     """Return ticks of sizes at powers of two.
 
     Args:
-        span: the stretch.
-        own: the scale of what is drawn, where each tick is to name its unit; else None.
+        span: the extent of the axis.
+        own: the drawn scale, where each tick includes its unit; otherwise None.
     """
     powers = range(math.floor(math.log2(span.low)), math.ceil(math.log2(span.high)) + 1)
     choices = [[2.0**power for power in powers if power % step == 0] for step in _DOUBLINGS]
@@ -133,8 +133,8 @@ def stop_ticks(span: Span, stops: Iterable[float], own: Scale | None) -> Ticks |
     """Return ticks at the values of a parameter; None where they are too many.
 
     Args:
-        span: the stretch.
-        stops: the values, in the unit that is drawn.
+        span: the extent of the axis.
+        stops: the values, in the drawn unit.
         own: see `size_ticks`.
     """
     places = span.inside(sorted({float(f"{stop:.6g}") for stop in stops}))
@@ -155,6 +155,6 @@ def _first_that_fits(choices: Sequence[Sequence[tuple[float, str]]], span: Span)
     for ticks in choices:
         if 2 <= len(ticks) <= span.most and span.fits(ticks):
             return tuple(ticks)
-    # A stretch of less than a decade, or one with hardly any room.
+    # An extent of less than a decade, or one with hardly any space.
     there = [ticks for ticks in choices if ticks]
     return tuple(there[-1][:1]) if there else ()

@@ -1,9 +1,9 @@
-"""Reports: the terminal's tables, figures, and a page that stands alone.
+"""Reports: the terminal's tables, figures, and a standalone page.
 
-Three layers. `windows`, `curves`, `series` and `iperf3_tables` find out; `values`
-turns numbers into text; `terminal`, `drawing`, `exhibits` and `page` show, and
-`rendering` and `plots` write. `files` has only that made which is not there already, as
-`origin` and `record` say. Figures over time are drawn by `longfat.output.plot`.
+Three layers. `windows`, `curves`, `series` and `iperf3_tables` compute; `values`
+turns numbers into text; `terminal`, `figures` and `page` show, and
+`rendering` and `plots` write. `files` makes only what does not exist already, according to
+`origin` and `record`. Figures over time are drawn by `longfat.output.plot`.
 """
 
 from longfat.output.report.files import ReportFiles, report_page, write_report

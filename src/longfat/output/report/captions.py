@@ -1,4 +1,4 @@
-"""What a page says of its charts of many cases, in words."""
+"""The texts of a page about its charts of many cases."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caption:
-    """What stands around a chart.
+    """The texts around a chart.
 
     Attributes:
-        key: its name, one of a kind in the page.
+        key: its name, unique in the page.
         title: its heading.
-        words: what it shows, to a person who cannot see it.
-        note: what a reader must know to read it.
+        words: what it shows, for screen readers.
+        note: what a reader needs in order to interpret it.
     """
 
     key: str
@@ -37,12 +37,12 @@ class Caption:
 
 
 def chart_key(chart: Chart) -> str:
-    """Return what a chart is called in a page; figures over time have names of their own."""
+    """Return the name of a chart in a page; figures over time have names of their own."""
     return f"chart-{chart.name}"
 
 
 def caption(chart: Chart) -> Caption:
-    """Return what stands around a chart."""
+    """Return the texts around a chart."""
     title = chart.title or chart.name
     colour = chart.colour.label if chart.colour is not None else "a metric"
     words = _KINDS[chart.kind].format(x=chart.x.label, y=chart.y.label, c=colour)

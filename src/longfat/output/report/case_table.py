@@ -1,8 +1,8 @@
 """The table of all cases of a grid: a row for each case, a column for each parameter and metric.
 
-Every column has one unit, named in its head, so that its numbers can be compared and sorted.
-The page carries it whole, column by column, which packs well; the page's script builds the
-rows that are looked at.
+Every column has one unit, shown in its header, so that its numbers can be compared and sorted.
+The page contains all of it, column by column, which compresses well; the page's script builds
+the visible rows.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from longfat.model.parameter import ParameterValue
 
 MOST_PLAIN = 40
-"""More rows than that are left to the screen and its script."""
+"""The maximum number of rows without a script."""
 
 _MOST_METRICS = 80  # of a case with dozens of flows
-_MOST_SHOWN = 10  # columns of metrics to begin with
+_MOST_SHOWN = 10  # columns of metrics that are shown initially
 _MAIN = (
     "receiver_bps",
     "retransmits",
@@ -34,7 +34,7 @@ _MAIN = (
     "avg_s",
     "peak_bytes",
     "loss",
-)  # metrics that are shown to begin with
+)  # metrics that are shown initially
 _DIGITS = 4  # of a number, significant
 
 
@@ -43,15 +43,15 @@ class Column:
     """A column of the table.
 
     Attributes:
-        key: its name, one of a kind: a parameter, or `FLOW.METRIC`.
-        title: its head, without the unit.
+        key: its name, which is unique: a parameter, or `FLOW.METRIC`.
+        title: its header, without the unit.
         unit: the unit of its numbers; empty for none.
         texts: of a column of texts, one for each case.
         ranks: of a column of texts, what to sort by; None to sort by the texts.
         numbers: of a column of numbers, one for each case, None where there is none.
-        digits: how many digits after the point these have.
+        digits: the number of decimal places.
         choices: whether it has few texts, to choose from.
-        shown: whether it is shown to begin with.
+        shown: whether it is shown initially.
     """
 
     key: str
@@ -75,13 +75,13 @@ class Column:
         return not self.texts
 
     def cell(self, row: int) -> str:
-        """Return what a row says in it."""
+        """Return the text of a row in this column."""
         if self.texts:
             return self.texts[row]
         return _text(self.numbers[row], self.digits)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as the page's script reads it."""
+        """Return it in the format that the page's script reads."""
         found: dict[str, Any] = {
             "key": self.key,
             "title": self.title,
@@ -117,22 +117,22 @@ class CaseTable:
 
     @property
     def plain(self) -> tuple[Column, ...]:
-        """Return the columns that are shown to begin with."""
+        """Return the columns that are shown initially."""
         return tuple(column for column in self.columns if column.shown)
 
     @property
     def plain_rows(self) -> range:
-        """Return the rows that are shown where no script runs."""
+        """Return the rows that are shown without a script."""
         return range(min(self.rows, MOST_PLAIN))
 
     def narrowed(self, columns: int) -> CaseTable:
-        """Return the table with so many of the columns that are shown to begin with."""
+        """Return the table with at most so many of the initially shown columns."""
         plain = self.plain[:columns]
         kept = tuple(column for column in self.columns if not column.shown or column in plain)
         return replace(self, columns=kept)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as the page's script reads it."""
+        """Return it in the format that the page's script reads."""
         return {"rows": self.rows, "columns": [column.to_json() for column in self.columns]}
 
 
@@ -184,7 +184,7 @@ def _metrics(verdict: Verdict, names: Sequence[str]) -> tuple[list[Column], int]
             known.setdefault(key, metric)
     measured = {key for name in names for key in verdict.spreads[name]}
     there = [(key, metric) for key, metric in known.items() if key in measured]
-    there.sort(key=lambda one: one[1].name not in _MAIN)  # what is left out is not the main thing
+    there.sort(key=lambda one: one[1].name not in _MAIN)  # the main ones are never omitted
     chosen = dict(there[:_MOST_METRICS])
     shown = _shown(chosen)
     columns = [
@@ -219,7 +219,7 @@ def _metric(key: str, metric: Metric, spreads: Sequence[Any], shown: bool) -> Co
 
 
 def _places(numbers: Sequence[float | None]) -> int:
-    """Return how many digits after the point tell most numbers of a column in three digits."""
+    """Return the decimal places that show most numbers of a column with three digits."""
     sizes = sorted(abs(n) for n in numbers if n)
     if not sizes:
         return 0

@@ -1,8 +1,8 @@
-"""The data of charts that can be zoomed: plain values, which the page's script draws.
+"""The data of zoomable charts: plain values, which the page's script draws.
 
 They are those of the static figures, with the same titles and looks; `web/src/report/data.ts`
-says how the script reads them. Times that several lines share stand there once, and numbers
-have as many digits as a person can see: a page with dozens of lines stays small.
+defines how the script reads them. Times that several lines share are stored once, and numbers
+have as many digits as are visible: a page with dozens of lines stays small.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from longfat.model.scales import Scale
     from longfat.output.plot import Chart, Floats, Panel, PhaseTrace
 
-_COLUMNS = 600  # of at most five points each; who zooms in sees some of them apart
+_COLUMNS = 600  # of at most five points each; some are distinct only after zooming in
 _MOST_PHASE_POINTS = 500
 _STOPS = 9  # of the colours of time
 
@@ -45,9 +45,9 @@ class ChartData:
         """Add a chart of quantities over time.
 
         Args:
-            name: its name, one of a kind in the page.
+            name: its name, unique in the page.
             panels: the panels, from above.
-            time_label: what the time axis is called; charts with the same are
+            time_label: the label of the time axis; charts with the same are
                 zoomed together.
             span_s: start and end of the time axis, in seconds.
         """
@@ -58,35 +58,35 @@ class ChartData:
             "panels": [panel_data(panel, columns=_COLUMNS, times=self._place) for panel in panels],
         }
 
-    def add_orbits(self, name: str, orbits: Sequence[PhaseTrace], *, across: str, up: str) -> None:
+    def add_phase(self, name: str, traces: Sequence[PhaseTrace], *, across: str, up: str) -> None:
         """Add a chart of sizes against each other.
 
         Args:
-            name: its name, one of a kind in the page.
-            orbits: what is drawn, a panel each.
+            name: its name, unique in the page.
+            traces: what is drawn, a panel each.
             across: the name of the quantity from left to right, in bytes.
             up: likewise of the other.
         """
-        x_scale = scale_for(Unit.BYTES, max(_largest(one.across) for one in orbits))
-        y_scale = scale_for(Unit.BYTES, max(_largest(one.up) for one in orbits))
+        x_scale = scale_for(Unit.BYTES, max(_largest(one.across) for one in traces))
+        y_scale = scale_for(Unit.BYTES, max(_largest(one.up) for one in traces))
         self._charts[name] = {
             "type": "phase",
             "across": [across, x_scale.unit],
             "up": [up, y_scale.unit],
-            "traces": [_trace(one, x_scale, y_scale) for one in orbits],
+            "traces": [_trace(one, x_scale, y_scale) for one in traces],
         }
 
     def add_chart(self, name: str, chart: Chart) -> None:
         """Add a chart of many cases.
 
         Args:
-            name: its name, one of a kind in the page.
+            name: its name, unique in the page.
             chart: the chart.
         """
         self._charts[name] = multiples(chart, self._names)
 
     def to_json(self) -> dict[str, Any]:
-        """Return all that the script needs to know."""
+        """Return all data that the script needs."""
         return {
             "timeColours": [_time_colours(0.0, 0.84), _time_colours(0.25, 1.0)],
             "times": [_steps(times_s) for times_s in self._times_s],
@@ -95,7 +95,7 @@ class ChartData:
         }
 
     def _place(self, times_s: Floats) -> int:
-        """Return the place of times among those of the page."""
+        """Return the index of times among those of the page."""
         rounded = np.round(times_s, 5)
         key = rounded.tobytes()
         if key not in self._places:
@@ -105,13 +105,13 @@ class ChartData:
 
 
 def _steps(times_s: Floats) -> list[int]:
-    """Return times as the steps between them, in units of 10 us: most are equal, and pack well."""
+    """Return times as steps between them, in units of 10 us: most are equal and compress well."""
     steps: list[int] = np.diff(np.round(times_s * 1e5).astype(np.int64), prepend=0).tolist()
     return steps
 
 
 def _time_colours(first: float, last: float) -> list[list[Any]]:
-    """Return a part of the colours of the static figures; the ends are lost on their ground."""
+    """Return a part of the static figures' colours; the ends are invisible on their background."""
     stops = np.linspace(0, 1, _STOPS)
     colours = mpl.colormaps["cividis"](first + stops * (last - first))
     return [[float(at), to_hex(c)] for at, c in zip(stops, colours, strict=True)]

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from longfat.output.plot import Floats
     from longfat.output.report.groups import Group
 
-# The size of a response in bytes, and its value; None if it never ended.
+# The size of a response in bytes, and its value; None if it never completed.
 _Point = tuple[int, float | None]
 
-# A step that is finer than this cannot be seen.
+# A finer step is not visible.
 _MOST_STEPS = 400
 
 
@@ -112,7 +112,7 @@ def _responses(name: str, group: Group) -> list[_Point]:
 
 
 def _slowdowns(name: str, group: Group) -> list[_Point]:
-    """Return sizes and slowdowns; nothing, where the path is not known."""
+    """Return sizes and slowdowns; nothing where the path is not known."""
     found: list[_Point] = []
     for run, flow in _flows(name, group):
         try:

@@ -1,7 +1,7 @@
-"""What one run says of a quantity over time, flow by flow and queue by queue.
+"""The quantities of one run over time, flow by flow and queue by queue.
 
-The tcp probe's series are taken where the case has one, for they are finer;
-else the rows of the tool's own report. Time is the run's own: virtual time after the
+The tcp probe's series are used where the case has one, because they are finer;
+otherwise the rows of the tool's own report. Time is the run's own: virtual time after the
 traffic's start.
 """
 
@@ -43,8 +43,8 @@ pc = lazy("pyarrow.compute")
 
 R = TypeVar("R")
 
-# A rate between two samples that lie too close is a picture of single packets,
-# and of the bursts that a receiver hands on when a gap is filled: a rate is a
+# A rate between two samples that are too close shows single packets,
+# and the bursts that a receiver delivers when a gap is filled: a rate is a
 # mean over this time at least, and a line has about this many of them at most.
 _LEAST_WINDOW_S = 0.1
 _MOST_RATES = 600
@@ -64,11 +64,11 @@ class Curve:
     """A quantity of a flow, or of the queue of an interface.
 
     Attributes:
-        kind: `tcp` for what the tool or the probe say, `ping`, `cbr`, `video`, or `queue`.
+        kind: `tcp` for the tool or the tcp probe, `ping`, `cbr`, `video`, or `queue`.
         name: the flow's or interface's name.
-        full_name: the interface's, where Linux calls it by a short one.
+        full_name: the interface's full name, where Linux has a short one.
         line: the line, without label.
-        window_s: what its values are means over, in seconds; 0 for none.
+        window_s: the interval its values are means over, in seconds; 0 for none.
     """
 
     kind: str
@@ -79,12 +79,12 @@ class Curve:
 
     @property
     def title(self) -> str:
-        """What it is called where people read it."""
+        """Its title in figures."""
         return self.full_name or self.name
 
 
 class RunCurves:
-    """The curves of one run. Each file is read once, and only when it is asked for."""
+    """The curves of one run. Each file is read at most once, on first use."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -104,7 +104,7 @@ class RunCurves:
             return METRICS[metric](self)
         except KeyError as error:
             raise InputError(
-                f"{self.run.folder}: a series is not as longfat writes it: {error.args[0]}"
+                f"{self.run.folder}: a series is not in longfat's format: {error.args[0]}"
             ) from None
 
     def bulk(self) -> list[Bulk]:
@@ -116,14 +116,14 @@ class RunCurves:
         return self.run.flow_times[flow.name].start_s
 
     def _series(self, probe: Probe) -> pa.Table:
-        """Return the columns of a probe's series that curves are made from.
+        """Return the columns of a probe's series that curves are computed from.
 
-        The others go at once: a case with many seeds has many long series.
+        The others are dropped at once: a case with many seeds has many long series.
         """
         return self.run.series(probe.name).select(list(_COLUMNS[probe.kind]))
 
     def replies(self, flow: Ping) -> dict[int, float]:
-        """Return the RTT of each request that was answered; the first answer counts."""
+        """Return the RTT of each answered request; the first answer counts."""
         try:
             return {
                 reply.sequence: reply.rtt_s
@@ -133,7 +133,7 @@ class RunCurves:
             raise unreadable(self.run, flow, str(error)) from None
 
     def report(self, flow: Flow, read: Callable[[Path], R]) -> R:
-        """Return what is read of a flow's report.
+        """Return the parsed report of a flow.
 
         Raises:
             InputError: it is missing or broken.
@@ -144,12 +144,12 @@ class RunCurves:
             raise unreadable(self.run, flow, str(error)) from None
 
     def samples(self, flow: Bulk, end: str, *, ended: bool = False) -> pa.Table | None:
-        """Return what a tcp probe saw of one end of a flow; None where none looked at it.
+        """Return a tcp probe's samples of one end of a flow; None where none sampled it.
 
         Args:
             flow: the flow.
             end: `sender` or `receiver`.
-            ended: with what sockets had counted at their end.
+            ended: include the final counters of sockets.
         """
         for probe in self.run.case.probes_of(Tcp, target=flow.name)[:1]:
             table = self.series(probe)
@@ -162,20 +162,20 @@ class RunCurves:
         return None
 
     def even_values(self, curve: Curve) -> Floats:
-        """Return the values of a curve that all stand for equally much time.
+        """Return the values of a curve that all have the same weight in time.
 
-        A probe's first sample stands for none, and its last for less than the others.
+        A probe's first sample has no weight, and its last one less than the others.
         """
         kind: type[Sampled] | None = {"queue": Queue, "tcp": Tcp}.get(curve.kind)
         if kind is None or curve.window_s or (kind is Tcp and not self.sampled(curve.name)):
             return curve.line.values  # they are rows of the tool's report
         for probe in self.run.case.probes_of(kind, target=curve.name)[:1]:
-            stands_s = weights(curve.line.times_s, every_s=probe.every_s)
-            return curve.line.values[stands_s > 0.999 * probe.every_s]
+            weights_s = weights(curve.line.times_s, every_s=probe.every_s)
+            return curve.line.values[weights_s > 0.999 * probe.every_s]
         return curve.line.values
 
     def sampled(self, name: str) -> bool:
-        """Return whether a tcp probe saw the sender of a flow."""
+        """Return whether a tcp probe sampled the sender of a flow."""
         flows = [flow for flow in self.bulk() if flow.name == name]
         return bool(flows) and self.samples(flows[0], "sender") is not None
 
@@ -245,7 +245,7 @@ def _state(
     *,
     mean: bool,
 ) -> list[Curve]:
-    """Return what a sender's TCP knows: at each sample, or at the end of each row."""
+    """Return the state of a sender's TCP: at each sample, or at the end of each row."""
     found = []
     for flow in of.bulk():
         sent = of.samples(flow, "sender")
@@ -275,14 +275,14 @@ def _retransmits(of: RunCurves) -> list[Curve]:
 
 
 def running_total(trace: Trace) -> Trace:
-    """Return the sums of all values up to each."""
+    """Return the cumulative sums."""
     return Trace(trace.times_s, np.cumsum(trace.values))
 
 
 def _traces(
     of: RunCurves, flow: Bulk, read: Callable[[Interval], tuple[float, float | None]]
 ) -> list[Trace]:
-    # The clock of a report starts again when the omitted time is over.
+    # The clock of a report starts again after the omitted time.
     return row_traces(of.rows(flow), read, offset_s=of.start_s(flow) + flow.omit_s)
 
 
@@ -352,7 +352,7 @@ def _jitter(of: RunCurves) -> list[Curve]:
     for flow in of.run.case.flows:
         if not isinstance(flow, Cbr):
             continue
-        # Duplicates count for nothing; order is that of arrival.
+        # Duplicates are ignored; the order is that of arrival.
         first = {one.number: one for one in reversed(of.report(flow, flow.arrivals))}
         arrivals = sorted(first.values(), key=lambda one: (one.arrived_ns, one.number))
         times_s = [of.start_s(flow) + one.number * flow.gap_s + one.delay_s for one in arrivals]
@@ -367,7 +367,7 @@ def _jitter(of: RunCurves) -> list[Curve]:
 
 
 def _buffer(of: RunCurves) -> list[Curve]:
-    """Return the seconds of video that wait in the player's buffer."""
+    """Return the seconds of video in the player's buffer."""
     return [
         Curve(kind="video", name=flow.name, line=_steps_line(of, flow, trace, Unit.SECONDS, False))
         for flow, trace in _videos(of, Video.buffered)
@@ -424,7 +424,7 @@ def _floats(table: pa.Table, column: str) -> Floats:
 def _by_stream(table: pa.Table, column: str) -> tuple[Floats, Floats]:
     """Return the times of samples, and a row of values for each, a column for each stream.
 
-    Where a stream has no sample at a time (it is not there yet, or has ended)
+    Where a stream has no sample at a time (it has not started yet, or has ended)
     its value is NaN.
     """
     times_s, at = np.unique(_floats(table, "time_s"), return_inverse=True)
@@ -450,14 +450,14 @@ def _levels(times_s: Floats, table: Floats, unit: Unit, *, mean: bool, steps: bo
 
 
 def _rates(times_s: Floats, totals: Floats) -> tuple[Line, float]:
-    """Return the rate at which totals of bytes grow, and over what time its values are means."""
+    """Return the rate at which totals of bytes grow, and the interval its values are means over."""
     if len(times_s) < 2:
         return _levels(times_s, np.full(totals.shape, np.nan), Unit.BPS, mean=False), 0.0
     every_s = float(np.median(np.diff(times_s)))
     window_s = max(_LEAST_WINDOW_S, (times_s[-1] - times_s[0]) / _MOST_RATES)
     stride = max(1, round(window_s / every_s))
     times_s, totals = times_s[::stride], totals[::stride]
-    # The last sample is off the grid: over too short a time a rate is a picture of packets.
+    # The last sample is off the grid: over too short a time a rate shows single packets.
     if len(times_s) > 2 and times_s[-1] - times_s[-2] < window_s / 2:
         times_s, totals = times_s[:-1], totals[:-1]
     table = 8 * np.diff(totals, axis=0) / np.diff(times_s)[:, None]

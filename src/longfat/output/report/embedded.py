@@ -1,9 +1,9 @@
-"""What a page carries to draw its charts and build its table: the script, its style, and data.
+"""The script, style and data that a page contains for its charts and its table.
 
 Script and style are built from `web/src/report` into `bundle/`, which is not in git: a checkout
-in which they were not built has pages without them. The data stand there compressed, as text
-that the browser unpacks. So a page loads nothing from anywhere, and its policy names the hash
-of the one script that may run: nothing else that found its way into the page can.
+in which they were not built has pages without them. The data are stored compressed, as text
+that the browser decompresses. So a page loads no external files, and its policy contains the hash
+of the one script that may run: no script that was injected into the page can.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BUNDLE = Path(__file__).with_name("bundle")
 NOT_BUILT = (
     "the script of report pages is not built: charts cannot be zoomed, and tables not sorted"
 )
-"""What a report lacks where there is no bundle."""
+"""What is missing from a report without the bundle."""
 
 HOW_TO_BUILD = "make report-script (it needs node and npm)"
 
@@ -40,7 +40,7 @@ class Embedded:
         policy: the page's content security policy.
         script: the script.
         style: its style.
-        parts: what the script unpacks, compressed, in base64, by the names it has in the page.
+        parts: the script's data, compressed, in base64, by their names in the page.
     """
 
     policy: str
@@ -50,7 +50,7 @@ class Embedded:
 
 
 def is_built(bundle: Path = BUNDLE) -> bool:
-    """Return whether there is a script that pages can carry."""
+    """Return whether the script of pages is built."""
     return all((bundle / name).is_file() for name in ("report.js", "report.css"))
 
 
@@ -76,7 +76,7 @@ def embed(
     parts = tuple((name, _packed(one)) for name, one in data.items() if one is not None)
     if not parts or not is_built(bundle):
         return None
-    # A browser reads text with line ends of its own, and hashes that.
+    # A browser normalizes line ends before it hashes the text.
     script, style = (
         (bundle / name).read_text(encoding="utf-8").replace("\r\n", "\n")
         for name in ("report.js", "report.css")

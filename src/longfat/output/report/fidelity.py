@@ -1,10 +1,10 @@
-"""Fidelity: how near runs come to what the labs' sources published.
+"""Fidelity: how close runs are to the figures that the labs' sources published.
 
-Two ranks of figures. Throughput and times, and all that ping tells, are what a
-reader compares first. Retransmissions, windows and queues say more of how the
-source's machine worked, and stand apart as other figures. The rule is the same
-for both: a figure is near enough within 15 % of the published one, or where the
-published one lies in the 5-95 % band of our seeds; else the study must explain it.
+Figures have two classes. Throughput and times, and everything from ping, are what a
+reader compares first. Retransmissions, windows and queues depend more on how the
+source's machine worked, and are listed separately as other figures. The rule is the same
+for both: a figure agrees if it is within 15 % of the published one, or if the
+published one is in the 5-95 % band of our seeds; otherwise the study must explain it.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
     from longfat.study import Study
 
 TOLERANCE = 0.15
-"""How far from the published figure is near enough, as a part of it."""
+"""The maximum relative deviation from the published figure."""
 
 NOT_KNOWN = "Not known"
-"""How the explanation of a figure begins of which nothing that was tried shows why it differs."""
+"""The prefix of an explanation that gives no reason, because none was found."""
 
 FEWEST_SEEDS = 8
-"""With fewer, a band tells little; a figure that leans on one is counted as such."""
+"""With fewer seeds, a band is not meaningful; figures that rely on one are counted."""
 
 _RUN_FOLDER = re.compile(r"[A-Za-z].*-seed[0-9]+")
 
 
 class Agreement(Enum):
-    """How a figure stands; the text is what the summary calls it."""
+    """How a figure compares; the text is its name in the summary."""
 
     WITHIN = "within 15 %"
     INSIDE = "inside the band"
@@ -53,42 +53,42 @@ class Agreement(Enum):
 
     @property
     def good(self) -> bool:
-        """Return whether nothing is left to do."""
+        """Return whether no action is needed."""
         return self not in (Agreement.OFF, Agreement.MISSING)
 
 
 @dataclass(frozen=True, slots=True)
 class FigureFidelity:
-    """A published figure beside ours.
+    """A published figure and the measured one.
 
     Attributes:
-        comparison: the figure and our spread.
-        standing: how they compare.
-        other: it is of the second rank.
+        comparison: the figure and the measured spread.
+        agreement: how they compare.
+        other: it belongs to the second class.
     """
 
     comparison: Comparison
-    standing: Agreement
+    agreement: Agreement
     other: bool
 
     @property
     def reason_is_unknown(self) -> bool:
-        """Return whether its explanation says that the reason is not known."""
+        """Return whether its explanation states that the reason is not known."""
         text = self.comparison.figure.explanation
-        explained = self.standing is Agreement.EXPLAINED and text is not None
+        explained = self.agreement is Agreement.EXPLAINED and text is not None
         return explained and str(text).startswith(NOT_KNOWN)
 
     @property
     def too_few_seeds(self) -> bool:
-        """Return whether it is beyond 15 %, and the seeds are too few to tell a spread."""
+        """Return whether it is beyond 15 %, and the seeds are too few for a band."""
         spread = self.comparison.spread
-        beyond = self.standing is not Agreement.WITHIN
+        beyond = self.agreement is not Agreement.WITHIN
         return beyond and spread is not None and spread.count < FEWEST_SEEDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What the command line put in place of a study's own.
+    """The options of the command line that override those of a study.
 
     Attributes:
         kernel: the kernel's version; None for the study's.
@@ -100,41 +100,41 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """Both in a few words; empty for the study's own."""
+        """Both as a short text; empty for the study's own."""
         kernel = "" if self.kernel is None else f"Linux {self.kernel}"
         return ", ".join(filter(None, (kernel, self.testbed.name if self.testbed else "")))
 
 
 @dataclass(frozen=True, slots=True)
 class StudyFidelity:
-    """The published figures of a study beside ours."""
+    """The published figures of a study and the measured ones."""
 
     verdict: Verdict
     figures: tuple[FigureFidelity, ...]
 
     @property
     def setting(self) -> Setting:
-        """What the command line put in place of the study's own."""
+        """The options of the command line that override those of the study."""
         runs = self.verdict.first_runs.values()
         return next((_setting(run, self.verdict.study) for run in runs), Setting())
 
     @property
     def good(self) -> bool:
-        """Return whether every figure is near enough or explained."""
-        return all(figure.standing.good for figure in self.figures)
+        """Return whether every figure agrees or is explained."""
+        return all(figure.agreement.good for figure in self.figures)
 
     @property
     def counts(self) -> dict[Agreement, int]:
-        """Return how many figures stand how."""
+        """Return the number of figures by agreement."""
         return {
-            standing: sum(figure.standing is standing for figure in self.figures)
-            for standing in Agreement
+            agreement: sum(figure.agreement is agreement for figure in self.figures)
+            for agreement in Agreement
         }
 
     @property
     def summary(self) -> str:
-        """Return how many figures stand how, in one line."""
-        parts = [f"{count} {standing.value}" for standing, count in self.counts.items() if count]
+        """Return the number of figures by agreement, in one line."""
+        parts = [f"{count} {agreement.value}" for agreement, count in self.counts.items() if count]
         if few := sum(figure.too_few_seeds for figure in self.figures):
             parts.append(f"beyond 15 % with fewer than {FEWEST_SEEDS} seeds: {few}")
         return f"{len(self.figures)} figures: {', '.join(parts)}"
@@ -162,29 +162,29 @@ def _figure_to_json(figure: FigureFidelity) -> dict[str, Any]:
         "high": None if spread is None else spread.high,
         "seeds": 0 if spread is None else spread.count,
         "ratio": figure.comparison.ratio,
-        "standing": figure.standing.value,
+        "agreement": figure.agreement.value,
         "explanation": published.explanation,
     }
 
 
 def study_fidelity(study: Study, folder: Path) -> StudyFidelity:
-    """Compare the runs in a folder with what their study's source published.
+    """Compare the runs in a folder with the figures that their study's source published.
 
     Args:
         study: the study.
         folder: the folder that `longfat run` filled for it.
 
     Raises:
-        InputError: nothing was published, there are no runs, a run cannot be
+        InputError: the study has no published figures, there are no runs, a run cannot be
             read, or it is not one of this study.
     """
     if study.published is None:
-        raise InputError(f"{study.file}: nothing was published of it: there is no field published")
+        raise InputError(f"{study.file}: it has no published figures: there is no field published")
     return verdict_fidelity(judge(study, load_runs(study, folder)))
 
 
 def verdict_fidelity(verdict: Verdict) -> StudyFidelity:
-    """Compare what a study's runs measured with what its source published.
+    """Compare the measurements of a study's runs with the figures of its source.
 
     Args:
         verdict: the study with its runs; figures of cases that were not run are not measured.
@@ -192,7 +192,7 @@ def verdict_fidelity(verdict: Verdict) -> StudyFidelity:
     figures = tuple(
         FigureFidelity(
             comparison=comparison,
-            standing=_standing(comparison),
+            agreement=_agreement(comparison),
             other=_is_other(comparison, verdict.study),
         )
         for comparison in verdict.published
@@ -258,16 +258,16 @@ def _check_run(run: Run, study: Study) -> None:
             f"(there are: {listed(study.cases)})"
         )
     planned = study.cases[run.name].case
-    # What the command line may have put in its place is no other study.
+    # A case that the command line modified does not make it another study.
     same = dataclasses.replace(planned, seed=run.case.seed, kernel=run.case.kernel)
     if on_testbed(same, run.case.network.testbed) != run.case:
         raise InputError(
-            f"{run.folder}: its case {run.name!r} is not what {study.file} says: it is of another "
+            f"{run.folder}: its case {run.name!r} is not that of {study.file}: it is of another "
             "study, or the study was changed since; remove it or run it again"
         )
 
 
-def _standing(comparison: Comparison) -> Agreement:
+def _agreement(comparison: Comparison) -> Agreement:
     if comparison.measured is None:
         return Agreement.MISSING
     published = comparison.figure.value
@@ -286,7 +286,7 @@ def _is_other(comparison: Comparison, study: Study) -> bool:
 
 
 def side_by_side(studies: Iterable[StudyFidelity]) -> list[tuple[StudyFidelity, ...]]:
-    """Return the fidelities of each study: that of its own setting first, or else the first."""
+    """Return the fidelities of each study: that of its own setting first, if there is one."""
     groups: dict[str, list[StudyFidelity]] = {}
     for one in studies:
         groups.setdefault(one.verdict.study.name, []).append(one)
@@ -305,16 +305,16 @@ def fidelity_complaints(studies: Sequence[StudyFidelity]) -> list[str]:
     for one in studies:
         for figure in one.figures:
             published, ours = figure.comparison.figure, figure.comparison.measured
-            if figure.standing.good:
+            if figure.agreement.good:
                 continue
             if published.case not in one.verdict.runs:
                 line = f"not run: {one.verdict.study.name} {published.case}"
             else:
                 shown = "nothing" if ours is None else format_quantity(ours, published.unit)
                 line = (
-                    f"{figure.standing.value}: {one.verdict.study.name} {published.case} "
+                    f"{figure.agreement.value}: {one.verdict.study.name} {published.case} "
                     f"{published.title}: published "
-                    f"{format_quantity(published.value, published.unit)}, ours {shown}"
+                    f"{format_quantity(published.value, published.unit)}, measured {shown}"
                 )
             if line not in lines:
                 lines.append(line)

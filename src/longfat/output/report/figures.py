@@ -1,7 +1,7 @@
-"""Which figures a report has, each for the screen and for paper.
+"""The figures of a report, each for the screen and for paper.
 
-Few lines stand in one figure; of many, each case gets a figure of its own, for
-a person can tell about half a dozen lines apart.
+A figure has few lines; where there are many, each case gets a figure of its own, as
+about half a dozen lines can be distinguished.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from longfat.model.metric import Unit
 from longfat.model.traffic import Bulk, Cbr, Flow, Ping, Video
-from longfat.output.plot import MOST_ORBITS, draw_chart, draw_panels, draw_phase
+from longfat.output.plot import MAX_PHASE_PANELS, draw_chart, draw_panels, draw_phase
 from longfat.output.report.charts import ChartData
 from longfat.output.report.completion import completion_charts
 from longfat.output.report.groups import seeds_note, verdict_groups
@@ -33,7 +33,7 @@ _TRAFFIC_TIME = "virtual time since the first flow's start (s)"
 _PING_TIME = "virtual time since the first request (s)"
 _FLOW_TIME = "virtual time since the flow's start (s)"
 _CWND = "congestion window"
-# Of flows that are no bulk traffic: their kind, a heading, and what is drawn over time.
+# Of flows other than bulk traffic: their kind, a heading, and what is drawn over time.
 _OWN_TIME: Mapping[type[Flow], tuple[str, str, tuple[str, ...]]] = {
     Cbr: ("cbr", "Delay of each datagram", ("delay", "jitter")),
     Video: ("video", "Video", ("buffer", "bitrate")),
@@ -45,13 +45,13 @@ class ReportFigure:
     """A figure.
 
     Attributes:
-        name: its name, one of a kind in the report.
+        name: its name, unique in the report.
         case: the case that it is of; empty for all.
-        words: what it shows, to a person who cannot see it.
-        note: what a reader must know to read it.
-        draw: draws it static, of a width in inches and with a title above.
-        chart: puts it among the charts that can be zoomed.
-        shown: all that it shows, as values, but for its width and title.
+        words: what it shows, for screen readers.
+        note: what a reader needs in order to interpret it.
+        draw: draws it static, with a width in inches and with a title above.
+        chart: adds it to the zoomable charts.
+        shown: everything that it shows, as values, except for its width and title.
     """
 
     name: str
@@ -69,10 +69,10 @@ class FigureGroup:
 
     heading: str
     anchor: str
-    exhibits: tuple[ReportFigure, ...]
+    figures: tuple[ReportFigure, ...]
 
 
-def galleries(verdict: Verdict) -> tuple[FigureGroup, ...]:
+def figure_groups(verdict: Verdict) -> tuple[FigureGroup, ...]:
     """Return the figures of a report, by what they show.
 
     Args:
@@ -94,7 +94,7 @@ def galleries(verdict: Verdict) -> tuple[FigureGroup, ...]:
         for case, one in series
         if (panels := _panels(one))
     ]
-    phases = [_phase(case, orbits, one) for case, one in series if (orbits := one.orbits())]
+    phases = [_phase(case, traces, one) for case, one in series if (traces := one.phase_traces())]
     pings = Series(groups, from_first=Ping).panel("rtt", kinds=("ping",))
     shown = (
         FigureGroup("Traffic over time", "traffic", tuple(traffic)),
@@ -113,19 +113,17 @@ def galleries(verdict: Verdict) -> tuple[FigureGroup, ...]:
             tuple(_completion(chart) for chart in completion_charts(groups)),
         ),
     )
-    return tuple(gallery for gallery in shown if gallery.exhibits)
+    return tuple(group for group in shown if group.figures)
 
 
 def _of_kind(kind: type[Flow], groups: Sequence[Group]) -> FigureGroup:
-    """Return the figures over time of flows that are no bulk traffic."""
+    """Return the figures over time of flows other than bulk traffic."""
     name, heading, metrics = _OWN_TIME[kind]
     series = Series(groups, from_first=kind)
     found = [series.panel(metric, kinds=(name,)) for metric in metrics]
     panels = [panel for panel in found if panel is not None]
-    exhibits = (
-        (_over_time(name, "", panels, _FLOW_TIME, note=seeds_note(groups)),) if panels else ()
-    )
-    return FigureGroup(heading, name, exhibits)
+    figures = (_over_time(name, "", panels, _FLOW_TIME, note=seeds_note(groups)),) if panels else ()
+    return FigureGroup(heading, name, figures)
 
 
 def _completion(chart: Chart) -> ReportFigure:
@@ -145,7 +143,7 @@ def _completion(chart: Chart) -> ReportFigure:
 
 def _panels(series: Series) -> list[Panel]:
     found = [series.panel(metric, kinds=("tcp", "queue")) for metric in _OVER_TIME]
-    # Retransmissions that never happened are told by the tables.
+    # Retransmissions that never happened are in the tables.
     return [
         panel
         for panel in found
@@ -158,7 +156,7 @@ def _over_time(
 ) -> ReportFigure:
     names = list(dict.fromkeys(line.label for panel in panels for line in panel.lines))
     whose = ", ".join(filter(None, [case, *names]))
-    # What probes saw before the first flow began is no traffic.
+    # Samples before the first flow began are not traffic.
     span_s = 0.0, max(0.0, *(panel.span_s[1] for panel in panels)) or 1.0
     panels = [panel.cut(*span_s) for panel in panels]
     titles = ", ".join(panel.title for panel in panels)
@@ -189,15 +187,15 @@ def _over_time(
     )
 
 
-def _phase(case: str, orbits: Sequence[PhaseTrace], series: Series) -> ReportFigure:
-    shown = list(orbits[:MOST_ORBITS])
+def _phase(case: str, traces: Sequence[PhaseTrace], series: Series) -> ReportFigure:
+    shown = list(traces[:MAX_PHASE_PANELS])
     interfaces = {n for group in series.groups for kind, n in group.things() if kind == "queue"}
     queue = f"queue of {interfaces.pop()}" if len(interfaces) == 1 else "queue"
     notes = ["colour: time; circle: start; square: end; dashed: BDP and the queue's limit"]
     if seeds_note(series.groups):
         notes.append("of the first seed")
-    if len(orbits) > len(shown):
-        notes.append(f"the first {len(shown)} of {len(orbits)}")
+    if len(traces) > len(shown):
+        notes.append(f"the first {len(shown)} of {len(traces)}")
 
     def draw(width_in: float, title: str) -> Figure:
         return draw_phase(
@@ -216,6 +214,6 @@ def _phase(case: str, orbits: Sequence[PhaseTrace], series: Series) -> ReportFig
         f"The {queue} against the {_CWND} of {', '.join(one.label for one in shown)}.",
         "; ".join(notes),
         draw,
-        lambda data: data.add_orbits(name, shown, across=_CWND, up=queue),
+        lambda data: data.add_phase(name, shown, across=_CWND, up=queue),
         shown=(shown, queue),
     )

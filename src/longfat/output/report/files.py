@@ -1,6 +1,6 @@
-"""The report's files: which are there already, and which are to be made.
+"""The report's files: which exist already, and which have to be made.
 
-A report that is there and made from the same is left as it is, and what makes one (`rendering`,
+An up-to-date report is left as it is, and the code that makes one (`rendering`,
 with matplotlib and the rest) is not even loaded.
 """
 
@@ -29,7 +29,7 @@ class ReportFiles:
         page: the HTML page, which needs none of the others.
         figures: the figures, each in several forms.
         paper: the same as a PDF; None where it cannot be made here.
-        notes: what a person should know, such as why there is no PDF.
+        notes: notes for the user, such as why there is no PDF.
     """
 
     page: Path
@@ -39,27 +39,27 @@ class ReportFiles:
 
 
 def write_report(verdict: Verdict, folder: Path) -> ReportFiles:
-    """Write `report.html`, `report.pdf`, and the figures, as far as they are not there already.
+    """Write `report.html`, `report.pdf`, and the figures, unless they are up to date.
 
     Figures over time are `plots/*.png` and `*.pdf`; the charts of a grid are `figures/*.pdf`,
     `*.png` and `*.svg`. Files of an earlier report that this one does not have are removed.
 
     Args:
         verdict: the study with its runs.
-        folder: the folder that takes them; made if it is not there.
+        folder: the destination folder; created if it does not exist.
 
     Raises:
-        InputError: the folder cannot be made or written to, or a file of a
+        InputError: the folder cannot be created or written to, or a file of a
             run is missing or broken.
         MachineError: a tool's output cannot be read.
         HostError: what reads the series is not installed.
     """
     made_from = verdict_digest(verdict)
     record = read_record(folder)
-    lacks = _lacks(record)
-    paper = not lacks.paper
+    unavailable = _unavailable(record)
+    paper = not unavailable.paper
     if paper != (PAPER in record.files) or not record.is_whole(made_from=made_from, folder=folder):
-        # It loads all that draws.
+        # It loads all drawing libraries.
         from longfat.output.report.rendering import render  # noqa: PLC0415
 
         try:
@@ -70,7 +70,7 @@ def write_report(verdict: Verdict, folder: Path) -> ReportFiles:
         page=folder / PAGE,
         figures=tuple(folder / name for name in record.files if name not in {PAGE, PAPER}),
         paper=folder / PAPER if paper else None,
-        notes=(*report_scope(verdict).notes, *lacks.notes),
+        notes=(*report_scope(verdict).notes, *unavailable.notes),
     )
 
 
@@ -90,30 +90,30 @@ def report_page(verdict: Verdict) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Lacks:
-    """What cannot be made here.
+class _Unavailable:
+    """What cannot be made with this installation.
 
     Attributes:
         paper: there is no PDF.
-        notes: why, to a person.
+        notes: the reasons, for the user.
     """
 
     paper: bool
     notes: tuple[str, ...]
 
 
-def _lacks(record: Record) -> _Lacks:
+def _unavailable(record: Record) -> _Unavailable:
     missing = missing_modules("report")
     notes: tuple[str, ...] = () if is_built() else (f"{NOT_BUILT}; hint: {HOW_TO_BUILD}",)
     if missing:
         notes += (str(MissingExtraError("report", missing)),)
-        return _Lacks(paper=True, notes=notes)
+        return _Unavailable(paper=True, notes=notes)
     if PAPER not in record.files:
-        # What it takes of the system is known only when it is loaded.
+        # Missing system libraries are detected only when it is loaded.
         from longfat.output.report.pdf import load_weasyprint  # noqa: PLC0415
 
         try:
             load_weasyprint()
         except HostError as error:
-            return _Lacks(paper=True, notes=(*notes, f"{error.message}; hint: {error.hint}"))
-    return _Lacks(paper=False, notes=notes)
+            return _Unavailable(paper=True, notes=(*notes, f"{error.message}; hint: {error.hint}"))
+    return _Unavailable(paper=False, notes=notes)

@@ -1,4 +1,4 @@
-"""From any reports of iperf3 to panels: one for each quantity that the rows tell.
+"""Panels from any reports of iperf3: one for each quantity that the rows contain.
 
 Of a report whose ends both send (`--bidir`) the two directions are lines of
 their own. Rows that iperf3 omits from its totals are left out.
@@ -33,7 +33,7 @@ class _Quantity:
     read: Callable[[Interval], tuple[float, float | None]]
     mean: bool = False
     running: bool = False
-    varies: bool = False  # drawn only where it does
+    varies: bool = False  # drawn only where it varies
     zeros: bool = True  # zeros alone are drawn too
     counted: str = ""
 
@@ -120,11 +120,11 @@ def read_reports(paths: Sequence[Path]) -> list[AnyReport]:
 
 
 def foreign_panels(reports: Sequence[AnyReport], metrics: Sequence[str] = ()) -> list[Panel]:
-    """Return a panel for each quantity that any of the reports tells.
+    """Return a panel for each quantity that any of the reports contains.
 
     Args:
         reports: the reports; at least one.
-        metrics: the quantities wanted, of `FOREIGN_METRICS`; all where none are given.
+        metrics: the requested quantities, of `FOREIGN_METRICS`; all where none are given.
     """
     tests = [test for one in _labelled(reports) for test in one]
     if len(tests) == 1:

@@ -1,8 +1,8 @@
 """The page of a grid, or of any study of very many cases.
 
-It has what a person can take in of hundreds of cases: the parameters, the claims, the figures,
+It has what is readable for hundreds of cases: the parameters, the claims, the figures,
 and a table of all cases that is sorted and filtered in the page. What `longfat.output.report.page`
-tells of each case alone (its flows over time, its windows, its commands) stays in the runs.
+shows of each single case (its flows over time, its windows, its commands) stays in the runs.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class _Parameter:
     values: tuple[str, ...]
 
     @property
-    def told(self) -> str:
-        """Return the values, or the ends of very many."""
+    def text(self) -> str:
+        """Return the values as text, abbreviated if there are very many."""
         text = ", ".join(self.values)
         if len(text) <= _LONGEST_VALUES:
             return text
@@ -71,7 +71,7 @@ class GridPage:
         verdict: the study with its runs.
         table: all of its cases.
         charts: its figures.
-        galleries: figures over time, of a grid of few cases.
+        figure_groups: figures over time, of a grid of few cases.
         svgs: each figure by its name, as matplotlib saves it.
     """
 
@@ -81,13 +81,13 @@ class GridPage:
         *,
         table: CaseTable,
         charts: Sequence[Chart],
-        galleries: Sequence[FigureGroup],
+        figure_groups: Sequence[FigureGroup],
         svgs: Mapping[str, str],
     ) -> None:
         self._verdict = verdict
         self._table = table
         self._charts = charts
-        self._galleries = galleries
+        self._figure_groups = figure_groups
         self._svgs = svgs
         text = verdict.study.text
         title = verdict.study.title
@@ -99,7 +99,7 @@ class GridPage:
         """Return the page as a browser shows it.
 
         Args:
-            embedded: what draws the charts that can be zoomed, and builds the table; None for
+            embedded: what draws the zoomable charts, and builds the table; None for
                 static figures and the first rows only.
         """
         text = Markup("") if self._text is None else self._text.html
@@ -169,7 +169,7 @@ class GridPage:
             "claims": claim_rows(verdict),
             "claims_summary": claims_summary(verdict),
             "charts": [caption(chart) for chart in self._charts],
-            "galleries": self._galleries,
+            "figure_groups": self._figure_groups,
             "table_notes": _table_notes(verdict, self._table),
             "kernels": _kernels(verdict),
             "digest": _digest(verdict),
@@ -185,10 +185,10 @@ class GridPage:
             "network": "Network" if self._networks and not placed else "",
             "claims": "Claims" if values["claims"] else "",
             "figures": "Figures" if values["charts"] else "",
-            **{gallery.anchor: gallery.heading for gallery in self._galleries},
+            **{group.anchor: group.heading for group in self._figure_groups},
             "cases": "All cases",
             "runs": "What was run",
-            "again": "To run it again",
+            "again": "How to reproduce the runs",
         }
         return {anchor: heading for anchor, heading in found.items() if heading}
 
@@ -219,9 +219,9 @@ def _table_notes(verdict: Verdict, table: CaseTable) -> list[str]:
         notes.append("Numbers are medians over the seeds.")
     notes.append("MB are 1,048,576 bytes.")
     if table.left_out:
-        notes.append(f"{table.left_out:,} more metrics of each case stand in the runs only.")
+        notes.append(f"{table.left_out:,} more metrics of each case are in the runs only.")
     if table.rows > MOST_PLAIN:
-        notes.append("Of a case alone, longfat plot RUN draws what happened over time.")
+        notes.append("`longfat plot RUN` draws a single case over time.")
     return notes
 
 

@@ -1,8 +1,8 @@
-"""From a study's figures and its runs to charts: the values that `longfat.output.plot` draws.
+"""Charts from a study's figures and its runs: the values that `longfat.output.plot` draws.
 
-An expression is computed for each run. Where a point stands for several runs (seeds, and the
+An expression is computed for each run. Where a point represents several runs (seeds, and the
 cases of `median`), it is their median, with the band from the 5th to the 95th percentile. A
-case that was not run leaves a gap, and the note says so.
+case that was not run leaves a gap, which the note mentions.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _KINDS = {
     FigureKind.CDF: ChartKind.CDF,
 }
 
-# A step of a CDF that is finer than this cannot be seen.
+# A finer step of a CDF is not visible.
 _MOST_STEPS = 1000
 
 
@@ -275,7 +275,7 @@ class _Maker:
         at_value = measure(value, shown.unit)
         return Mark(label=mark.label, at=at_value, upright=mark.axis == "x", look=look)
 
-    # What stands below.
+    # Notes.
 
     def _note(self) -> str:
         spec = self._spec
@@ -284,10 +284,10 @@ class _Maker:
         counts = {len(runs[name]) for name in names if name in runs}
         notes = []
         if counts and spec.kind is FigureKind.CDF:
-            notes.append(f"All {_told(counts)} together." if max(counts) > 1 else "")
+            notes.append(f"All {_seeds_text(counts)} together." if max(counts) > 1 else "")
         elif counts and max(counts) > 1:
             band = "" if spec.kind is FigureKind.HEAT else ", 5-95 %"
-            notes.append(f"Median of {_told(counts)}{band}.")
+            notes.append(f"Median of {_seeds_text(counts)}{band}.")
         if spec.median:
             notes.append(f"Median over {', '.join(spec.median)}.")
         missing = [name for name in names if name not in runs]
@@ -308,7 +308,7 @@ class _Maker:
         return sum(not keys <= spreads[name].keys() for name in names)
 
 
-def _told(counts: set[int]) -> str:
+def _seeds_text(counts: set[int]) -> str:
     least, most = min(counts), max(counts)
     return f"{most} seeds" if least == most else f"{least} to {most} seeds"
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from longfat.study.claims.terms import Term
     from longfat.study.figures.spec import Quantity
 
-# The quantities of `RunCurves` by what a study calls their many values.
+# The quantities of `RunCurves` by their names in a study.
 _CURVES: Mapping[str, str] = {
     "replies": "rtt",
     "rates": "throughput",
@@ -71,7 +71,7 @@ class CaseValues:
 
 
 class _RunScope:
-    """Where an expression finds its values in one run."""
+    """The scope of an expression in one run."""
 
     def __init__(self, values: CaseValues, row: int, seed: int) -> None:
         self._values = values
@@ -103,7 +103,7 @@ class _RunScope:
             reader = RunCurves(run)
             curves = reader.curves(_CURVES[term.name])
         except LongfatError:
-            # A figure of a thousand runs stands although one cannot be read; the note says so.
+            # One unreadable run must not spoil a figure of a thousand; the note mentions it.
             self._values.unreadable += 1
             return np.array([np.nan])
         names = {term.flow}

@@ -22,7 +22,7 @@ class Group:
     """The runs of one case, one for each seed.
 
     Attributes:
-        label: what a figure calls it; empty where there is no other.
+        label: its label in a figure; empty where there is no other.
         runs: the runs; at least one.
     """
 
@@ -59,7 +59,7 @@ def verdict_groups(verdict: Verdict) -> list[Group]:
 def group_runs(runs: Sequence[Run]) -> list[Group]:
     """Put runs of one case with different seeds together, and name the groups.
 
-    A name is the case's; what else differs is added only where it must be: the
+    A name is the case's; other differences are added only where necessary: the
     kernel, the seeds, the folder.
     """
     unique = {run.folder.resolve(): run for run in runs}.values()
@@ -83,19 +83,19 @@ def _labels(groups: Sequence[Sequence[Run]]) -> list[str]:
     )
     for addition in additions:
         texts = [addition(run) for run in firsts]
-        told: dict[str, set[str]] = {}
+        texts_by_label: dict[str, set[str]] = {}
         for label, text in zip(labels, texts, strict=True):
-            told.setdefault(label, set()).add(text)
-        # What all of one name have in common does not tell them apart.
+            texts_by_label.setdefault(label, set()).add(text)
+        # What all groups with one label have in common does not distinguish them.
         labels = [
-            f"{label} {text}" if len(told[label]) > 1 else label
+            f"{label} {text}" if len(texts_by_label[label]) > 1 else label
             for label, text in zip(labels, texts, strict=True)
         ]
     return labels
 
 
 def seeds_note(groups: Sequence[Group]) -> str:
-    """Return what lines and bands mean; empty where every group is a single run."""
+    """Return the meaning of lines and bands; empty where every group is a single run."""
     counts = sorted({len(group.runs) for group in groups})
     if counts[-1:] in ([], [1]):
         return ""

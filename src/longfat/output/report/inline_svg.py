@@ -1,7 +1,7 @@
-"""An SVG file of matplotlib as a small element of a page.
+"""An SVG file of matplotlib as a compact element of a page.
 
 A page of many figures would be mostly SVG: identifiers that nothing refers to, groups around
-groups, and lines with seven digits a point. What is left here is what is drawn. Places are
+groups, and lines with seven digits a point. Only the drawn content is kept. Coordinates are
 in points of 1/72 inch, and a tenth of one is less than a pixel.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from longfat.output.plot import Floats
 
-_SEEN_PT = 0.3  # less cannot be seen
+_SEEN_PT = 0.3  # smaller distances are not visible
 _COLUMN_PT = 5.0  # of a line with more points than these
 
 _REFERENCE = re.compile(r"(?<=#)[^)\"]+")
@@ -36,7 +36,7 @@ _UNKNOWN = {"metadata", "{http://www.w3.org/1999/xlink}title"}
 
 
 def colour_variable(colour: str) -> str:
-    """Return the variable of a page that stands for a colour of its figures."""
+    """Return the CSS variable for a colour of figures."""
     return f"--ink-{colour.removeprefix('#')}"
 
 
@@ -47,7 +47,7 @@ class FigureStyles:
         self._classes: dict[str, str] = {}
 
     def class_of(self, style: str) -> str:
-        """Return the class that stands for a style."""
+        """Return the class for a style."""
         return self._classes.setdefault(style, f"v{len(self._classes)}")
 
     @property
@@ -58,13 +58,13 @@ class FigureStyles:
 
 
 def inline_svg(svg: str, *, prefix: str, styles: FigureStyles | None) -> Markup:
-    """Return an SVG file as an element of a page; what it shows is told around it.
+    """Return an SVG file as an element of a page; its description is outside of it.
 
     Args:
         svg: the file's text, as matplotlib saves it.
-        prefix: what keeps its identifiers apart from other figures'.
-        styles: takes its styles, so that it is small and follows the colour scheme; None for
-            paper, where a page's rules do not reach into a figure.
+        prefix: keeps its identifiers distinct from other figures'.
+        styles: collects its styles, so that it is small and follows the colour scheme; None for
+            paper, where a page's rules do not apply inside a figure.
     """
     # All of it is matplotlib's own output, which escapes a study's names.
     root = ET.fromstring(svg)
@@ -111,9 +111,9 @@ def _written(element: ET.Element, names: Mapping[str, str]) -> Iterator[str]:
         if (name != "id" or value in names) and not value.startswith("rotate(-0 ")
     }
     if attributes.get("d", " " * _SHORT).count(" ") < _SHORT:
-        # A line of two points, such as of a grid, ends where it shall.
+        # A line of two points, such as of a grid, keeps its exact ends.
         attributes.pop("clip-path", None)
-    # A group that says nothing of what is in it.
+    # A group without attributes is redundant.
     plain = tag == "g" and not attributes
     words = "".join(f' {name}="{escape(value)}"' for name, value in attributes.items())
     content = [] if tag not in _TEXTS else [escape(element.text or "", quote=False)]
@@ -175,7 +175,7 @@ def _polylines(outline: str) -> Iterator[Floats]:
 
 
 def _thinned(points: Floats) -> Floats:
-    """Return a long line over time with what it has in each column; another as it is."""
+    """Return a long line over time thinned to its columns; another one unchanged."""
     across, up = points.T
     if not (np.diff(across) >= 0).all():
         return points
@@ -184,7 +184,7 @@ def _thinned(points: Floats) -> Floats:
 
 
 def _simplified(points: Floats) -> Floats:
-    """Return those points without which a line would be seen to be another.
+    """Return the points of a line without those that make no visible difference.
 
     Source: D. H. Douglas, T. K. Peucker, "Algorithms for the reduction of the number of points
     required to represent a digitized line", Cartographica 10 (2), 1973.
@@ -199,7 +199,7 @@ def _simplified(points: Floats) -> Floats:
         inner, (start, end) = points[first + 1 : last], points[[first, last]]
         along = end - start
         length = float(along @ along)
-        # The nearest place of the stretch is between its ends.
+        # The nearest point of the segment is between its ends.
         share = ((inner - start) @ along / length).clip(0, 1) if length else np.zeros(len(inner))
         apart = np.linalg.norm(inner - start - share[:, None] * along, axis=1)
         farthest = int(apart.argmax())
@@ -215,12 +215,12 @@ def _joined(x: int, y: int) -> str:
 
 
 def _separated(separator: str, number: str) -> str:
-    """Return what stands behind a number: a sign parts two numbers as well."""
+    """Return a separator before a number, unless its sign separates it."""
     return number if number.startswith("-") else separator + number
 
 
 def _tenths(value: int, digits: int) -> str:
-    """Return a number that is so many digits larger than it is written."""
+    """Return a number multiplied by a power of ten, as text."""
     sign = "-" if value < 0 else ""
     whole, rest = divmod(abs(value), 10**digits)
     behind = f"{rest:0{digits}d}".rstrip("0")

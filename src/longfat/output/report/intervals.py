@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from longfat.model.traffic import Flow
     from longfat.model.traffic.bulk import Interval
 
-# iperf3's last row may cover some microseconds only, whose rate says nothing.
+# iperf3's last row may cover a few microseconds only, whose rate is meaningless.
 LEAST_PART = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalRates:
-    """The throughput of a bulk flow in each interval, in bit/s, and what to call the flow."""
+    """The throughput of a bulk flow in each interval, in bit/s, and its label."""
 
     label: str
     bps: tuple[float, ...]
 
 
 def interval_rates(verdict: Verdict) -> tuple[IntervalRates, ...]:
-    """Return what senders reported of each interval, of each case's run with the first seed.
+    """Return the senders' reports of each interval, of each case's run with the first seed.
 
     Raises:
         InputError: a report is missing or broken.
@@ -52,7 +52,7 @@ def bulk_flows(run: Run) -> list[Bulk]:
 
 
 def flow_rows(run: Run, flow: Bulk) -> list[list[Interval]]:
-    """Return the rows of each stream that count and are no slivers.
+    """Return the counted rows of each stream, without very short ones.
 
     Raises:
         InputError: the report is missing or broken.
@@ -65,14 +65,14 @@ def flow_rows(run: Run, flow: Bulk) -> list[list[Interval]]:
 
 
 def whole_rows(stream: Sequence[Interval]) -> list[Interval]:
-    """Return the rows of a report that count and are not much shorter than the others."""
+    """Return the counted rows of a report that are not much shorter than the others."""
     counted = [row for row in stream if not row.omitted]
     longest_s = max((row.end_s - row.start_s for row in counted), default=0.0)
     return [row for row in counted if row.end_s - row.start_s >= LEAST_PART * longest_s]
 
 
 def unreadable(run: Run, flow: Flow, reason: str) -> InputError:
-    """Return the error that says why a flow cannot be drawn, and what is there of it."""
+    """Return the error with the reason why a flow cannot be drawn, and the existing files."""
     raw = run.raw
     there = sorted(path.name for path in raw.iterdir()) if raw.is_dir() else []
     found = f"in {raw.name}/: {', '.join(there)}" if there else f"{raw.name}/ is empty"

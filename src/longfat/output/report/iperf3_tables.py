@@ -2,7 +2,7 @@
 
 iperf3 counts bytes in powers of 1024 and bits in powers of 1000, with about
 three digits (units.c, `unit_snprintf`), and calls them MBytes and Gbits/sec.
-Its printed table knows the columns Interval, Transfer, Bitrate, Retr and Cwnd.
+Its printed table has the columns Interval, Transfer, Bitrate, Retr and Cwnd.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from longfat.model.traffic.iperf3 import Iperf3Report
 
 COLUMNS = ("Interval", "Transfer", "Bitrate", "Retr", "Cwnd")
-"""The heads of the columns, behind that of the streams."""
+"""The headers of the columns, after that of the streams."""
 
 SUM = "SUM"
 

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldBack:
-    """What is known of a flow.
+class LimitingFactor:
+    """The limiting factor of a flow.
 
     Attributes:
         case: the case's name.
         flow: the flow's name.
-        title: who sends to whom, and how; empty where nothing could be told.
-        sentence: what limited it, or why that cannot be told.
+        title: who sends to whom, and how; empty where nothing could be determined.
+        sentence: what limited it, or why that cannot be determined.
         help: what would help.
         lines: the lines to type for it, each with the host.
     """
@@ -33,7 +33,7 @@ class HeldBack:
     lines: tuple[str, ...] = ()
 
 
-def limiting_factor(verdict: Verdict) -> tuple[HeldBack, ...]:
+def limiting_factor(verdict: Verdict) -> tuple[LimitingFactor, ...]:
     """Return a row for each flow of bulk traffic, of each case's run with the first seed."""
     return tuple(
         _row(verdict, case, flow.name)
@@ -42,13 +42,13 @@ def limiting_factor(verdict: Verdict) -> tuple[HeldBack, ...]:
     )
 
 
-def _row(verdict: Verdict, case: str, flow: str) -> HeldBack:
+def _row(verdict: Verdict, case: str, flow: str) -> LimitingFactor:
     try:
         (found,) = diagnose(verdict.first_runs[case], flow)
     except LongfatError as error:
-        # One flow that moved no data is no reason to have no report.
-        return HeldBack(case, flow, "", f"This cannot be determined: {error}")
-    return HeldBack(
+        # One flow that moved no data must not prevent the report.
+        return LimitingFactor(case, flow, "", f"This cannot be determined: {error}")
+    return LimitingFactor(
         case,
         flow,
         found.title,

@@ -1,7 +1,7 @@
-"""The data of charts of many cases that can be zoomed: plain values, which the page's script draws.
+"""The data of zoomable charts of many cases: plain values, which the page's script draws.
 
 Axes, ticks, looks and notes are those of the figures on paper. Names of cases, which many charts
-share, stand in the page once.
+share, are stored in the page once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from matplotlib.colors import to_hex
 
 from longfat.output.plot import PAGE_WIDTH_IN
 from longfat.output.plot.chart import ChartKind
-from longfat.output.plot.charts import Entry, readable, rulers
+from longfat.output.plot.charts import Entry, axis_scales, readable
 from longfat.output.plot.charts import entries as legend_entries
 from longfat.output.plot.heat import COLOURS, colours_of, norm_of, value_text
 from longfat.output.report.panel_data import numbers, short
@@ -29,13 +29,13 @@ _MOST_ACROSS = 3  # multiples side by side, at the width of the page
 
 
 class CaseNames:
-    """The names of cases that charts tell, each once."""
+    """The names of cases in charts, each once."""
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
 
     def place(self, name: str) -> int:
-        """Return the number that stands for a name."""
+        """Return the number of a name."""
         return self._places.setdefault(name, len(self._places))
 
     def to_json(self) -> list[str]:
@@ -44,17 +44,17 @@ class CaseNames:
 
 
 def multiples(chart: Chart, names: CaseNames) -> dict[str, Any]:
-    """Return what the page's script needs to know of a chart.
+    """Return the data of a chart that the page's script needs.
 
     Args:
         chart: the chart.
-        names: takes the names of its cases.
+        names: collects the names of its cases.
     """
     shown, _ = readable(chart)
     found: dict[str, Any] = {"type": chart.kind.value, "by": chart.by}
     if chart.kind is ChartKind.HEAT:
         return found | _heat(shown)
-    x, y = rulers(
+    x, y = axis_scales(
         shown,
         width_in=PAGE_WIDTH_IN,
         height_in=_HEIGHT_IN,
@@ -154,7 +154,7 @@ def _heat(chart: Chart) -> dict[str, Any]:
 def _cells(cells: Floats, colour: AxisScale) -> dict[str, Any]:
     drawn = cells * colour.factor
     known = np.isfinite(drawn) & ((drawn > 0) | (not colour.log))
-    # A colour is a part of the way along the scale, which may be logarithmic.
+    # A colour is a position on the scale, which may be logarithmic.
     shares = norm_of(colour)(np.where(known, drawn, colour.low))
     return {
         "z": [numbers(row) for row in np.where(known, shares, np.nan)],

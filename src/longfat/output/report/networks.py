@@ -23,7 +23,7 @@ class DrawnNetwork:
     Attributes:
         network: the network.
         cases: the cases' names.
-        words: how large it is, in words.
+        words: its size, as text.
         shaped: words of set-up lines, the interfaces that they name among them.
     """
 
@@ -33,7 +33,7 @@ class DrawnNetwork:
     shaped: frozenset[str]
 
     def svg(self, *, paper: bool) -> Markup | None:
-        """Return its drawing; None where that would be too large."""
+        """Return its drawing; None where it would be too large."""
         if len(self.network.hosts) + len(self.network.switches) > MOST_NODES:
             return None
         return draw_network(self.network, shaped=self.shaped, with_style=paper)

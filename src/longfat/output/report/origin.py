@@ -1,8 +1,8 @@
-"""What a report, or one of its files, is made from, as a digest.
+"""The digest of everything that a report, or one of its files, is made from.
 
-Equal digests mean equal files, so nothing is left out that a file shows: the study, what its
-runs measured, our own code, and the packages that draw. What the system brings beside Python
-(Pango, fonts) is not looked at.
+Equal digests mean equal files, so everything that a file shows is included: the study, what its
+runs measured, longfat's own code, and the packages that draw. System libraries other than Python
+(Pango, fonts) are not included.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 _OWN = Path(longfat.__file__).resolve().parent
 _OWN_SUFFIXES = (".py", ".j2", ".css", ".js", ".lark")
-_NO_PART = ("__pycache__", "_data", "static")  # of what a report is made with
+_NO_PART = ("__pycache__", "_data", "static")  # folders without code of reports
 
 
 def verdict_digest(verdict: Verdict) -> str:
-    """Return the digest of all that the report of a study with its runs is made from."""
+    """Return the digest of everything that the report of a study with its runs is made from."""
     study = verdict.study
     return value_digest(
         [
-            _surroundings(),
+            _environment_digest(),
             (study.source_sha256, str(study.file), study.name, study.title, study.text),
             [
                 (name, one.case.digest, one.title, one.seeds, dict(one.parameters))
@@ -42,7 +42,7 @@ def verdict_digest(verdict: Verdict) -> str:
             ],
             (study.published, study.grid, study.layout, [figure.name for figure in study.figures]),
             [(one.claim.text, one.claim.expression) for one in verdict.claims],
-            # Claims and published figures as they were judged, and what the runs measured.
+            # Claims and published figures with their verdicts, and what the runs measured.
             json.dumps(verdict.to_json()["claims"]),
             {name: [_of_run(run) for run in runs] for name, runs in verdict.runs.items()},
         ]
@@ -51,14 +51,14 @@ def verdict_digest(verdict: Verdict) -> str:
 
 def drawing_digest(*values: Any) -> str:
     """Return the digest of what a figure is drawn from."""
-    return value_digest([_surroundings(), *values])
+    return value_digest([_environment_digest(), *values])
 
 
 def value_digest(value: Any) -> str:
     """Return the digest of plain data, dataclasses, and arrays of numbers.
 
     Raises:
-        TypeError: there is something else in it, of which it is not known what it is made of.
+        TypeError: it contains an object of another type.
     """
     digest = hashlib.sha256()
     _feed(digest, value)
@@ -66,7 +66,7 @@ def value_digest(value: Any) -> str:
 
 
 def _feed(digest: Any, value: Any) -> None:
-    # A name and a length before the bytes: no two values give the same bytes one by one.
+    # A name and a length before the bytes keep the encoding of values unambiguous.
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = [(one.name, getattr(value, one.name)) for one in dataclasses.fields(value)]
         _feed_all(digest, type(value).__qualname__, fields)
@@ -97,7 +97,7 @@ def _feed_all(digest: Any, name: str, values: Any) -> None:
 
 def _of_run(run: Run) -> str:
     """Return what a report may show of a run, and what it reads of it."""
-    told = (
+    content = (
         *(run.name, run.seed, run.study, run.case_digest, run.digest, run.kernel),
         *(run.epoch_s, run.virtual_s, run.wall_s, run.peak_bytes, run.metrics),
         {name: (time.start_s, time.end_s) for name, time in run.flow_times.items()},
@@ -105,13 +105,13 @@ def _of_run(run: Run) -> str:
         {name: file.sha256 for name, file in run.files.items()},
         {name: one.text for name, one in run.parameters.items()},
     )
-    # What is read from a manifest has its names in another order than what has just been run.
-    return json.dumps(told, sort_keys=True)
+    # A manifest that was read has its names in another order than a run that has just ended.
+    return json.dumps(content, sort_keys=True)
 
 
 @cache
-def _surroundings() -> str:
-    """Return the digest of our own code, of Python, and of which packages are installed."""
+def _environment_digest() -> str:
+    """Return the digest of longfat's code, of Python, and of which packages are installed."""
     digest = hashlib.sha256(sys.version.encode())
     for name in sorted(_installed()):
         digest.update(f"{name}\n".encode())

@@ -1,14 +1,14 @@
-"""The page: one HTML file with everything in it, for a browser of any width, and for paper.
+"""The page: one self-contained HTML file, for a browser of any width, and for paper.
 
-What stands in it comes from `page.html.j2`, its looks from `page.css`; both go
-into the file. Jinja2 escapes whatever a study says; its text is cleaned by
+It is rendered from `page.html.j2`, with the style of `page.css`; both are
+inlined into the file. Jinja2 escapes all text of a study; its Markdown is cleaned by
 `longfat.output.report.text`. Static figures are inline SVG whose colours are turned
-into variables, so that they follow the colour scheme; where scripts run, charts
-that can be zoomed take their places.
+into variables, so that they follow the colour scheme; where scripts run,
+zoomable charts replace them.
 
 Paper gets the same in the same order. It can neither fold nor scroll: answers
-go to the end, wide tables are broken into blocks, and long lists of iperf3's
-rows are left to the screen.
+are moved to the end, wide tables are broken into blocks, and long lists of iperf3's
+rows are on the screen only.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from longfat.output.report.embedded import Embedded
     from longfat.output.report.figures import FigureGroup
 
-_MOST_ROWS = 12  # of an iperf3 test; more are folded away
+_MOST_ROWS = 12  # of an iperf3 test; more are folded
 _MOST_OF_A_FILE = 2000  # characters of a file that commands.sh writes
 _PAPER_COLUMNS = 6  # of a table with a column for each case
 
@@ -90,8 +90,8 @@ class Page:
 
     Args:
         verdict: the study with its runs.
-        galleries: the figures over time, by what they show.
-        charts: the figures that the study asks for.
+        figure_groups: the figures over time, by what they show.
+        charts: the figures that the study defines.
         svgs: each figure by its name, as matplotlib saves it.
     """
 
@@ -99,12 +99,12 @@ class Page:
         self,
         verdict: Verdict,
         *,
-        galleries: Sequence[FigureGroup],
+        figure_groups: Sequence[FigureGroup],
         svgs: Mapping[str, str],
         charts: Sequence[Chart] = (),
     ) -> None:
         self._verdict = verdict
-        self._galleries = galleries
+        self._figure_groups = figure_groups
         self._charts = charts
         self._svgs = svgs
         text = verdict.study.text
@@ -134,7 +134,7 @@ class Page:
         """Return the page as a browser shows it.
 
         Args:
-            embedded: what draws the charts that can be zoomed; None for static
+            embedded: what draws the zoomable charts; None for static
                 figures only.
 
         Raises:
@@ -218,8 +218,8 @@ class Page:
             "claims": claim_rows(verdict),
             "claims_summary": claims_summary(verdict),
             "charts": [caption(chart) for chart in self._charts],
-            "galleries": self._galleries,
-            "held_back": limiting_factor(verdict),
+            "figure_groups": self._figure_groups,
+            "limiting_factors": limiting_factor(verdict),
             "windows": window_grid(windows) if windows else None,
             "window_notes": window_notes(windows, omissions),
             "iperf3_columns": COLUMNS,
@@ -231,7 +231,7 @@ class Page:
 
 
 def _sections(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return the sections of the results that there are, by anchor."""
+    """Return the non-empty sections of the results, by anchor."""
     found = {
         "network": "" if values["network_placed"] else "Network",
         "runs": "What was run",
@@ -239,14 +239,14 @@ def _sections(values: Mapping[str, Any]) -> dict[str, str]:
         "measured": "Measured" if values["metrics"] is not None else "",
         "claims": "Claims" if values["claims"] else "",
         "figures": "Figures" if values["charts"] else "",
-        **{gallery.anchor: gallery.heading for gallery in values["galleries"]},
-        "held-back": "What limited each flow" if values["held_back"] else "",
+        **{group.anchor: group.heading for group in values["figure_groups"]},
+        "limiting-factors": "What limited each flow" if values["limiting_factors"] else "",
         "windows": (
             "Window arithmetic" if values["windows"] is not None or values["window_notes"] else ""
         ),
         "iperf3": "iperf3, as it prints" if values["tests"] else "",
         "commands": "The commands",
-        "again": "To run it again",
+        "again": "How to reproduce the runs",
     }
     return {anchor: heading for anchor, heading in found.items() if heading}
 
@@ -258,8 +258,8 @@ def _blocks(grid: Grid) -> tuple[Grid, ...]:
     for start in range(0, len(grid.columns), each):
         part = slice(start, start + each)
         rows = [replace(row, cells=row.cells[part]) for row in grid.rows]
-        told = tuple(row for row in rows if any(cell != MISSING for cell in row.cells))
-        blocks.append(replace(grid, columns=grid.columns[part], rows=told))
+        filled = tuple(row for row in rows if any(cell != MISSING for cell in row.cells))
+        blocks.append(replace(grid, columns=grid.columns[part], rows=filled))
     return tuple(blocks)
 
 
@@ -304,7 +304,7 @@ def _script(run: Run) -> str:
 
 
 def _shortened(found: re.Match[str]) -> str:
-    """Return a here-document, which holds a file of the case, without most of a large one."""
+    """Return a here-document, which contains a file of the case, truncated if it is large."""
     start, _, body, end = found.groups()
     more = len(body) - _MOST_OF_A_FILE
     if more <= 0:

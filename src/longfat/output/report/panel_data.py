@@ -1,6 +1,6 @@
-"""Panels as the TypeScript charts read them: those of the studio, and those of a report's page.
+"""Panels in the format of the TypeScript charts of the studio and of a report's page.
 
-Values are in base units, with as many digits and points as a person can see. They are the
+Values are in base units, with as many digits and points as are visible. They are the
 `PanelData` of `web/src/charts/panelData.ts`.
 """
 
@@ -38,7 +38,7 @@ def panel_data(
     Args:
         panel: the panel.
         columns: for how many columns of pixels its lines are thinned, to at most five points each.
-        times: what stands for the times of a line, in seconds; None for a list of them.
+        times: what replaces the times of a line, in seconds; None for a list of them.
     """
     times = times or (lambda times_s: times_s.tolist())
     return {

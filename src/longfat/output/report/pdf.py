@@ -1,7 +1,7 @@
 """The report on paper, by WeasyPrint: the same content as the page, as a PDF.
 
-WeasyPrint needs the system's Pango. Where that, or a font, is missing there is
-no PDF, and everything else is as it was.
+WeasyPrint needs the system's Pango. Without it, or without a font, there is
+no PDF, and everything else is unchanged.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def pdf_bytes(html: str) -> bytes:
         HostError: WeasyPrint or Pango is missing.
     """
     weasyprint = load_weasyprint()
-    # A page that stands alone has nothing to fetch, neither files nor addresses.
+    # A self-contained page fetches nothing, neither files nor addresses.
     fetcher = weasyprint.URLFetcher(allowed_protocols={"data"})
     document = weasyprint.HTML(string=html, url_fetcher=fetcher, base_url=None)
     with _no_date():
@@ -39,9 +39,9 @@ def pdf_bytes(html: str) -> bytes:
 
 @contextlib.contextmanager
 def _no_date() -> Iterator[None]:
-    """Keep today's date out of the fonts that the PDF carries.
+    """Keep today's date out of the fonts in the PDF.
 
-    fontTools writes it there unless this variable of reproducible builds names another:
+    fontTools writes it there unless this variable of reproducible builds specifies another:
     https://reproducible-builds.org/specs/source-date-epoch/
     """
     name = "SOURCE_DATE_EPOCH"
@@ -60,8 +60,8 @@ def _no_date() -> Iterator[None]:
 def _no_library_search() -> Iterator[None]:
     """Keep the standard library from looking for shared libraries with a compiler.
 
-    WeasyPrint tries several names of each library, one of which is what the loader knows. For
-    each that the loader does not know, Python would start gcc and ld, some thirty processes in
+    WeasyPrint tries several names of each library, one of which the loader finds. For
+    each that it does not find, Python would start gcc and ld, some thirty processes in
     all, which take a second and leave files in /tmp if they are killed.
     """
     search = ctypes.util.find_library
@@ -90,6 +90,6 @@ def load_weasyprint() -> Any:
     except OSError as error:
         name = str(error).partition("'")[2].partition("'")[0] or str(error)
         raise HostError(f"no report.pdf: the library {name} is missing", hint=_INSTALL) from None
-    # What it cannot do with a style sheet is no news to a person.
+    # Its warnings about unsupported CSS are of no use to the user.
     logging.getLogger("weasyprint").setLevel(logging.ERROR)
     return weasyprint

@@ -15,7 +15,7 @@ from longfat.execution.runs import load_run
 from longfat.model.metric import Unit
 from longfat.output.plot import (
     FORMS,
-    MOST_ORBITS,
+    MAX_PHASE_PANELS,
     VIRTUAL_TIME,
     Chart,
     Panel,
@@ -38,18 +38,18 @@ if TYPE_CHECKING:
 
 PHASE = "phase"
 
-# The labs' own script calls its files so.
+# The name that the labs' own script uses.
 _FILES = {"rtt": "RTT", "rttvar": "RTT_Var", "mtu": "MTU"}
 _LONGEST_TITLE = 60
 
 
 @dataclass(frozen=True, slots=True)
 class PlotFiles:
-    """What was drawn.
+    """The files that were written.
 
     Attributes:
         files: the files, figure by figure.
-        notes: what a person should know of it, such as what was left out.
+        notes: notes for the user, such as what was omitted.
     """
 
     files: tuple[Path, ...]
@@ -57,15 +57,15 @@ class PlotFiles:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """What a person wants to see.
+class PlotRequest:
+    """What to draw.
 
     Attributes:
-        metrics: the quantities; empty for all that there are.
+        metrics: the quantities; empty for all.
         flows: the names of the flows; empty for all.
         start_s: where the time axis starts; None for the start of the data.
         end_s: where it ends; None for the end of the data.
-        title: what stands above each figure; None for names of what is drawn.
+        title: the text above each figure; None for names of what is drawn.
         forms: the file formats, of `longfat.output.plot.FORMS`.
     """
 
@@ -89,55 +89,59 @@ class _Named:
     draw: Callable[[], Figure]
 
 
-def plot_runs(folders: Sequence[Path], wish: Wish, *, out: Path | None = None) -> PlotFiles:
+def plot_runs(
+    folders: Sequence[Path], request: PlotRequest, *, out: Path | None = None
+) -> PlotFiles:
     """Draw figures of runs.
 
     Args:
         folders: the run directories; at least one.
-        wish: what is wanted.
+        request: what to draw.
         out: the folder that takes the files; None for `plots` in the run
             directory of a single run, and for `plots` here of several.
 
     Raises:
-        InputError: a directory is no run or not whole, there is no such flow or
-            metric, what was asked for is not in the runs, or the files cannot
+        InputError: a directory is not a run or is incomplete, there is no such flow or
+            metric, a requested metric is not in the runs, or the files cannot
             be written. Nothing is written then.
     """
-    metrics = _chosen(wish.metrics, (*METRICS, PHASE, *CHARTS))
+    metrics = _chosen(request.metrics, (*METRICS, PHASE, *CHARTS))
     runs = [_load(folder) for folder in folders]
-    _check_flows(wish.flows, runs)
+    _check_flows(request.flows, runs)
     groups = group_runs(runs)
-    series = Series(groups, flows=wish.flows)
+    series = Series(groups, flows=request.flows)
     found = {name: series.panel(name) for name in metrics if name in METRICS}
-    orbits = series.orbits() if PHASE in metrics else []
+    phases = series.phase_traces() if PHASE in metrics else []
     missing = [name for name, panel in found.items() if panel is None]
-    missing += [PHASE] if PHASE in metrics and not orbits else []
+    missing += [PHASE] if PHASE in metrics and not phases else []
     charts = {
-        name: completion_charts(groups, wish.flows, metrics=(name,))
+        name: completion_charts(groups, request.flows, metrics=(name,))
         for name in metrics
         if name in CHARTS
     }
     missing += [name for name, drawn in charts.items() if not drawn]
-    if missing and (wish.metrics or len(missing) == len(metrics)):
+    if missing and (request.metrics or len(missing) == len(metrics)):
         raise InputError(_nothing_of(missing, runs))
     title = _names(group.label for group in groups) or _run_title(groups[0])
-    title = title if wish.title is None else wish.title
+    title = title if request.title is None else request.title
     panels = [panel for panel in found.values() if panel is not None]
-    figures, span_s = _over_time(panels, wish, title, VIRTUAL_TIME, note=seeds_note(groups))
+    figures, span_s = _over_time(panels, request, title, VIRTUAL_TIME, note=seeds_note(groups))
     notes = []
-    orbits = [one for one in (one.cut(*span_s) for one in orbits) if len(one.times_s) > 1]
-    if len(orbits) > MOST_ORBITS:
-        notes.append(f"phase: the first {MOST_ORBITS} of {len(orbits)} are drawn; --flow chooses")
-    if orbits and seeds_note(groups):
+    phases = [one for one in (one.cut(*span_s) for one in phases) if len(one.times_s) > 1]
+    if len(phases) > MAX_PHASE_PANELS:
+        notes.append(
+            f"phase: the first {MAX_PHASE_PANELS} of {len(phases)} are drawn; --flow chooses"
+        )
+    if phases and seeds_note(groups):
         notes.append("phase: the run with the first seed of each case is drawn")
-    if orbits:
+    if phases:
         interfaces = {n for group in groups for kind, n in group.things() if kind == "queue"}
         queue = f"queue of {interfaces.pop()}" if len(interfaces) == 1 else "queue"
         figures.append(
             _Named(
                 PHASE,
                 lambda: draw_phase(
-                    orbits[:MOST_ORBITS],
+                    phases[:MAX_PHASE_PANELS],
                     across=("congestion window", Unit.BYTES),
                     up=(queue, Unit.BYTES),
                     mark_names=("BDP", "the queue's limit"),
@@ -149,49 +153,53 @@ def plot_runs(folders: Sequence[Path], wish: Wish, *, out: Path | None = None) -
         figures.append(_chart(chart, title))
     if out is None:
         out = (folders[0] if len({run.folder.resolve() for run in runs}) == 1 else Path()) / "plots"
-    return PlotFiles(_written(figures, out, wish), tuple(notes))
+    return PlotFiles(_written(figures, out, request), tuple(notes))
 
 
 def _chart(chart: Chart, title: str) -> _Named:
     return _Named(chart.name, lambda: draw_chart(chart, title=f"{chart.title}: {title}"))
 
 
-def plot_reports(paths: Sequence[Path], wish: Wish, *, out: Path) -> PlotFiles:
+def plot_reports(paths: Sequence[Path], request: PlotRequest, *, out: Path) -> PlotFiles:
     """Draw figures of any iperf3 reports.
 
     Args:
         paths: the files that `iperf3 -J` wrote; at least one.
-        wish: what is wanted; there are no flows.
+        request: what to draw; there are no flows.
         out: the folder that takes the files.
 
     Raises:
-        InputError: a file is no such report, there is no such metric, what was
-            asked for is in none, or the files cannot be written. Nothing is
+        InputError: a file is no such report, there is no such metric, a
+            requested metric is in none of them, or the files cannot be written. Nothing is
             written then.
     """
-    metrics = _chosen(wish.metrics, FOREIGN_METRICS)
+    metrics = _chosen(request.metrics, FOREIGN_METRICS)
     reports = read_reports(paths)
     panels = foreign_panels(reports, metrics)
     there = [panel.name for panel in panels]
-    if wish.metrics and (missing := [name for name in metrics if name not in there]):
-        told = [panel.name for panel in foreign_panels(reports)]
-        raise InputError(f"no {', '.join(missing)} in these reports; they have {', '.join(told)}")
-    title = _names(report.path.name for report in reports) if wish.title is None else wish.title
-    figures, _ = _over_time(panels, wish, title, "time since the test's start (s)")
+    if request.metrics and (missing := [name for name in metrics if name not in there]):
+        available = [panel.name for panel in foreign_panels(reports)]
+        raise InputError(
+            f"no {', '.join(missing)} in these reports; they have {', '.join(available)}"
+        )
+    title = (
+        _names(report.path.name for report in reports) if request.title is None else request.title
+    )
+    figures, _ = _over_time(panels, request, title, "time since the test's start (s)")
     notes = tuple(f"{one.path}: the test broke off: {one.broken}" for one in reports if one.broken)
-    return PlotFiles(_written(figures, out, wish), notes)
+    return PlotFiles(_written(figures, out, request), notes)
 
 
 def _over_time(
-    panels: Sequence[Panel], wish: Wish, title: str, time_label: str, *, note: str = ""
+    panels: Sequence[Panel], request: PlotRequest, title: str, time_label: str, *, note: str = ""
 ) -> tuple[list[_Named], tuple[float, float]]:
     """Return a figure for each panel, and the span of time that all of them show."""
     first_s = min((panel.span_s[0] for panel in panels), default=-math.inf)
     last_s = max((panel.span_s[1] for panel in panels), default=math.inf)
-    start_s = min(first_s, 0.0) if wish.start_s is None else wish.start_s
-    end_s = last_s if wish.end_s is None else wish.end_s
+    start_s = min(first_s, 0.0) if request.start_s is None else request.start_s
+    end_s = last_s if request.end_s is None else request.end_s
     if panels and (start_s >= end_s or all(one.cut(start_s, end_s).empty for one in panels)):
-        until = "on" if wish.end_s is None else f"to {end_s:g} s"
+        until = "on" if request.end_s is None else f"to {end_s:g} s"
         raise InputError(
             f"nothing to draw from {start_s:g} s {until}: "
             f"the data goes from {first_s:.4g} s to {last_s:.4g} s"
@@ -209,7 +217,7 @@ def _over_time(
     return [figure_of(panel) for panel in shown], (start_s, end_s)
 
 
-def _written(figures: Sequence[_Named], out: Path, wish: Wish) -> tuple[Path, ...]:
+def _written(figures: Sequence[_Named], out: Path, request: PlotRequest) -> tuple[Path, ...]:
     files = []
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -217,7 +225,7 @@ def _written(figures: Sequence[_Named], out: Path, wish: Wish) -> tuple[Path, ..
             name = _FILES.get(one.name, one.name)
             with figure_style(salt=name):
                 figure = one.draw()
-                for form in dict.fromkeys(wish.forms):
+                for form in dict.fromkeys(request.forms):
                     path = out / f"{name}.{form}"
                     write_whole(path, saved(figure, form))
                     files.append(path)
@@ -227,7 +235,7 @@ def _written(figures: Sequence[_Named], out: Path, wish: Wish) -> tuple[Path, ..
 
 
 def _chosen(names: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Return the metrics that were asked for, in the order of all; all where none were."""
+    """Return the requested metrics, in the order of all; all where none were requested."""
     wanted = {name.lower() for name in names}
     for name in names:
         if name.lower() not in known:
@@ -242,7 +250,7 @@ def _load(folder: Path) -> Run:
         raise InputError(f"{folder}: no such directory; a run directory holds a manifest.json")
     if not folder.is_dir():
         hint = "; for a report of iperf3 there is --iperf" if folder.suffix == ".json" else ""
-        raise InputError(f"{folder}: a file, no run directory{hint}")
+        raise InputError(f"{folder}: a file, not a run directory{hint}")
     inside = sorted(path.parent.name for path in folder.glob("*/manifest.json"))
     if inside and not (folder / "manifest.json").exists():
         raise InputError(

@@ -1,8 +1,8 @@
-"""What the files of a report were made from, kept beside them.
+"""The record of what the files of a report were made from, stored beside them.
 
-What has not changed is not made again. The record is a cache and nothing else: where it is
-missing, broken or of another format, everything is made again; so is a file that is not what
-it was when it was made.
+Unchanged files are not made again. The record is a cache: where it is
+missing, broken or of another format, everything is made again; so is a file that was
+modified after it was made.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _FORMAT = 1
 
 PAGE = "report.html"
 PAPER = "report.pdf"
-"""What the report's page, and the same on paper, are called."""
+"""The file name of the report's page, and of its PDF."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class FileRecord:
     """A file of a report.
 
     Attributes:
         made_from: the digest of what it was made from; empty while it is being made.
-        content: what it held when it was made; None while it is being made.
+        content: its digest and size when it was made; None while it is being made.
     """
 
     made_from: str = ""
@@ -57,15 +57,15 @@ class Record:
     """
 
     made_from: str = ""
-    files: Mapping[str, Made] = field(default_factory=dict)
+    files: Mapping[str, FileRecord] = field(default_factory=dict)
 
     def has(self, name: str, *, made_from: str, folder: Path) -> bool:
-        """Return whether a file is there that was made from this and has not been touched."""
+        """Return whether a file exists that was made from this and has not been modified."""
         made = self.files.get(name)
         return made is not None and made.made_from == made_from and _is_whole(folder / name, made)
 
     def is_whole(self, *, made_from: str, folder: Path) -> bool:
-        """Return whether all of the report is there, made from this, and untouched."""
+        """Return whether all of the report exists, made from this, and unmodified."""
         return self.made_from == made_from and all(
             _is_whole(folder / name, made) for name, made in self.files.items()
         )
@@ -82,7 +82,7 @@ class Record:
 
 
 def read_record(folder: Path) -> Record:
-    """Return the record of a folder's report; an empty one where there is none that counts."""
+    """Return the record of a folder's report; an empty one where there is no valid one."""
     where = str(folder / RECORD)
     try:
         data = read_json(folder / RECORD)
@@ -97,7 +97,7 @@ def read_record(folder: Path) -> Record:
     return record if all(map(FILE_NAME.fullmatch, record.files)) else Record()
 
 
-def _is_whole(path: Path, made: Made) -> bool:
+def _is_whole(path: Path, made: FileRecord) -> bool:
     return made.content is not None and not file_damage(path, made.content)
 
 

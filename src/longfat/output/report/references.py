@@ -1,4 +1,4 @@
-"""What set-up lines say that a line can be compared with.
+"""The references for a line that follow from set-up lines.
 
 A bottleneck's rate, the bandwidth-delay product, the idle RTT, a queue's limit
 and RED's two marks.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def path_references(
     metric: str, groups: Sequence[Group], flows: Collection[str] = ()
 ) -> tuple[Reference, ...]:
-    """Return what the paths of all flows have in common: what differs is no common reference.
+    """Return the references that the paths of all flows have in common.
 
     Args:
         metric: `throughput`, `cwnd` or `rtt`; others have none.
@@ -48,7 +48,7 @@ def path_references(
 
 
 def known_path(run: Run, flow: Bulk) -> FlowPath | None:
-    """Return the path of a flow; None where the lines do not tell it with certainty."""
+    """Return the path of a flow; None where the lines do not determine it with certainty."""
     try:
         return flow_path(run.case, flow, run.metrics)
     except NotUnderstoodError:
@@ -71,7 +71,7 @@ def queue_references(
 
     Returns:
         Constants as of `queue_marks`; what does not hold for all of the queues
-        says whose it is.
+        includes the interface's name.
     """
     owners: dict[Reference, list[str]] = {}
     for group, interfaces in zip(groups, drawn, strict=True):
@@ -96,7 +96,7 @@ def queue_marks(case: Case, interface: str) -> tuple[Reference, ...]:
 
     Returns:
         `limit`, and of RED also `RED max` and `RED min`, in bytes, as far as
-        the lines say them in a form that is understood.
+        the lines specify them in a form that is understood.
     """
     try:
         queue = queue_line(interface_lines(case, interface))

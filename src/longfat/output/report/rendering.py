@@ -1,4 +1,4 @@
-"""Make the report's files, each whole or not at all, and only those that are not there already."""
+"""Make the report's files, each whole or not at all, and only those that are not up to date."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from longfat.output.report.captions import chart_key
 from longfat.output.report.case_table import case_table
 from longfat.output.report.charts import ChartData
 from longfat.output.report.embedded import embed
-from longfat.output.report.figures import FigureGroup, ReportFigure, galleries
+from longfat.output.report.figures import FigureGroup, ReportFigure, figure_groups
 from longfat.output.report.grid_page import GridPage
 from longfat.output.report.gridcharts import charts_of
 from longfat.output.report.origin import drawing_digest
 from longfat.output.report.page import Page
 from longfat.output.report.pdf import pdf_bytes
-from longfat.output.report.record import PAGE, PAPER, Made, Record
+from longfat.output.report.record import PAGE, PAPER, FileRecord, Record
 from longfat.output.report.scope import report_scope
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ FIGURES = "figures"
 
 _PLOT_FORMS = ("png", "pdf")
 
-# What plots/ has of the page's figures; with the name of a case where each has its own.
+# The names of the page's figures in plots/; with the name of a case where each has its own.
 _FILED = re.compile(r"(traffic|ping|completion)(-.*)?")
 
 
@@ -57,17 +57,17 @@ class _Output:
 def render(
     verdict: Verdict, folder: Path, *, before: Record, made_from: str, paper: bool
 ) -> Record:
-    """Make the files that are not there already, and remove those that are not wanted any more.
+    """Make the files that are not up to date, and remove obsolete ones.
 
     Args:
         verdict: the study with its runs.
-        folder: the folder that takes them; made if it is not there.
-        before: what is there.
+        folder: the destination folder; created if it does not exist.
+        before: the record of the existing files.
         made_from: the digest of what the report is made from.
         paper: whether there is to be a PDF.
 
     Returns:
-        What is there then.
+        The record of the files afterwards.
 
     Raises:
         InputError: a file of a run is missing or broken.
@@ -83,16 +83,16 @@ def render(
         for output in outputs
         if before.has(output.name, made_from=output.made_from, folder=folder)
     }
-    # What a person gave the page and the PDF for has to be there before the old files go.
+    # The page and the PDF have to be complete before the old files are removed.
     contents = {
         output.name: output.make()
         for output in outputs
         if output.name in (PAGE, PAPER) and output.name not in kept
     }
     folder.mkdir(parents=True, exist_ok=True)
-    # First the names: who is interrupted leaves no file that nobody knows of.
+    # The names are recorded first, so that an interruption leaves no unrecorded file.
     names = dict.fromkeys((*(output.name for output in outputs), *before.files))
-    Record(files={name: kept.get(name, Made()) for name in names}).write(folder)
+    Record(files={name: kept.get(name, FileRecord()) for name in names}).write(folder)
     made = {}
     for output in outputs:
         if output.name not in kept:
@@ -100,7 +100,7 @@ def render(
             (folder / output.name).parent.mkdir(exist_ok=True)
             write_whole(folder / output.name, content)
             found = FileSum(size_bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
-            made[output.name] = Made(made_from=output.made_from, content=found)
+            made[output.name] = FileRecord(made_from=output.made_from, content=found)
     files = {output.name: kept.get(output.name) or made[output.name] for output in outputs}
     _remove(folder, wanted=files, before=before)
     record = Record(made_from=made_from, files=files)
@@ -114,25 +114,25 @@ def page_text(verdict: Verdict) -> str:
 
 
 class _Drawn:
-    """A report's figures, and its page; each is drawn when it is asked for."""
+    """A report's figures, and its page; each is drawn on first use."""
 
     def __init__(self, verdict: Verdict) -> None:
         self._verdict = verdict
         self._scope = report_scope(verdict)
         self.title = verdict.study.title
-        self.galleries: tuple[FigureGroup, ...] = (
-            galleries(verdict) if self._scope.over_time else ()
+        self.figure_groups: tuple[FigureGroup, ...] = (
+            figure_groups(verdict) if self._scope.over_time else ()
         )
-        self.exhibits = [exhibit for one in self.galleries for exhibit in one.exhibits]
+        self.figures = [figure for one in self.figure_groups for figure in one.figures]
         self.charts = charts_of(verdict)
 
     def screen(self) -> bytes:
         """Return the page for a browser."""
-        charts = self.exhibits or self.charts
+        charts = self.figures or self.charts
         cases = case_table(self._verdict).to_json() if self._scope.grid else None
         page = self._page
         tables = page.folded_tables if isinstance(page, Page) else None
-        embedded = embed(self._told if charts else None, cases=cases, tables=tables or None)
+        embedded = embed(self._chart_data if charts else None, cases=cases, tables=tables or None)
         return page.for_screen(embedded).encode()
 
     def paper(self) -> bytes:
@@ -141,33 +141,33 @@ class _Drawn:
 
     @cached_property
     def _page(self) -> Page | GridPage:
-        svgs = {one.name: _exhibit_svg(one) for one in self.exhibits}
+        svgs = {one.name: _figure_svg(one) for one in self.figures}
         svgs |= {chart_key(chart): _chart_svg(chart) for chart in self.charts}
-        verdict, shown, charts = self._verdict, self.galleries, self.charts
+        verdict, shown, charts = self._verdict, self.figure_groups, self.charts
         if not self._scope.grid:
-            return Page(verdict, galleries=shown, charts=charts, svgs=svgs)
+            return Page(verdict, figure_groups=shown, charts=charts, svgs=svgs)
         table = case_table(verdict)
-        return GridPage(verdict, table=table, charts=charts, galleries=shown, svgs=svgs)
+        return GridPage(verdict, table=table, charts=charts, figure_groups=shown, svgs=svgs)
 
     @property
-    def _told(self) -> Mapping[str, object]:
+    def _chart_data(self) -> Mapping[str, object]:
         data = ChartData()
-        for exhibit in self.exhibits:
-            exhibit.chart(data)
+        for figure in self.figures:
+            figure.chart(data)
         for chart in self.charts:
             data.add_chart(chart_key(chart), chart)
         return data.to_json()
 
 
 def _plots(drawn: _Drawn) -> Iterator[_Output]:
-    for exhibit in drawn.exhibits:
-        if _FILED.fullmatch(exhibit.name):
-            heading = f"{drawn.title}: {exhibit.case}" if exhibit.case else drawn.title
-            draw = partial(exhibit.draw, PAGE_WIDTH_IN, heading)
-            made_from = drawing_digest(exhibit.name, heading, exhibit.shown)
+    for figure in drawn.figures:
+        if _FILED.fullmatch(figure.name):
+            heading = f"{drawn.title}: {figure.case}" if figure.case else drawn.title
+            draw = partial(figure.draw, PAGE_WIDTH_IN, heading)
+            made_from = drawing_digest(figure.name, heading, figure.shown)
             for form in _PLOT_FORMS:
                 make = partial(_saved, draw, form)
-                yield _Output(f"{PLOTS}/{exhibit.name}.{form}", made_from, make)
+                yield _Output(f"{PLOTS}/{figure.name}.{form}", made_from, make)
 
 
 def _charts(drawn: _Drawn) -> Iterator[_Output]:
@@ -180,14 +180,14 @@ def _charts(drawn: _Drawn) -> Iterator[_Output]:
 
 
 def _saved(draw: Callable[[], Figure], form: str, *, salt: str = "longfat") -> bytes:
-    # A figure is laid out when it is saved, and a second form of it would be laid out from there:
+    # A figure is laid out when it is saved, and a second format of it would start from there:
     # its bytes would depend on whether the first one was made.
     with figure_style(salt=salt):
         return saved(draw(), form)
 
 
-def _exhibit_svg(exhibit: ReportFigure) -> str:
-    return _svg(exhibit.name, lambda: exhibit.draw(PAGE_WIDTH_IN, ""))
+def _figure_svg(figure: ReportFigure) -> str:
+    return _svg(figure.name, lambda: figure.draw(PAGE_WIDTH_IN, ""))
 
 
 def _chart_svg(chart: Chart) -> str:
@@ -195,18 +195,18 @@ def _chart_svg(chart: Chart) -> str:
 
 
 def _svg(name: str, draw: Callable[[], Figure]) -> str:
-    # Text stays text: smaller, quicker to read for a printer, and to be found in the PDF.
+    # Text stays text: smaller, faster to print, and searchable in the PDF.
     with figure_style(salt=name), matplotlib.rc_context({"svg.fonttype": "none"}):
         return saved(draw(), "svg", transparent=True).decode()
 
 
 def file_stem(name: str) -> str:
-    """Return a name as a file can have it anywhere."""
+    """Return a name that is valid as a file name everywhere."""
     return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "figure"
 
 
 def _remove(folder: Path, *, wanted: Mapping[str, object], before: Record) -> None:
-    """Remove what an earlier report had, and figures over time that no record knows of."""
+    """Remove files of an earlier report, and figures over time that are in no record."""
     names = {name for name in before.files if name.startswith((f"{PLOTS}/", f"{FIGURES}/"))}
     plots = folder / PLOTS
     names |= {

@@ -1,4 +1,4 @@
-"""The command that gives the same runs again."""
+"""The command that reproduces the runs."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _MOST_NAMED = 40  # cases; of more, all of the study are run again
 
 
 def rerun_line(verdict: Verdict) -> str:
-    """Return the command that gives the same runs again."""
+    """Return the command that reproduces the runs."""
     study = verdict.study
     file = study.file.parent if study.file.name == STUDY_FILE else study.file
     words = ["longfat", "run", str(file)]
     if len(verdict.runs) < len(study.cases) and len(verdict.runs) <= _MOST_NAMED:
         words += [word for name in verdict.runs for word in ("--case", name)]
-    # What the command line put in place of the study's own.
+    # Options of the command line that override those of the study.
     seeds = {
         run.seed
         for name, run in verdict.first_runs.items()

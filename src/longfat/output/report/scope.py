@@ -1,7 +1,7 @@
 """What a report shows of a study: each case, or all of them together.
 
-A page with the figures of more than a few dozen cases would take minutes to draw, and nobody
-could read it. So a grid, and any study of very many cases, has a page of another kind.
+A page with the figures of more than a few dozen cases would take minutes to draw and would be
+unreadable. So a grid, and any study of very many cases, has a page of another kind.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from longfat.analysis.verdict import Verdict
 
 MOST_CASES = 40
-"""So many cases have a page with the figures, windows and commands of each."""
+"""Up to this many cases have a page with the figures, windows and commands of each."""
 
 _MOST_OVER_TIME = 12  # cases of a grid whose figures over time its page has too
 
@@ -25,7 +25,7 @@ class Scope:
     Attributes:
         grid: the page is that of all cases together: parameters, charts, a table.
         over_time: it has the figures over time of each case.
-        notes: what a person should know of what it does not show.
+        notes: notes for the user on what it does not show.
     """
 
     grid: bool

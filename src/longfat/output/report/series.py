@@ -1,4 +1,4 @@
-"""From runs to what a figure draws: panels with lines that have names and looks.
+"""From runs to panels with labelled lines.
 
 Runs that differ in their seeds only are one `Group`, and give one line each
 flow: the median, with the band that 5 to 95 % of them fall in.
@@ -53,7 +53,7 @@ class Series:
         from_first: the kind of flows with whose first time begins, so that cases
             can be laid over each other; None for the traffic's start.
         looks: the looks of the groups, by their labels, where a group has the same one
-            whichever others are drawn beside it; without, they are numbered in their order.
+            regardless of the others beside it; otherwise they are numbered in their order.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Series:
         self._readers = [[RunCurves(run) for run in group.runs] for group in groups]
 
     def panel(self, metric: str, *, kinds: Collection[str] = KINDS) -> Panel | None:
-        """Return the panel of a metric; None where no run has anything of it.
+        """Return the panel of a metric; None where no run has data for it.
 
         Args:
             metric: one of `longfat.output.report.curves.METRICS`.
@@ -106,11 +106,11 @@ class Series:
             moments=self._moments(),
         )
 
-    def orbits(self) -> list[PhaseTrace]:
+    def phase_traces(self) -> list[PhaseTrace]:
         """Return queue against cwnd, for each flow and interface of each group's first run.
 
-        Flows count that a tcp probe looked at: what happens within a second is
-        what such a figure is for.
+        Only flows with a tcp probe are included: what happens within a second is
+        the purpose of such a figure.
 
         Raises:
             InputError: a file of a run is missing or broken.
@@ -125,8 +125,8 @@ class Series:
                     words = [group.label] if group.label else []
                     words += [cwnd.name] if len(cwnds) > 1 or not words else []
                     words += [queue.title] if len(queues) > 1 else []
-                    found.append(_orbit(reader.run, cwnd, queue, label=" ".join(words)))
-        return [orbit for orbit in found if np.isfinite(orbit.across).any()]
+                    found.append(_phase_trace(reader.run, cwnd, queue, label=" ".join(words)))
+        return [trace for trace in found if np.isfinite(trace.across).any()]
 
     def _moments(self) -> tuple[Moment, ...]:
         """Return the events of the first run of each group, on the time axis of the lines."""
@@ -175,7 +175,7 @@ class Series:
         alike = sum(other.kind == curve.kind for other in curves)
         mixed = curve.kind == "ping" and any(other.kind != "ping" for other in curves)
         if not group.label:
-            # A queue alone is named by the title.
+            # A queue alone is labelled by the title.
             return "" if metric == "queue" and alike == 1 else _with_streams(group, curve)
         if alike > 1 or mixed:
             return f"{group.label}.{_with_streams(group, curve)}"
@@ -241,7 +241,7 @@ def _rtt_title(curves: Sequence[Curve]) -> str:
     return "RTT: TCP's smoothed, and ping's replies" if "ping" in kinds else "Smoothed RTT"
 
 
-def _orbit(run: Run, cwnd: Curve, queue: Curve, *, label: str) -> PhaseTrace:
+def _phase_trace(run: Run, cwnd: Curve, queue: Curve, *, label: str) -> PhaseTrace:
     """Return a queue's and a window's values at the times of the queue's samples."""
     times_s = queue.line.times_s
     known = np.isfinite(cwnd.line.values)

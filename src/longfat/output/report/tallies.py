@@ -1,4 +1,4 @@
-"""What a claim over many cases came to, in lines of text: how many, how much, and where not."""
+"""The results of a claim over many cases, in lines of text: how many, how much, and where not."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 def tally_lines(judged: JudgedClaim) -> list[tuple[str, bool]]:
-    """Return what stands below a claim over many cases.
+    """Return the lines below a claim over many cases.
 
     Returns:
-        Lines, and of each whether it tells of a case in which the claim does not hold.
+        Lines, and of each whether it is about a case in which the claim does not hold.
     """
     found: list[tuple[str, bool]] = []
     several = len(judged.tallies) > 1
     for tally in judged.tallies:
-        found.append((_told(tally, named=several), False))
+        found.append((_tally_text(tally, named=several), False))
         if judged.holds is False:
             found += [(_example(one), True) for one in tally.examples]
             more = _more(tally)
@@ -30,7 +30,7 @@ def tally_lines(judged: JudgedClaim) -> list[tuple[str, bool]]:
     return found
 
 
-def _told(tally: Tally, *, named: bool) -> str:
+def _tally_text(tally: Tally, *, named: bool) -> str:
     before = f"{tally.text}: " if named else ""
     missing = f", {tally.missing:,} not run" if tally.missing else ""
     cases = f"{tally.count:,} case{'s' if tally.count != 1 else ''}"

@@ -1,4 +1,4 @@
-"""What all pages of a report are made with: the templates."""
+"""The Jinja2 templates of all pages of a report."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 
 def environment() -> Environment:
-    """Return the templates, which escape whatever a study says."""
+    """Return the templates' environment, which escapes all text of a study."""
     return Environment(
         loader=PackageLoader("longfat.output.report", package_path=""),
         autoescape=True,

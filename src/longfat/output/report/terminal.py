@@ -1,7 +1,7 @@
-"""What `longfat run` prints at its end: results first, then claims, then where the files are.
+"""The final output of `longfat run`: results first, then claims, then where the files are.
 
 All text goes through rich as `Text`, never as markup, so that brackets in a
-study's words stay what they are. Tables fit 80 columns; what has a column for
+study's text are printed literally. Tables fit 80 columns; one that has a column for
 each case is broken into blocks where the cases are many.
 """
 
@@ -45,14 +45,14 @@ if TYPE_CHECKING:
 _STYLES = {"holds": "green", "FAILS": "bold red", "not judged": "yellow"}
 _GAP = 2
 
-# More than this would drown the results; the page has them all.
+# More than this would hide the results; the page has them all.
 _MOST_SECONDS = 10
 _MOST_FLOWS = 4
 _MOST_RUNS = 12
 
 
 def print_verdict(verdict: Verdict, *, console: Console, files: ReportFiles | None) -> None:
-    """Print what a study's runs amount to.
+    """Print the results of a study's runs.
 
     Args:
         verdict: the study with its runs.
@@ -67,7 +67,7 @@ def print_verdict(verdict: Verdict, *, console: Console, files: ReportFiles | No
         return
     with console.capture() as captured:
         _print_all(verdict, console, files)
-    # rich fills lines up with spaces, which a file or a pipe has no use for.
+    # rich pads lines with spaces, which are of no use in a file or a pipe.
     for line in captured.get().splitlines():
         console.out(line.rstrip(), highlight=False)
 
@@ -106,7 +106,7 @@ def _print_comparison(verdict: Verdict, console: Console) -> None:
     _heading(console, "Published and measured")
     console.print(Text(f"published: {verdict.study.published.source}", style="dim"))
     table = _plain_table()
-    # A long label breaks, rather than a number.
+    # A long label is wrapped, rather than a number.
     table.add_column("metric", overflow="fold")
     for head in comparison_columns(verdict):
         table.add_column(head, justify="right", no_wrap=True)
@@ -119,7 +119,7 @@ def _print_comparison(verdict: Verdict, console: Console) -> None:
     if verdict.many_seeds:
         note = (
             f"{BAND}: of the seeds' runs, in the median's unit; ratio: median / published; "
-            "inside: the published figure lies in that band."
+            "inside: the published figure is in that band."
         )
         console.print(Text(note, style="dim"))
 
@@ -197,7 +197,7 @@ def _claim_text(row: ClaimRow, judged: JudgedClaim) -> Text:
         text.append(f" ({row.seeds})")
     if row.expression:
         text.append(f"\n{row.expression}", style="dim")
-    # What failed is to be seen without looking for its numbers.
+    # The numbers of a failed claim are shown at once.
     if row.verdict == "FAILS":
         for name, value in row.readings:
             text.append(f"\n{name} = {value}", style="red")
@@ -235,7 +235,7 @@ def _print_files(verdict: Verdict, console: Console, files: ReportFiles | None) 
 
 
 def _run_paths(runs: Sequence[Run]) -> list[str]:
-    """Return the folders of a case's runs; many of them as one word that a shell expands."""
+    """Return the folders of a case's runs; many of them as one shell pattern."""
     ending = f"-seed{runs[0].seed}"
     first = _shown(runs[0].folder)
     in_a_row = [run.seed for run in runs] == list(range(runs[0].seed, runs[-1].seed + 1))
@@ -245,7 +245,7 @@ def _run_paths(runs: Sequence[Run]) -> list[str]:
 
 
 def _shown(path: Path) -> str:
-    """Return a path as one would type it here."""
+    """Return a path as one would type it in the current directory."""
     here = Path.cwd()
     whole = path.resolve()
     return str(whole.relative_to(here)) if whole.is_relative_to(here) else str(path)

@@ -1,6 +1,6 @@
-"""What the terminal shows of a grid's cases: one line for each, and no more than a screen of them.
+"""The cases of a grid on the terminal: one line for each, and at most a screen of them.
 
-The page has all of them, and `longfat query` answers about them.
+The page has all of them, and `longfat query` queries them.
 """
 
 from __future__ import annotations

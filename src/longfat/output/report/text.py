@@ -1,9 +1,9 @@
 """A study's text as a part of the page: Markdown in, safe HTML out.
 
-Of HTML a text may use `<details>` and `<summary>`, which fold answers away,
-and a few plain marks such as `<code>` inside them. Every other `<` is shown as
-what it is. `nh3` cleans what comes out once more, and closes what was left
-open, so that a text can neither run a script nor break the page around it.
+Of HTML a text may use `<details>` and `<summary>`, which hide answers,
+and a few plain elements such as `<code>` inside them. Every other `<` is shown
+literally. `nh3` cleans the result once more, and closes open
+elements, so that a text can neither run a script nor break the page around it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _SUMMARY = re.compile(r"\s*<summary>((?:(?!<summary>).)*?)</summary>", re.DOTALL
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading of the text: what it says, its level, and its place in the page."""
+    """A heading of the text: its title, its level, and its anchor."""
 
     words: str
     level: int
@@ -74,13 +74,13 @@ class PageText:
 
     @property
     def places_network(self) -> bool:
-        """Return whether the text says where the drawing of the network goes."""
+        """Return whether the text specifies where the drawing of the network goes."""
         return _NETWORK_MARK in self.html
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was folded away: the words to unfold it by, and the rest."""
+    """A folded answer: its summary, and the rest."""
 
     question: Markup
     answer: Markup
@@ -91,9 +91,9 @@ def page_text(markdown: str, *, title: str, steps_at: Collection[str] = ()) -> P
 
     Args:
         markdown: the text.
-        title: the page's own heading; a first heading that says the same is
+        title: the page's own heading; a first heading with the same text is
             left out.
-        steps_at: nodes at which a person can type there. A code block whose info
+        steps_at: nodes at which commands can be typed. A code block whose info
             string is `sh` and such nodes is then marked as a step:
             `<pre data-step="h1 h2">`.
     """
@@ -117,7 +117,7 @@ def page_text(markdown: str, *, title: str, steps_at: Collection[str] = ()) -> P
 
 
 def place_network(html: Markup, drawing: Markup) -> Markup:
-    """Put the drawing of the network where a text wants it.
+    """Put the drawing of the network where a text specifies it.
 
     Args:
         html: what `page_text` or `unfold` gave.
@@ -127,11 +127,11 @@ def place_network(html: Markup, drawing: Markup) -> Markup:
 
 
 def unfold(html: Markup, *, word: str) -> tuple[Markup, tuple[Answer, ...]]:
-    """Take the answers out of a text, for paper, which cannot fold them away.
+    """Take the answers out of a text, for paper, which cannot fold them.
 
     Args:
         html: what `page_text` gave.
-        word: what an answer is called in the text's language.
+        word: the word for an answer in the text's language.
 
     Returns:
         The text with a reference to `#answer-N` in place of each answer, and
@@ -155,7 +155,7 @@ def unfold(html: Markup, *, word: str) -> tuple[Markup, tuple[Answer, ...]]:
             question = Markup(found[1] if found else "")
             rest = Markup(body[found.end() :] if found else body)
             if is_answer_label(question):
-                question = Markup("")  # it stands in the text already
+                question = Markup("")  # it is in the text already
             answers.append(Answer(question, rest))
             number = len(answers)
             reference = Markup('<p class="question">{} <a href="#answer-{}">{} {}</a></p>')
@@ -166,8 +166,8 @@ def unfold(html: Markup, *, word: str) -> tuple[Markup, tuple[Answer, ...]]:
 def _without_title(tokens: list[Token], title: str) -> list[Token]:
     if len(tokens) < 3 or tokens[0].type != "heading_open" or tokens[0].tag != "h1":
         return tokens
-    ours, theirs = _plain(title), _plain(tokens[1].content)
-    return tokens[3:] if ours in theirs or theirs in ours else tokens
+    own, first = _plain(title), _plain(tokens[1].content)
+    return tokens[3:] if own in first or first in own else tokens
 
 
 def _plain(words: str) -> str:
@@ -225,7 +225,7 @@ def _words(inline: Token) -> str:
 
 
 def _scrolling(html: str) -> Markup:
-    """Put what may be too wide into boxes that scroll, by the keyboard too."""
+    """Put wide elements into boxes that scroll, with the keyboard too."""
     html = _BLOCK.sub(r'<pre tabindex="0"\1>', html)
     html = html.replace(
         "<table>", '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>'

@@ -1,6 +1,6 @@
 """What the terminal and the page both show, as plain text in rows.
 
-Here numbers become text, once: the two outputs cannot differ in a digit.
+Numbers become text here, once: the two outputs cannot differ in a digit.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from longfat.model.spread import Spread
 
 MISSING = "-"
-"""What stands where there is no number."""
+"""The text for a missing number."""
 
 BAND = "5-95 %"
-"""The head of a column of bands: in the unit of the median that stands before it."""
+"""The header of a column of bands: in the unit of the median in the previous column."""
 
 _METRIC = re.compile(r"(?<![\w.-])([A-Za-z][\w-]*)\.([A-Za-z][\w-]*)\.([a-z]\w*)")
 
@@ -44,8 +44,8 @@ class Grid:
     Attributes:
         columns: the heads of the columns.
         rows: the rows.
-        together: so many columns in a row belong together, such as a median
-            and its band, and are not to be torn apart.
+        together: so many adjacent columns belong together, such as a median
+            and its band, and are not to be separated.
     """
 
     columns: tuple[str, ...]
@@ -68,11 +68,11 @@ class ClaimRow:
 
     Attributes:
         verdict: `holds`, `FAILS` or `not judged`.
-        text: the claim's words.
-        expression: what was checked; empty where the words are the same.
-        readings: the metrics that it speaks of, with the measured values.
+        text: the claim's text.
+        expression: what was checked; empty where the text is the same.
+        readings: the metrics in it, with the measured values.
         seeds: in how many of the seeds it holds; empty for single runs.
-        tallies: what it came to over many cases, and of each line whether it tells of a
+        tallies: its results over many cases, and of each line whether it is about a
             case in which it does not hold.
     """
 
@@ -95,7 +95,7 @@ def comparison_columns(verdict: Verdict) -> tuple[str, ...]:
 
 
 def comparison_groups(verdict: Verdict) -> tuple[Group, ...]:
-    """Return the published figures beside ours, by case, in `comparison_columns`."""
+    """Return the published figures and the measured ones, by case, in `comparison_columns`."""
     groups: dict[str, list[Row]] = {}
     for comparison in verdict.published:
         row = _comparison_row(comparison, many_seeds=verdict.many_seeds)
@@ -132,7 +132,7 @@ def band_text(spread: Spread | None, unit: Unit) -> str:
 
 
 def metric_grid(verdict: Verdict) -> Grid | None:
-    """Return all metrics of the cases that nothing was published of: metrics down, cases across.
+    """Return all metrics of the cases without published figures: metrics down, cases across.
 
     A case has one column, and a second one for the band where there are several
     seeds.
@@ -140,8 +140,8 @@ def metric_grid(verdict: Verdict) -> Grid | None:
     Returns:
         The table; None where every case that was run has published figures.
     """
-    told = {comparison.figure.case for comparison in verdict.published}
-    names = tuple(name for name in verdict.runs if name not in told)
+    published_cases = {comparison.figure.case for comparison in verdict.published}
+    names = tuple(name for name in verdict.runs if name not in published_cases)
     measured = {key for name in names for key in verdict.spreads[name]}
     rows = {
         key: (f"{key.partition('.')[0]} {metric.title}", metric.unit)
@@ -226,7 +226,7 @@ def claims_summary(verdict: Verdict) -> str:
 
 
 def run_summary(verdict: Verdict) -> str:
-    """Return in one line what was run, on what, and how long it took."""
+    """Return in one line what was run, on which kernels, and how long it took."""
     runs = [run for of_case in verdict.runs.values() for run in of_case]
     if not runs:
         return "no case was run"
@@ -245,7 +245,7 @@ def run_summary(verdict: Verdict) -> str:
 
 
 def number_ranges(numbers: Iterable[int]) -> str:
-    """Return numbers that rise in as few words as they can be told: `1-20, 25`."""
+    """Return ascending numbers as short ranges: `1-20, 25`."""
     ranges: list[list[int]] = []
     for number in numbers:
         if ranges and number == ranges[-1][-1] + 1:

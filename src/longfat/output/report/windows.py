@@ -1,8 +1,8 @@
-"""Window arithmetic: what a path needs, what the buffers allow, and what was.
+"""Window arithmetic: what a path needs, what the buffers allow, and what was measured.
 
-For each TCP flow whose path is known. What cannot be had honestly is left out:
+For each TCP flow whose path is known. What cannot be computed reliably is omitted:
 the window that a buffer allows is only computed for kernels that follow the
-half rule, and only where the receive buffer is what limits.
+half rule, and only where the receive buffer is the limit.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def flow_windows(verdict: Verdict) -> tuple[tuple[FlowWindow, ...], tuple[Omissi
 
     Returns:
         The arithmetic, and the flows that have none although a set-up line
-        speaks of their path.
+        concerns their path.
     """
     windows, omissions = [], []
     for name, run in verdict.first_runs.items():
@@ -189,7 +189,7 @@ def _rate_over(run: Run, case: Case, flow: Bulk) -> RateOver | None:
 
 
 def _buffer(case: Case, flow: Bulk, host: str, name: str) -> int | None:
-    # A socket that asks for a size of its own does not grow to the sysctl's.
+    # A socket that sets its own size is not limited by the sysctl.
     if flow.window_bytes is not None:
         return None
     numbers = sysctl(case.setup, host, name)
@@ -240,7 +240,7 @@ def window_grid(windows: Sequence[FlowWindow]) -> Grid:
 
 
 def window_notes(windows: Sequence[FlowWindow], omissions: Sequence[Omission]) -> tuple[str, ...]:
-    """Return what a reader must know to read the table."""
+    """Return the notes that explain the table."""
     notes = []
     if windows:
         devices = " and ".join(dict.fromkeys(w.path.rate_source for w in windows))

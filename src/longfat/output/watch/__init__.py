@@ -1,16 +1,16 @@
-"""Look at a case while it runs: queues, throughput, RTT and cwnd as virtual time passes.
+"""Watch a case while it runs: queues, throughput, RTT and cwnd as virtual time passes.
 
-    plan     what to look at, and the probes that it takes
-    tail     what the samplers of the machine have written since the last look
-    ends     which sockets are a flow's
+    plan     what to watch, and the probes that it takes
+    tail     what the machine's samplers have written since the last read
+    ends     which sockets belong to a flow
     live     the curves so far
-    views    the same in words and curves, a view a panel
+    views    the same as text and curves, a view for each panel
     screen   the live view; `chart` and `digits` draw its parts
-    lines    one line a virtual second, for what is no terminal
-    ending   what is said of a case after its run
+    lines    one line for each virtual second, if stdout is not a terminal
+    ending   a summary of a case after its run
     play     runs a case with one or the other
 
-Nothing here changes what a case gives: it reads files that grow, and at a pace
+Nothing here changes the results of a case: it reads files that grow, and at a pace
 the machine is held from outside (`longfat.engine.machine.pace`).
 """
 

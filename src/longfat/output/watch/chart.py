@@ -1,6 +1,6 @@
 """Line charts of braille dots: each cell of the terminal holds two by four of them.
 
-Written here because what PyPI has for it keeps its figures in module globals
+Written here because the packages on PyPI keep their figures in module globals
 or has no types, and a scrolling chart needs little.
 """
 
@@ -32,7 +32,7 @@ class DotLine:
     Attributes:
         track: its values.
         style: its colour.
-        gap: of so many columns of dots one is drawn; 1 for a whole line.
+        gap: every which column of dots is drawn; 1 for a solid line.
     """
 
     track: Track
@@ -98,7 +98,7 @@ _NOTHING = 1e-12  # less than any quantity that is drawn can be
 
 
 def nice_top(largest: float, unit: Unit) -> float:
-    """Return a round number at or above a value, in a unit that a person would take."""
+    """Return a round number at or above a value, in a suitable unit."""
     base = 1024.0 if unit is Unit.BYTES else 1000.0
     if largest < _NOTHING:
         return {Unit.BYTES: 1024.0, Unit.BPS: 1e6, Unit.SECONDS: 1e-3}.get(unit, 1.0)
@@ -107,7 +107,7 @@ def nice_top(largest: float, unit: Unit) -> float:
     inside = aim / prefix
     power = 10.0 ** math.floor(math.log10(inside) + 1e-9)
     step = next((step for step in _STEPS if step * power >= inside), 10)
-    # Binary prefixes are 1024 apart, so that 1000 of one is no round number.
+    # Binary prefixes are 1024 apart, so that 1000 of one is not a round number.
     return min(step * power, base) * prefix
 
 
@@ -117,7 +117,7 @@ def format_time(time_s: float) -> str:
 
 
 def _labels(top: float, unit: Unit, rows: int) -> dict[int, str]:
-    """Return what stands beside which row: top, bottom, and the middle where there is room."""
+    """Return the labels by row: top, bottom, and the middle where there is space."""
     number, _, name = format_quantity(top, unit).partition(" ")
     labels = {0: f"{float(number):g} {name}".rstrip()}
     if rows > 1:

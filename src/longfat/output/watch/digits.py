@@ -1,4 +1,4 @@
-"""Large digits, three rows high, for numbers that are to be read from afar."""
+"""Large digits, three rows high, which are readable from a distance."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def large(number: str, *, unit: str = "") -> tuple[str, ...]:
 
     Args:
         number: digits, a point, a hyphen.
-        unit: what stands behind it in small letters.
+        unit: the unit, in small letters after the number.
     """
     rows = [" ".join(_SHAPES[sign][row] for sign in number) for row in range(HEIGHT)]
     ending = f" {unit}" if unit else ""

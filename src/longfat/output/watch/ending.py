@@ -1,4 +1,4 @@
-"""What stands below a run that was watched: its main figures, its claims, its folder."""
+"""The summary below a watched run: its main figures, its claims, its folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from longfat.model.probes import Probe
     from longfat.model.traffic import Flow
 
-# Of all metrics, those that tell what a person has seen.
+# The metrics that correspond to what the live view showed.
 _TOLD = (
     *("receiver_bps", "loss", "mean_rtt_s", "avg_s", "retransmits"),
     *("peak_bytes", "mean_bytes", "drops", "marks", "peak_cwnd_bytes"),
@@ -24,7 +24,7 @@ _TOLD = (
 
 
 def case_lines(verdict: Verdict, name: str) -> Iterator[Text]:
-    """Yield what is said of a case after its run.
+    """Yield the summary of a case after its run.
 
     Args:
         verdict: the study with the runs so far, that of this case the latest.
@@ -42,7 +42,7 @@ def case_lines(verdict: Verdict, name: str) -> Iterator[Text]:
 
 def _figures(run: Run) -> dict[str, list[str]]:
     """Return the main figures by the flow or probe that measured them."""
-    told: dict[str, list[str]] = {}
+    by_source: dict[str, list[str]] = {}
     measuring: tuple[Flow | Probe, ...] = (*run.case.flows, *run.case.probes)
     for one in measuring:
         known = {metric.name: metric for metric in one.metrics}
@@ -51,5 +51,5 @@ def _figures(run: Run) -> dict[str, list[str]]:
             if name in known and value is not None:
                 metric = known[name]
                 text = f"{metric.title} {format_quantity(value, metric.unit)}"
-                told.setdefault(one.name, []).append(text)
-    return told
+                by_source.setdefault(one.name, []).append(text)
+    return by_source

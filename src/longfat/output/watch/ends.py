@@ -1,6 +1,6 @@
-"""Which sockets carry a flow's data, as far as it can be told while the flow runs.
+"""Which sockets carry a flow's data, as far as that is known while the flow runs.
 
-A tool tells its connections' ports in its report, which it writes at its end.
+A tool reports its connections' ports at its end.
 Until then the server's host and port are all that is known: every connection
 to it is the flow's, and one of them is the control connection, which iperf3
 makes before the streams' and which moves a few hundred bytes in all.
@@ -58,7 +58,7 @@ def sending_ends(connections: Mapping[Served, Iterable[Connection]]) -> Ends:
     flow of which a single connection was seen has no stream yet.
 
     Args:
-        connections: all that was seen of each flow so far.
+        connections: all connections of each flow so far.
 
     Returns:
         For each socket its flow and the number of its stream, in the order in

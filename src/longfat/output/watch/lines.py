@@ -1,4 +1,4 @@
-"""What a log wants: one line, or one JSON object, for each virtual second.
+"""Output for logs: one line, or one JSON object, for each virtual second.
 
 The rows depend on the samples alone and not on when they were read, so that
 they are the same at every rerun.
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from longfat.output.watch.live import LiveRun
     from longfat.output.watch.track import Track
 
-_EXACT_S = 1e-6  # sums of sampling intervals are no whole seconds to the last bit
+_EXACT_S = 1e-6  # sums of sampling intervals are not exactly whole seconds
 
 
 class SecondRows:
-    """Makes a row of each virtual second that is over.
+    """Makes a row of each virtual second that has passed.
 
     Args:
         live: the run.
@@ -31,20 +31,20 @@ class SecondRows:
     def __init__(self, live: LiveRun, *, case: str) -> None:
         self._live = live
         self._case = case
-        self._told_s = 0.0
+        self._reported_s = 0.0
 
     def new(self, *, ended: bool = False) -> Iterator[dict[str, Any]]:
         """Yield the rows of seconds that have passed since the last call.
 
         Args:
-            ended: no sample will come any more, so the last second may be cut short.
+            ended: no more samples will follow, so the last second may be shorter.
         """
-        while self._told_s + 1 <= self._live.time_s + _EXACT_S:
-            yield self._row(self._told_s, self._told_s + 1)
-            self._told_s += 1
-        if ended and self._live.time_s > self._told_s + _EXACT_S:
-            yield self._row(self._told_s, self._live.time_s)
-            self._told_s = float(math.ceil(self._live.time_s))
+        while self._reported_s + 1 <= self._live.time_s + _EXACT_S:
+            yield self._row(self._reported_s, self._reported_s + 1)
+            self._reported_s += 1
+        if ended and self._live.time_s > self._reported_s + _EXACT_S:
+            yield self._row(self._reported_s, self._live.time_s)
+            self._reported_s = float(math.ceil(self._live.time_s))
 
     def _row(self, start_s: float, end_s: float) -> dict[str, Any]:
         start_s += _EXACT_S
@@ -83,7 +83,7 @@ def _rounded(value: float | None, digits: int | None) -> float | None:
 
 
 def row_text(row: dict[str, Any]) -> str:
-    """Return a row as a line for people."""
+    """Return a row as readable text."""
     parts = [f"{row['time_s']:>6.6g} s"]
     for name, one in row["queues"].items():
         text = f"{name} {_quantity(one['backlog_bytes'], Unit.BYTES)}"

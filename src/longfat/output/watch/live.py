@@ -1,4 +1,4 @@
-"""What is known of a run while it runs: curves that grow with the samplers' files."""
+"""The state of a run while it runs: curves that grow with the samplers' files."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class QueueSeen:
-    """A queue so far.
+    """The state of a queue so far.
 
     Attributes:
-        interface: the interface that it waits for.
-        qdisc: what kind it is; empty before it was seen.
-        backlog: its bytes.
+        interface: its interface.
+        qdisc: its kind; empty before the first sample.
+        backlog: its backlog in bytes.
         drops: packets that it dropped since the traffic's start.
         marks: packets that it marked.
     """
@@ -47,17 +47,17 @@ class QueueSeen:
 
 @dataclass(slots=True, kw_only=True)
 class FlowSeen:
-    """A flow's sending sockets so far.
+    """The state of a flow's sending sockets so far.
 
     Attributes:
         flow: the flow's name.
-        streams: how many streams the last sample had that had any.
-        throughput: what the receiver acknowledged, in bit/s; all streams together.
+        streams: the number of streams in the last sample that had any.
+        throughput: the rate that the receiver acknowledged, in bit/s; sum of all streams.
         rtt: the smoothed RTT; the mean of the streams.
-        cwnd: the congestion window in bytes; all streams together.
-        retransmits: segments sent again; all streams together, ended ones too.
+        cwnd: the congestion window in bytes; sum of all streams.
+        retransmits: retransmitted segments; sum of all streams, including ended ones.
         until_s: the time of the last sample; below 0 before it.
-        resent: the segments that each stream has sent again.
+        resent: the retransmitted segments of each stream.
     """
 
     flow: str
@@ -74,7 +74,7 @@ class QueueReader:
     """Turns the growing file of a queue probe into curves.
 
     Args:
-        name: what to call the file in messages.
+        name: the name of the file in messages.
         seen: the queues to fill, by interface.
     """
 
@@ -83,13 +83,13 @@ class QueueReader:
         self._seen = seen
 
     def feed(self, piece: bytes) -> None:
-        """Read on."""
+        """Read new data."""
         rows = list(queue.decode(self.stream.feed(piece)))
         if not rows:
             return
         for row in queue.the_queue(make_table(queue.COLUMNS, rows)).to_pylist():
             seen = self._seen.get(row["interface"])
-            # Two probes may look at one interface.
+            # Two probes may sample one interface.
             if seen is None or row["time_s"] <= (seen.backlog.times_s or [-1.0])[-1]:
                 continue
             seen.qdisc = row["qdisc"]
@@ -102,8 +102,8 @@ class TcpReader:
     """Turns the growing file of a tcp probe into curves.
 
     Args:
-        name: what to call the file in messages.
-        flows: the flows that the probe looks at.
+        name: the name of the file in messages.
+        flows: the flows that the probe samples.
         seen: the flows to fill, by name.
 
     Attributes:
@@ -120,9 +120,9 @@ class TcpReader:
         self._acked: dict[str, tuple[float, dict[int, int]]] = {}
 
     def feed(self, piece: bytes) -> None:
-        """Read on."""
+        """Read new data."""
         self._waiting += self.stream.feed(piece)
-        # Sample by sample, so that it is the same however the file was cut in pieces.
+        # Sample by sample, so that the result does not depend on how the file was read.
         whole = [one for one in self._waiting if one.time_s <= self.stream.time_s]
         self._waiting = self._waiting[len(whole) :]
         for time_s, sample in itertools.groupby(whole, key=lambda one: one.time_s):
@@ -164,7 +164,7 @@ class TcpReader:
     def _add(self, flow: str, time_s: float, streams: dict[int, dict[str, Any]]) -> None:
         seen = self._seen[flow]
         if time_s <= seen.until_s:
-            return  # two probes may look at one flow
+            return  # two probes may sample one flow
         seen.until_s = time_s
         acked = {stream: int(row["bytes_acked"]) for stream, row in streams.items()}
         before_s, before = self._acked.get(flow, (0.0, {}))
@@ -185,14 +185,14 @@ class TcpReader:
 
 
 class LiveRun:
-    """A run that is looked on; use it as a context manager.
+    """A run that is being watched; use it as a context manager.
 
     Args:
-        plan: what to look at.
+        plan: what to watch.
 
     Attributes:
-        queues: what is known of the queues, by interface.
-        flows: what is known of the flows, by name.
+        queues: the state of the queues, by interface.
+        flows: the state of the flows, by name.
         every_s: the longest time between two samples, in seconds.
     """
 
@@ -225,7 +225,7 @@ class LiveRun:
             tail.close()
 
     def begin(self, folder: Path) -> None:
-        """Look into a folder from now on.
+        """Start to read from a folder.
 
         Args:
             folder: the folder that the run's guest writes to.
@@ -239,10 +239,10 @@ class LiveRun:
             self._readers.append((Tail(folder, "raw", name), TcpReader(name, flows, self.flows)))
 
     def finish(self, folder: Path) -> None:
-        """Read to the end what a run has left that is over.
+        """Read the rest of the files of a run that has ended.
 
         Args:
-            folder: where it is kept.
+            folder: the folder of the run.
 
         Raises:
             MachineError: as `look`.
@@ -252,7 +252,7 @@ class LiveRun:
         self.look()
 
     def look(self) -> None:
-        """Read what is new.
+        """Read new data.
 
         Raises:
             MachineError: a file is not what a sampler writes.
@@ -268,5 +268,5 @@ class LiveRun:
 
     @property
     def time_s(self) -> float:
-        """Return up to when all is known, in seconds of virtual time after the traffic's start."""
+        """Return the virtual time after the traffic's start up to which all samples are read."""
         return min((reader.stream.time_s for _, reader in self._readers), default=0.0)

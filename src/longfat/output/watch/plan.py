@@ -30,8 +30,8 @@ class Plan:
     Attributes:
         case: the case with the probes that it needs.
         added: the names of the probes that it did not have.
-        queues: the interfaces whose queues are watched, with what they hold in
-            bytes where a set-up line says it.
+        queues: the interfaces whose queues are watched, with their limits in
+            bytes where a set-up line specifies them.
         flows: the flows whose sockets are watched.
     """
 
@@ -93,19 +93,19 @@ def plan_watch(case: Case) -> Plan:
 
 
 def queue_limits(case: Case) -> dict[str, int]:
-    """Return what the queues of interfaces hold, in bytes, where a set-up line says it."""
+    """Return the queue limits of interfaces, in bytes, where a set-up line specifies them."""
     limits = {name: _limit_bytes(case, name) for name in _interfaces(case)}
     return {name: limit for name, limit in limits.items() if limit is not None}
 
 
 def _interfaces(case: Case) -> list[str]:
-    """Return all interfaces, those that are visible at one node together."""
+    """Return all interfaces; those that are visible at one node are adjacent."""
     names = [name for pair in case.network.interfaces() for name in pair]
     return [name for there in case.network.interfaces_by_node(names).values() for name in there]
 
 
 def _typed(case: Case, interface: str) -> bool:
-    """Return whether a set-up line speaks of a queueing discipline of an interface."""
+    """Return whether a set-up line configures a queueing discipline of an interface."""
     pattern = re.compile(rf"\btc\b.*\bqdisc\b.*\bdev\s+{re.escape(interface)}(?![\w-])", re.DOTALL)
     return any(pattern.search(command.line) for command in case.setup)
 

@@ -1,4 +1,4 @@
-"""Run a case and look on: on a terminal's whole screen, or in lines."""
+"""Run a case and watch it: on a terminal's whole screen, or in lines."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class Order:
         study: the study's name.
         name: the case's name.
         planned: the case as the study plans it.
-        out: the folder that takes the run's folder.
+        out: the folder that will contain the run's folder.
         pace: at most so many virtual seconds in a second of wall time; None for
-            as fast as it goes.
+            no limit.
         window_s: charts show so many of the last virtual seconds.
     """
 
@@ -70,7 +70,7 @@ class Order:
         )
 
     def watched(self, live: LiveRun, case: Case) -> Watched:
-        """Return how far it is: nowhere yet."""
+        """Return its initial progress."""
         return Watched(
             study=self.study,
             name=self.name,
@@ -89,7 +89,7 @@ def watch_on_screen(
     Args:
         order: the case.
         console: the terminal.
-        ending: returns the lines that are to stand below the last picture.
+        ending: returns the lines below the last picture.
 
     Raises:
         LongfatError: as of `longfat.execution.run_case`.
@@ -98,10 +98,10 @@ def watch_on_screen(
     with LiveRun(plan) as live:
         watched = order.watched(live, plan.case)
         screen = Screen(watched, window_s=order.window_s)
-        looks = _Looks(live, screen)
-        # The other screen of the terminal: nothing is left of it, however we end.
+        view = _LiveView(live, screen)
+        # The alternate screen of the terminal leaves no trace, however the run ends.
         with Live(
-            get_renderable=lambda: looks,
+            get_renderable=lambda: view,
             console=console,
             screen=True,
             refresh_per_second=_REDRAWS_A_S,
@@ -111,13 +111,13 @@ def watch_on_screen(
 
             def progress(state: Progress) -> None:
                 watched.progress(state)
-                looks.check()
+                view.check()
 
             run = order.run(watched, live, on_progress=progress)
         live.finish(run.folder)
         watched.run = run
         lines = ending(run)
-        # Picture, lines and the next prompt are to be seen together.
+        # Picture, lines and the next prompt must fit on the screen together.
         height = min(console.height - len(lines) - 2, _LAST_HIGH)
         console.print(screen, height=max(_LAST_LEAST, height))
         for line in lines:
@@ -125,8 +125,8 @@ def watch_on_screen(
         return run
 
 
-class _Looks:
-    """Looks at the run when it is drawn, which the drawing thread does at its own pace."""
+class _LiveView:
+    """Updates the run when it is drawn, which the drawing thread does at its own rate."""
 
     def __init__(self, live: LiveRun, screen: Screen) -> None:
         self._live = live
@@ -144,13 +144,13 @@ class _Looks:
         yield from self._screen.__rich_console__(console, options)
 
     def check(self) -> None:
-        """Raise what went wrong while drawing: in its thread nobody would hear of it."""
+        """Raise an exception of the drawing thread, which would be lost otherwise."""
         if self._error is not None:
             raise self._error
 
 
 def watch_in_lines(order: Order, *, write: Callable[[dict[str, Any]], None]) -> Run:
-    """Run a case and tell of each virtual second as soon as it has passed.
+    """Run a case and write a row for each virtual second as soon as it has passed.
 
     Args:
         order: the case.

@@ -1,4 +1,4 @@
-"""The live view: a header and four panels, drawn anew for each look."""
+"""The live view: a header and four panels, drawn anew for each frame."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Screen:
             clock.append("booting", style="bold")
         else:
             done_s = watched.now_s
-            # The clock is looked at less often than the samples are.
+            # The clock is read less often than the samples.
             at_s = done_s if watched.run is not None else max(done_s, watched.virtual_s)
             of = "" if watched.run is not None else f" of about {watched.expected_s:.0f} s"
             clock.append(f"{at_s:.1f} s", style="bold")
@@ -114,7 +114,7 @@ def _bar(share: float, width: int) -> Text:
 
 
 def _spread(left: Text, right: Text, width: int) -> Text:
-    """Put one text at each side of a line; the left one gives way."""
+    """Align one text at each side of a line; the left one is truncated."""
     left.truncate(max(0, width - len(right) - 1), overflow="ellipsis")
     return Text.assemble(left, " " * max(0, width - len(left) - len(right)), right, no_wrap=True)
 
@@ -153,26 +153,26 @@ def _panel(
 
 
 def _head(view: View, width: int, rows: int) -> list[Text]:
-    """Return the present values above a chart, large where there is room."""
+    """Return the current values above a chart, large where there is space."""
     head: list[Text] = []
     if rows + _FRAME > _LARGE_ABOVE:
         head = _large_values(view, width)
-    # A value that stands there large is not told twice.
+    # A value shown in large digits is not repeated.
     room = max(1, rows // 3 - len(head))
-    told = [_told(entry, view.unit, with_value=not head) for entry in view.entries]
-    line = Text("   ").join(told)
+    texts = [_entry_text(entry, view.unit, with_value=not head) for entry in view.entries]
+    line = Text("   ").join(texts)
     if len(line) <= width or room == 1:
         line.truncate(width, overflow="ellipsis")
         return [*head, line]
-    left = len(told) - room
+    left = len(texts) - room
     if left > 0:
-        told = [*told[: room - 1], Text(f"and {left + 1} more", style="dim")]
-    for one in told:
+        texts = [*texts[: room - 1], Text(f"and {left + 1} more", style="dim")]
+    for one in texts:
         one.truncate(width, overflow="ellipsis")
-    return [*head, *told]
+    return [*head, *texts]
 
 
-def _told(entry: Entry, unit: Unit, *, with_value: bool) -> Text:
+def _entry_text(entry: Entry, unit: Unit, *, with_value: bool) -> Text:
     pattern = ("━" + " " * (entry.line.gap - 1)) * 4
     text = Text(no_wrap=True)
     text.append(pattern[: max(2, 2 * entry.line.gap)].rstrip() + " ", style=entry.line.style)

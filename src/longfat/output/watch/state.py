@@ -1,4 +1,4 @@
-"""How far a watched run is, by both clocks."""
+"""The progress of a watched run, by both clocks."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Watched:
     Args:
         study: the study's name.
         name: the case's name.
-        title: what a table calls it.
+        title: its title in a table.
         case: the case.
-        live: what is known of it.
-        pace: at most so many virtual seconds in a second; None for no such bound.
+        live: its state.
+        pace: at most so many virtual seconds in a second; None for no limit.
 
     Attributes:
         virtual_s: virtual time after the traffic's start, in seconds; below 0 before it.
         expected_s: about when it ends, in the same time.
-        run: what came of it; None while it runs.
+        run: its result; None while it runs.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Watched:
         self._looks: deque[tuple[float, float]] = deque()
 
     def progress(self, progress: Progress) -> None:
-        """Note how far the machine is."""
+        """Record the progress of the machine."""
         self.virtual_s = progress.virtual_s - TRAFFIC_START_S
         self.expected_s = progress.expected_s - TRAFFIC_START_S
         now_s = time.monotonic()
@@ -76,5 +76,5 @@ class Watched:
 
     @property
     def now_s(self) -> float:
-        """Return the present, at which charts end, in seconds after the traffic's start."""
+        """Return the current time, at which charts end, in seconds after the traffic's start."""
         return self.live.time_s

@@ -1,8 +1,8 @@
-"""Read what a running machine has written since the last look.
+"""Read what a running machine has written since the last read.
 
 The guest's root can put anything into the folder of its run: a link there
-would be followed with our rights, and a pipe would stop us. So nothing but
-regular files is read, by way of folders that are no links.
+would be followed with the user's rights, and a pipe would block. So only
+regular files are read, without following links in the path.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-# A look takes no more than this, so that no file can fill the memory at once.
+# Each read has this limit, so that no file can fill the memory at once.
 _MOST_BYTES = 1 << 24
 
 
@@ -23,7 +23,7 @@ class Tail:
     """A file that grows; use it as a context manager, or close it.
 
     Args:
-        folder: the folder of the run, which is our own.
+        folder: the folder of the run, which is trusted.
         place: the names that lead from there to the file, such as `("raw", "queue.samples")`.
     """
 
@@ -40,10 +40,10 @@ class Tail:
         self.close()
 
     def read(self) -> bytes:
-        """Return what is new; nothing as long as there is no such file.
+        """Return new data; nothing as long as there is no such file.
 
-        An open file stays open, so it can be read to its end when the run has
-        been moved to its place.
+        An open file stays open, so it can be read to its end when the run folder has
+        been renamed.
         """
         if self._file is None:
             self._file = _open(self._folder, self._place)
@@ -54,11 +54,11 @@ class Tail:
         return piece
 
     def moved(self, folder: Path) -> None:
-        """Say where the run's folder is now: a short run may have ended before the first look."""
+        """Set the run's new folder: a short run may have ended before the first read."""
         self._folder = folder
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -75,7 +75,7 @@ def _open(folder: Path, place: tuple[str, ...]) -> int | None:
                 flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
                 here = os.open(one, flags, dir_fd=here)
                 stack.callback(os.close, here)
-            # Opening a pipe would wait for its other end.
+            # Opening a pipe would block until its other end is opened.
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
             file = os.open(name, flags, dir_fd=here)
         except OSError:

@@ -1,4 +1,4 @@
-"""Curves of what is watched: values by virtual time, and nothing of how they are drawn."""
+"""Curves of what is watched: values by virtual time, independent of how they are drawn."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Track:
     """A quantity over virtual time, such as the backlog of an interface.
 
     Attributes:
-        name: what a legend calls it.
+        name: its name in a legend.
         unit: the unit of its values.
-        limit: what the value cannot pass, where that is known.
+        limit: the maximum of the value, where that is known.
         times_s: when it was sampled, in seconds after the traffic's start.
-        values: what it was.
+        values: the values.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Track:
     def mean(self, start_s: float, end_s: float) -> float | None:
         """Return the mean over time of the samples after `start_s`, up to `end_s`.
 
-        Each sample stands for the time since the one before it, or since `start_s`.
+        Each sample has the weight of the time since the previous one, or since `start_s`.
 
         Returns:
             The mean; None without any sample.
@@ -71,7 +71,7 @@ class Counter:
 
     Attributes:
         times_s: when it grew, in seconds after the traffic's start.
-        totals: what it was then, counted from the start.
+        totals: its values then, counted from the start.
     """
 
     times_s: list[float] = field(default_factory=list)
@@ -79,9 +79,9 @@ class Counter:
     _last: int | None = None
 
     def add(self, time_s: float, count: int) -> None:
-        """Add a sample that is later than all others; the first is what was counted before.
+        """Add a sample that is later than all others; the first is the base value.
 
-        A count that falls is one that began anew at 0.
+        A count that decreases was reset to 0.
         """
         last = count if self._last is None else self._last
         self._last = count
@@ -92,10 +92,10 @@ class Counter:
 
     @property
     def total(self) -> int:
-        """Return what it has grown by so far."""
+        """Return how much it has grown so far."""
         return self.totals[-1] if self.totals else 0
 
     def until(self, end_s: float) -> int:
-        """Return what it had grown by at a time."""
+        """Return how much it had grown at a time."""
         place = bisect.bisect_right(self.times_s, end_s)
         return self.totals[place - 1] if place else 0

@@ -1,4 +1,4 @@
-"""What the panels of the live view show: curves with their present values, in words."""
+"""The panels of the live view: curves with their current values, as text."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from longfat.output.watch.live import LiveRun
     from longfat.output.watch.track import Counter, Track
 
-# They differ in lightness too, and none is that of a warning.
+# They differ in lightness too, and none is the colour of a warning.
 _COLOURS = ("cyan", "yellow", "magenta", "green", "blue", "white")
 _ALARM = "bold reverse red"
-_FLASH_S = 0.5  # of virtual time: so long a new drop is told loudly
-_STALE = 3.5  # sampling intervals: a flow without a sample for so long has no present value
+_FLASH_S = 0.5  # of virtual time: a new drop is highlighted this long
+_STALE = 3.5  # sampling intervals: a flow without a sample for longer has no current value
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A curve of a panel with its present value."""
+    """A curve of a panel with its current value."""
 
     line: DotLine
     name: str
     value: float | None
-    notes: tuple[tuple[str, str], ...] = ()  # words with their styles
+    notes: tuple[tuple[str, str], ...] = ()  # texts with their styles
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,10 @@ class View:
 
 
 def make_views(live: LiveRun, *, one_style: bool) -> tuple[View, ...]:
-    """Return the four panels of a run as it is now.
+    """Return the four panels of the current state of a run.
 
     Args:
-        live: what is known of it.
+        live: the state of the run.
         one_style: there are no colours: curves differ by their gaps.
     """
     now_s = live.time_s
@@ -124,7 +124,7 @@ def _of_limit(track: Track) -> str:
 
 
 def _count(counter: Counter, word: str, now_s: float) -> tuple[tuple[str, str], ...]:
-    """Return how often something bad has happened; loudly, if it has just happened."""
+    """Return how often a loss event has happened; highlighted, if it has just happened."""
     if not counter.total:
         return ()
     fresh = counter.total - counter.until(now_s - _FLASH_S)
