@@ -124,7 +124,7 @@ def test_fresh_fails_loudly_where_bytes_differ(grid: Path) -> None:
     (entry.folder / NOTE).write_text(note)
     done = longfat(*arguments, "--fresh", cwd=grid.parent)
     assert done.returncode == 3
-    assert "gave other bytes than are cached" in done.stderr
+    assert "gave other bytes than the cached result" in done.stderr
     assert "raw/rtt.txt differ" in done.stderr
     assert "longfat run grid.yaml --case delay1ms-loss0 --seed 1" in done.stderr
     assert done.stdout == ""
@@ -196,7 +196,7 @@ def test_a_full_disk_is_told(tmp_path: Path, size: str) -> None:
     )
     inside = f'cd "{disk}" && exec {sys.executable} -c "$0"'
     words = on_small_disk(["sh", "-c", inside, code], disk=disk, size=size)
-    assert "runs/capture: the disk is full" in words
+    assert "runs/capture: the disk or your quota is full" in words
     assert "left 3 []" in words
     assert "Traceback" not in words
 
@@ -227,5 +227,5 @@ def test_a_damaged_result_is_run_again(grid: Path) -> None:
     again = longfat("run", "grid.yaml", "--json", cwd=grid.parent)
     assert digests(again) == first
     assert f"{manifest}: damaged: its checksum" in again.stderr
-    assert "is set aside in" in again.stderr
+    assert "was moved to" in again.stderr
     assert digests(longfat("run", "grid.yaml", "--json", cwd=grid.parent)) == first

@@ -38,27 +38,29 @@ class Told(RunObserver):
     """Notes what it is told."""
 
     def __init__(self) -> None:
-        self.works: list[RunId] = []
+        self.run_ids: list[RunId] = []
         self.from_cache: list[RunId] = []
         self.runs: dict[RunId, Run] = {}
         self.errors: dict[RunId, LongfatError] = {}
         self._lock = threading.Lock()
 
-    def planned(self, works: object) -> None:
-        assert isinstance(works, list)
-        self.works = [work.piece for work in works if isinstance(work, RunTask)]
+    def planned(self, run_tasks: object) -> None:
+        assert isinstance(run_tasks, list)
+        self.run_tasks = [
+            run_task.run_id for run_task in run_tasks if isinstance(run_task, RunTask)
+        ]
 
-    def cached(self, piece: RunId, run: Run) -> None:
-        assert run.seed == piece.seed
-        self.from_cache.append(piece)
+    def cached(self, run_id: RunId, run: Run) -> None:
+        assert run.seed == run_id.seed
+        self.from_cache.append(run_id)
 
-    def done(self, piece: RunId, run: Run) -> None:
+    def done(self, run_id: RunId, run: Run) -> None:
         with self._lock:
-            self.runs[piece] = run
+            self.runs[run_id] = run
 
-    def failed(self, piece: RunId, error: LongfatError) -> None:
+    def failed(self, run_id: RunId, error: LongfatError) -> None:
         with self._lock:
-            self.errors[piece] = error
+            self.errors[run_id] = error
 
 
 def plan(case: Case, *, seeds: int = 1) -> Planned:
@@ -81,8 +83,8 @@ def test_seeds_give_what_single_runs_give(tmp_path: Path, make_case: MakeCase) -
     assert [run.seed for run in many["lossy"]] == [5, 6, 7]
     assert [run.folder.name for run in many["lossy"]] == [f"lossy-seed{k}" for k in (5, 6, 7)]
     assert [run.seed for run in many["idle"]] == [1]
-    assert all(run.seed == piece.seed for piece, run in told.runs.items())
-    assert {(piece.name, piece.seed) for piece in told.runs} == {
+    assert all(run.seed == run_id.seed for run_id, run in told.runs.items())
+    assert {(run_id.name, run_id.seed) for run_id in told.runs} == {
         ("lossy", 5),
         ("lossy", 6),
         ("lossy", 7),
@@ -116,9 +118,9 @@ def test_studies_share_a_pool_and_equal_cases_run_once(tmp_path: Path, make_case
     assert (second["twin"][0].name, second["twin"][0].study) == ("twin", "second")
     assert first["short"][0].digest == second["twin"][0].digest
     assert first["short"][0].wall_s == second["twin"][0].wall_s  # one and the same run
-    assert [piece.name for piece in told.works] == ["short", "long"]
+    assert [run_id.name for run_id in told.run_ids] == ["short", "long"]
     # Costliest first, over all studies.
-    assert [piece.name for piece in told.runs] == ["long", "short", "twin"]
+    assert [run_id.name for run_id in told.runs] == ["long", "short", "twin"]
 
 
 def test_what_is_cached_is_not_run_again(tmp_path: Path, make_case: MakeCase) -> None:
@@ -131,8 +133,8 @@ def test_what_is_cached_is_not_run_again(tmp_path: Path, make_case: MakeCase) ->
     more = Batch(cases={"far": plan(case, seeds=3)}, out=tmp_path / "b", study="two")
     second = run_batches([more], cache=cache, observer=told)
     assert counts(second) == (2, 1, 0, 0)
-    assert [piece.seed for piece in told.from_cache] == [1, 2]
-    assert [piece.seed for piece in told.works] == [3]
+    assert [run_id.seed for run_id in told.from_cache] == [1, 2]
+    assert [run_id.seed for run_id in told.run_ids] == [3]
     runs = second.runs[0]["far"]
     assert [run.key for run in runs[:2]] == [run.key for run in first.runs[0]["near"]]
     assert [run.wall_s for run in runs[:2]] == [run.wall_s for run in first.runs[0]["near"]]
@@ -151,7 +153,7 @@ def test_a_run_that_lies_there_is_taken_as_cached(tmp_path: Path, make_case: Mak
     found = again.runs[0]["near"]
     assert (found[0].wall_s, found[0].study) == (one.wall_s, "now")
     assert (found[1].raw / "rtt.txt").read_text() != "edited"
-    assert ResultCache().knows(one.key)
+    assert ResultCache().has(one.key)
 
 
 def test_a_fresh_run_replaces_a_result_that_was_tampered_with(
@@ -178,7 +180,7 @@ def test_failures_are_collected(tmp_path: Path, make_case: MakeCase) -> None:
     outcome = run_batches([batch], jobs=1, cache=ResultCache(), keep_going=True, observer=told)
     assert counts(outcome) == (0, 1, 3, 0)
     assert list(outcome.runs[0]) == ["good"]
-    assert [(one.piece.name, one.piece.seed) for one in outcome.failures] == [
+    assert [(one.run_id.name, one.run_id.seed) for one in outcome.failures] == [
         ("bad", 1),
         ("bad", 2),
         ("odd", 1),
@@ -187,7 +189,7 @@ def test_failures_are_collected(tmp_path: Path, make_case: MakeCase) -> None:
     assert [one.error.exit_code for one in outcome.failures] == [2, 2, 3]
     assert outcome.exit_code == ExitCode.HOST_FAILED  # the worst of them
     assert outcome.summary() == "4 runs: 0 cached, 1 run, 3 failed"
-    assert set(told.errors) == {failure.piece for failure in outcome.failures}
+    assert set(told.errors) == {failure.run_id for failure in outcome.failures}
     # A case that is not whole is absent, but what is done of it is cached.
     del cases["odd"]
     cases["good"] = plan(make_case(PING), seeds=2)

@@ -115,7 +115,7 @@ def test_what_cannot_be_there_is_told(bare: Case, tmp_path: Path, path: str, wor
     with pytest.raises(InputError) as caught:
         run_case(case, name="x", out=tmp_path)
     assert str(caught.value).startswith(
-        f"case 'x': files: {path} cannot be in the machine: {words}"
+        f"case 'x': files: {path} cannot be written in the machine: {words}"
     )
 
 

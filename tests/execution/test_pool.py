@@ -34,27 +34,27 @@ class Log:
             if (what, name) not in self.events:
                 self.events.append((what, name))
 
-    def progress(self, piece: RunId, progress: Progress) -> None:
-        assert piece.name == progress.name
-        self._note("runs", piece.name)
+    def progress(self, run_id: RunId, progress: Progress) -> None:
+        assert run_id.name == progress.name
+        self._note("runs", run_id.name)
         if self._stop is not None:
             self._stop.set()
 
-    def done(self, piece: RunId, run: Run) -> None:
+    def done(self, run_id: RunId, run: Run) -> None:
         assert (run.folder / "manifest.json").exists()
-        self._note("done", piece.name)
+        self._note("done", run_id.name)
 
-    def failed(self, piece: RunId, error: LongfatError) -> None:
+    def failed(self, run_id: RunId, error: LongfatError) -> None:
         self.errors.append(error)
-        self._note("failed", piece.name)
+        self._note("failed", run_id.name)
 
 
-def work(
+def run_task(
     out: Path, name: str, case: Case, *, wall_s: float = 1.0, peak: float = 0.1 * GB
 ) -> RunTask:
     cost = replace(expected_cost(case), wall_s=wall_s, peak_bytes=peak)
     return RunTask(
-        piece=RunId(batch=0, name=name, seed=case.seed),
+        run_id=RunId(batch=0, name=name, seed=case.seed),
         case=case,
         out=out,
         cost=cost,
@@ -69,20 +69,22 @@ def ping(make_case: MakeCase) -> Case:
 
 def test_the_costliest_begin_first(tmp_path: Path, ping: Case) -> None:
     log = Log()
-    works = [work(tmp_path, name, ping, wall_s=s) for name, s in (("a", 1), ("b", 3), ("c", 2))]
-    Pool(1).execute(works, listener=log, stop=threading.Event())
+    run_tasks = [
+        run_task(tmp_path, name, ping, wall_s=s) for name, s in (("a", 1), ("b", 3), ("c", 2))
+    ]
+    Pool(1).execute(run_tasks, listener=log, stop=threading.Event())
     assert [name for what, name in log.events if what == "done"] == ["b", "c", "a"]
 
 
 def test_memory_bounds_how_many_run(tmp_path: Path, ping: Case) -> None:
     log = Log()
-    works = [
-        work(tmp_path, "wide", ping, wall_s=3, peak=0.7 * GB),
-        work(tmp_path, "broad", ping, wall_s=2, peak=0.6 * GB),
-        work(tmp_path, "huge", ping, wall_s=1, peak=5 * GB),  # fits never, and runs alone
+    run_tasks = [
+        run_task(tmp_path, "wide", ping, wall_s=3, peak=0.7 * GB),
+        run_task(tmp_path, "broad", ping, wall_s=2, peak=0.6 * GB),
+        run_task(tmp_path, "huge", ping, wall_s=1, peak=5 * GB),  # fits never, and runs alone
     ]
     pool = Pool(3, memory_bytes=GB)
-    pool.execute(works, listener=log, stop=threading.Event())
+    pool.execute(run_tasks, listener=log, stop=threading.Event())
     assert log.events == [
         (what, name) for name in ("wide", "broad", "huge") for what in ("runs", "done")
     ]
@@ -90,19 +92,22 @@ def test_memory_bounds_how_many_run(tmp_path: Path, ping: Case) -> None:
 
 def test_a_small_one_takes_the_room_that_a_large_one_has_not(tmp_path: Path, ping: Case) -> None:
     log = Log()
-    works = [
-        work(tmp_path, "wide", ping, wall_s=3, peak=0.7 * GB),
-        work(tmp_path, "broad", ping, wall_s=2, peak=0.6 * GB),
-        work(tmp_path, "small", ping, wall_s=1, peak=0.1 * GB),
+    run_tasks = [
+        run_task(tmp_path, "wide", ping, wall_s=3, peak=0.7 * GB),
+        run_task(tmp_path, "broad", ping, wall_s=2, peak=0.6 * GB),
+        run_task(tmp_path, "small", ping, wall_s=1, peak=0.1 * GB),
     ]
-    Pool(2, memory_bytes=GB).execute(works, listener=log, stop=threading.Event())
+    Pool(2, memory_bytes=GB).execute(run_tasks, listener=log, stop=threading.Event())
     assert log.events.index(("runs", "small")) < log.events.index(("runs", "broad"))
 
 
 def test_a_failure_ends_no_other_work(tmp_path: Path, make_case: MakeCase, ping: Case) -> None:
     log = Log()
-    works = [work(tmp_path, "bad", make_case(root=("false",))), work(tmp_path, "good", ping)]
-    Pool(1).execute(works, listener=log, stop=threading.Event())
+    run_tasks = [
+        run_task(tmp_path, "bad", make_case(root=("false",))),
+        run_task(tmp_path, "good", ping),
+    ]
+    Pool(1).execute(run_tasks, listener=log, stop=threading.Event())
     assert ("failed", "bad") in log.events
     assert log.events[-1] == ("done", "good")
     (error,) = log.errors
@@ -113,20 +118,20 @@ def test_stop_ends_what_runs_and_begins_nothing(tmp_path: Path, make_case: MakeC
     stop = threading.Event()
     log = Log(stop)
     endless = make_case(Ping(name="rtt", source="h1", target="h2", count=10**6, interval_s=0.001))
-    works = [work(tmp_path, name, endless) for name in ("a", "b", "c")]
-    Pool(1).execute(works, listener=log, stop=stop)
+    run_tasks = [run_task(tmp_path, name, endless) for name in ("a", "b", "c")]
+    Pool(1).execute(run_tasks, listener=log, stop=stop)
     assert log.events == [("runs", "a")]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_error_of_our_own_ends_the_others(tmp_path: Path, make_case: MakeCase) -> None:
     class Broken(Log):
-        def progress(self, piece: RunId, progress: Progress) -> None:
-            super().progress(piece, progress)
+        def progress(self, run_id: RunId, progress: Progress) -> None:
+            super().progress(run_id, progress)
             raise ZeroDivisionError
 
     endless = make_case(Ping(name="rtt", source="h1", target="h2", count=10**6, interval_s=0.001))
-    works = [work(tmp_path, name, endless) for name in ("a", "b", "c")]
+    run_tasks = [run_task(tmp_path, name, endless) for name in ("a", "b", "c")]
     with pytest.raises(ZeroDivisionError):
-        Pool(2).execute(works, listener=Broken(), stop=threading.Event())
+        Pool(2).execute(run_tasks, listener=Broken(), stop=threading.Event())
     assert list(tmp_path.iterdir()) == []

@@ -165,7 +165,7 @@ def test_an_image_without_a_shell_runs_lines_that_need_none(tmp_path: Path) -> N
         text = NETWORK + f"flows: {{f: {{program: h1 -> h2, run: {line}}}}}\n"
         with pytest.raises(InputError, match=f"{words}: command not found") as caught:
             run(planned(tmp_path / "b", text, bare), tmp_path)
-        assert "h1 has the programs of image.tar and no others" in str(caught.value)
+        assert "h1 has only the programs of image.tar" in str(caught.value)
         assert "study.yaml:10:" in str(caught.value)
 
 
@@ -186,7 +186,7 @@ def test_a_program_that_is_not_in_the_image_is_told_at_its_line(part: str, tmp_p
     assert message.startswith(f"{tmp_path}/a/study.yaml:{line}:")
     assert "python3" in message
     assert "exited with status 127" in message
-    assert "hint: h1 has the programs of image.tar and no others" in message
+    assert "hint: h1 has only the programs of image.tar" in message
 
 
 def test_mistakes_are_told_where_they_are_written(tmp_path: Path) -> None:

@@ -210,7 +210,7 @@ def test_a_guest_makes_no_fifo_in_its_folder(tmp_path: Path, make_case: MakeCase
 def test_a_guest_that_tampers_is_told(tmp_path: Path, make_case: MakeCase) -> None:
     # The guest's root can end its machine; a run comes of it only if it says how it ended.
     line = "python3 -I -S -c 'import ctypes; ctypes.CDLL(None).reboot(0x4321FEDC)'"
-    with pytest.raises(MachineError, match="ended without a word"):
+    with pytest.raises(MachineError, match="ended without a report"):
         run_case(make_case(root=(line,)), name="c", out=tmp_path)
 
 

@@ -84,7 +84,7 @@ def get_cached(folder: Path, content: bytes) -> None:
     if run is None:
         if not messages:
             raise WrongError("nothing was messages")
-        if cache.knows(key):
+        if cache.has(key):
             raise WrongError("it is still there")
         raise MachineError(messages[0])
     whole = _known_run(key)

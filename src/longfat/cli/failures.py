@@ -41,17 +41,17 @@ def print_failures(failures: Sequence[Failure], parts: Sequence[Part], *, consol
 
 def _common(failure: Failure) -> str:
     """Return the message of an error without its case; failures of a grid often share it."""
-    piece = failure.piece
-    text = str(failure.error).replace(f"with seed {piece.seed}: ", "", 1)
-    return text.replace(f"case {piece.name!r}: ", "", 1)
+    run_id = failure.run_id
+    text = str(failure.error).replace(f"with seed {run_id.seed}: ", "", 1)
+    return text.replace(f"case {run_id.name!r}: ", "", 1)
 
 
 def again(failure: Failure, parts: Sequence[Part]) -> str:
     """Return the command line that runs just what failed."""
-    piece = failure.piece
-    part = parts[piece.batch]
-    words = ["longfat", "run", part.typed, "--case", piece.name, "--seed", str(piece.seed)]
-    if part.study.cases[piece.name].seeds > 1 or part.batch.cases[piece.name].seeds > 1:
+    run_id = failure.run_id
+    part = parts[run_id.batch]
+    words = ["longfat", "run", part.typed, "--case", run_id.name, "--seed", str(run_id.seed)]
+    if part.study.cases[run_id.name].seeds > 1 or part.batch.cases[run_id.name].seeds > 1:
         words += ["--seeds", "1"]
     if part.kernel is not None:
         words += ["--kernel", part.kernel]
@@ -62,8 +62,8 @@ def failures_json(failures: Sequence[Failure], parts: Sequence[Part]) -> list[di
     """Return failures as plain data."""
     return [
         {
-            "case": failure.piece.name,
-            "seed": failure.piece.seed,
+            "case": failure.run_id.name,
+            "seed": failure.run_id.seed,
             "error": str(failure.error),
             "line": again(failure, parts),
         }

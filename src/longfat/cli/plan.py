@@ -221,7 +221,7 @@ def _known(cases: Mapping[str, Planned], cache: ResultCache) -> dict[str, int]:
     known = {}
     for name, planned in cases.items():
         try:
-            known[name] = sum(cache.knows(keys.of(case)) for case in planned.seeded())
+            known[name] = sum(cache.has(keys.of(case)) for case in planned.seeded())
         except HostError:
             known[name] = 0  # a kernel or a tool is missing: `longfat run` reports it
     return known

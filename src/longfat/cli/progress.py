@@ -63,24 +63,24 @@ class _Whole:
     spent_s: float = 0.0  # by what has been run
     passed_s: float = 0.0  # what that was expected to cost
 
-    def end(self, piece: RunId, *, spent_s: float) -> None:
+    def end(self, run_id: RunId, *, spent_s: float) -> None:
         self.done += 1
-        self.shares.pop(piece, None)
-        if self.begun_s.pop(piece, None) is not None:
+        self.shares.pop(run_id, None)
+        if self.begun_s.pop(run_id, None) is not None:
             self.spent_s += spent_s
-            self.passed_s += self.costs_s.get(piece, 0.0)
+            self.passed_s += self.costs_s.get(run_id, 0.0)
 
     def share(self) -> float:
         """Return how much is done, 0 to 1."""
         total_s = sum(self.costs_s.values())
-        reached_s = self.passed_s + sum(self._reached_s(piece) for piece in self.shares)
+        reached_s = self.passed_s + sum(self._reached_s(run_id) for run_id in self.shares)
         return reached_s / total_s if total_s else self.done / self.total
 
     def left_s(self) -> float | None:
         """Return how long the rest will take; None if it cannot be estimated yet."""
         now_s = time.monotonic()
-        reached_s = self.passed_s + sum(self._reached_s(piece) for piece in self.shares)
-        spent_s = self.spent_s + sum(now_s - self.begun_s[piece] for piece in self.shares)
+        reached_s = self.passed_s + sum(self._reached_s(run_id) for run_id in self.shares)
+        spent_s = self.spent_s + sum(now_s - self.begun_s[run_id] for run_id in self.shares)
         if spent_s < _LEAST_WALL_S or not reached_s or not self.shares:
             return None
         slowness = spent_s / reached_s
@@ -88,8 +88,8 @@ class _Whole:
         rest_s = sum(self.costs_s.values()) - reached_s
         return slowness * max(slowest_s, rest_s / len(self.shares))
 
-    def _reached_s(self, piece: RunId) -> float:
-        return self.shares[piece] * self.costs_s.get(piece, 0.0)
+    def _reached_s(self, run_id: RunId) -> float:
+        return self.shares[run_id] * self.costs_s.get(run_id, 0.0)
 
 
 class CaseProgress(RunObserver):
@@ -118,9 +118,9 @@ class CaseProgress(RunObserver):
             disable=not console.is_terminal,
         )
         self._roomy = sum(len(batch.cases) for batch in batches) <= console.height - _SPARE_LINES
-        pieces = sum(plan.seeds for batch in batches for plan in batch.cases.values())
-        self._whole = _Whole(total=pieces)
-        self._all = self._add("all", 0) if pieces > 1 else None
+        run_ids = sum(plan.seeds for batch in batches for plan in batch.cases.values())
+        self._whole = _Whole(total=run_ids)
+        self._all = self._add("all", 0) if run_ids > 1 else None
         self._cases: dict[tuple[int, str], _Shown] = {}
         for index, batch in enumerate(batches):
             for name, plan in batch.cases.items():
@@ -156,42 +156,42 @@ class CaseProgress(RunObserver):
             self._bars.remove_task(self._all)  # the outcome has a line of its own
         self._bars.stop()
 
-    def planned(self, works: Sequence[RunTask]) -> None:
+    def planned(self, run_tasks: Sequence[RunTask]) -> None:
         """Note what the runs are expected to cost."""
         with self._lock:
-            self._whole.costs_s = {work.piece: work.cost.wall_s for work in works}
+            self._whole.costs_s = {run_task.run_id: run_task.cost.wall_s for run_task in run_tasks}
             self._show_whole()
 
-    def cached(self, piece: RunId, run: Run) -> None:
+    def cached(self, run_id: RunId, run: Run) -> None:
         """Count a piece whose result is known."""
         with self._lock:
-            shown = self._cases[piece.batch, piece.name]
+            shown = self._cases[run_id.batch, run_id.name]
             shown.cached += 1
-            self._end(shown, piece, run)
+            self._end(shown, run_id, run)
 
-    def progress(self, piece: RunId, progress: CaseState) -> None:
+    def progress(self, run_id: RunId, progress: CaseState) -> None:
         """Show how far a case is with one of its seeds."""
         with self._lock:
-            shown = self._cases[piece.batch, piece.name]
+            shown = self._cases[run_id.batch, run_id.name]
             if shown.task is None:
                 shown.task = self._add(shown.label, len(shown.expected_s))
-            self._whole.begun_s.setdefault(piece, time.monotonic())
-            share = progress.virtual_s / shown.expected_s[piece.seed]
-            self._whole.shares[piece] = min(1.0, share)
-            self._update(shown, piece.seed, progress.virtual_s)
+            self._whole.begun_s.setdefault(run_id, time.monotonic())
+            share = progress.virtual_s / shown.expected_s[run_id.seed]
+            self._whole.shares[run_id] = min(1.0, share)
+            self._update(shown, run_id.seed, progress.virtual_s)
             self._show_whole()
 
-    def done(self, piece: RunId, run: Run) -> None:
+    def done(self, run_id: RunId, run: Run) -> None:
         """Show that a case is done with one of its seeds."""
         with self._lock:
-            self._end(self._cases[piece.batch, piece.name], piece, run)
+            self._end(self._cases[run_id.batch, run_id.name], run_id, run)
 
-    def failed(self, piece: RunId, error: LongfatError) -> None:
+    def failed(self, run_id: RunId, error: LongfatError) -> None:
         """Show that a case has failed with one of its seeds."""
         del error
         with self._lock:
-            shown = self._cases[piece.batch, piece.name]
-            self._whole.end(piece, spent_s=0.0)
+            shown = self._cases[run_id.batch, run_id.name]
+            self._whole.end(run_id, spent_s=0.0)
             if shown.task is not None:
                 self._bars.update(shown.task, speed="", left="failed")
                 if not self._roomy:
@@ -235,11 +235,11 @@ class CaseProgress(RunObserver):
             left=left,
         )
 
-    def _end(self, shown: _Shown, piece: RunId, run: Run) -> None:
+    def _end(self, shown: _Shown, run_id: RunId, run: Run) -> None:
         shown.runs.append(run)
-        shown.expected_s[piece.seed] = run.virtual_s
-        self._whole.end(piece, spent_s=run.wall_s)
-        self._update(shown, piece.seed, run.virtual_s)
+        shown.expected_s[run_id.seed] = run.virtual_s
+        self._whole.end(run_id, spent_s=run.wall_s)
+        self._update(shown, run_id.seed, run.virtual_s)
         if shown.task is not None and len(shown.expected_s) > 1:
             seeds = f"{len(shown.runs)}/{len(shown.expected_s)} seeds"
             self._bars.update(shown.task, seeds=seeds)

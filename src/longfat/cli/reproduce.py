@@ -158,7 +158,7 @@ def _document(
 ) -> list[dict[str, Any]]:
     documents = []
     for index, one in enumerate(compared):
-        failures = [failure for failure in outcome.failures if failure.piece.batch == index]
+        failures = [failure for failure in outcome.failures if failure.run_id.batch == index]
         documents.append(
             _listed(one.verdict.study)
             | one.to_json()

@@ -266,7 +266,7 @@ def _document(parts: Sequence[Part], verdicts: Sequence[Verdict], outcome: Outco
             of_study = [
                 failure
                 for failure in outcome.failures
-                if parts[failure.piece.batch].study.name == document["study"]
+                if parts[failure.run_id.batch].study.name == document["study"]
             ]
             document["failures"] = failures_json(of_study, parts)
     return documents if len(documents) != 1 else documents[0]

@@ -17,7 +17,7 @@ from longfat.cli.options import json_option
 from longfat.cli.tables import plain_table, print_table
 from longfat.engine import kernel as kernels_here
 from longfat.errors import ExitCode, InputError
-from longfat.execution.cache import Collected, Entry, ResultCache, Rule, collect
+from longfat.execution.cache import Collected, Entry, ResultCache, RetentionPolicy, collect
 from longfat.execution.runs import load_run
 from longfat.execution.runs.run import damage
 from longfat.model.metric import Unit
@@ -196,7 +196,7 @@ def gc(
         raise click.UsageError(
             "select what to remove: --keep SIZE, --older TIME, --kernels-gone or --damaged"
         )
-    rule = Rule(
+    policy = RetentionPolicy(
         keep_bytes=None if keep is None else parse_size_bytes(keep),
         used_before_s=None if older is None else time.time() - parse_age_s(older, option="--older"),
         kernels={one.digest for one in kernels_here.kernels()} if kernels_gone else None,
@@ -209,7 +209,7 @@ def gc(
     if unreadable and not as_json:
         would = "would be " if dry_run else ""
         click.echo(f"{len(unreadable)} that could not be used {would}removed")
-    entries = rule.drops(cache.entries())
+    entries = policy.expired(cache.entries())
     if dry_run and entries and not as_json:
         print_table(_table(entries), console=stdout())
     _print_collected(collect(cache, entries, dry_run=dry_run), dry_run=dry_run, as_json=as_json)

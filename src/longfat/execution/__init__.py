@@ -1,4 +1,4 @@
-"""The runner: one case, the cases of a study, or the cases of many studies side by side."""
+"""The runner: one case, the cases of a study, or the cases of many studies in parallel."""
 
 from longfat.execution.batch_runner import run_batches, run_cases
 from longfat.execution.case_runner import Progress, run_case

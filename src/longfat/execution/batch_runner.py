@@ -1,10 +1,10 @@
-"""Run many cases: take from the cache what is there, have the rest run, and cache that.
+"""Run many cases: take cached results from the cache, run the others, and cache those.
 
-A piece of work is a case with one seed. The pieces of all cases of all studies
+A run is one case with one seed. The runs of all cases of all studies
 go to the executor together, so that a long case of one study does not leave
-CPUs idle while the next study waits. Pieces with one key are one result, and run
-once. What is done is cached at once, so that whatever ends it all, the same
-call goes on where it stopped.
+CPUs idle while the next study waits. Runs with equal keys have one result, and run
+once. Finished runs are cached at once, so that after an interruption, the same
+call continues where it stopped.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class Keys:
-    """The names of the results of cases with today's kernels and tools, each looked at once.
+    """The keys of the results of cases with the current kernels and tools, each examined once.
 
     Args:
         toolbox: the host's tools.
@@ -60,9 +60,9 @@ class Keys:
             places: where its parts were written, for messages.
 
         Raises:
-            InputError: the case's kernel is no version of one, or it has packages that cannot
+            InputError: the case's kernel is not a version, or it has packages that cannot
                 be installed.
-            HostError: the kernel is not built, a tool is missing, or packages cannot be had.
+            HostError: the kernel is not built, a tool is missing, or packages cannot be downloaded.
         """
         if case.kernel not in self._kernels:
             try:
@@ -89,7 +89,7 @@ def run_cases(
 
     Args:
         planned: the cases by name.
-        out: the folder that takes the runs' folders.
+        out: the folder that will contain the runs' folders.
         study: the study's name.
         jobs: as of `run_batches`, like the other arguments.
         cache: likewise.
@@ -101,7 +101,7 @@ def run_cases(
 
     Raises:
         LongfatError: a case failed; the first of them in the cases' order. The
-            others are ended.
+            others are cancelled.
     """
     batch = Batch(cases=planned, out=out, study=study)
     outcome = run_batches([batch], jobs=jobs, cache=cache, observer=observer)
@@ -122,22 +122,22 @@ def run_batches(
     observer: RunObserver | None = None,
     toolbox: Toolbox | None = None,
 ) -> Outcome:
-    """Run the cases of several studies; the results do not depend on how many run side by side.
+    """Run the cases of several studies; the results do not depend on the number of parallel runs.
 
     Args:
         batches: the cases, study by study.
-        executor: where they are run; the pool of this computer, if None.
-        jobs: how many machines that pool runs at once; as many as CPUs, if None.
+        executor: runs them; the pool of this computer, if None.
+        jobs: how many machines that pool runs at once; one for each CPU, if None.
         cache: the result cache; none is used, if None.
-        fresh: take nothing from the cache; what is run must then give what is cached.
-        keep_going: after a failure go on with the others. Else nothing more is begun,
-            and those that run are ended.
-        stop: set by anybody to begin nothing more and to end what runs.
-        observer: who is told meanwhile.
-        toolbox: the host's tools, where they have been looked at already.
+        fresh: take nothing from the cache; new results must then equal the cached ones.
+        keep_going: after a failure continue with the others. Otherwise no more runs are
+            started, and running ones are cancelled.
+        stop: set by any thread to start no more runs and to cancel running ones.
+        observer: is notified of progress.
+        toolbox: the host's tools, if they have been examined already.
 
     Returns:
-        What came of it: runs, failures, and how many of each.
+        The outcome: runs, failures, and how many of each.
 
     Raises:
         InputError: a folder for runs cannot be written to.
@@ -157,64 +157,64 @@ def run_batches(
     toolbox = toolbox or Toolbox()
     keys = Keys(toolbox)
     first_of: dict[str, RunId] = {}
-    twins: dict[RunId, list[RunId]] = {}
-    for piece, case in cases.items():
+    duplicates: dict[RunId, list[RunId]] = {}
+    for run_id, case in cases.items():
         if stop.is_set():
             break
         try:
-            places = batches[piece.batch].cases[piece.name].places
+            places = batches[run_id.batch].cases[run_id.name].places
             key = keys.of(case, places=places)
         except LongfatError as error:
-            collector.failed(piece, error)
+            collector.failed(run_id, error)
             continue
         if cache is not None and not fresh:
-            collector.get(piece, key)
-        if piece not in collector.runs:
-            first = first_of.setdefault(key, piece)
-            twins.setdefault(first, []).extend([piece] if piece != first else [])
-    if twins and not stop.is_set():
-        collector.share(twins)
-        works = _works(twins, cases, batches, cache)
-        observer.planned(works)
+            collector.get(run_id, key)
+        if run_id not in collector.runs:
+            first = first_of.setdefault(key, run_id)
+            duplicates.setdefault(first, []).extend([run_id] if run_id != first else [])
+    if duplicates and not stop.is_set():
+        collector.set_duplicates(duplicates)
+        run_tasks = _run_tasks(duplicates, cases, batches, cache)
+        observer.planned(run_tasks)
         place = executor or Pool(jobs, toolbox=toolbox)
-        place.execute(works, listener=collector, stop=stop)
+        place.execute(run_tasks, listener=collector, stop=stop)
     return _outcome(batches, cases, collector)
 
 
-def _works(
-    pieces: Mapping[RunId, object],
+def _run_tasks(
+    run_ids: Mapping[RunId, object],
     cases: Mapping[RunId, Case],
     batches: Sequence[Batch],
     cache: ResultCache | None,
 ) -> list[RunTask]:
     cost_model = [CostModel() for _ in batches]
-    if len(pieces) > 1:  # of one, nothing depends on what it costs
+    if len(run_ids) > 1:  # of one, nothing depends on its cost
         cost_model = [
             cost_model_of(batch, cache=cache)
-            if any(piece.batch == index for piece in pieces)
+            if any(run_id.batch == index for run_id in run_ids)
             else CostModel()
             for index, batch in enumerate(batches)
         ]
-    works = []
-    for piece in pieces:
-        batch, case = batches[piece.batch], cases[piece]
-        plan = batch.cases[piece.name]
-        works.append(
+    run_tasks = []
+    for run_id in run_ids:
+        batch, case = batches[run_id.batch], cases[run_id]
+        plan = batch.cases[run_id.name]
+        run_tasks.append(
             RunTask(
-                piece=piece,
+                run_id=run_id,
                 case=case,
                 out=batch.out,
-                cost=cost_model[piece.batch].cost(case),
+                cost=cost_model[run_id.batch].cost(case),
                 study=batch.study,
                 parameters=plan.parameters,
                 places=plan.places,
             )
         )
-    return works
+    return run_tasks
 
 
 def cost_model_of(batch: Batch, *, cache: ResultCache | None) -> CostModel:
-    """Return what the runs of a study teach: those in its folder, else those cached."""
+    """Return a cost model fitted to the runs of a study: those in its folder, or cached ones."""
     folders = runs_in(batch.out)
     if not folders and cache is not None and batch.study:
         folders = cached_runs(cache, batch.study)
@@ -225,18 +225,18 @@ def _outcome(
     batches: Sequence[Batch], cases: Mapping[RunId, Case], collector: ResultCollector
 ) -> Outcome:
     results: list[dict[str, tuple[Run, ...]]] = [{} for _ in batches]
-    for piece in cases:
-        if piece in collector.runs:
-            runs = results[piece.batch]
-            runs[piece.name] = (*runs.get(piece.name, ()), collector.runs[piece])
+    for run_id in cases:
+        if run_id in collector.runs:
+            runs = results[run_id.batch]
+            runs[run_id.name] = (*runs.get(run_id.name, ()), collector.runs[run_id])
     whole = [
         {name: runs for name, runs in of_batch.items() if len(runs) == batch.cases[name].seeds}
         for batch, of_batch in zip(batches, results, strict=True)
     ]
     failures = [
-        Failure(piece=piece, error=collector.failures[piece])
-        for piece in cases
-        if piece in collector.failures
+        Failure(run_id=run_id, error=collector.failures[run_id])
+        for run_id in cases
+        if run_id in collector.failures
     ]
     return Outcome(
         runs=tuple(whole),

@@ -1,7 +1,7 @@
 """Run one case: compile, boot, wait, measure, keep.
 
 `run_case` is a pure function of its case, the kernel's binary and the host's
-tools; where the run is kept and how its progress is shown decide nothing.
+tools; where the run is stored and how its progress is shown do not influence it.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ if TYPE_CHECKING:
 
 _NOT_FOUND = 127
 _NO_PROGRAM = (
-    "\n  hint: a machine has the programs of this computer's /usr and what `files` names, no others"
+    "\n  hint: a machine has only the programs of this computer's /usr and the files in `files`"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a case is.
+    """The progress of a case.
 
     Attributes:
         name: the case's name.
         virtual_s: virtual time since boot, in seconds.
-        expected_s: about how much virtual time it takes in all, in seconds.
+        expected_s: its expected total virtual time, in seconds.
     """
 
     name: str
@@ -77,30 +77,30 @@ def run_case(
     pace: Pace | None = None,
     quota: Quota | None = None,
 ) -> Run:
-    """Run a case and keep what it gave.
+    """Run a case and store its results.
 
     Args:
         case: what to run.
-        name: what to call it in the run's folder and in messages.
-        out: the folder that takes the run's folder.
+        name: the name of the run in its folder and in messages.
+        out: the folder that will contain the run's folder.
         study: the name of its study, for the run's manifest; empty if it is of none.
-        parameters: of a case of a grid, what each parameter is in it, likewise.
+        parameters: of a case of a grid, the values of its parameters, likewise.
         places: where the case's parts were written, for messages.
-        toolbox: the host's tools, where they have been looked at already.
-        kernel: the built kernel to run; the one that is found for `case.kernel`, if None.
+        toolbox: the host's tools, if they have been examined already.
+        kernel: the built kernel to run; found by `case.kernel`, if None.
         on_progress: called a few times a second.
         on_start: called once, before the machine boots, with the folder that the
-            guest writes to. Somebody who looks into it while the machine runs must
+            guest writes to. Code that reads it while the machine runs must
             expect links and special files there (see `longfat.output.watch.tail`).
         pace: how fast virtual time may pass; as fast as it can, if None.
-        quota: what its machine may take of the host; that of our environment, if None.
+        quota: resource limits of its machine; those of our environment, if None.
 
     Returns:
-        The run; its folder appears whole, in place of an earlier one.
+        The run; its folder appears whole, and replaces an earlier one.
 
     Raises:
         InputError: a command of the case failed.
-        HostError: the host lacks a tool, the kernel, or what decodes probes.
+        HostError: the host lacks a tool, the kernel, or a library that decodes probes.
         MachineError: the machine failed.
     """
     if case.probes:
@@ -138,7 +138,7 @@ def run_case(
                         pace=pace,
                     )
                 except MachineError as error:
-                    # To be seen now: the guard takes away what filled the disk. A kernel
+                    # Checked now: the guard removes what filled the disk. A kernel
                     # that cannot write its console aborts.
                     if is_full(staged.folder):
                         raise disk_full(out) from error
@@ -147,7 +147,7 @@ def run_case(
                 outcome = read_outcome(staged.folder, case)
                 if outcome is None:
                     tail = machine.console_tail()
-                    raise MachineError(f"the guest ended without a word{tail}")
+                    raise MachineError(f"the guest ended without a report{tail}")
                 if outcome.failed is not None:
                     raise _failure(case, outcome.failed, places)
                 return staged.keep(
@@ -170,7 +170,7 @@ def _no_program(case: Case, line: str) -> str:
         if f"chroot {ROOTS}/{host} " in line:
             tools = ", ".join(sorted(NETWORK_TOOLS))
             return (
-                f"\n  hint: {host} has the programs of {root.image} and no others, but for a line "
+                f"\n  hint: {host} has only the programs of {root.image}, except for a line "
                 f"that is one command of {tools}"
             )
     return _NO_PROGRAM
@@ -181,11 +181,11 @@ def _at(places: Sequence[Place], index: int) -> Place | None:
 
 
 def _failure(case: Case, failed: FailedCommand, places: CasePlaces) -> LongfatError:
-    """Return the error that a failed command of the guest amounts to."""
+    """Return the error that corresponds to a failed command of the guest."""
     if failed.step == "files":
-        return InputError(f"files: {failed.path} cannot be in the machine: {failed.words}")
+        return InputError(f"files: {failed.path} cannot be written in the machine: {failed.words}")
     line, words, status = failed.line, failed.words, failed.status
-    ending = f"exited with status {status}" if status is not None else "was ended"
+    ending = f"exited with status {status}" if status is not None else "was killed"
     if failed.step == "flow":
         (index,) = (n for n, flow in enumerate(case.flows) if flow.name == failed.flow)
         flow = case.flows[index]

@@ -28,8 +28,8 @@ class ResultCollector:
     Args:
         batches: the cases that are run.
         cache: the result cache; none is used, if None.
-        observer: who is told.
-        stop: set after a failure; None to go on.
+        observer: is notified.
+        stop: set after a failure; None to continue.
     """
 
     def __init__(
@@ -47,80 +47,80 @@ class ResultCollector:
         self._cache = cache
         self._observer = observer
         self._stop = stop
-        self._twins: Mapping[RunId, Sequence[RunId]] = {}
+        self._duplicates: Mapping[RunId, Sequence[RunId]] = {}
         self._lock = threading.Lock()
 
-    def get(self, piece: RunId, key: str) -> None:
-        """Take the result of a piece from the memory, if it is known.
+    def get(self, run_id: RunId, key: str) -> None:
+        """Take the result of a run from the cache, if it is there.
 
-        A run that lies in its place and is not cached (a kill came between, or the
-        memory was cleared) is cached now, if it is undamaged.
+        A run in its place that is not cached (after a kill in between, or after the
+        cache was cleared) is cached now, if it is undamaged.
 
         Raises:
-            LongfatError: the run's folder or the memory cannot be written to.
+            LongfatError: the run's folder or the cache cannot be written to.
         """
         assert self._cache is not None
-        batch = self._batches[piece.batch]
-        if not self._cache.knows(key) and not self._adopt(piece, key):
+        batch = self._batches[run_id.batch]
+        if not self._cache.has(key) and not self._adopt(run_id, key):
             return
         run = self._cache.get(
             key,
             out=batch.out,
-            name=piece.name,
+            name=run_id.name,
             study=batch.study,
-            parameters=batch.cases[piece.name].parameters,
+            parameters=batch.cases[run_id.name].parameters,
         )
         if run is not None:
-            self.runs[piece] = run
+            self.runs[run_id] = run
             self.cached += 1
-            self._observer.cached(piece, run)
+            self._observer.cached(run_id, run)
 
-    def share(self, twins: Mapping[RunId, Sequence[RunId]]) -> None:
-        """Note for each piece that will be run the others that want the same result."""
-        self._twins = twins
+    def set_duplicates(self, duplicates: Mapping[RunId, Sequence[RunId]]) -> None:
+        """Set the other runs with the same result, for each run that will be executed."""
+        self._duplicates = duplicates
 
-    def progress(self, piece: RunId, progress: Progress) -> None:
-        """Pass on how far a piece is."""
-        self._observer.progress(piece, progress)
+    def progress(self, run_id: RunId, progress: Progress) -> None:
+        """Forward the progress of a run."""
+        self._observer.progress(run_id, progress)
 
-    def done(self, piece: RunId, run: Run) -> None:
-        """Take a run home: cache it, and give it to all pieces that want it."""
+    def done(self, run_id: RunId, run: Run) -> None:
+        """Cache a run, and copy it for all runs with the same result."""
         try:
             if self._cache is not None:
                 self._cache.put(run)
         except LongfatError as error:
-            self.failed(piece, error)
+            self.failed(run_id, error)
             return
-        self._take(piece, run)
-        for twin in self._twins.get(piece, ()):
+        self._take(run_id, run)
+        for duplicate in self._duplicates.get(run_id, ()):
             try:
-                self._take(twin, self._copy(run, twin))
+                self._take(duplicate, self._copy(run, duplicate))
             except LongfatError as error:
-                self._fail([twin], error)
+                self._fail([duplicate], error)
 
-    def failed(self, piece: RunId, error: LongfatError) -> None:
-        """Note that a piece has failed, and with it all that want the same result."""
-        self._fail([piece, *self._twins.get(piece, ())], error)
+    def failed(self, run_id: RunId, error: LongfatError) -> None:
+        """Record that a run has failed, and with it all with the same result."""
+        self._fail([run_id, *self._duplicates.get(run_id, ())], error)
 
-    def _take(self, piece: RunId, run: Run) -> None:
+    def _take(self, run_id: RunId, run: Run) -> None:
         with self._lock:
-            self.runs[piece] = run
-        self._observer.done(piece, run)
+            self.runs[run_id] = run
+        self._observer.done(run_id, run)
 
-    def _fail(self, pieces: Iterable[RunId], error: LongfatError) -> None:
-        for piece in pieces:
-            told = error
-            if self._batches[piece.batch].cases[piece.name].seeds > 1:
-                told = _with_seed(error, piece.seed)
+    def _fail(self, run_ids: Iterable[RunId], error: LongfatError) -> None:
+        for run_id in run_ids:
+            reported = error
+            if self._batches[run_id.batch].cases[run_id.name].seeds > 1:
+                reported = _with_seed(error, run_id.seed)
             with self._lock:
-                self.failures[piece] = told
-            self._observer.failed(piece, told)
+                self.failures[run_id] = reported
+            self._observer.failed(run_id, reported)
         if self._stop is not None:
             self._stop.set()
 
-    def _adopt(self, piece: RunId, key: str) -> bool:
+    def _adopt(self, run_id: RunId, key: str) -> bool:
         assert self._cache is not None
-        folder = self._batches[piece.batch].out / f"{piece.name}-seed{piece.seed}"
+        folder = self._batches[run_id.batch].out / f"{run_id.name}-seed{run_id.seed}"
         if not (folder / MANIFEST).exists():
             return False
         try:
@@ -132,15 +132,15 @@ class ResultCollector:
             return False
         return True
 
-    def _copy(self, run: Run, piece: RunId) -> Run:
-        batch = self._batches[piece.batch]
+    def _copy(self, run: Run, run_id: RunId) -> Run:
+        batch = self._batches[run_id.batch]
         out = batch.out.resolve()
         copy = replace(
             run,
-            folder=out / f"{piece.name}-seed{piece.seed}",
-            name=piece.name,
+            folder=out / f"{run_id.name}-seed{run_id.seed}",
+            name=run_id.name,
             study=batch.study,
-            parameters=dict(batch.cases[piece.name].parameters),
+            parameters=dict(batch.cases[run_id.name].parameters),
         )
         try:
             place_run(copy, source=run.folder)
@@ -150,7 +150,7 @@ class ResultCollector:
 
 
 def _with_seed(error: LongfatError, seed: int) -> LongfatError:
-    """Return an error that says with which seed it came: others may not have it."""
+    """Return an error that includes the seed: other seeds may not have it."""
     text = f"with seed {seed}: {error.message}"
     if isinstance(error, InputError):
         return InputError(text, place=error.place)

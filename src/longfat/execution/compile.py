@@ -1,8 +1,8 @@
 """From a case to the job that the guest plays.
 
-The job is plain JSON in the guest's own words: batches of lines, lines at
-nodes, and processes with their times. `longfat.guest` knows no tool of the
-traffic; all that is known of them is said here.
+The job is plain JSON in the guest's terms: batches of lines, lines at
+nodes, and processes with their times. `longfat.guest` contains no code for
+particular tools; everything about them is compiled here.
 
     network     [{program, node, lines}]  program: `ip`, `tc` or `sh`
     files       [{path, executable, text or base64}]
@@ -16,7 +16,7 @@ traffic; all that is known of them is said here.
                 {kind, name, output, node, argv}
     hosts_file  the text of /etc/hosts
     environment the environment of every command
-    modules     what of `longfat.guest` the case needs besides
+    modules     the modules of `longfat.guest` that the case needs in addition
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from longfat.model.traffic.flow import Process
 
 TRAFFIC_START_S = 2.0
-"""About when the traffic of a case starts, in seconds of virtual time since boot."""
+"""The approximate start of a case's traffic, in seconds of virtual time since boot."""
 
 SHIMS = "/run/longfat/kernel"
-"""Where the guest finds the kernel's preload shims."""
+"""The guest's path of the kernel's preload shims."""
 
-# Nothing of the host's own environment: no locale, time zone or user.
+# Nothing of the host's environment: no locale, time zone or user.
 ENVIRONMENT = {
     "PATH": GUEST_PATH,
     "HOME": "/tmp",
@@ -56,7 +56,7 @@ ENVIRONMENT = {
 """The environment of every command in a machine."""
 
 SEED_VARIABLE = "LONGFAT_SEED"
-"""The environment variable that holds the case's seed, for programs that draw random numbers."""
+"""The environment variable with the case's seed, for programs that draw random numbers."""
 
 _LIMIT_SLACK_S = 600.0
 
@@ -115,7 +115,7 @@ def _command(command: Command, network: Network) -> dict[str, Any]:
 
 
 def server_ports(case: Case) -> dict[str, int]:
-    """Return the port that each flow's server listens at, or would, by the flow's name."""
+    """Return the port of each flow's server, by the flow's name."""
     used: Counter[str] = Counter()
     ports = {}
     for flow in case.flows:
@@ -132,15 +132,15 @@ def _processes(case: Case, flow: Flow, *, port: int) -> tuple[Process, ...]:
 
 
 def expected_virtual_s(case: Case) -> float:
-    """Return about how long a case takes, in seconds of virtual time, for progress."""
+    """Return the approximate duration of a case, in seconds of virtual time, for progress."""
     ends_s = expected_ends_s(case.flows, start_s=lambda flow: flow.drawn_start_s(case.seed))
     return TRAFFIC_START_S + max(ends_s.values(), default=0.0)
 
 
 def limit_virtual_s(case: Case) -> float:
-    """Return the virtual time at which a case can only be broken, in seconds.
+    """Return the virtual time after which a case must be broken, in seconds.
 
-    The guest ends a flow that passes its own limit before that.
+    The guest ends a flow that exceeds its own limit before that.
     """
     return 2 * (TRAFFIC_START_S + sum(flow.longest_s() for flow in case.flows)) + _LIMIT_SLACK_S
 

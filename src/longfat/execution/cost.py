@@ -1,8 +1,8 @@
-"""What a case will cost before it is run: CPU time, wall time, disk space and memory.
+"""The expected cost of a case: CPU time, wall time, disk space and memory.
 
-A machine keeps one CPU busy all the time, so CPU and wall time of a run are one
-number. It is the boot's, and for each virtual second of traffic what packets
-cost: less for each of many (segments of one stream are handled in batches),
+A machine keeps one CPU busy all the time, so CPU and wall time of a run are the same
+number: that of the boot, plus for each virtual second of traffic that of the
+packets: less for each of many (segments of one stream are handled in batches),
 and more with many streams, whose packets come mixed.
 
 The numbers below were measured with kernel 6.1 on the machine of
@@ -27,34 +27,34 @@ if TYPE_CHECKING:
     from longfat.model.case import Case
     from longfat.model.flow_path import Bottleneck
 
-# CPU seconds: boot, set-up and the end. What flows take stands at their classes.
+# CPU seconds: boot, set-up and the end. The cost of flows is defined in their classes.
 _BOOT_CPU_S = 0.30
 
-# Bytes of a run without flows; and how much more series take when they are decoded.
+# Bytes of a run without flows; and the factor by which series grow when they are decoded.
 _RUN_BYTES = 6_500
 _SERIES_SHARE = 0.07
 
-# Bytes of memory: a booted machine that runs a flow; its table of pages, for each byte of
+# Bytes of memory: a booted machine that runs a flow; its page table, for each byte of
 # memory that it has; and for each byte that its queues hold, here and in the sender's buffer.
-# docs/result-cache.md has what they were taken from.
+# docs/result-cache.md documents the measurements.
 _PEAK_BYTES = 36e6
 _PEAK_SHARE = 1 / 64
 _PEAK_QUEUED = 2.0
 
 UNKNOWN_RATE_BPS = 10_000_000_000
-"""What a flow is taken to carry where no line limits its rate, in bit/s."""
+"""The assumed rate of a flow where no line limits it, in bit/s."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What one run of a case will cost.
+    """The cost of one run of a case.
 
     Attributes:
         virtual_s: virtual time from boot to end, in seconds.
         wall_s: time of one CPU, in seconds.
         disk_bytes: the size of its run directory.
-        peak_bytes: the most memory that its machine holds at once.
-        unlimited: a flow's rate is limited by no line that can be read, so its cost is a guess.
+        peak_bytes: the peak memory of its machine.
+        unlimited: no readable line limits a flow's rate, so its cost is a guess.
     """
 
     virtual_s: float
@@ -65,7 +65,7 @@ class Cost:
 
 
 def expected_cost(case: Case) -> Cost:
-    """Return what a run of a case is expected to cost on the machine of docs/performance.md."""
+    """Return the expected cost of a case on the machine of docs/performance.md."""
     virtual_s = expected_virtual_s(case)
     slowest = _bottlenecks(case)
     rates, unlimited = _rates_bps(case, slowest)
@@ -89,7 +89,7 @@ def expected_cost(case: Case) -> Cost:
 
 
 def _bottlenecks(case: Case) -> dict[str, Bottleneck]:
-    """Return the bottleneck of each bulk flow that has one which can be read."""
+    """Return the bottleneck of each bulk flow whose bottleneck is known."""
     found = {}
     for flow in case.bulk_flows:
         with contextlib.suppress(NotUnderstoodError):
@@ -109,7 +109,7 @@ def _peak_bytes(case: Case, slowest: Iterable[Bottleneck]) -> float:
 
 
 def _rates_bps(case: Case, bottlenecks: Mapping[str, Bottleneck]) -> tuple[dict[str, float], bool]:
-    """Return about what each bulk flow carries; those of one bottleneck share it."""
+    """Return the approximate rate of each bulk flow; flows share a bottleneck."""
     found: dict[str, tuple[float, object]] = {}
     unlimited = False
     for flow in case.bulk_flows:
@@ -129,7 +129,7 @@ def _rates_bps(case: Case, bottlenecks: Mapping[str, Bottleneck]) -> tuple[dict[
 
 
 def wall_on(costs_s: Iterable[float], jobs: int) -> float:
-    """Return how long runs take side by side, started longest first, as the pool does.
+    """Return the wall time of parallel runs, started longest first, as the pool does.
 
     Args:
         costs_s: the time of each run alone, in seconds.

@@ -1,4 +1,4 @@
-"""What runs that are there did cost, and what that says of those that are to come."""
+"""A cost model fitted to existing runs."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from longfat.model.spread import Spread
 
 MOST_RUNS_READ = 400
-"""How many runs are read at most to learn from."""
+"""The maximum number of runs that are read for a model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownRun:
-    """What a run that is there did cost.
+    """The actual and the expected cost of an existing run.
 
     Attributes:
         case_digest: its case.
         wall_s: wall time from boot to end, in seconds.
         disk_bytes: the size of its folder.
-        peak_bytes: the most memory that its machine held at once.
-        expected: what was to be expected.
+        peak_bytes: the peak memory of its machine.
+        expected: the expected cost.
     """
 
     case_digest: str
@@ -53,18 +53,18 @@ def runs_in(folder: Path) -> list[Path]:
 
 
 def cached_runs(cache: ResultCache, study: str) -> list[Path]:
-    """Return where the cached runs of a study lie, the one used last first."""
+    """Return the folders of the cached runs of a study, the last used first."""
     found = [entry for entry in cache.entries() if entry.study == study]
     return [entry.folder for entry in sorted(found, key=lambda entry: -entry.used_s)]
 
 
 def known_runs(folders: Sequence[Path]) -> list[KnownRun]:
-    """Return runs, at most `MOST_RUNS_READ` of them; what is none is passed over.
+    """Return runs, at most `MOST_RUNS_READ` of them; folders that are not runs are skipped.
 
     Args:
         folders: run directories.
     """
-    # Evenly over all of them: their names have the parameters in their order.
+    # A sample over all of them: their names have the parameters in their order.
     step = max(1, math.ceil(len(folders) / MOST_RUNS_READ))
     found = []
     for folder in folders[::step]:
@@ -84,7 +84,7 @@ def known_runs(folders: Sequence[Path]) -> list[KnownRun]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """How runs that are there compare with what was to be expected: measured / expected.
+    """The ratio of actual to expected cost of existing runs: measured / expected.
 
     Attributes:
         wall: of the wall time.
@@ -97,12 +97,12 @@ class Scale:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostModel:
-    """What is learned from runs that are there.
+    """A model fitted to existing runs.
 
     Attributes:
-        runs: how many there are.
-        scale: how they compare with what was to be expected; None if there are none.
-        peak_bytes: the most memory that one of their machines held.
+        runs: the number of runs.
+        scale: the ratio of their actual to their expected cost; None without runs.
+        peak_bytes: the highest peak memory of their machines.
         by_case: the runs by their cases' digests.
     """
 
@@ -112,7 +112,7 @@ class CostModel:
     by_case: dict[str, KnownRun] = field(default_factory=dict)
 
     def cost(self, case: Case) -> Cost:
-        """Return what a run of a case will cost; earlier runs of just this case tell best."""
+        """Return the expected cost of a case; that of earlier runs of the same case, if any."""
         cost = expected_cost(case)
         if self.scale is None:
             return cost
@@ -133,7 +133,7 @@ class CostModel:
 
 
 def fit_cost_model(runs: Sequence[KnownRun]) -> CostModel:
-    """Return what runs teach."""
+    """Fit a model to runs."""
     if not runs:
         return CostModel()
     scale = Scale(

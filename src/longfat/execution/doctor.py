@@ -1,7 +1,7 @@
-"""What longfat needs of a host, checked by trying it, with the command that mends a lack.
+"""Tests whether the host meets longfat's requirements, with a command that fixes each failure.
 
-Each check does the thing itself where it can (makes a sandbox, traces a
-process, boots a machine) and does not reason about versions and settings.
+Each check does the thing itself where it can (creates a sandbox, traces a
+process, boots a machine) instead of deriving it from versions and settings.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _OPTIONAL = ("ethtool", "ss", "tcpdump")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check found.
+    """The result of a check.
 
     Attributes:
         subject: what was checked.
-        good: whether it is as it must be; None where longfat works without.
-        words: what was found.
+        good: whether the requirement is met; None where longfat works without.
+        words: the result as text.
         hint: the command that fixes it, or an empty string.
     """
 
@@ -88,7 +88,7 @@ def _extra(name: str) -> Finding:
         need(name)
     except MissingExtraError as error:
         return Finding(f"extra {name}", None, error.message, error.hint)
-    return Finding(f"extra {name}", True, f"there is all that is needed {EXTRAS[name].feature}")
+    return Finding(f"extra {name}", True, f"everything is installed {EXTRAS[name].feature}")
 
 
 def _program(name: str) -> Finding:
@@ -112,7 +112,7 @@ def _sandbox() -> list[Finding]:
 
 
 def _lesser(found: Finding, better: Sandbox) -> Finding:
-    """Return what is found with why it is not the better sandbox, if the host has not that."""
+    """Return a finding with the reason why a better sandbox is not available, if it is not."""
     try:
         better.check()
     except HostError as error:
@@ -124,18 +124,19 @@ def _lesser(found: Finding, better: Sandbox) -> Finding:
 def _landlock() -> Finding:
     version = landlock_version()
     if version == 0:
-        words = "not there: a machine's sandbox lacks its second layer"
+        words = "not available: a machine's sandbox lacks its second layer"
         return Finding("landlock", None, words, "Linux 5.13 or later, booted with lsm=landlock,...")
-    lacks = [what for what, since in _LANDLOCK_SINCE.items() if version < since]
+    unsupported = [what for what, since in _LANDLOCK_SINCE.items() if version < since]
     return Finding(
         "landlock",
-        None if lacks else True,
-        f"version {version}" + (f"; too old to handle {', '.join(lacks)}" if lacks else ""),
+        None if unsupported else True,
+        f"version {version}"
+        + (f"; too old to handle {', '.join(unsupported)}" if unsupported else ""),
     )
 
 
 def _filters() -> Finding:
-    """Ask for the actions that a system call filter needs, by seccomp(2)."""
+    """Query the actions that a system call filter needs, by seccomp(2)."""
     path = Path("/proc/sys/kernel/seccomp/actions_avail")
     try:
         actions = path.read_text(encoding="ascii").split()
@@ -147,7 +148,7 @@ def _filters() -> Finding:
 
 
 def _tracing() -> Finding:
-    """Try ptrace(2), by which a kernel of the 6.x series runs the processes of its guest."""
+    """Try ptrace(2), with which a kernel of the 6.x series runs the processes of its guest."""
     pid = os.fork()
     if pid == 0:
         allowed = ctypes.CDLL(None).ptrace(_PTRACE_TRACEME, 0, 0, 0) == 0
@@ -177,7 +178,7 @@ def _memory() -> Finding:
     usable = min(free, total // 2)
     words = (
         f"{usable / 1024**3:.1f} GB for machines; each takes up to"
-        f" {DEFAULT_MEMORY_BYTES / 1024**3:.0f} GB unless its study says otherwise"
+        f" {DEFAULT_MEMORY_BYTES / 1024**3:.0f} GB unless its study specifies otherwise"
     )
     good = usable >= DEFAULT_MEMORY_BYTES
     return Finding("memory", good, words, "" if good else "write `memory: 512MB` in the study")
@@ -193,13 +194,13 @@ def _compilers() -> Finding:
 
 
 def _sources() -> Finding:
-    """Say which kernel sources are on this host; others can be had, unless there is no network."""
+    """Report the kernel sources on this host; others can be downloaded, if there is a network."""
     found = local_series()
     return Finding(
         "kernel sources",
         True if found else None,
         (f"{', '.join(found)} here" if found else "none here")
-        + "; `longfat kernel build` downloads what is not"
+        + "; `longfat kernel build` downloads missing ones"
         + (" (by apt-get, or from kernel.org)" if shutil.which("apt-get") else " (kernel.org)"),
     )
 
@@ -209,12 +210,12 @@ def _kernels() -> list[Finding]:
     findings = [_boots(found) for found in built if kernel.fits(found)]
     if not findings:
         hint = f"longfat kernel build {USUAL}"
-        findings = [Finding("kernel", False, "none is built from today's recipe", hint)]
+        findings = [Finding("kernel", False, "none is built from the current recipe", hint)]
     return findings + [
         Finding(
             f"kernel {found.release} ({found.digest[:12]})",
             None,
-            "built from an older recipe, and used no more",
+            "built from an older recipe, and not used any more",
             f"pip uninstall {wheel}"
             if (wheel := kernel.wheel_of(found))
             else f"longfat kernel remove {found.digest[:12]}",

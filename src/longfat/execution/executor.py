@@ -1,7 +1,7 @@
 """Running many cases: tasks, and the executors that run them.
 
-`batch_runner` decides what is run (what is cached is not) and what becomes of
-it; an `Executor` runs it: the pool of this machine, or a cluster.
+`batch_runner` decides what is run (cases without a cached result) and processes
+the results; an `Executor` runs it: the pool of this computer, or a cluster.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class RunId:
     """One case with one seed.
 
     Attributes:
-        batch: the place of its batch among the batches, from 0.
+        batch: the index of its batch.
         name: the case's name.
         seed: the seed.
     """
@@ -43,19 +43,19 @@ class RunId:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTask:
-    """A piece with all that is needed to run it.
+    """A run with everything needed to execute it.
 
     Attributes:
-        piece: the piece.
-        case: what to run, with the piece's seed.
+        run_id: identifies the run.
+        case: what to run, with the seed of the run.
         study: the name of its study; empty if it is of none.
-        parameters: of a case of a grid, what each parameter is in it.
+        parameters: of a case of a grid, the values of its parameters.
         places: where the case's parts were written, for messages.
-        out: the folder that takes the run's folder.
-        cost: what it is expected to cost.
+        out: the folder that will contain the run's folder.
+        cost: its expected cost.
     """
 
-    piece: RunId
+    run_id: RunId
     case: Case
     out: Path
     cost: Cost
@@ -65,39 +65,39 @@ class RunTask:
 
 
 class Listener(Protocol):
-    """Who is told how far works are; called from any thread, one call at a time for a piece."""
+    """Handles progress and results; called from any thread, one call at a time for a run."""
 
-    def progress(self, piece: RunId, progress: Progress) -> None:
-        """Hear how far a piece is, a few times a second while it runs."""
+    def progress(self, run_id: RunId, progress: Progress) -> None:
+        """Handle the progress of a run, a few times a second."""
 
-    def done(self, piece: RunId, run: Run) -> None:
-        """Hear that a piece is done; its run directory is whole and in its place."""
+    def done(self, run_id: RunId, run: Run) -> None:
+        """Handle a finished run, whose run directory is complete and in its place."""
 
-    def failed(self, piece: RunId, error: LongfatError) -> None:
-        """Hear that a piece has failed."""
+    def failed(self, run_id: RunId, error: LongfatError) -> None:
+        """Handle a failed run."""
 
 
 class Executor(Protocol):
-    """Where works are carried out."""
+    """Executes runs."""
 
     def execute(
-        self, works: Sequence[RunTask], *, listener: Listener, stop: threading.Event
+        self, run_tasks: Sequence[RunTask], *, listener: Listener, stop: threading.Event
     ) -> None:
-        """Run works, those that cost most first, each into its `out`.
+        """Execute runs, the costliest first, each into its `out`.
 
-        Returns when each work is done or has failed, or, once `stop` is set, when
-        nothing runs any more: works that had not begun, and those that were ended,
-        are then told of in no way. A work that fails ends no other one. On Ctrl-C
-        (a KeyboardInterrupt in the calling thread) it ends what runs and raises it again.
+        Returns when each run is done or has failed, or, once `stop` is set, when
+        nothing runs any more: runs that had not begun, and those that were cancelled,
+        are then not reported. A run that fails cancels no other one. On Ctrl-C
+        (a KeyboardInterrupt in the calling thread) it cancels everything and raises it again.
 
         Args:
-            works: the works.
-            listener: who is told.
-            stop: set by the listener, or by anybody else, to begin no more works and to
-                end those that run.
+            run_tasks: the runs.
+            listener: is notified.
+            stop: set by the listener, or by any thread, to begin no more runs and to
+                cancel running ones.
 
         Raises:
-            HostError: the place itself cannot work.
+            HostError: the executor itself cannot work.
         """
 
 
@@ -107,7 +107,7 @@ class Batch:
 
     Attributes:
         cases: the cases by name.
-        out: the folder that takes their runs' folders.
+        out: the folder that will contain their runs' folders.
         study: the study's name, for the runs' manifests; empty if they are of none.
     """
 

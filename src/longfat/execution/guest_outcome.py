@@ -1,4 +1,4 @@
-"""What the guest reports of a case that it played; its root may have written it."""
+"""The guest's report about a case that it ran; it is untrusted."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class FailedCommand:
     """A command that failed.
 
     Attributes:
-        step: what it was for: `files`, `network`, `setup`, `probe`, `flow` or `event`.
+        step: its purpose: `files`, `network`, `setup`, `probe`, `flow` or `event`.
         words: what it printed.
         line: the command.
-        status: its exit status; None where it was ended.
+        status: its exit status; None if it was killed.
         path: the file that could not be put into the machine.
         index: which of the case's set-up lines or events it is.
-        flow: the flow that it is of.
-        probe: the probe that it is of.
+        flow: its flow.
+        probe: its probe.
     """
 
     step: str
@@ -49,20 +49,20 @@ class FailedCommand:
 
     def __post_init__(self) -> None:
         if self.step not in _STEPS:
-            raise ValueError(f"step is none of {', '.join(_STEPS)}")
+            raise ValueError(f"step is not one of {', '.join(_STEPS)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuestOutcome:
-    """What the guest reports.
+    """The guest's report.
 
     Attributes:
         failed: the command that failed, if one did.
         virtual_s: virtual time from boot to end, in seconds.
-        epoch_s: what its clock said at the traffic's start, in seconds since 1970.
+        epoch_s: the time of its clock at the traffic's start, in seconds since 1970.
         flow_times: when each flow began and ended, in seconds after the traffic's start.
-        event_times: when each step of the case's timeline began, likewise; None for one that
-            the traffic's end came before.
+        event_times: when each step of the case's timeline began, likewise; None for one after
+            the end of the traffic.
     """
 
     failed: FailedCommand | None
@@ -75,10 +75,10 @@ class GuestOutcome:
         times = [self.virtual_s, *(time for pair in self.flow_times.values() for time in pair)]
         times += [time for time in self.event_times if time is not None]
         if not all(-1.0 <= time <= _LONGEST_TIME_S for time in times) or self.virtual_s < 0:
-            raise ValueError("a time in it cannot be")
+            raise ValueError("it contains an impossible time")
 
     def played(self, case: Case) -> Played:
-        """Return what it reports of a case that was played to its end.
+        """Return the report of a case that was run to its end.
 
         Args:
             case: the case.
@@ -101,17 +101,17 @@ class GuestOutcome:
 
 
 def read_outcome(folder: Path, case: Case) -> GuestOutcome | None:
-    """Read what the guest left.
+    """Read the guest's report.
 
     Args:
         folder: the run's folder.
-        case: what it was to play.
+        case: the case.
 
     Returns:
-        The outcome; None if it left none.
+        The outcome; None if there is none.
 
     Raises:
-        MachineError: it is not what the guest writes, or speaks of what the case has not.
+        MachineError: it is invalid, or does not match the case.
     """
     path = folder / OUTCOME
     try:
@@ -139,4 +139,4 @@ def read_outcome(folder: Path, case: Case) -> GuestOutcome | None:
 
 
 def _foreign(message: str) -> MachineError:
-    return MachineError(f"what the guest left is not what it writes: {message}")
+    return MachineError(f"the guest's report is invalid: {message}")

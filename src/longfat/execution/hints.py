@@ -1,4 +1,4 @@
-"""Hints for a set-up line that failed: files that are not there, names of interfaces."""
+"""Hints for a set-up line that failed: missing files, names of interfaces."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from longfat.errors import Place
     from longfat.model.case import Case
 
-# What a shell exits with when a program is not there, or cannot be run.
+# The exit status of a shell when a program is missing, or cannot be run.
 _NOT_RUN = (126, 127)
 _NO_FILE = "No such file"
 
@@ -22,14 +22,14 @@ _NO_FILE = "No such file"
 def missing_file_hint(
     case: Case, index: int, *, status: int | None, words: str, place: Place | None
 ) -> str:
-    """Return a hint to name a file in `files`, or nothing where that would not help.
+    """Return a hint to list a file in `files`, or nothing where that would not help.
 
     Args:
         case: the case.
         index: which of its set-up lines failed.
         status: the line's exit status; None if a signal ended it.
-        words: what it wrote.
-        place: where it was written, in the study's file.
+        words: its output.
+        place: its location in the study's file.
     """
     if status not in _NOT_RUN and _NO_FILE not in words:
         return ""
@@ -51,7 +51,7 @@ def missing_file_hint(
 
 
 def interface_hint(case: Case, line: str) -> str:
-    """Return a hint to write the short names of the interfaces that a line names in full.
+    """Return a hint to write the short names of the interfaces that a line contains.
 
     Args:
         case: the case.
@@ -62,7 +62,7 @@ def interface_hint(case: Case, line: str) -> str:
     if not found:
         return ""
     pairs = " and ".join(f"{short[name]} for {name}" for name in found)
-    return f"\n  hint: most programs take an interface's short name only: write {pairs}"
+    return f"\n  hint: most programs accept an interface's short name only: write {pairs}"
 
 
 def _paths(line: str) -> Iterator[str]:

@@ -1,8 +1,8 @@
-"""How much memory machines may take together.
+"""The memory limit of all machines together.
 
-That is what the host has to spare when they begin, and no more than what the
-control group leaves that we run in: a container, or a batch system's job, is
-killed when it takes more. Sources: proc_meminfo(5), cgroups(7), and the
+It is the memory available when they begin, and at most what is left of the
+limit of longfat's own control group: a container, or a batch system's job, is
+killed when it exceeds that. Sources: proc_meminfo(5), cgroups(7), and the
 kernel's Documentation/admin-guide/cgroup-v2.rst (memory.max, memory.current,
 memory.stat) and cgroup-v1/memory.rst.
 """
@@ -15,16 +15,16 @@ from pathlib import Path
 _SHARE = 0.9
 _AVAILABLE = re.compile(r"^MemAvailable:\s+(\d+) kB$", re.MULTILINE)
 _CACHE = re.compile(r"^(?:total_)?inactive_file (\d+)$", re.MULTILINE)
-# A limit of v1 that is none is a number near 2**63.
+# v1 without a limit is a number near 2**63.
 _NO_LIMIT = 2**60
 
 
 def available_bytes(*, proc: Path = Path("/proc"), groups: Path = Path("/sys/fs/cgroup")) -> float:
-    """Return how much memory machines may take together, in bytes; infinite if nobody says.
+    """Return how much memory machines may use together, in bytes; infinite if unknown.
 
     Args:
-        proc: where the kernel tells of processes.
-        groups: where it tells of control groups.
+        proc: the mount point of procfs.
+        groups: the mount point of the control groups.
     """
     bounds = [float(_NO_LIMIT)]
     if found := _AVAILABLE.search(_text(proc / "meminfo")):
@@ -35,7 +35,7 @@ def available_bytes(*, proc: Path = Path("/proc"), groups: Path = Path("/sys/fs/
 
 
 def _group_bounds(text: str, groups: Path) -> list[float]:
-    """Return what each control group above us leaves."""
+    """Return what is left of the limit of each control group above this process."""
     bounds = []
     for line in text.splitlines():
         number, _, rest = line.partition(":")
@@ -47,7 +47,7 @@ def _group_bounds(text: str, groups: Path) -> list[float]:
         else:
             continue
         parts = [part for part in path.split("/") if part not in ("", "..")]
-        # In a container the path may be the host's: then only the top is there.
+        # In a container the path may be the host's: then only the root group is visible.
         for count in range(len(parts) + 1):
             left = _left(top.joinpath(*parts[:count]), *names)
             if left is not None:
@@ -59,7 +59,7 @@ def _left(folder: Path, limit: str, usage: str) -> float | None:
     limited, used = _text(folder / limit).strip(), _text(folder / usage).strip()
     if not limited.isdigit() or not used.isdigit() or int(limited) >= _NO_LIMIT:
         return None
-    # What files are cached goes when memory is needed.
+    # The page cache is reclaimed when memory is needed.
     cached = _CACHE.search(_text(folder / "memory.stat"))
     return int(limited) - int(used) + (int(cached[1]) if cached else 0)
 

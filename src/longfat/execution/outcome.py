@@ -1,4 +1,4 @@
-"""What became of running many cases, and who is told meanwhile."""
+"""The outcome of running many cases, and the observer of their progress."""
 
 from __future__ import annotations
 
@@ -18,52 +18,52 @@ if TYPE_CHECKING:
 
 
 class RunObserver:
-    """Who is told of the pieces of work; each method may be called from any thread.
+    """Is notified of runs; each method may be called from any thread.
 
-    By itself it listens to nothing: what is of interest is overridden.
+    Its methods do nothing; subclasses override those of interest.
     """
 
-    def planned(self, works: Sequence[RunTask]) -> None:
-        """Hear what will be run, once, before anything is."""
+    def planned(self, run_tasks: Sequence[RunTask]) -> None:
+        """Handle the plan of what will be run, once, before anything is."""
 
-    def cached(self, piece: RunId, run: Run) -> None:
-        """Hear that the result of a piece was known already."""
+    def cached(self, run_id: RunId, run: Run) -> None:
+        """Handle a result that was taken from the cache."""
 
-    def progress(self, piece: RunId, progress: Progress) -> None:
-        """Hear how far a piece is, a few times a second while it runs."""
+    def progress(self, run_id: RunId, progress: Progress) -> None:
+        """Handle the progress of a run, a few times a second."""
 
-    def done(self, piece: RunId, run: Run) -> None:
-        """Hear that a piece is done and cached."""
+    def done(self, run_id: RunId, run: Run) -> None:
+        """Handle a finished and cached run."""
 
-    def failed(self, piece: RunId, error: LongfatError) -> None:
-        """Hear that a piece has failed."""
+    def failed(self, run_id: RunId, error: LongfatError) -> None:
+        """Handle a failed run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A piece that failed.
+    """A run that failed.
 
     Attributes:
-        piece: the piece.
-        error: why.
+        run_id: identifies the run.
+        error: the reason.
     """
 
-    piece: RunId
+    run_id: RunId
     error: LongfatError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of running many cases.
+    """The outcome of running many cases.
 
     Attributes:
         runs: for each batch the runs by the cases' names, in the cases' order; one for
             each seed, in the seeds' order. A case that is not done with all of its
-            seeds is absent: the median of those that are left would speak of others.
+            seeds is absent: the median of the others would describe something else.
         failures: what failed, in the cases' order.
-        cached: how many pieces were known already.
+        cached: how many results were cached already.
         ran: how many were run.
-        left: how many were neither, because something had failed before.
+        left: how many were neither, because of an earlier failure.
     """
 
     runs: tuple[Mapping[str, tuple[Run, ...]], ...]
@@ -74,9 +74,9 @@ class Outcome:
 
     @property
     def exit_code(self) -> ExitCode:
-        """Return what a command ends with: the worst of all, 3 before 2, and 0 without failures.
+        """Return the exit code of a command: the worst of all, 3 before 2, and 0 without failures.
 
-        A broken machine or host makes one doubt all the rest; a wrong line, that case only.
+        A broken machine or host makes all results doubtful; an invalid line, that case only.
         """
         codes = [failure.error.exit_code for failure in self.failures]
         return max(codes, default=ExitCode.GOOD)

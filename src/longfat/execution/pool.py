@@ -1,9 +1,9 @@
-"""The pool: as many machines side by side as this computer can carry, costliest first.
+"""The pool: as many machines in parallel as this computer can carry, costliest first.
 
 Threads, not processes: each only waits for a machine, and one process has one
 lifeline to its guards. A machine begins when there is a CPU for it and when
-the memory it is expected to take fits beside that of those that run; one always
-runs. Which run side by side decides no result.
+the expected memory fits beside that of the running ones; one always
+runs. The choice influences no result.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 
 
 class _Ended(Exception):  # noqa: N818  an order, no error
-    """Another work failed, or the user had enough."""
+    """Another run failed, or the user cancelled."""
 
 
 class Pool:
-    """A `longfat.execution.executor.Executor`: the computer that we run on.
+    """An `Executor`: this computer.
 
     Args:
-        jobs: how many machines at once; as many as CPUs, if None.
-        memory_bytes: how much memory they may take together; what this computer has to
-            spare when they begin, if None.
-        toolbox: the host's tools, where they have been looked at already.
-        quota: what each machine may take; that of our environment, if None.
+        jobs: how many machines at once; one for each CPU, if None.
+        memory_bytes: how much memory they may use together; what is available
+            when they begin, if None.
+        toolbox: the host's tools, if they have been examined already.
+        quota: resource limits of each machine; those of our environment, if None.
     """
 
     def __init__(
@@ -56,77 +56,79 @@ class Pool:
         self._quota = quota
 
     def execute(
-        self, works: Sequence[RunTask], *, listener: Listener, stop: threading.Event
+        self, run_tasks: Sequence[RunTask], *, listener: Listener, stop: threading.Event
     ) -> None:
-        """Run works; see `Executor.execute`."""
+        """Execute runs; see `Executor.execute`."""
         room = available_bytes() if self._memory_bytes is None else self._memory_bytes
-        waiting = sorted(works, key=lambda work: -work.cost.wall_s)
+        waiting = sorted(run_tasks, key=lambda run_task: -run_task.cost.wall_s)
         running: dict[Future[None], RunTask] = {}
         end = threading.Event()
         with ThreadPoolExecutor(max_workers=self.jobs) as threads:
             try:
                 while True:
                     while not stop.is_set() and len(running) < self.jobs:
-                        taken = sum(work.cost.peak_bytes for work in running.values())
-                        work = _next(waiting, room_bytes=room - taken, alone=not running)
-                        if work is None:
+                        taken = sum(run_task.cost.peak_bytes for run_task in running.values())
+                        run_task = _next(waiting, room_bytes=room - taken, alone=not running)
+                        if run_task is None:
                             break
-                        waiting.remove(work)
-                        hand = _Hand(work, listener, (stop, end), self._toolbox, self._quota)
-                        running[threads.submit(hand.run)] = work
+                        waiting.remove(run_task)
+                        runner = _TaskRunner(
+                            run_task, listener, (stop, end), self._toolbox, self._quota
+                        )
+                        running[threads.submit(runner.run)] = run_task
                     if not running:
                         return
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
                         del running[future]
                         future.result()
             finally:
-                # After Ctrl-C, or an error of our own, the machines must end before we go on.
+                # After Ctrl-C, or an internal error, the machines must end first.
                 end.set()
 
 
 def _next(waiting: Sequence[RunTask], *, room_bytes: float, alone: bool) -> RunTask | None:
-    """Return the costliest work for which there is room; any, if it would run alone."""
-    fitting = (work for work in waiting if alone or work.cost.peak_bytes <= room_bytes)
+    """Return the costliest run that fits; any, if it would run alone."""
+    fitting = (run_task for run_task in waiting if alone or run_task.cost.peak_bytes <= room_bytes)
     return next(fitting, None)
 
 
-class _Hand:
-    """What a thread does with a work."""
+class _TaskRunner:
+    """Executes one run in a thread."""
 
     def __init__(
         self,
-        work: RunTask,
+        run_task: RunTask,
         listener: Listener,
         ends: tuple[threading.Event, ...],
         toolbox: Toolbox,
         quota: Quota | None,
     ) -> None:
-        self._work = work
+        self._work = run_task
         self._quota = quota
         self._listener = listener
         self._ends = ends
         self._toolbox = toolbox
 
     def run(self) -> None:
-        """Run the work, and tell what came of it."""
-        piece = self._work.piece
+        """Execute it, and report the outcome."""
+        run_id = self._work.run_id
         try:
             if not self._is_over():
-                self._listener.done(piece, self._run())
+                self._listener.done(run_id, self._run())
         except _Ended:
             pass
         except LongfatError as error:
-            self._listener.failed(piece, error)
+            self._listener.failed(run_id, error)
 
     def _run(self) -> Run:
-        work = self._work
+        run_task = self._work
         return run_case(
-            work.case,
-            name=work.piece.name,
-            out=work.out,
-            study=work.study,
-            parameters=work.parameters,
-            places=work.places,
+            run_task.case,
+            name=run_task.run_id.name,
+            out=run_task.out,
+            study=run_task.study,
+            parameters=run_task.parameters,
+            places=run_task.places,
             toolbox=self._toolbox,
             on_progress=self._report,
             quota=self._quota,
@@ -136,9 +138,9 @@ class _Hand:
         if self._is_over():
             raise _Ended
         if is_full(self._work.out):
-            # The guest would not be told, and play on to the end for nothing.
+            # Otherwise the guest would needlessly run on to the end.
             raise disk_full(self._work.out)
-        self._listener.progress(self._work.piece, progress)
+        self._listener.progress(self._work.run_id, progress)
 
     def _is_over(self) -> bool:
         return any(end.is_set() for end in self._ends)

@@ -1,7 +1,7 @@
-"""The host's tools that a case uses: whether they are there, and their versions.
+"""The host's tools that a case uses: whether they are installed, and their versions.
 
 A result depends on them (law 1 of the design: same case, same kernel binary,
-same tools), so a run's manifest names their versions and the digests of their
+same tools), so a run's manifest contains their versions and the digests of their
 bytes, and a result is cached by them.
 """
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from longfat.model.traffic import Flow
 
 GUEST_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-"""Where the guest looks for programs; a user's own PATH may lack some of it."""
+"""The guest's search path; a user's own PATH may lack some of it."""
 
 PACKAGES = {
     "bwrap": "bubblewrap",
@@ -65,9 +65,9 @@ DECIDING = (
     *("engine/init.py", "engine/packages.py", "execution/compile.py"),
     *("execution/case_runner.py", "execution/runs/run.py", "execution/runs/staging.py"),
 )
-"""longfat's own modules and data that decide what a run is, below `PACKAGE`; the rest shows it."""
+"""longfat's own modules and data that decide the result of a run, below `PACKAGE`."""
 
-# Where a shell takes a word for a program; elsewhere `red` is no editor but a qdisc.
+# Where a shell expects a program; elsewhere `red` is not an editor but a qdisc.
 _PROGRAM = re.compile(r"(?:^|[|;&(`{!]|\b(?:do|then|else|exec|env|time|nice|xargs)\s)\s*([\w.+-]+)")
 _LIBRARY = re.compile(r"(/\S+) \(0x")
 # ld.so(8)
@@ -78,7 +78,7 @@ _VERSION_ARGUMENTS = {"ip": "-V", "ping": "-V", "tc": "-V"}
 
 
 def missing_tool(name: str) -> HostError:
-    """Return the error that says that a program is not installed."""
+    """Return the error for a program that is not installed."""
     package = PACKAGES.get(name, name)
     return HostError(
         f"the program {name!r} is not installed", hint=f"sudo apt-get install {package}"
@@ -88,15 +88,15 @@ def missing_tool(name: str) -> HostError:
 def packages_for_guests(
     packages: Sequence[PinnedPackage], *, places: Sequence[Place] = ()
 ) -> InstalledPackages:
-    """Return packages, installed for the Python that `python3` is in a machine.
+    """Return packages, installed for the `python3` of a machine.
 
     Args:
         packages: the packages.
-        places: where they were written, for messages.
+        places: their locations, for messages.
 
     Raises:
         InputError: they cannot be installed.
-        HostError: they cannot be had, or there is no Python.
+        HostError: they cannot be downloaded, or there is no Python.
     """
     python = shutil.which("python3", path=GUEST_PATH)
     if python is None:
@@ -105,7 +105,7 @@ def packages_for_guests(
 
 
 class Toolbox:
-    """The host's tools as they are now; each is looked at once."""
+    """The host's tools in their current state; each is examined once."""
 
     def __init__(self) -> None:
         self._tools: dict[str, Tool] = {}
@@ -113,11 +113,11 @@ class Toolbox:
         self._packages: dict[tuple[PinnedPackage, ...], InstalledPackages] = {}
 
     def of(self, case: Case, *, places: CasePlaces = NOWHERE) -> dict[str, Tool]:
-        """Return what a result of a case depends on beside the kernel, by name.
+        """Return what a result of a case depends on besides the kernel, by name.
 
-        That is longfat itself, Python (which runs the guest's side of it), what the
-        case's network, flows and probes are made with, any program of the host
-        that a set-up line or a flow names, and the Python packages that it asks for.
+        That is longfat itself, Python (which runs the guest's part of it), the tools
+        for the case's network, flows and probes, any program of the host
+        in a set-up line or a flow, and the case's Python packages.
 
         Args:
             case: the case.
@@ -125,7 +125,8 @@ class Toolbox:
 
         Raises:
             InputError: packages of it cannot be installed.
-            HostError: a program that the case needs is not installed, or packages cannot be had.
+            HostError: a program that the case needs is not installed, or packages cannot be
+                downloaded.
         """
         names = {"ip", "tc", "sysctl"}
         parts: tuple[Flow | Probe, ...] = (*case.flows, *case.probes)
@@ -159,11 +160,11 @@ class Toolbox:
 
         Args:
             case: the case.
-            places: where they were written, for messages.
+            places: their locations, for messages.
 
         Raises:
             InputError: they cannot be installed.
-            HostError: they cannot be had.
+            HostError: they cannot be downloaded.
         """
         wanted = case.packages
         if wanted and wanted not in self._packages:
@@ -214,19 +215,19 @@ class Toolbox:
 
 @functools.lru_cache(maxsize=1 << 10)
 def _version_of(path: Path, digest: str) -> str:
-    """Return the version of a program, which is asked once for each `_program_digest`."""
+    """Return the version of a program, which is queried once for each `_program_digest`."""
     del digest
     return _version(path)
 
 
 def _version(path: Path) -> str:
-    """Return what a program says of itself in its first line."""
+    """Return the first line of a program's version output."""
     command = [str(path), _VERSION_ARGUMENTS.get(path.name, "--version")]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except PermissionError:
         # A file with capabilities, such as ping, in a container that lacks them: started by
-        # the loader, it asks for none.
+        # the loader, it requests none.
         done = subprocess.run([LOADER, *command], capture_output=True, text=True, check=False)
     lines = (done.stdout or done.stderr).splitlines()
     return lines[0].strip() if lines else "unknown"
@@ -235,11 +236,11 @@ def _version(path: Path) -> str:
 def _program_digest(path: Path) -> str:
     """Return the digest of a program and of the libraries that it loads.
 
-    iperf3 and ip, say, are little more than a call into a library.
+    Much of iperf3 and ip, for example, is in a library.
     """
-    surroundings = tuple(os.environ.get(name) for name in _LOADER_VARIABLES)
+    environment = tuple(os.environ.get(name) for name in _LOADER_VARIABLES)
     listed = _file_digest(_LOADER_CACHE) if _LOADER_CACHE.exists() else ""
-    files = {path, *_libraries(path, (_file_digest(path), listed, *surroundings))}
+    files = {path, *_libraries(path, (_file_digest(path), listed, *environment))}
     return hashlib.sha256(
         "\n".join(f"{one.name} {_file_digest(one)}" for one in sorted(files)).encode()
     ).hexdigest()
@@ -249,11 +250,11 @@ def _program_digest(path: Path) -> str:
 def _libraries(path: Path, deciding: tuple[str | None, ...]) -> frozenset[Path]:
     """Return the libraries that a program loads.
 
-    ldd, a shell script, takes longer than many a case, so it is asked once in a process.
+    ldd, a shell script, takes longer than many a case, so it is called once in a process.
 
     Args:
         path: the program.
-        deciding: what decides which they are: the program's bytes, where the loader looks.
+        deciding: what they depend on: the program's bytes, where the loader searches.
     """
     del deciding
     ldd = shutil.which("ldd", path=GUEST_PATH)

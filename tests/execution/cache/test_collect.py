@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from longfat.engine.kernel import Kernel
-from longfat.execution.cache import ResultCache, Rule, collect
+from longfat.execution.cache import ResultCache, RetentionPolicy, collect
 from longfat.model.case import Case
 from tests.execution.runs.test_runs import keep
 
@@ -35,30 +35,30 @@ def cache(tmp_path: Path, make_case: MakeCase, kernel: Kernel) -> ResultCache:
     return cache
 
 
-def seeds(rule: Rule, cache: ResultCache) -> list[int]:
-    return [entry.seed for entry in rule.drops(cache.entries())]
+def seeds(rule: RetentionPolicy, cache: ResultCache) -> list[int]:
+    return [entry.seed for entry in rule.expired(cache.entries())]
 
 
 def test_what_a_rule_forgets(cache: ResultCache, kernel: Kernel) -> None:
     assert {entry.disk_bytes for entry in cache.entries()} == {1000}
-    assert seeds(Rule(), cache) == []
-    assert seeds(Rule(keep_bytes=2500), cache) == [1, 2]
-    assert seeds(Rule(keep_bytes=0), cache) == [1, 2, 3, 4]
-    assert seeds(Rule(used_before_s=3.0), cache) == [1, 2]
-    assert seeds(Rule(kernels={kernel.digest}), cache) == [3]
+    assert seeds(RetentionPolicy(), cache) == []
+    assert seeds(RetentionPolicy(keep_bytes=2500), cache) == [1, 2]
+    assert seeds(RetentionPolicy(keep_bytes=0), cache) == [1, 2, 3, 4]
+    assert seeds(RetentionPolicy(used_before_s=3.0), cache) == [1, 2]
+    assert seeds(RetentionPolicy(kernels={kernel.digest}), cache) == [3]
     # What goes for another reason takes no room of what is kept.
-    assert seeds(Rule(kernels={kernel.digest}, keep_bytes=2500), cache) == [1, 3]
+    assert seeds(RetentionPolicy(kernels={kernel.digest}, keep_bytes=2500), cache) == [1, 3]
 
 
 def test_a_recall_counts_as_use(cache: ResultCache, tmp_path: Path) -> None:
     (first,) = (entry for entry in cache.entries() if entry.seed == 1)
     cache.get(first.key, out=tmp_path / "out", name="x", study="", parameters={})
-    assert seeds(Rule(keep_bytes=1000), cache) == [2, 3, 4]
+    assert seeds(RetentionPolicy(keep_bytes=1000), cache) == [2, 3, 4]
 
 
 def test_what_is_freed_is_told(cache: ResultCache, tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "runs" / "case-seed1")
-    entries = Rule(used_before_s=3.0).drops(cache.entries())
+    entries = RetentionPolicy(used_before_s=3.0).expired(cache.entries())
     tried = collect(cache, entries, dry_run=True)
     assert len(list(cache.entries())) == 4
     done = collect(cache, entries)

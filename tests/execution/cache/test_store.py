@@ -55,7 +55,7 @@ def test_a_result_comes_back_under_another_name(tmp_path: Path, run: Run) -> Non
     cache = ResultCache()
     assert get(cache, run.key, tmp_path / "second") is None
     cache.put(run)
-    assert cache.knows(run.key)
+    assert cache.has(run.key)
     again = get(cache, run.key, tmp_path / "second")
     assert again is not None
     assert again.folder == tmp_path / "second" / "again-seed1"
@@ -91,11 +91,11 @@ def test_a_file_that_was_edited_is_not_taken(tmp_path: Path, run: Run) -> None:
     place = cache.place(run.key)
     (aside,) = (cache.root / ".damaged").iterdir()
     assert messages == [
-        f"the cached result {run.key[:12]} is damaged, is set aside in {aside}, and does not"
-        f" count: {place}: raw/a.txt: its bytes have changed"
+        f"the cached result {run.key[:12]} is damaged; it was moved to {aside} and is not"
+        f" used: {place}: raw/a.txt: its bytes have changed"
     ]
     assert cache.unreadable() == [aside]
-    assert not cache.knows(run.key)
+    assert not cache.has(run.key)
     assert not (tmp_path / "second").exists()
     assert list(cache.entries()) == []
 
@@ -123,7 +123,7 @@ def test_a_missing_file_and_a_broken_note_are_no_results(tmp_path: Path, run: Ru
     assert "raw/a.txt: it is missing" in messages[0]
     assert f"{cache.place(run.key)}/.cached.json: not JSON" in messages[1]
     assert f"{cache.place(run.key)}/manifest.json: its format is null" in messages[2]
-    assert not cache.knows(run.key)
+    assert not cache.has(run.key)
 
 
 def test_other_bytes_under_one_key_are_an_error(
@@ -177,7 +177,7 @@ def test_swapped_results_are_found(
     (tmp_path / "aside").rename(places[1])
     assert get(cache, run.key, tmp_path / "second") is None
     assert get(cache, other.key, tmp_path / "second") is None
-    assert all("key: it is that of another result" in one for one in messages)
+    assert all("key: it belongs to another result" in one for one in messages)
 
 
 def test_bytes_that_kept_size_and_time_are_found(tmp_path: Path, run: Run) -> None:
@@ -309,7 +309,7 @@ try:
     cache.put(load_run(folder))
 except LongfatError as error:
     print(type(error).__name__, error)
-print(cache.knows(load_run(folder).key), sorted(path.name for path in root.rglob("*")))
+print(cache.has(load_run(folder).key), sorted(path.name for path in root.rglob("*")))
 """
 
 
@@ -340,7 +340,7 @@ def test_a_full_disk_is_told_and_leaves_nothing_half(
         [sys.executable, "-c", FULL, str(root), str(run.folder)], disk=root, size="128k"
     )
     messages, _, left = words.strip().rpartition("\n")
-    assert messages.startswith(f"HostError {root}: the disk is full")
+    assert messages.startswith(f"HostError {root}: the disk or your quota is full")
     assert "longfat runs gc" in messages
     assert left == f"False ['{run.key[:2]}']"
 

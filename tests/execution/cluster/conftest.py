@@ -43,20 +43,20 @@ class Hearer:
         self.on_done: Callable[[RunId], None] = lambda _: None
         self._lock = threading.Lock()
 
-    def progress(self, piece: RunId, progress: Progress) -> None:
-        self.heard.setdefault(piece.name, []).append(progress.virtual_s)
-        self.on_progress(piece)
+    def progress(self, run_id: RunId, progress: Progress) -> None:
+        self.heard.setdefault(run_id.name, []).append(progress.virtual_s)
+        self.on_progress(run_id)
 
-    def done(self, piece: RunId, run: Run) -> None:
+    def done(self, run_id: RunId, run: Run) -> None:
         with self._lock:
-            assert piece.name not in self.done_runs, "told twice"
+            assert run_id.name not in self.done_runs, "told twice"
             assert run.folder.joinpath("manifest.json").exists()
-            self.done_runs[piece.name] = run
-        self.on_done(piece)
+            self.done_runs[run_id.name] = run
+        self.on_done(run_id)
 
-    def failed(self, piece: RunId, error: LongfatError) -> None:
-        assert piece.name not in self.failures, "told twice"
-        self.failures[piece.name] = error
+    def failed(self, run_id: RunId, error: LongfatError) -> None:
+        assert run_id.name not in self.failures, "told twice"
+        self.failures[run_id.name] = error
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ def make_works(tmp_path: Path) -> Callable[..., list[RunTask]]:
             switches=(),
             links=(Link(a="h1", b="h2"),),
         )
-        works = []
+        run_tasks = []
         for index in range(count):
             flow = Iperf3(
                 name="bulk",
@@ -208,9 +208,9 @@ def make_works(tmp_path: Path) -> Callable[..., list[RunTask]]:
             case = Case(
                 kernel="7.2", network=network, flows=(flow,), seed=index, memory_bytes=256 << 20
             )
-            works.append(
+            run_tasks.append(
                 RunTask(
-                    piece=RunId(batch=0, name=f"case{index}", seed=index),
+                    run_id=RunId(batch=0, name=f"case{index}", seed=index),
                     case=case,
                     out=tmp_path / "runs",
                     cost=expected_cost(case),
@@ -218,7 +218,7 @@ def make_works(tmp_path: Path) -> Callable[..., list[RunTask]]:
                     parameters={"number": ParameterValue(text=str(index))},
                 )
             )
-        return works
+        return run_tasks
 
     return make
 

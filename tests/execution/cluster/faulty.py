@@ -20,7 +20,7 @@ _HOLDS_S = 120.0
 
 def _faulty(order: Any, teller: Any) -> Any:
     fault, _, rest = os.environ["LONGFAT_FAULT"].partition(" ")
-    name = order.work.piece.name
+    name = order.run_task.run_id.name
     match fault:
         case "lacks":
             raise HostError(rest, hint="get it")

@@ -21,7 +21,7 @@ def answer(**other: Any) -> dict[str, Any]:
         "longfat": WANTED.longfat,
         "loaded": WANTED.longfat,
         "host": "x",
-        "lacks": "",
+        "missing": "",
         "tools": [dict(tools) for tools in WANTED.tools],
         "kernels": {},
         "storage": "",
@@ -40,14 +40,14 @@ def answer(**other: Any) -> dict[str, Any]:
                 "python 3.12.1 there, 3.11.2 here",
             ],
         ),
-        ({"lacks": "no bubblewrap"}, ["no bubblewrap"]),
+        ({"missing": "no bubblewrap"}, ["no bubblewrap"]),
         (
             {"longfat": "e" * 64, "loaded": "e" * 64},
-            ["longfat has other code there, though both are 1.0"],
+            ["longfat has other code there, although both are 1.0"],
         ),
         (
             {"loaded": "e" * 64},
-            ["longfat has been changed there since the worker was started; start it anew"],
+            ["longfat was changed there since the worker was started; restart it"],
         ),
         (
             {"tools": [{"ip": ["ip 6", "b" * 64], "iperf3": ["iperf 3.16", "c" * 64]}]},
@@ -56,7 +56,7 @@ def answer(**other: Any) -> dict[str, Any]:
         (
             {"tools": [{"ip": ["ip 6", "b" * 64], "iperf3": ["iperf 3.12", "c" * 64]}]},
             [
-                "iperf3, or a library that it loads, has other bytes there, though both are"
+                "iperf3, or a library that it loads, has other bytes there, although both are"
                 " iperf 3.12"
             ],
         ),
@@ -68,7 +68,7 @@ def answer(**other: Any) -> dict[str, Any]:
         (
             {"kernels": {"d" * 64: "other"}},
             [
-                "kernel dddddddddddd has other bytes there; there: longfat kernel remove"
+                "kernel dddddddddddd has other bytes there; run there: longfat kernel remove"
                 " dddddddddddd"
             ],
         ),

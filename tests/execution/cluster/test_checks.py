@@ -23,7 +23,7 @@ def test_a_disagreement_names_workers_and_digests() -> None:
         "    worker a: digest dddddddddddd\n"
         "    worker b: it fails\n"
         "    worker c: digest dddddddddddd\n"
-        "  most agree, so look at b"
+        "  most agree, so check b"
     )
 
 

@@ -40,20 +40,20 @@ def test_runs_are_those_of_this_host(
     hosts.wait_for(2)
     warned: list[str] = []
     (seen,) = make_works(1, time_s=20.0, rate_bps=100_000_000)  # long enough to be looked at
-    works = [seen, *make_works(4)[1:]]
+    run_tasks = [seen, *make_works(4)[1:]]
     Cluster(scheduler=hosts.address, warn=warned.append).execute(
-        works, listener=hearer, stop=threading.Event()
+        run_tasks, listener=hearer, stop=threading.Event()
     )
     assert warned == []
     assert hearer.failures == {}
-    assert sorted(hearer.done_runs) == [work.piece.name for work in works]
-    assert any(virtual_s > 0 for virtual_s in hearer.heard[seen.piece.name])
-    for work in works:
-        run = hearer.done_runs[work.piece.name]
-        alone = run_case(work.case, name="alone", out=tmp_path / "alone")
+    assert sorted(hearer.done_runs) == [run_task.run_id.name for run_task in run_tasks]
+    assert any(virtual_s > 0 for virtual_s in hearer.heard[seen.run_id.name])
+    for run_task in run_tasks:
+        run = hearer.done_runs[run_task.run_id.name]
+        alone = run_case(run_task.case, name="alone", out=tmp_path / "alone")
         assert (run.digest, run.metrics, run.key) == (alone.digest, alone.metrics, alone.key)
-        assert (run.study, run.parameters) == ("small", work.parameters)
-        assert run.folder == work.out / f"{work.piece.name}-seed{work.piece.seed}"
+        assert (run.study, run.parameters) == ("small", run_task.parameters)
+        assert run.folder == run_task.out / f"{run_task.run_id.name}-seed{run_task.run_id.seed}"
         there = {p.relative_to(run.folder) for p in run.folder.rglob("*")}
         assert there == {p.relative_to(alone.folder) for p in alone.folder.rglob("*")}
     # The worker without a kernel has got this host's, and nothing else lies about.
@@ -61,7 +61,7 @@ def test_runs_are_those_of_this_host(
     assert [path.name for path in binary.parent.parent.iterdir() if path.is_dir()] == [
         binary.parent.name
     ]
-    assert sorted(path.name for path in works[0].out.iterdir()) == [
+    assert sorted(path.name for path in run_tasks[0].out.iterdir()) == [
         f"case{index}-seed{index}" for index in range(4)
     ]
 
@@ -74,18 +74,18 @@ def test_workers_get_the_images_that_they_lack(
     environment, _ = own_cache(tmp_path, "a")
     hosts.worker("a", environment=environment)
     hosts.wait_for(1)
-    (work,) = make_works(1)
-    network = work.case.network
+    (run_task,) = make_works(1)
+    network = run_task.case.network
     named = replace(network.hosts[0], root=root)
     case = replace(
-        work.case,
+        run_task.case,
         network=replace(network, hosts=(named, network.hosts[1])),
         setup=(Command(node="h1", line="test ! -e /usr/bin/python3"),),
         flows=(Ping(name="rtt", source="h2", target="h1", count=2),),
     )
     warned: list[str] = []
     Cluster(scheduler=hosts.address, warn=warned.append).execute(
-        [replace(work, case=case)], listener=hearer, stop=threading.Event()
+        [replace(run_task, case=case)], listener=hearer, stop=threading.Event()
     )
     assert (warned, hearer.failures) == ([], {})
     alone = run_case(case, name="alone", out=tmp_path / "alone")
@@ -108,17 +108,17 @@ def test_a_worker_that_is_killed_loses_nothing(
             victim.wait()
 
     hearer.on_progress = kill_it
-    works = make_works(8, time_s=3.0, rate_bps=100_000_000)
+    run_tasks = make_works(8, time_s=3.0, rate_bps=100_000_000)
     Cluster(scheduler=hosts.address, warn=warned.append).execute(
-        works, listener=hearer, stop=threading.Event()
+        run_tasks, listener=hearer, stop=threading.Event()
     )
     assert victim.returncode == -signal.SIGKILL
     assert hearer.failures == {}
-    assert sorted(hearer.done_runs) == [work.piece.name for work in works]
+    assert sorted(hearer.done_runs) == [run_task.run_id.name for run_task in run_tasks]
     assert len(warned) == 1
-    assert re.search(r"worker tcp://\S+ is gone; others get what it was at", warned[0])
+    assert re.search(r"worker tcp://\S+ is lost; its cases go to others", warned[0])
     eventually(lambda: not processes_running(binary), what="the dead worker's machine ends")
-    assert len(list(works[0].out.iterdir())) == len(works)
+    assert len(list(run_tasks[0].out.iterdir())) == len(run_tasks)
 
 
 def test_a_worker_with_another_tool_gets_no_work(
@@ -135,7 +135,7 @@ def test_a_worker_with_another_tool_gets_no_work(
         cluster.execute(make_works(2), listener=hearer, stop=threading.Event())
     assert re.fullmatch(
         r"no worker of tcp://\S+ can be used:\n    worker tcp://\S+: iperf3, or a library that it"
-        r" loads, has other bytes there, though both are iperf 3\.\d+.*",
+        r" loads, has other bytes there, although both are iperf 3\.\d+.*",
         str(caught.value),
     )
     # Another one that is right comes, and the work is done; the wrong one is told of once.
@@ -147,7 +147,7 @@ def test_a_worker_with_another_tool_gets_no_work(
     )
     assert len(hearer.done_runs) == 2
     assert len(warned) == 1
-    assert "gets no work: iperf3" in warned[0]
+    assert "gets no cases: iperf3" in warned[0]
 
 
 def test_workers_that_disagree_are_named(
@@ -170,9 +170,9 @@ def test_workers_that_disagree_are_named(
     hosts.worker("third")
     hosts.wait_for(3)
     later = Hearer()
-    works = make_works(4)
+    run_tasks = make_works(4)
     Cluster(scheduler=hosts.address, check_share=1.0, warn=warned.append).execute(
-        works, listener=later, stop=threading.Event()
+        run_tasks, listener=later, stop=threading.Event()
     )
     assert sorted(later.done_runs) == ["case0", "case1", "case2"]
     (error,) = later.failures.values()
@@ -180,10 +180,10 @@ def test_workers_that_disagree_are_named(
     odd = re.search(r"most agree, so look at (tcp://\S+)$", str(error))
     assert odd is not None
     assert odd[1] in named
-    assert any(text.startswith(f"worker {odd[1]} gets no work") for text in warned)
-    for work in works[:3]:
-        alone = run_case(work.case, name="alone", out=work.out)
-        assert later.done_runs[work.piece.name].digest == alone.digest
+    assert any(text.startswith(f"worker {odd[1]} gets no cases") for text in warned)
+    for run_task in run_tasks[:3]:
+        alone = run_case(run_task.case, name="alone", out=run_task.out)
+        assert later.done_runs[run_task.run_id.name].digest == alone.digest
 
 
 def test_nothing_runs_on_when_it_ends(
@@ -198,23 +198,23 @@ def test_nothing_runs_on_when_it_ends(
     try:
         stop = threading.Event()
         hearer.on_progress = lambda _: stop.set()
-        works = make_works(3, time_s=500.0, rate_bps=1_000_000_000)
+        run_tasks = make_works(3, time_s=500.0, rate_bps=1_000_000_000)
         cluster = Cluster(scheduler=hosts.address)
-        cluster.execute(works, listener=hearer, stop=stop)
+        cluster.execute(run_tasks, listener=hearer, stop=stop)
         assert hearer.heard
         assert not processes_running(binary)
 
         hearer.on_progress = lambda _: signal.raise_signal(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
-            cluster.execute(works, listener=hearer, stop=threading.Event())
+            cluster.execute(run_tasks, listener=hearer, stop=threading.Event())
         assert not processes_running(binary)
 
         _run_and_kill_client(hosts.address, tmp_path, binary)
         eventually(lambda: not processes_running(binary), what="the machine ends")
 
         hearer.on_progress = lambda _: hosts.scheduler.kill()
-        with pytest.raises(HostError, match="is gone; what is done is done"):
-            cluster.execute(works, listener=hearer, stop=threading.Event())
+        with pytest.raises(HostError, match="is lost; finished runs are kept"):
+            cluster.execute(run_tasks, listener=hearer, stop=threading.Event())
         eventually(lambda: not processes_running(binary), what="machines end with the scheduler")
         assert (hearer.done_runs, hearer.failures) == ({}, {})
     finally:
@@ -268,10 +268,10 @@ def test_no_scheduler(
         )
     assert str(caught.value) == (
         "no scheduler answers at tcp://127.0.0.1:9 (waited 1 s)\n"
-        "  hint: start one by `dask scheduler`, and on each host"
+        "  hint: start one with `dask scheduler`, and on each host"
         " `dask worker tcp://127.0.0.1:9`"
     )
-    with pytest.raises(InputError, match="'no address' is no scheduler's address"):
+    with pytest.raises(InputError, match="'no address' is not a scheduler's address"):
         Cluster(scheduler="no address").execute(
             make_works(1), listener=hearer, stop=threading.Event()
         )

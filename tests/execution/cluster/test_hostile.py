@@ -46,14 +46,14 @@ class Hostile:
     def get(self, mode: str) -> Hearer:
         """Have a case run, and return what came of it."""
         self.mode.write_text(mode)
-        piece = RunId(batch=0, name="case", seed=self.run.case.seed)
+        run_id = RunId(batch=0, name="case", seed=self.run.case.seed)
         case = self.run.case
-        work = RunTask(
-            piece=piece, case=case, out=self.out, cost=expected_cost(case), study="small"
+        run_task = RunTask(
+            run_id=run_id, case=case, out=self.out, cost=expected_cost(case), study="small"
         )
         hearer = Hearer()
         Cluster(scheduler=self.address, check_share=0, warn=lambda _: None).execute(
-            [work], listener=hearer, stop=threading.Event()
+            [run_task], listener=hearer, stop=threading.Event()
         )
         return hearer
 
@@ -91,31 +91,29 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
 @pytest.mark.parametrize(
     ("mode", "words"),
     [
-        ("path traversal", "a name that must not be"),
-        ("absolute path", "a name that must not be"),
-        ("symbolic link", "in it is no file"),
-        ("hard link", "in it is no file"),
-        ("device", "in it is no file"),
-        ("pipe", "in it is no file"),
-        ("bomb", "in it is no file"),
-        ("another case", "case_digest: it is that of another case"),
+        ("path traversal", "an invalid name"),
+        ("absolute path", "an invalid name"),
+        ("symbolic link", "in it is not a file"),
+        ("hard link", "in it is not a file"),
+        ("device", "in it is not a file"),
+        ("pipe", "in it is not a file"),
+        ("bomb", "in it is not a file"),
+        ("another case", "case_digest: it belongs to another case"),
         ("changed raw file", "it is damaged: raw/"),
-        ("a page", "there is more in it than in a run: 'report.html'"),
+        ("a page", "it has unexpected files: 'report.html'"),
         ("wrong digest", "it is another result of the same case"),
-        ("digest that is a path", "it is no outcome of a case"),
-        ("block that is no bytes", "it is no outcome of a case"),
-        ("no storage", "it says that it is in storage, and there is none"),
-        ("no outcome", "it is no outcome of a case"),
-        ("no error", "it is no outcome of a case"),
+        ("digest that is a path", "it is not an outcome of a case"),
+        ("block that is no bytes", "it is not an outcome of a case"),
+        ("no storage", "according to the worker it is in storage, but it is not"),
+        ("no outcome", "it is not an outcome of a case"),
+        ("no error", "it is not an outcome of a case"),
     ],
 )
 def test_what_is_tampered_with_is_refused(hostile: Hostile, mode: str, words: str) -> None:
     before = sorted(hostile.folder.rglob("*"))
     hearer = hostile.get(mode)
     (error,) = hearer.failures.values()
-    assert f"what came of case 'case' is not what was sent: {words}" in str(error) or (
-        words in str(error)
-    )
+    assert f"the result of case 'case' is invalid: {words}" in str(error) or (words in str(error))
     assert hearer.done_runs == {}
     assert hearer.heard == {}
     after = {path for path in hostile.folder.rglob("*") if not _is_dasks(path)}

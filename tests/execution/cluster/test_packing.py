@@ -83,24 +83,24 @@ def member(name: str, kind: bytes = tarfile.REGTYPE, size: int = 0) -> tarfile.T
 @pytest.mark.parametrize(
     ("block", "words"),
     [
-        (b"", "damaged|telling"),
+        (b"", "damaged|list of its contents"),
         (b"nonsense", "damaged"),
-        (gzip.compress(b"", mtime=0), "telling|damaged"),
+        (gzip.compress(b"", mtime=0), "list of its contents|damaged"),
         (forged("no list"), "cannot be read"),
         (forged([{"name": "a"}]), "cannot be read"),
-        *((forged([item(name)]), "name that must not be") for name in ("../a", "/a", "a/../b", "")),
-        *((forged([item(name)]), "name that must not be") for name in (".", "a/.", "a//b", "a\0b")),
-        (forged([item("a"), item("a")]), "name that must not be"),
-        (forged([item("a", -1)]), "name that must not be"),
+        *((forged([item(name)]), "invalid name") for name in ("../a", "/a", "a/../b", "")),
+        *((forged([item(name)]), "invalid name") for name in (".", "a/.", "a//b", "a\0b")),
+        (forged([item("a"), item("a")]), "invalid name"),
+        (forged([item("a", -1)]), "invalid name"),
         (forged([item("a", 1 << 60)]), "too much"),
         (forged([item("a")]), "missing"),
-        (forged([item("a")], member("a", tarfile.SYMTYPE)), "no file"),
-        (forged([item("a")], member("a", tarfile.LNKTYPE)), "no file"),
-        (forged([item("a")], member("a", tarfile.CHRTYPE)), "no file"),
-        (forged([item("a")], member("b")), "not what its list says"),
-        (forged([item("a", 1)], member("a", size=2)), "not what its list says"),
-        (forged([item("a", 1)], member("a", size=1)), "damaged on its way"),
-        (forged([], member("a")), "more in it"),
+        (forged([item("a")], member("a", tarfile.SYMTYPE)), "not a file"),
+        (forged([item("a")], member("a", tarfile.LNKTYPE)), "not a file"),
+        (forged([item("a")], member("a", tarfile.CHRTYPE)), "not a file"),
+        (forged([item("a")], member("b")), "does not match its list"),
+        (forged([item("a", 1)], member("a", size=2)), "does not match its list"),
+        (forged([item("a", 1)], member("a", size=1)), "damaged in transfer"),
+        (forged([], member("a")), "more than its list"),
         (forged([empty("a"), empty("a/b")], member("a"), member("a/b")), "below a file of it"),
         (forged([empty("a/b"), empty("a")], member("a/b"), member("a")), "or a folder"),
         (forged([item("a", 1 << 45)]), "too much"),
@@ -126,7 +126,7 @@ def test_what_there_is_no_room_for_is_not_begun(
     usage = shutil.disk_usage(tmp_path)._replace(free=999)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
     block = forged([empty("a"), item("b", 1000)], member("a"), member("b", size=1000))
-    with pytest.raises(UnpackError, match="more than there is room for"):
+    with pytest.raises(UnpackError, match="more than the limit"):
         unpack(io.BytesIO(block), tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -160,7 +160,7 @@ def test_a_bomb_takes_no_memory(tmp_path: Path, kind: bytes) -> None:
     assert len(block) < 1 << 20
     tracemalloc.start()
     try:
-        with pytest.raises(UnpackError, match=r"is no file|has a name that must not be"):
+        with pytest.raises(UnpackError, match=r"is not a file|has an invalid name"):
             unpack(io.BytesIO(block), tmp_path)
         assert tracemalloc.get_traced_memory()[1] < 10 << 20
     finally:
@@ -174,7 +174,7 @@ def test_headers_of_headers_without_end(tmp_path: Path) -> None:
         header = tarfile.TarInfo("x")
         header.type = tarfile.XGLTYPE
         zipped.write(header.tobuf(tarfile.GNU_FORMAT) * 5000)
-    with pytest.raises(UnpackError, match="is no file"):
+    with pytest.raises(UnpackError, match="is not a file"):
         unpack(io.BytesIO(target.getvalue()), tmp_path)
 
 

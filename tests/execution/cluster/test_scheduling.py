@@ -26,11 +26,11 @@ HERE = Path(__file__).parent
 FAULTY = ("--preload", str(HERE / "faulty.py"))
 
 
-def run(hosts: Hosts, works: list[RunTask], hearer: Hearer, *, share: float = 0.0) -> list[str]:
+def run(hosts: Hosts, run_tasks: list[RunTask], hearer: Hearer, *, share: float = 0.0) -> list[str]:
     """Run works, and return the warnings."""
     warned: list[str] = []
     Cluster(scheduler=hosts.address, check_share=share, warn=warned.append).execute(
-        works, listener=hearer, stop=threading.Event()
+        run_tasks, listener=hearer, stop=threading.Event()
     )
     return warned
 
@@ -38,11 +38,11 @@ def run(hosts: Hosts, works: list[RunTask], hearer: Hearer, *, share: float = 0.
 def test_the_costliest_first(hosts: Hosts, hearer: Hearer, make_works: MakeWorks) -> None:
     hosts.worker("a")
     hosts.wait_for(1)
-    works = [
-        replace(work, cost=replace(work.cost, wall_s=cost_s))
-        for work, cost_s in zip(make_works(5), (3.0, 50.0, 1.0, 2000.0, 7.0), strict=True)
+    run_tasks = [
+        replace(run_task, cost=replace(run_task.cost, wall_s=cost_s))
+        for run_task, cost_s in zip(make_works(5), (3.0, 50.0, 1.0, 2000.0, 7.0), strict=True)
     ]
-    assert run(hosts, works, hearer) == []
+    assert run(hosts, run_tasks, hearer) == []
     assert list(hearer.done_runs) == ["case3", "case1", "case4", "case0", "case2"]
 
 
@@ -61,7 +61,7 @@ def test_a_case_whose_worker_dies_three_times_fails(
     died = str(error).removeprefix(begin).split(", ")
     assert len(set(died)) == 3
     assert [text.split()[1] for text in warned] == died
-    assert all(text.endswith("is gone; others get what it was at") for text in warned)
+    assert all(text.endswith("is lost; its cases go to others") for text in warned)
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGSTOP])
@@ -83,13 +83,13 @@ def test_a_worker_that_is_told_to_end_or_stops_loses_nothing(
                 victim.send_signal(how)
 
         hearer.on_progress = stop_it
-        works = make_works(5, time_s=20.0, rate_bps=100_000_000)
-        warned = run(hosts, works, hearer)
+        run_tasks = make_works(5, time_s=20.0, rate_bps=100_000_000)
+        warned = run(hosts, run_tasks, hearer)
         assert hearer.failures == {}
-        assert hearer.done_runs.keys() == {work.piece.name for work in works}
+        assert hearer.done_runs.keys() == {run_task.run_id.name for run_task in run_tasks}
         if how == signal.SIGSTOP:
             assert len(warned) == 1
-            assert "is gone; others get what it was at" in warned[0]
+            assert "is lost; its cases go to others" in warned[0]
         else:
             victim.wait(30)
             eventually(lambda: not processes_running(binary), what="its machine ends")
@@ -116,7 +116,7 @@ def test_what_a_worker_lacks_is_tried_elsewhere_and_told_of_it(
         warned = run(hosts, make_works(4), hearer, share=share)
         assert (len(hearer.done_runs), hearer.failures) == (4, {})
         assert len(warned) == 1
-        assert warned[0].endswith(" gets no work: room on its disk")
+        assert warned[0].endswith(" gets no cases: room on its disk")
 
 
 def test_machines_take_no_more_memory_than_a_worker_has(
@@ -133,11 +133,11 @@ def test_machines_take_no_more_memory_than_a_worker_has(
     def most_at_once(peak_bytes: tuple[float, ...]) -> int:
         log.unlink(missing_ok=True)
         hearer = Hearer()
-        works = [
-            replace(work, cost=replace(work.cost, peak_bytes=peak))
-            for work, peak in zip(make_works(3), peak_bytes, strict=True)
+        run_tasks = [
+            replace(run_task, cost=replace(run_task.cost, peak_bytes=peak))
+            for run_task, peak in zip(make_works(3), peak_bytes, strict=True)
         ]
-        assert run(hosts, works, hearer) == []
+        assert run(hosts, run_tasks, hearer) == []
         assert (len(hearer.done_runs), hearer.failures) == (3, {})
         steps = [1 if line.startswith("begin") else -1 for line in log.read_text().splitlines()]
         assert steps.count(1) == 3
@@ -170,18 +170,18 @@ def test_a_liar_that_comes_later_is_found(
     # It is there while the others have cases left, and may get some.
     hearer.on_done = bring_liar
     warned: list[str] = []
-    works = make_works(8)
+    run_tasks = make_works(8)
     Cluster(scheduler=hosts.address, check_share=0.5, warn=warn).execute(
-        works, listener=hearer, stop=threading.Event()
+        run_tasks, listener=hearer, stop=threading.Event()
     )
     (warning,) = warned
-    assert "gets no work: case 'case7': workers disagree" in warning
+    assert "gets no cases: case 'case7': workers disagree" in warning
     liar = warning.split()[1]
     assert warning.endswith(f"most agree, so look at {liar}")
     assert (len(hearer.done_runs), hearer.failures) == (8, {})
-    for work in works[::3]:
-        alone = run_case(work.case, name="alone", out=tmp_path / "alone")
-        assert hearer.done_runs[work.piece.name].digest == alone.digest
+    for run_task in run_tasks[::3]:
+        alone = run_case(run_task.case, name="alone", out=tmp_path / "alone")
+        assert hearer.done_runs[run_task.run_id.name].digest == alone.digest
 
 
 def test_a_scheduler_that_hangs_keeps_nobody(make_works: MakeWorks, tmp_path: Path) -> None:
@@ -197,9 +197,9 @@ def test_a_scheduler_that_hangs_keeps_nobody(make_works: MakeWorks, tmp_path: Pa
             stop.set()
 
         hearer.on_progress = hang
-        works = make_works(1, time_s=500.0, rate_bps=1_000_000_000)
+        run_tasks = make_works(1, time_s=500.0, rate_bps=1_000_000_000)
         begin_s = time.monotonic()
-        Cluster(scheduler=hosts.address).execute(works, listener=hearer, stop=stop)
+        Cluster(scheduler=hosts.address).execute(run_tasks, listener=hearer, stop=stop)
         assert hearer.heard
         assert (hearer.done_runs, hearer.failures) == ({}, {})
         assert time.monotonic() - begin_s < 60

@@ -57,14 +57,14 @@ def test_results_go_there_and_come_from_there(
     url = f"file://{tmp_path}/shared" if kind == "file" else "s3://lab/results"
     hosts.worker("a", environment=s3)
     hosts.wait_for(1)
-    works = make_works(2)
+    run_tasks = make_works(2)
     stop = threading.Event()
-    Cluster(scheduler=hosts.address, storage=url).execute(works, listener=hearer, stop=stop)
+    Cluster(scheduler=hosts.address, storage=url).execute(run_tasks, listener=hearer, stop=stop)
     assert hearer.failures == {}
     storage = Storage(url)
-    for work in works:
-        run = hearer.done_runs[work.piece.name]
-        alone = run_case(work.case, name="alone", out=tmp_path / "alone")
+    for run_task in run_tasks:
+        run = hearer.done_runs[run_task.run_id.name]
+        alone = run_case(run_task.case, name="alone", out=tmp_path / "alone")
         assert run.digest == alone.digest
         assert storage.digests(run.key) == (run.digest,)
     system, root = fsspec.core.url_to_fs(url)
@@ -74,16 +74,20 @@ def test_results_go_there_and_come_from_there(
     # Other names for the same cases: nothing is run, but for the check of the worker.
     renamed = [
         RunTask(
-            piece=work.piece, case=work.case, out=tmp_path / "again", cost=work.cost, study="new"
+            run_id=run_task.run_id,
+            case=run_task.case,
+            out=tmp_path / "again",
+            cost=run_task.cost,
+            study="new",
         )
-        for work in works
+        for run_task in run_tasks
     ]
     again = Hearer()
     cluster = Cluster(scheduler=hosts.address, storage=url, check_share=0)
     cluster.execute(renamed, listener=again, stop=stop)
     assert again.heard == {}
-    for work in works:
-        first, second = (h.done_runs[work.piece.name] for h in (hearer, again))
+    for run_task in run_tasks:
+        first, second = (h.done_runs[run_task.run_id.name] for h in (hearer, again))
         # A run's wall time is that of the one run.
         assert (first.digest, first.wall_s) == (second.digest, second.wall_s)
         assert second.study == "new"
@@ -94,10 +98,10 @@ def test_results_go_there_and_come_from_there(
     with fsspec.open(f"{url}/{first.key[:2]}/{first.key}/{'0' * 64}.tar.gz", "wb") as file:
         file.write(b"another result")
     fresh = Hearer()
-    cluster.execute(works[:1], listener=fresh, stop=stop)
+    cluster.execute(run_tasks[:1], listener=fresh, stop=stop)
     (error,) = fresh.failures.values()
     assert isinstance(error, MachineError)
-    assert "storage has another result of the very same case" in str(error)
+    assert "storage has another result of the same case" in str(error)
 
 
 def test_storage_that_is_not_shared(
@@ -116,9 +120,9 @@ def test_storage_that_is_not_shared(
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("/shared", r"is no URL; write file:///FOLDER"),
+        ("/shared", r"is not a URL; write file:///FOLDER"),
         ("memory://x", "is separate in each process"),
-        ("file://shared", "must name a folder from the root"),
+        ("file://shared", "must be an absolute path"),
     ],
 )
 def test_urls_that_name_no_shared_storage(url: str, words: str) -> None:

@@ -86,11 +86,11 @@ def secured(tmp_path_factory: pytest.TempPathFactory, good: Signed) -> Iterator[
     hosts.close()
 
 
-def refused(address: str, works: list[RunTask], **named: Path) -> LongfatError:
+def refused(address: str, run_tasks: list[RunTask], **named: Path) -> LongfatError:
     """Return the error of a cluster that cannot be had."""
     cluster = Cluster(scheduler=address, certificates=Certificates(**named))
     with pytest.raises(LongfatError) as caught:
-        cluster.execute(works, listener=Hearer(), stop=threading.Event())
+        cluster.execute(run_tasks, listener=Hearer(), stop=threading.Event())
     assert len(caught.value.message.splitlines()) == 1
     return caught.value
 
@@ -124,7 +124,7 @@ def test_certificates_by_options_and_by_dasks_configuration(
         ("configuration", (), variables),
     ):
         done = run(*at, name, *more, cwd=tmp_path, **environment)
-        assert (done.returncode, done.stderr.count("gets no work")) == (0, 0), done.stderr
+        assert (done.returncode, done.stderr.count("gets no cases")) == (0, 0), done.stderr
         digests.add(load_run(tmp_path / name / "default-seed1").digest)
     done = run("--out", "here", cwd=tmp_path)
     assert done.returncode == 0
@@ -136,8 +136,8 @@ def test_no_certificate(secured: Hosts, good: Signed, tmp_path: Path) -> None:
         done = run("--cluster", secured.address, *more, cwd=tmp_path)
         assert done.returncode == 2
         assert done.stderr == (
-            f"longfat: {secured.address}: TLS needs the CA's certificate, one of your own and its"
-            " key: --cluster-ca, --cluster-cert and --cluster-key, or"
+            f"longfat: {secured.address}: TLS needs the CA's certificate, a certificate of"
+            " your own and its key: --cluster-ca, --cluster-cert and --cluster-key, or"
             " DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ..__TLS__CLIENT__CERT and"
             " ..__TLS__CLIENT__KEY\n"
         )
@@ -146,15 +146,15 @@ def test_no_certificate(secured: Hosts, good: Signed, tmp_path: Path) -> None:
 def test_certificates_of_another_ca(
     secured: Hosts, good: Signed, evil: Signed, make_works: MakeWorks
 ) -> None:
-    works = make_works(1)
-    error = refused(secured.address, works, ca=evil.ca, cert=good.cert, key=good.key)
+    run_tasks = make_works(1)
+    error = refused(secured.address, run_tasks, ca=evil.ca, cert=good.cert, key=good.key)
     assert isinstance(error, HostError)
     assert error.message == (
         f"the certificate of the scheduler at {secured.address} is not accepted: self-signed"
         " certificate in certificate chain"
     )
-    assert error.hint.startswith("name the CA that has signed it: --cluster-ca FILE")
-    error = refused(secured.address, works, ca=good.ca, cert=evil.cert, key=evil.key)
+    assert error.hint.startswith("specify the CA that has signed it: --cluster-ca FILE")
+    error = refused(secured.address, run_tasks, ca=good.ca, cert=evil.cert, key=evil.key)
     assert isinstance(error, HostError)
     assert error.message == (
         f"the scheduler at {secured.address} does not accept the certificate in {evil.cert}:"
@@ -168,7 +168,7 @@ def test_plain_tcp_to_a_scheduler_that_speaks_tls(secured: Hosts, make_works: Ma
     error = refused(plain, make_works(1))
     assert isinstance(error, InputError)
     assert error.message == (
-        f"the scheduler at {plain} speaks TLS: write {secured.address}, and name certificates by"
+        f"the scheduler at {plain} uses TLS: write {secured.address}, and specify certificates with"
         " --cluster-ca, --cluster-cert and --cluster-key"
     )
 
@@ -176,30 +176,30 @@ def test_plain_tcp_to_a_scheduler_that_speaks_tls(secured: Hosts, make_works: Ma
 def test_tls_to_a_scheduler_that_does_not_speak_it(
     hosts: Hosts, good: Signed, make_works: MakeWorks
 ) -> None:
-    works, named = make_works(1), {"ca": good.ca, "cert": good.cert, "key": good.key}
-    error = refused(hosts.address.replace("tcp", "tls"), works, **named)
+    run_tasks, named = make_works(1), {"ca": good.ca, "cert": good.cert, "key": good.key}
+    error = refused(hosts.address.replace("tcp", "tls"), run_tasks, **named)
     assert isinstance(error, InputError)
     assert error.message.endswith(f"--tls-ca-file ...), or write {hosts.address}")
-    error = refused(hosts.address, works, **named)
+    error = refused(hosts.address, run_tasks, **named)
     assert "certificates are for a scheduler at tls://HOST:8786" in error.message
     with dask.config.set({"distributed.comm.require-encryption": True}):
-        error = refused(hosts.address, works)
+        error = refused(hosts.address, run_tasks)
     assert "Dask is configured to require encryption here" in error.message
 
 
 def test_files_that_are_no_certificates(
     secured: Hosts, good: Signed, evil: Signed, tmp_path: Path, make_works: MakeWorks
 ) -> None:
-    works, there = make_works(1), {"ca": good.ca, "cert": good.cert, "key": good.key}
+    run_tasks, there = make_works(1), {"ca": good.ca, "cert": good.cert, "key": good.key}
     nowhere = tmp_path / "nowhere.pem"
-    error = refused(secured.address, works, **{**there, "cert": nowhere})
+    error = refused(secured.address, run_tasks, **{**there, "cert": nowhere})
     assert error.message == f"{nowhere}: cannot be read: No such file or directory"
     nonsense = tmp_path / "nonsense.pem"
     nonsense.write_text("nonsense")
     for wrong in ({"ca": nonsense}, {"cert": nonsense}, {"key": evil.key}):
-        error = refused(secured.address, works, **{**there, **wrong})
+        error = refused(secured.address, run_tasks, **{**there, **wrong})
         assert isinstance(error, InputError)
-        assert "no certificates in PEM, or no key that fits: " in error.message
+        assert "not certificates in PEM, or not a matching key: " in error.message
 
 
 def test_a_worker_of_another_ca_is_not_let_in(

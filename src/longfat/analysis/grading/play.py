@@ -150,7 +150,7 @@ class Player:
             self._running.discard(stop)
             if timer is not None:
                 timer.cancel()
-        errors = {failure.piece.name: failure.error for failure in outcome.failures}
+        errors = {failure.run_id.name: failure.error for failure in outcome.failures}
         for error in errors.values():
             if isinstance(error, HostError):
                 raise error  # not the student's fault

@@ -1,7 +1,7 @@
-"""Removing what is of no more use: old results, those of kernels that are gone, and too many.
+"""Garbage collection: old results, those of removed kernels, and too many.
 
-Which results those are is decided by when each was last used, so that a study
-that is run every day is not forgotten for one that was run once.
+Results are selected by when each was last used, so that a study
+that is run every day is not dropped for one that was run once.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
-    """What is to be forgotten; each part that is None drops nothing.
+class RetentionPolicy:
+    """Which results to remove; each part that is None selects nothing.
 
     Attributes:
-        keep_bytes: of what is left, the results used last are kept up to this size, in bytes.
+        keep_bytes: of the others, the last used results are kept up to this size, in bytes.
         used_before_s: results last used before this time go, in seconds since 1970.
         kernels: results of kernels with other digests than these go.
     """
@@ -31,8 +31,8 @@ class Rule:
     used_before_s: float | None = None
     kernels: Container[str] | None = None
 
-    def drops(self, entries: Iterable[Entry]) -> list[Entry]:
-        """Return the entries that are to be forgotten, the one used longest ago first."""
+    def expired(self, entries: Iterable[Entry]) -> list[Entry]:
+        """Return the entries to remove, the least recently used first."""
         gone = []
         size = 0.0
         for entry in sorted(entries, key=lambda entry: (-entry.used_s, entry.key)):
@@ -46,12 +46,12 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collected:
-    """What became of forgetting.
+    """The result of a garbage collection.
 
     Attributes:
-        results: how many results are forgotten.
-        freed_bytes: what that frees now, in bytes.
-        held_bytes: the size of files that run directories still have.
+        results: the number of removed results.
+        freed_bytes: the disk space that this frees now, in bytes.
+        held_bytes: the size of their files that run directories still contain.
     """
 
     results: int
@@ -60,12 +60,12 @@ class Collected:
 
 
 def collect(cache: ResultCache, entries: Iterable[Entry], *, dry_run: bool = False) -> Collected:
-    """Forget results.
+    """Remove results.
 
     Args:
-        cache: the memory.
+        cache: the cache.
         entries: what to remove.
-        dry_run: only tell what would become of it.
+        dry_run: only return what would be removed.
 
     Raises:
         HostError: one cannot be removed.

@@ -1,7 +1,7 @@
-"""An entry: what the memory notes of a result beside the run itself, to be listed quickly.
+"""An entry: metadata that the cache stores beside a run, to be listed quickly.
 
-Nothing of it is believed when the result is given again: then the run's own
-manifest counts, and the checksums in it of every file.
+It is not used when the result is retrieved: then the run's own
+manifest and its checksums of every file decide.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _FORMAT = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What is noted of a cached run.
+    """The metadata of a cached run.
 
     Attributes:
         key: the name of the result: `Run.key`.
-        folder: where it lies.
+        folder: its folder.
         study: the name of the study that it was first run for; empty if it is of none.
         name: the case's name in that study.
         seed: the case's seed.
@@ -40,9 +40,9 @@ class Entry:
         release: the kernel's release.
         virtual_s: virtual time from boot to end, in seconds.
         wall_s: wall time of the same, in seconds.
-        peak_bytes: the most memory that its machine held at once.
+        peak_bytes: the peak memory of its machine.
         used_s: when it was last cached or taken from the cache, in seconds since 1970.
-        files: its files but the manifest, by their paths below the folder.
+        files: its files except for the manifest, by their paths below the folder.
     """
 
     key: str
@@ -65,7 +65,7 @@ class Entry:
         return sum(file.size_bytes for file in self.files.values())
 
     def write(self, folder: Path) -> None:
-        """Write the note into a folder that is being filled.
+        """Write the entry into a folder that is being filled.
 
         Raises:
             OSError: it cannot be written.
@@ -84,7 +84,7 @@ def entry_of(run: Run, *, folder: Path) -> Entry:
 
     Args:
         run: the run.
-        folder: where it will lie.
+        folder: its future folder.
     """
     return Entry(
         key=run.key,
@@ -123,5 +123,5 @@ def read_entry(folder: Path) -> Entry:
     del fields["format"]
     entry = _DECODER.decode(fields, where=str(path), given={"folder": folder, "used_s": used_s})
     if entry.key != folder.name:
-        raise InputError(f"{path}: key: it is that of another result")
+        raise InputError(f"{path}: key: it belongs to another result")
     return entry

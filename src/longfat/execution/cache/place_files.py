@@ -1,4 +1,4 @@
-"""Put the files of a run into another folder: by hard links where that can be, else by copies."""
+"""Put the files of a run into another folder: by hard links where possible, otherwise by copies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def fill(folder: Path, *, source: Path, files: Iterable[str]) -> None:
 
     Args:
         folder: the folder.
-        source: the folder that has them.
+        source: the folder that contains them.
         files: their paths below it.
 
     Raises:
@@ -35,7 +35,7 @@ def fill(folder: Path, *, source: Path, files: Iterable[str]) -> None:
 
 
 def link_or_copy(source: Path, path: Path) -> None:
-    """Give a file a second name; a copy of it, where the file system has no such names.
+    """Create a hard link to a file; a copy of it, if the file system does not allow that.
 
     Raises:
         OSError: it is not there, or cannot be written.
@@ -44,16 +44,16 @@ def link_or_copy(source: Path, path: Path) -> None:
         os.link(source, path, follow_symlinks=False)
     except FileNotFoundError:
         raise
-    except OSError:  # another file system, somebody else's file, or one with too many names
+    except OSError:  # another file system, another user's file, or too many links
         shutil.copy2(source, path, follow_symlinks=False)
 
 
 def place_run(run: Run, *, source: Path) -> None:
-    """Make a run directory of files that lie elsewhere, unless it is there already.
+    """Create a run directory from files elsewhere, unless it exists already.
 
     Args:
-        run: the run, with the folder where it is to lie.
-        source: the folder that has its files, which have been checked.
+        run: the run, with its future folder.
+        source: the folder with its files, which have been checked.
 
     Raises:
         OSError: a file has gone, or the folder cannot be written.
@@ -69,7 +69,7 @@ def place_run(run: Run, *, source: Path) -> None:
 
 
 def _is_there(run: Run, *, source: Path, manifest: str) -> bool:
-    """Return whether a run directory is there, the very files of the source or equal ones."""
+    """Return whether a run directory exists with the files of the source or equal ones."""
     try:
         if (run.folder / MANIFEST).read_text(encoding="utf-8") != manifest:
             return False

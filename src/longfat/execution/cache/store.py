@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from longfat.model.parameter import ParameterValue
 
 DAMAGED = ".damaged"
-"""The folder of a memory that takes results which are not what they were."""
+"""The folder of a cache that takes damaged results."""
 
 MOST_DAMAGED = 16
-"""How many of them are kept, those found last, for whoever wants to know what happened."""
+"""The maximum number of them that are kept, the latest ones, for diagnosis."""
 
 _SHARD = 2
 _SHOWN = 12
@@ -45,15 +45,15 @@ def result_cache_root() -> Path:
 
 
 class _DamagedError(Exception):
-    """A cached result is not what it was."""
+    """A cached result is damaged."""
 
 
 class ResultCache:
-    """Remembered results; several processes may use one at a time.
+    """The cached results; several processes may use it at the same time.
 
     Args:
-        root: its folder; made when something is cached. `result_cache_root()`, if None.
-        tell: called with a message when a damaged result is set aside.
+        root: its folder; created when something is cached. `result_cache_root()`, if None.
+        report: called with a message when a damaged result is set aside.
     """
 
     def __init__(
@@ -64,11 +64,11 @@ class ResultCache:
         self._swept = False
 
     def place(self, key: str) -> Path:
-        """Return where the result of a key lies, or would."""
+        """Return the folder of the result of a key, whether it exists or not."""
         return self.root / key[:_SHARD] / key
 
-    def knows(self, key: str) -> bool:
-        """Return quickly whether there is a result of a key, which may be damaged."""
+    def has(self, key: str) -> bool:
+        """Return quickly whether there is a result for a key, which may be damaged."""
         return self._mark(key) is not None
 
     def get(
@@ -80,17 +80,17 @@ class ResultCache:
         study: str,
         parameters: Mapping[str, ParameterValue],
     ) -> Run | None:
-        """Put a cached result into a run directory, whole and at once.
+        """Put a cached result into a run directory, atomically.
 
         Args:
-            key: the result.
-            out: the folder that takes the run directory.
-            name: the name of the case that asks for it.
+            key: the key of the result.
+            out: the folder that will contain the run directory.
+            name: the name of the case.
             study: the name of its study.
-            parameters: of a case of a grid, what each parameter is in it.
+            parameters: of a case of a grid, the values of its parameters.
 
         Returns:
-            The run; None if there is none of this key, or none that is undamaged: that
+            The run; None if there is none for this key, or only a damaged one: that
             is set aside, and reported.
 
         Raises:
@@ -99,7 +99,7 @@ class ResultCache:
         """
         while (mark := self._mark(key)) is not None:
             try:
-                return self._recall(key, out.resolve(), name, study, parameters)
+                return self._restore(key, out.resolve(), name, study, parameters)
             except _DamagedError as problem:
                 if self._mark(key) == mark:
                     self._set_aside(key, str(problem))
@@ -107,16 +107,16 @@ class ResultCache:
             except OSError as error:
                 if self._mark(key) == mark:
                     raise write_error(out, error) from error
-            # Another process has forgotten it meanwhile, and may have put it there anew.
+            # Another process has removed it meanwhile, and may have cached it again.
         return None
 
-    def _recall(
+    def _restore(
         self, key: str, out: Path, name: str, study: str, parameters: Mapping[str, ParameterValue]
     ) -> Run:
         """Put a result into a run directory.
 
         Raises:
-            _DamagedError: it is not what it was.
+            _DamagedError: it is damaged.
             OSError: the run directory cannot be written.
         """
         found = self._undamaged(key)
@@ -133,15 +133,15 @@ class ResultCache:
         return run
 
     def put(self, run: Run) -> None:
-        """Keep a finished run.
+        """Cache a finished run.
 
         Args:
             run: the run, whole in its folder.
 
         Raises:
-            InputError: a file of the run is not what it was when it was made.
-            MachineError: the same case, kernel and tools gave other bytes before.
-            HostError: the memory cannot be written to.
+            InputError: a file of the run was changed after it was made.
+            MachineError: the cached result of the same case, kernel and tools has other bytes.
+            HostError: the cache cannot be written to.
         """
         key = run.key
         while True:
@@ -157,17 +157,17 @@ class ResultCache:
             except MachineError:
                 if self._mark(key) == mark:
                     raise
-                # It was forgotten while we looked.
+                # It was removed while it was compared.
             except OSError as error:
                 quicker = error.errno in (errno.ENOTEMPTY, errno.EEXIST)
                 if not quicker and (mark is None or self._mark(key) == mark):
                     raise self._write_error(error) from error
-                # Another process has put it there, or has forgotten it while we looked.
+                # Another process has cached it, or has removed it while it was compared.
             else:
                 return
 
     def _put(self, run: Run) -> None:
-        """Put a run where there is none of its key.
+        """Cache a run if there is none for its key.
 
         Raises:
             InputError: it is damaged.
@@ -189,7 +189,7 @@ class ResultCache:
             folder.rename(place)
 
     def remove(self, key: str) -> None:
-        """Remove a result; it may be gone already.
+        """Remove a result; it may not exist any more.
 
         Raises:
             HostError: it cannot be removed.
@@ -202,17 +202,17 @@ class ResultCache:
             raise self._write_error(error) from error
 
     def entries(self, *, prefix: str = "") -> Iterator[Entry]:
-        """Yield what is cached and can be read, in the keys' order.
+        """Yield the entries of all readable results, in the keys' order.
 
         Args:
-            prefix: what the keys begin with.
+            prefix: the prefix of the keys.
         """
         for place in self._places(prefix):
             with contextlib.suppress(InputError):
                 yield read_entry(place)
 
     def unreadable(self) -> list[Path]:
-        """Return what cannot be used: what was set aside, and what no entry is known of."""
+        """Return the unusable folders: what was set aside, and what has no entry."""
         found = self._set_aside_before()
         for place in self._places(""):
             try:
@@ -222,7 +222,7 @@ class ResultCache:
         return found
 
     def clear(self, folder: Path) -> None:
-        """Remove one of `unreadable`; it may be gone already.
+        """Remove one of `unreadable`; it may not exist any more.
 
         Raises:
             HostError: it cannot be removed.
@@ -236,7 +236,7 @@ class ResultCache:
         """Check every byte of a result; set a damaged one aside and report it.
 
         Returns:
-            Whether it is good.
+            Whether it is undamaged.
         """
         try:
             self._undamaged(key)
@@ -253,7 +253,7 @@ class ResultCache:
                 yield from sorted(shard.glob(f"{prefix}*"))
 
     def _mark(self, key: str) -> tuple[int, ...] | None:
-        """Return what distinguishes a result from one that replaced it; None if there is none."""
+        """Return what distinguishes a result from a replacement; None if there is none."""
         place = self.place(key)
         try:
             folder = place.stat()
@@ -266,17 +266,17 @@ class ResultCache:
         return folder.st_ino, about.st_ino, about.st_mtime_ns
 
     def _undamaged(self, key: str) -> Run:
-        """Return a result that is as it was when it was cached, to the last byte.
+        """Return a result if its files are unchanged since it was cached.
 
         Raises:
-            _DamagedError: it is not, and why.
+            _DamagedError: it is damaged.
         """
         place = self.place(key)
         try:
             read_entry(place)
             run = load_run(place)
             if run.key != key or run.case.digest != run.case_digest:
-                raise _DamagedError(f"{place / MANIFEST}: it is that of another result")
+                raise _DamagedError(f"{place / MANIFEST}: it belongs to another result")
             problem = damage(run)
         except InputError as error:
             raise _DamagedError(error.message) from error
@@ -287,7 +287,7 @@ class ResultCache:
         return run
 
     def _set_aside(self, key: str, problem: str) -> None:
-        """Move a result away that is not what it was.
+        """Move a damaged result away.
 
         Raises:
             HostError: it cannot be moved.
@@ -303,20 +303,20 @@ class ResultCache:
         except OSError as error:
             raise self._write_error(error) from error
         self._report(
-            f"the cached result {key[:_SHOWN]} is damaged, is set aside in {target}, and"
-            f" does not count: {problem}"
+            f"the cached result {key[:_SHOWN]} is damaged; it was moved to {target} and"
+            f" is not used: {problem}"
         )
 
     def _set_aside_before(self) -> list[Path]:
-        """Return what was set aside, the latest last."""
+        """Return the results that were set aside, the latest last."""
         found = (self.root / DAMAGED).glob("*-*")
         return sorted(found, key=lambda path: path.name.rpartition("-")[2].zfill(20))
 
     def _compare(self, run: Run) -> None:
-        """Compare a run with the result that is cached under its key.
+        """Compare a run with the cached result of its key.
 
         Raises:
-            _DamagedError: the cached one is not what it was.
+            _DamagedError: the cached one is damaged.
             MachineError: they differ.
             OSError: it cannot be written to.
         """
@@ -332,9 +332,9 @@ class ResultCache:
             if name.startswith(f"{RAW}/") and cached.files.get(name) != run.files.get(name)
         ]
         raise MachineError(
-            "the same case, kernel and tools gave other bytes than are cached, of case"
+            "the same case, kernel and tools gave other bytes than the cached result, of case"
             f" {run.name!r} with seed {run.seed}: {', '.join(files)} differ; see {place} and"
-            f" {run.folder}; `longfat runs remove {run.key[:_SHOWN]}` drops the old one"
+            f" {run.folder}; `longfat runs remove {run.key[:_SHOWN]}` removes the old one"
         )
 
     def _write_error(self, error: OSError) -> HostError:

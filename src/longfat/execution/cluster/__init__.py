@@ -1,18 +1,18 @@
-"""A cluster: cases are run by the workers of a Dask scheduler, and their runs come back.
+"""A cluster: cases run on the workers of a Dask scheduler, and their runs are transferred back.
 
 Dask schedules: it picks the worker for a case by load, priority and memory, steals
-work for workers that are idle, and runs a case again whose worker is lost. What Dask
-does not have is here:
+work for workers that are idle, and reruns a case whose worker is lost. What Dask
+does not provide is here:
 
     executor            `Cluster`, the `Executor`
     connection, tls     the connection to the scheduler, and its loss
-    members             the workers that are there
-    admission           which of them may take part; kernels for those that lack them
+    members             the available workers
+    admission           which of them are accepted; kernels for those that lack them
     checks              whether workers agree about one case
-    job, attempt        one call of the executor: cases to Dask, results from it
-    workers, task       run on a worker: what it is, and one case
+    job, attempt        one call of the executor: submits cases to Dask, collects results
+    workers, task       run on a worker: its description, and one case
     messages            what client and workers send each other
-    delivery, packing,  a run on its way back
+    delivery, packing,  transfer of a run
       storage
 """
 

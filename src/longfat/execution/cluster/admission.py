@@ -1,7 +1,7 @@
-"""Which workers may take part: those like this host, with the kernels, that boot a machine.
+"""Admission of workers: those like this host, with the kernels, that can boot a machine.
 
-Each is asked what it is (`look`), gets the kernels and images that it lacks, and boots each
-kernel once (`make_ready`). The questions are Dask tasks that only this worker may run.
+Each describes itself (`describe_worker`), gets the kernels and images that it lacks, and boots each
+kernel once (`make_ready`). These calls are Dask tasks restricted to this worker.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from longfat.errors import HostError
 from longfat.execution.cluster.messages import MOST_BYTES_BY_SCHEDULER, ImageBlock
 from longfat.execution.cluster.packing import packed
 from longfat.execution.cluster.task import make_ready
-from longfat.execution.cluster.workers import format_tools, look, software
+from longfat.execution.cluster.workers import describe_worker, format_tools, software
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
     from longfat.execution.cluster.plan import Plan
     from longfat.model.host_root import HostRoot
 
-# Before any case, also those of others.
+# Before any case, including those of others.
 _FIRST = 10**9
 _SHOWN = 12
 
 
 class NotAdmittedError(Exception):
-    """A worker may not take part; the message says why."""
+    """A worker is not admitted; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A worker that may take part.
+    """A worker that was admitted.
 
     Attributes:
         threads: how many cases it runs at once.
-        host: what workers of one host have in common.
-        memory_bytes: how much memory its machines may take together.
+        host: identifies the host of the worker.
+        memory_bytes: how much memory its machines may use together.
     """
 
     threads: int
@@ -55,12 +55,12 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What a worker must be like: as the client is.
+    """The requirements of a worker: to match the client.
 
     Attributes:
-        software: versions by name, of what both sides must have in common.
+        software: versions by name, which must be equal on both sides.
         longfat: the digest of longfat's code.
-        tools: for each case that is asked about, its tools: version and digest by name.
+        tools: for each requested case, its tools: version and digest by name.
         kernels: the fingerprints of the kernels by their digests.
     """
 
@@ -75,7 +75,7 @@ class Admission:
 
     Args:
         client: the connection.
-        plan: what the job is to do; its name is that of the token in storage, too.
+        plan: the plan of the job; its name is that of the token in storage, too.
     """
 
     def __init__(self, client: Client, plan: Plan) -> None:
@@ -83,11 +83,13 @@ class Admission:
         self._plan = plan
         self._kernels = {kernel.digest: kernel for kernel in plan.kernels.values()}
         self._images = {
-            image.digest: image for work in plan.works for image in work.case.network.roots.values()
+            image.digest: image
+            for run_task in plan.run_tasks
+            for image in run_task.case.network.roots.values()
         }
-        # One case for each set of tools is enough to have a worker look at all of them.
-        kinds = {frozenset(of_it): index for index, of_it in enumerate(plan.tools)}
-        self._cases = [json.dumps(plan.works[index].case.to_json()) for index in kinds.values()]
+        # One case for each set of tools is enough to have a worker examine all of them.
+        kinds = {frozenset(tools): index for index, tools in enumerate(plan.tools)}
+        self._cases = [json.dumps(plan.run_tasks[index].case.to_json()) for index in kinds.values()]
         self._wanted = Wanted(
             software=software(),
             longfat=plan.tools[0]["longfat"].digest,
@@ -99,18 +101,18 @@ class Admission:
         self._packing = asyncio.Lock()
 
     async def admit(self, worker: str, *, threads: int) -> Member:
-        """Ask a worker what it is, and make it ready.
+        """Get a worker's description, and make it ready.
 
         Args:
             worker: its address.
             threads: how many cases it runs at once.
 
         Raises:
-            NotAdmittedError: it may not take part.
+            NotAdmittedError: it is not admitted.
         """
         answer = await self._ask(
             worker,
-            look,
+            describe_worker,
             job=self._plan.name,
             cases=self._cases,
             kernel_digests=list(self._kernels),
@@ -121,10 +123,10 @@ class Admission:
         try:
             found = differences(answer, self._wanted)
             host = str(answer["host"])
-            lacking = [digest for digest in self._kernels if digest not in answer["kernels"]]
+            missing = [digest for digest in self._kernels if digest not in answer["kernels"]]
             no_images = [digest for digest in self._images if digest not in answer["images"]]
         except (LookupError, TypeError, ValueError, AttributeError):
-            raise NotAdmittedError("it does not tell what it is as it should") from None
+            raise NotAdmittedError("its description of itself is invalid") from None
         if found:
             raise NotAdmittedError("; ".join(found))
         try:
@@ -136,7 +138,7 @@ class Admission:
             make_ready,
             job=self._plan.name,
             contents=dict(self._wanted.kernels),
-            blocks=await self._packed(lacking),
+            blocks=await self._packed(missing),
             images=images,
         )
         match ready:
@@ -144,7 +146,7 @@ class Admission:
                 return Member(threads=threads, host=host, memory_bytes=memory_bytes)
             case {"problem": str(problem)} if problem:
                 raise NotAdmittedError(problem)
-        raise NotAdmittedError("it does not tell whether it is ready as it should")
+        raise NotAdmittedError("its answer about its readiness is invalid")
 
     async def _ask(self, worker: str, question: Callable[..., Any], **arguments: Any) -> Any:
         try:
@@ -187,63 +189,63 @@ def _pack_image(image: HostRoot) -> ImageBlock:
 
 
 def differences(answer: Mapping[str, Any], wanted: Wanted) -> list[str]:
-    """Return how a worker differs from what it must be; an empty list if it does not.
+    """Return how a worker differs from the requirements; an empty list if it does not.
 
     Args:
-        answer: what `look` told of the worker.
-        wanted: what it must be.
+        answer: the answer of `describe_worker`.
+        wanted: the requirements.
     """
     found = version_differences(answer["software"], wanted.software)
     if found:
-        return found  # all else may follow from that
+        return found  # everything else may follow from that
     if answer["loaded"] != answer["longfat"]:
-        return ["longfat has been changed there since the worker was started; start it anew"]
-    if answer["lacks"]:
-        return [answer["lacks"]]
+        return ["longfat was changed there since the worker was started; restart it"]
+    if answer["missing"]:
+        return [answer["missing"]]
     if answer["longfat"] != wanted.longfat:
         version = wanted.software.get("longfat", "")
-        return [f"longfat has other code there, though both are {version}"]
+        return [f"longfat has other code there, although both are {version}"]
     found += _tool_differences(answer["tools"], wanted.tools)
     for digest, content in answer["kernels"].items():
         if wanted.kernels[digest] != content:
             short = digest[:_SHOWN]
             found.append(
-                f"kernel {short} has other bytes there; there: longfat kernel remove {short}"
+                f"kernel {short} has other bytes there; run there: longfat kernel remove {short}"
             )
     if answer["storage"]:
         found.append(answer["storage"])
     return found
 
 
-def version_differences(theirs: Mapping[str, str], ours: Mapping[str, str]) -> list[str]:
-    """Return which versions differ, in words."""
+def version_differences(remote: Mapping[str, str], local: Mapping[str, str]) -> list[str]:
+    """Return which versions differ, as text."""
     return [
-        f"{name} {theirs.get(name, 'is not installed')} there, {ours.get(name, 'none')} here"
-        for name in sorted({*theirs, *ours})
-        if theirs.get(name) != ours.get(name)
+        f"{name} {remote.get(name, 'is not installed')} there, {local.get(name, 'none')} here"
+        for name in sorted({*remote, *local})
+        if remote.get(name) != local.get(name)
     ]
 
 
 def _tool_differences(
-    theirs: Sequence[Mapping[str, Sequence[str]]], ours: Sequence[Mapping[str, Sequence[str]]]
+    remote: Sequence[Mapping[str, Sequence[str]]], local: Sequence[Mapping[str, Sequence[str]]]
 ) -> list[str]:
-    told: dict[str, str] = {}
-    for one, other in zip(theirs, ours, strict=True):
+    found: dict[str, str] = {}
+    for one, other in zip(remote, local, strict=True):
         for name in sorted({*one, *other}):
             if difference := _tool_difference(name, one.get(name), other.get(name)):
-                told[name] = difference
-    return list(told.values())
+                found[name] = difference
+    return list(found.values())
 
 
 def _tool_difference(
-    name: str, theirs: Sequence[str] | None, ours: Sequence[str] | None
+    name: str, remote: Sequence[str] | None, local: Sequence[str] | None
 ) -> str | None:
-    if theirs is None or ours is None:
-        where, not_where = ("here", "there") if theirs is None else ("there", "here")
-        return f"{name} is installed {where} and not {not_where}"
-    if theirs[1] == ours[1]:
+    if remote is None or local is None:
+        where, not_where = ("here", "there") if remote is None else ("there", "here")
+        return f"{name} is installed {where} but not {not_where}"
+    if remote[1] == local[1]:
         return None
-    if theirs[0] != ours[0]:
-        return f"{name}: {theirs[0]} there, {ours[0]} here"
-    same = f", though both are {ours[0]}" if ours[0] else ""
+    if remote[0] != local[0]:
+        return f"{name}: {remote[0]} there, {local[0]} here"
+    same = f", although both are {local[0]}" if local[0] else ""
     return f"{name}, or a library that it loads, has other bytes there{same}"

@@ -1,4 +1,4 @@
-"""A case in Dask's hands: submitted with what it needs, waited for, fetched."""
+"""A case submitted to Dask: with what it needs, its result awaited and fetched."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class LostError(Exception):
     """An attempt was lost: its workers died, or the cluster was restarted.
 
     Args:
-        times: how many workers it was lost with.
+        times: how many workers lost it.
     """
 
     def __init__(self, times: int = 1) -> None:
@@ -44,7 +44,7 @@ class LostError(Exception):
 
 @dataclass(slots=True, eq=False)
 class CaseState:
-    """What has become of a case so far.
+    """The state of a case.
 
     Attributes:
         index: its index in the plan.
@@ -57,7 +57,7 @@ class CaseState:
     """
 
     index: int
-    work: RunTask
+    run_task: RunTask
     over: bool = False
     attempts: int = 0
     losses: int = 0
@@ -67,15 +67,15 @@ class CaseState:
     @property
     def name(self) -> str:
         """Return the case's name."""
-        return self.work.piece.name
+        return self.run_task.run_id.name
 
     def error(self, text: str) -> MachineError:
         """Return an error about the case."""
         return MachineError(f"case {self.name!r}: {text}")
 
     def garbled(self, reason: str) -> HostError:
-        """Return the error for an answer that is not what a worker sends."""
-        return HostError(f"what came of case {self.name!r} is not what was sent: {reason}")
+        """Return the error for an invalid answer of a worker."""
+        return HostError(f"the result of case {self.name!r} is invalid: {reason}")
 
     def refusal(self) -> HostError:
         """Return why the last worker could not run it, and which that was."""
@@ -92,11 +92,11 @@ class Attempt:
         case: the case.
         workers: those that may run it; the only one, for a check.
         memory_bytes: the memory resource that it takes.
-        check: what it is run for, unless for its result.
+        check: the check that it is run for; None for a run for its result.
         future: Dask's.
         ran_on: the workers that have begun to run it.
-        taken: its outcome is here, whatever becomes of its worker.
-        task: acts on it.
+        taken: its outcome is fetched, so its worker is not needed any more.
+        task: waits for it and processes its outcome.
     """
 
     name: str
@@ -110,7 +110,7 @@ class Attempt:
     task: asyncio.Task[None] | None = None
 
     def can_run(self, members: Mapping[str, Member]) -> bool:
-        """Return whether a worker is left that Dask may give it to."""
+        """Return whether there is a worker left that Dask may assign it to."""
         left = (members.get(worker) for worker in self.workers)
         return any(one and one.memory_bytes >= self.memory_bytes for one in left)
 
@@ -132,13 +132,13 @@ class Attempt:
                 raise self.case.error(f"on worker {at}: {type(error).__name__}: {error}")
             for worker in (await client.who_has([self.future])).get(self.name, ()):
                 return str(worker)
-            await asyncio.sleep(_LOST_FOR_S)  # its worker is gone, and Dask runs it again
+            await asyncio.sleep(_LOST_FOR_S)  # its worker is gone, and Dask reruns it
 
     async def outcome(self) -> Outcome:
-        """Fetch what came of it; it may be anything, see `is_sound`.
+        """Fetch its outcome, which is untrusted, see `is_sound`.
 
         Raises:
-            LostError: it cannot be had.
+            LostError: it is lost.
         """
         try:
             outcome: Outcome = await self.future
@@ -165,18 +165,18 @@ def submit(
         case: the case.
         workers: those that may run it.
         members: all workers of the job.
-        check: what it is run for, unless for its result.
+        check: the check that it is run for; None for a run for its result.
     """
-    work = case.work
+    run_task = case.run_task
     case.attempts += 1
     name = f"longfat-run-{plan.name}-{case.index}-{case.attempts}"
     # A case that needs more than any worker has takes all that the largest has.
-    memory_bytes = min(work.cost.peak_bytes, max(members[one].memory_bytes for one in workers))
+    memory_bytes = min(run_task.cost.peak_bytes, max(members[one].memory_bytes for one in workers))
     order = Order(
         job=plan.name,
         attempt=name,
-        work=replace(work, parameters=dict(work.parameters)),
-        kernel_digest=plan.kernels[work.case.kernel].digest,
+        run_task=replace(run_task, parameters=dict(run_task.parameters)),
+        kernel_digest=plan.kernels[run_task.case.kernel].digest,
         key=plan.keys[case.index],
         storage=plan.storage_url,
         use_storage=plan.use_storage and check is None,
@@ -189,7 +189,7 @@ def submit(
         workers=list(workers),
         allow_other_workers=False,
         resources={MEMORY: memory_bytes},
-        priority=_BEFORE_ALL if check is not None else int(work.cost.wall_s),
+        priority=_BEFORE_ALL if check is not None else int(run_task.cost.wall_s),
         pure=False,
     )
     return Attempt(name, case, workers, memory_bytes, check, future)

@@ -1,12 +1,12 @@
-"""The check of workers against each other: one cheap case, run by several, must give one result.
+"""Consistency check: several workers run one cheap case, which must have equal results.
 
 Same case, same kernel, same tools give the same bytes (law 1), so workers that
-give different ones are broken, or longfat is. Before a worker's results count
-it runs a case that others run too: of each kernel the case that is expected
-to cost least. All of the workers do, as long as that costs no more than a share
+give different ones are broken, or longfat is. Before a worker's results are accepted
+it runs a case that others run too: of each kernel the case with the lowest expected
+cost. All workers run it, as long as that costs no more than a share
 of the whole; at least two do.
 
-Only decisions are made here; `job` has the cases run.
+This module only decides; `job` runs the cases.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def disagreement(name: str, votes: Mapping[str, str], verdict: Verdict) -> str:
     if verdict.agreed is None:
         end = "no other worker is there to decide; stop the one that is wrong"
     else:
-        end = f"most agree, so look at {' and '.join(verdict.odd)}"
+        end = f"most agree, so check {' and '.join(verdict.odd)}"
     return f"case {name!r}: workers disagree about one and the same case:{''.join(lines)}\n  {end}"
 
 
@@ -77,10 +77,10 @@ class Check:
 
     Attributes:
         case: its index.
-        wanted: how many workers run it, if there are as many.
-        votes: what each gave.
-        asked: the workers that run it now.
-        settled: its result is decided, or no longer wanted.
+        wanted: how many workers should run it, if there are as many.
+        votes: the result of each worker.
+        asked: the workers that are running it now.
+        settled: its result is decided, or no longer needed.
     """
 
     case: int
@@ -94,11 +94,11 @@ class Check:
         return worker in self.asked or (not self.settled and worker in self.votes)
 
     def ask(self, hosts: Mapping[str, str]) -> list[str]:
-        """Return the workers that are to run the case now, and count them as asked.
+        """Return the workers that shall run the case now, and record them in `asked`.
 
         Args:
-            hosts: the host of each worker that may be asked; workers of one host are
-                alike, so other hosts are asked first.
+            hosts: the host of each available worker; workers of one host are
+                alike, so other hosts are preferred.
         """
         if self.settled and not self.votes:
             return []
@@ -115,10 +115,10 @@ class Check:
         return chosen
 
     def settle(self, *, others: bool) -> Verdict | None:
-        """Decide the check, once all who were asked have voted.
+        """Decide the check, once all workers in `asked` have voted.
 
         Args:
-            others: there are workers, now or soon, that could vote besides.
+            others: there are workers, now or soon, that could vote too.
 
         Returns:
             The verdict, once; None as long as more votes are needed.

@@ -1,4 +1,4 @@
-"""The connection to a scheduler of Dask distributed, and its loss, in words."""
+"""The connection to a scheduler of Dask distributed, and messages for its failures."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ async def connected(scheduler: str, *, certificates: Certificates) -> AsyncItera
         certificates: for TLS.
 
     Raises:
-        InputError: that is no address, or the certificates do not go with it.
-        HostError: there is no scheduler, or it cannot work with us.
+        InputError: it is not an address, or the certificates are invalid for it.
+        HostError: there is no scheduler, or it is incompatible.
     """
     security = security_of(certificates, scheduler=scheduler)
     with _quiet():
@@ -61,13 +61,13 @@ async def _connect(client: Client, scheduler: str, security: Security) -> None:
     try:
         await client
     except (ValueError, TypeError) as error:
-        # Tornado's words where a scheduler without TLS has spoken before the handshake.
+        # Tornado's message where a scheduler without TLS has sent data before the handshake.
         if "not idle" in str(error):
             wrong = explained(error, scheduler=scheduler, security=security)
             if wrong is not None:
                 raise wrong from error
         raise InputError(
-            f"{scheduler!r} is no scheduler's address; write tcp://HOST:8786: {error}"
+            f"{scheduler!r} is not a scheduler's address; write tcp://HOST:8786: {error}"
         ) from error
     except (OSError, CommClosedError, RuntimeError) as error:
         if wrong := explained(error, scheduler=scheduler, security=security):
@@ -76,39 +76,39 @@ async def _connect(client: Client, scheduler: str, security: Security) -> None:
             raise
         raise HostError(
             f"no scheduler answers at {scheduler} (waited {CONNECT_S:g} s)",
-            hint=f"start one by `dask scheduler`, and on each host `dask worker {scheduler}`",
+            hint=f"start one with `dask scheduler`, and on each host `dask worker {scheduler}`",
         ) from error
 
 
 def lost(scheduler: str) -> HostError:
-    """Return the error that says that the scheduler is gone."""
+    """Return the error for a lost connection to the scheduler."""
     return HostError(
-        f"the scheduler at {scheduler} is gone; what is done is done",
-        hint=f"start it again (`dask scheduler`, `dask worker {scheduler}`) and run the same line",
+        f"the connection to the scheduler at {scheduler} is lost; finished runs are kept",
+        hint=f"start it again (`dask scheduler`, `dask worker {scheduler}`) and repeat the command",
     )
 
 
 async def _check_scheduler(client: Client, scheduler: str) -> None:
-    """Check that the scheduler can pass on our tasks: it loads what they are made of."""
+    """Check that the scheduler can relay longfat's tasks: it has to import their classes."""
     hint = "start scheduler and workers from an environment like this one's"
     try:
-        theirs = await client.run_on_scheduler(software)
+        remote = await client.run_on_scheduler(software)
     except ImportError as error:
         raise HostError(
-            f"the scheduler at {scheduler} runs where this longfat is not installed: {error}",
+            f"longfat is not installed where the scheduler at {scheduler} runs: {error}",
             hint=hint,
         ) from error
-    except Exception as error:  # whatever an unlike version of Dask makes of our request
+    except Exception as error:  # another version of Dask may raise anything
         raise HostError(
-            f"the scheduler at {scheduler} does not understand us: {error}", hint=hint
+            f"the scheduler at {scheduler} is incompatible: {error}", hint=hint
         ) from error
-    if found := version_differences(theirs, software()):
+    if found := version_differences(remote, software()):
         raise HostError(f"the scheduler at {scheduler}: {', '.join(found)}", hint=hint)
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep Dask from telling in its own words what we tell in ours."""
+    """Suppress Dask's log messages about errors that longfat reports."""
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

@@ -1,7 +1,7 @@
-"""The client's end of a result: fetched, unpacked, checked, and put into its place.
+"""The client's side of a result transfer: fetch, unpack, check, and publish it.
 
-Of what a worker sends, the raw files are taken as they are, if their digest is that
-of the run; metrics and series are made of them here, anew.
+The raw files of a worker's run are accepted if their digest is that
+of the run; metrics and series are computed from them here.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ _PARTS = frozenset((MANIFEST, RAW, SERIES, "commands.sh", "console.log"))
 
 
 class GarbledError(Exception):
-    """What came is not the run that was sent."""
+    """The received files are not the run that was sent."""
 
 
-def deliver(done: Done, work: RunTask, *, key: str, storage: Storage | None) -> Run:
-    """Put the run of a piece into its place.
+def deliver(done: Done, run_task: RunTask, *, key: str, storage: Storage | None) -> Run:
+    """Publish a run in its place.
 
     Args:
-        done: what came of it.
-        work: the piece, with the folder that takes the run directory.
-        key: what the run's key must be.
-        storage: where the run is, unless `done` has it.
+        done: its outcome.
+        run_task: the task, with the folder that will contain the run directory.
+        key: the expected key of the run.
+        storage: contains the run, unless `done` does.
 
     Raises:
         GarbledError: it did not arrive as it was sent.
@@ -51,24 +51,24 @@ def deliver(done: Done, work: RunTask, *, key: str, storage: Storage | None) -> 
     """
     if done.contradicts:
         raise MachineError(
-            f"case {work.piece.name!r}: storage has another result of the very same case, kernel"
+            f"case {run_task.run_id.name!r}: storage has another result of the same case, kernel"
             f" and tools: digest {', '.join(one[:_SHOWN] for one in done.contradicts)} there,"
-            f" {done.digest[:_SHOWN]} now; remove what is wrong from {key[:2]}/{key}"
+            f" {done.digest[:_SHOWN]} now; remove the wrong one from {key[:2]}/{key}"
         )
-    out = work.out.resolve()
+    out = run_task.out.resolve()
     try:
         out.mkdir(parents=True, exist_ok=True)
         sweep(out)
-        with hidden_folder(out, name=work.piece.name) as folder:
+        with hidden_folder(out, name=run_task.run_id.name) as folder:
             run_folder = folder / "run"
             run_folder.mkdir()
             _unpack(done, folder, run_folder, key=key, storage=storage)
             run = replace(
                 _checked(run_folder, done, key=key),
-                folder=out / f"{work.piece.name}-seed{work.piece.seed}",
-                name=work.piece.name,
-                study=work.study,
-                parameters=dict(work.parameters),
+                folder=out / f"{run_task.run_id.name}-seed{run_task.run_id.seed}",
+                name=run_task.run_id.name,
+                study=run_task.study,
+                parameters=dict(run_task.parameters),
             )
             (run_folder / MANIFEST).write_text(run.manifest_text(), encoding="utf-8")
             publish(run_folder, run.folder)
@@ -82,7 +82,7 @@ def _unpack(done: Done, scratch: Path, folder: Path, *, key: str, storage: Stora
         if done.block is not None:
             packing.unpack(io.BytesIO(done.block), folder)
         elif storage is None:
-            raise GarbledError("it says that it is in storage, and there is none")
+            raise GarbledError("according to the worker it is in storage, but it is not")
         else:
             storage.fetch(scratch / "block", key=key, digest=done.digest)
             with (scratch / "block").open("rb") as file:
@@ -92,15 +92,15 @@ def _unpack(done: Done, scratch: Path, folder: Path, *, key: str, storage: Stora
 
 
 def _checked(folder: Path, done: Done, *, key: str) -> Run:
-    """Load a run that came from elsewhere, and check that it is what it says."""
+    """Load a received run, and check that it is the requested one."""
     if strange := {path.name for path in folder.iterdir()} - _PARTS:
-        raise GarbledError(f"there is more in it than in a run: {min(strange)!r}")
+        raise GarbledError(f"it has unexpected files: {min(strange)!r}")
     try:
         run = load_run(folder)
         problem = damage(run)
     except (InputError, OSError) as error:
-        raise GarbledError(f"it is no run directory: {error}") from error
-    # The case by its content: a manifest may say of itself what it likes.
+        raise GarbledError(f"it is not a run directory: {error}") from error
+    # The case by its content: a manifest may state any digest.
     if run.key != key or run.case.digest != run.case_digest:
         raise GarbledError("it is the run of another case, or of another kernel or other tools")
     if problem:
@@ -112,5 +112,5 @@ def _checked(folder: Path, done: Done, *, key: str) -> Run:
         metrics = measure(run.case, folder / RAW, series=folder / SERIES, epoch_s=run.epoch_s)
     except (InputError, MachineError, OSError, ValueError, TypeError) as error:
         raise GarbledError(f"its raw files cannot be read: {error}") from error
-    # What was made anew has checksums of its own; that of the raw files is checked above.
+    # The recomputed files have checksums of their own; that of the raw files is checked above.
     return replace(run, metrics=metrics, files=sums_of(folder))

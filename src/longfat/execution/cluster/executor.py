@@ -34,19 +34,19 @@ def _to_stderr(text: str) -> None:
 
 
 class Cluster:
-    """Has cases run by the workers of a Dask scheduler; it is an `Executor`.
+    """Runs cases on the workers of a Dask scheduler; it is an `Executor`.
 
     Args:
         scheduler: the scheduler's address, such as `tcp://10.0.0.1:8786`.
         certificates: for a scheduler at `tls://`; what Dask is configured to use, if None.
         storage: an fsspec URL of storage that client and workers share; results go
-            there, and come from there if they are there already. None for results
+            there, and are taken from there if they exist already. None for results
             that come back through the scheduler.
-        use_storage: take results from storage; else run all cases anyway.
-        check_share: how much of the expected work may be spent on checking workers
+        use_storage: take results from storage; otherwise run all cases.
+        check_share: the share of the expected work for checking workers
             against each other, 0 to 1; 0 for no checks. See `checks`.
         patience_s: how long to wait while there is no worker, in seconds.
-        warn: called with a sentence about a worker that is left out or gone.
+        warn: called with a message about a worker that is excluded or lost.
 
     Raises:
         InputError: `storage` cannot name shared storage.
@@ -74,28 +74,28 @@ class Cluster:
         self._warn = warn
 
     def execute(
-        self, works: Sequence[RunTask], *, listener: Listener, stop: threading.Event
+        self, run_tasks: Sequence[RunTask], *, listener: Listener, stop: threading.Event
     ) -> None:
-        """Run works on the cluster; see `Executor`.
+        """Run tasks on the cluster; see `Executor`.
 
         Raises:
-            InputError: the scheduler's address is none, or certificates do not go with it.
+            InputError: the scheduler's address or the certificates are invalid.
             HostError: there is no scheduler, no worker that can be used, or no
                 storage; this host lacks a tool or a kernel; or workers disagree and
-                nobody can decide.
+                there is no majority.
         """
-        if not works:
+        if not run_tasks:
             return
-        plan = self._plan(works)
+        plan = self._plan(run_tasks)
         interrupted = threading.Event()
-        # A thread of its own: a notebook's event loop may run in this one, and Ctrl-C,
-        # which Python raises in the main thread, must not end the job in mid-step.
+        # A separate thread: a notebook's event loop may run in this one, and Ctrl-C,
+        # which Python raises in the main thread, must not interrupt the job at any point.
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="cluster") as thread:
             job = thread.submit(
                 lambda: asyncio.run(self._run(plan, listener, ends=(stop, interrupted)))
             )
             try:
-                # A signal that another thread takes is handled here, and not while we block.
+                # A signal that another thread takes is handled here, and not while blocked.
                 while not job.done():
                     wait([job], timeout=_POLL_S)
             finally:
@@ -117,20 +117,22 @@ class Cluster:
         async with connected(self._scheduler, certificates=self._certificates) as client:
             await Job(client, plan, storage=storage, listener=listener, warn=self._warn).run()
 
-    def _plan(self, works: Sequence[RunTask]) -> Plan:
+    def _plan(self, run_tasks: Sequence[RunTask]) -> Plan:
         toolbox = Toolbox()
-        built = {version: kernels.find(version) for version in {w.case.kernel for w in works}}
-        tools = [toolbox.of(work.case) for work in works]
+        built = {version: kernels.find(version) for version in {w.case.kernel for w in run_tasks}}
+        tools = [toolbox.of(run_task.case) for run_task in run_tasks]
         keys = [
             result_key(
-                work.case.digest, kernel_digest=built[work.case.kernel].digest, tools=work_tools
+                run_task.case.digest,
+                kernel_digest=built[run_task.case.kernel].digest,
+                tools=work_tools,
             )
-            for work, work_tools in zip(works, tools, strict=True)
+            for run_task, work_tools in zip(run_tasks, tools, strict=True)
         ]
         return Plan(
             name=secrets.token_hex(8),
             scheduler=self._scheduler,
-            works=works,
+            run_tasks=run_tasks,
             tools=tools,
             keys=keys,
             kernels=built,

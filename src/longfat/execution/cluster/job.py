@@ -1,8 +1,8 @@
-"""One call of the executor: cases go to Dask, and what counts of the results is kept.
+"""One call of the executor: submits cases to Dask, and accepts or rejects their results.
 
 Dask decides which of the allowed workers runs a case (by load and by the memory it
-needs, as a worker resource), steals waiting cases for idle workers, and runs a case
-again whose worker is lost. Three things are decided here, since Dask cannot:
+needs, as a worker resource), steals waiting cases for idle workers, and reruns a case
+whose worker is lost. Three things are decided here, since Dask cannot:
 
 * **When a case is submitted.** Dask fixes the workers that a task may run on when it is
   submitted, and assigns a task with such a restriction at once instead of queueing it.
@@ -10,10 +10,10 @@ again whose worker is lost. Three things are decided here, since Dask cannot:
   tasks without a worker when a worker gets a resource, and cannot remove one. So no more
   cases are submitted than admitted workers have threads, and a few ahead; the costliest
   first. Workers that come later get the cases that are submitted then.
-* **Whether a result counts.** Only if the workers that ran the case are admitted, and
+* **Whether a result is accepted.** Only if the workers that ran the case are admitted, and
   agree with others in the checks that they take part in. Until then it stays on the worker.
 * **When a case has failed.** Dask counts every case that a dying worker had been
-  given; only those that ran there count here. Dask's `retries` may choose the same worker
+  assigned; only those that ran there count here. Dask's `retries` may choose the same worker
   again; a case that a worker cannot run must go to another one.
 """
 
@@ -51,9 +51,9 @@ if TYPE_CHECKING:
     from longfat.execution.executor import Listener
 
 MOST_TRIES = 3
-"""So often a case is tried: on workers that die of it, that lack something, or garble it."""
+"""The maximum number of attempts, on workers that die, lack something, or send garbage."""
 
-# A case may be lost before we hear that it runs; but not for ever.
+# A case may be lost before the message arrives that it runs; but not indefinitely.
 _MOST_LOSSES = 10
 _AHEAD_SHARE = 4
 _LOOK_EVERY_S = 0.5
@@ -67,10 +67,10 @@ class Job:
 
     Args:
         client: the connection to the scheduler, asynchronous.
-        plan: what to do.
+        plan: what to run.
         storage: the storage of results, if there is any.
-        listener: hears of progress, results and failures.
-        warn: called with a sentence about a worker that is left out or gone.
+        listener: is notified of progress, results and failures.
+        warn: called with a message about a worker that is excluded or lost.
     """
 
     def __init__(
@@ -88,17 +88,17 @@ class Job:
         self._listener = listener
         self._warn = warn
         self._members = Members(client, plan, spawn=self._spawn, warn=warn)
-        self._cases = [CaseState(index, work) for index, work in enumerate(plan.works)]
+        self._cases = [CaseState(index, run_task) for index, run_task in enumerate(plan.run_tasks)]
         self._checks = choose(
-            [work.cost.wall_s for work in plan.works],
-            [plan.kernels[work.case.kernel].digest for work in plan.works],
+            [run_task.cost.wall_s for run_task in plan.run_tasks],
+            [plan.kernels[run_task.case.kernel].digest for run_task in plan.run_tasks],
             share=plan.check_share,
         )
         checked = {check.case for check in self._checks}
         self._waiting = [case for case in self._cases if case.index not in checked]
         self._sort()
         self._left = len(self._cases)
-        self._odd: set[str] = set()  # that gave wrong results
+        self._faulty: set[str] = set()  # with wrong results
         self._attempts: dict[str, Attempt] = {}
         self._ballots: dict[int, list[tuple[str, Outcome]]] = {}
         self._running: set[tuple[str, str]] = set()  # attempts and the workers that run them
@@ -110,14 +110,14 @@ class Job:
         self._deliverers = ThreadPoolExecutor(_DELIVERIES, thread_name_prefix="deliver")
 
     async def run(self) -> None:
-        """Run the cases; what runs is ended if this is cancelled.
+        """Run the cases; running ones are cancelled if this is cancelled.
 
         Raises:
-            HostError: the cluster cannot do it.
+            HostError: the cluster cannot run them.
         """
         if self._storage is not None:
             self._storage.write_token(self._plan.name)
-        self._client.subscribe_topic(TOPIC, self._heard)
+        self._client.subscribe_topic(TOPIC, self._on_message)
         try:
             await self._loop()
         finally:
@@ -127,7 +127,7 @@ class Job:
         looked_s = 0.0
         while self._left > 0:
             if time.monotonic() - looked_s >= _LOOK_EVERY_S:
-                await self._look_round()
+                await self._poll_members()
                 looked_s = time.monotonic()
             self._changed.clear()
             self._check_workers()
@@ -140,14 +140,14 @@ class Job:
 
     # -- workers
 
-    async def _look_round(self) -> None:
-        for worker in await self._members.look_round():
-            self._gone(worker)
+    async def _poll_members(self) -> None:
+        for worker in await self._members.poll():
+            self._remove_worker(worker)
 
-    def _gone(self, worker: str) -> None:
-        """Take note of a worker that has died or left; Dask gives its cases to others."""
+    def _remove_worker(self, worker: str) -> None:
+        """Record that a worker has died or left; Dask reassigns its cases."""
         if any(at == worker for _, at in self._running):
-            self._warn(f"worker {worker} is gone; others get what it was at")
+            self._warn(f"worker {worker} is lost; its cases go to others")
         self._running = {entry for entry in self._running if entry[1] != worker}
         for attempt in [one for one in self._attempts.values() if not one.taken]:
             case, ran = attempt.case, worker in attempt.ran_on
@@ -161,7 +161,7 @@ class Job:
                 self._give_back(attempt, losses=1)
 
     def _exclude(self, worker: str, reason: str) -> None:
-        """Give a worker no more cases, and take back those that it has."""
+        """Assign a worker no more cases, and take back those that it has."""
         if self._members.exclude(worker, reason):
             self._spawn(self._withdraw(worker))
 
@@ -169,7 +169,7 @@ class Job:
         try:
             names = (await self._client.processing([worker])).get(worker, ())
         except (OSError, KeyError):
-            return  # it is gone, which is noticed elsewhere
+            return  # it is gone, which is handled elsewhere
         for name in names:
             if (attempt := self._attempts.get(name)) and not attempt.taken:
                 self._give_back(attempt)
@@ -177,7 +177,7 @@ class Job:
     # -- cases to Dask
 
     def _sort(self) -> None:
-        self._waiting.sort(key=lambda case: -case.work.cost.wall_s)
+        self._waiting.sort(key=lambda case: -case.run_task.cost.wall_s)
 
     def _submit_waiting(self) -> None:
         """Submit the costliest cases, as many as keep the workers busy."""
@@ -205,8 +205,8 @@ class Job:
         self._attempts[attempt.name] = attempt
         attempt.task = self._spawn(self._follow(attempt))
 
-    def _heard(self, event: tuple[float, Any]) -> None:
-        """Take a worker's message."""
+    def _on_message(self, event: tuple[float, Any]) -> None:
+        """Process a worker's message."""
         message = event[1]
         if not is_message(message) or message["job"] != self._plan.name:
             return
@@ -224,12 +224,12 @@ class Job:
             attempt.ran_on.add(worker)
         else:
             progress = Progress(attempt.case.name, message["virtual_s"], message["expected_s"])
-            self._listener.progress(attempt.case.work.piece, progress)
+            self._listener.progress(attempt.case.run_task.run_id, progress)
 
-    # -- what comes of them
+    # -- outcomes
 
     async def _follow(self, attempt: Attempt) -> None:
-        """Wait for what comes of an attempt, and act on it."""
+        """Wait for the outcome of an attempt, and process it."""
         case = attempt.case
         try:
             worker = await attempt.finished(self._client)
@@ -241,11 +241,11 @@ class Job:
                 async with self._deliveries:
                     await self._take(case, worker, await attempt.outcome())
             else:
-                if self._storage is not None and worker in self._odd and worker in self._members:
+                if self._storage is not None and worker in self._faulty and worker in self._members:
                     self._remove(case, await attempt.outcome())
                 self._return(case)
         except LostError as error:
-            await self._look_round()  # who died may have ended the case for good
+            await self._poll_members()  # who died may have ended the case for good
             if attempt.name in self._attempts:
                 self._give_back(attempt, losses=error.times)
         except LongfatError as error:
@@ -254,7 +254,7 @@ class Job:
             self._forget(attempt)
 
     async def _is_trusted(self, workers: set[str]) -> bool:
-        """Return whether what workers gave counts, once all checks are settled that they are in."""
+        """Return whether an outcome is trusted, once all checks of its workers are settled."""
         while any(check.suspends(one) for check in self._checks for one in workers):
             if not workers <= self._members.admitted.keys():
                 break
@@ -262,7 +262,7 @@ class Job:
         return workers <= self._members.admitted.keys()
 
     async def _take(self, case: CaseState, worker: str, outcome: Outcome) -> None:
-        """Act on an outcome that counts."""
+        """Process a trusted outcome."""
         if self._refuses(case, worker, outcome):
             return
         if isinstance(outcome, Failed):
@@ -276,18 +276,18 @@ class Job:
         except GarbledError as error:
             self._refuse(case, worker, case.garbled(str(error)))
             return
-        # What lacked something there was the worker and not the case.
+        # The worker lacked something, not the case.
         for other, why in case.refused.items():
             self._exclude(other, why.message)
         self._finish(case, None)
 
     def _refuses(self, case: CaseState, worker: str, outcome: Outcome) -> bool:
-        """Return whether a worker could not run a case; it is tried elsewhere then."""
+        """Return whether a worker could not run a case; it is then retried elsewhere."""
         match outcome:
             case _ if not is_sound(outcome):
-                self._refuse(case, worker, case.garbled("it is no outcome of a case"))
+                self._refuse(case, worker, case.garbled("it is not an outcome of a case"))
             case Differs(difference=difference):
-                self._exclude(worker, f"it differs from what it was: {difference}")
+                self._exclude(worker, f"it differs from its description: {difference}")
                 self._return(case)
             case Failed(error=HostError() as error):
                 self._refuse(case, worker, error)
@@ -296,14 +296,14 @@ class Job:
         return True
 
     def _deliver(self, case: CaseState, done: Done) -> None:
-        """Put a run into its place, in a thread, and report it."""
+        """Publish a run, in a thread, and report it."""
         key = self._plan.keys[case.index]
-        run = deliver(done, case.work, key=key, storage=self._storage)
+        run = deliver(done, case.run_task, key=key, storage=self._storage)
         if not self._stopped:
-            self._listener.done(case.work.piece, run)
+            self._listener.done(case.run_task.run_id, run)
 
     def _refuse(self, case: CaseState, worker: str, error: LongfatError) -> None:
-        """Try a case elsewhere that a worker cannot run."""
+        """Retry a case elsewhere that a worker cannot run."""
         case.refused[worker] = error
         if len(case.refused) >= MOST_TRIES:
             self._finish(case, case.refusal())
@@ -311,7 +311,7 @@ class Job:
             self._return(case)
 
     def _return(self, case: CaseState) -> None:
-        """Let a case wait to be submitted again; one that a check still wants is not."""
+        """Put a case back into the queue; one that a check still needs is not."""
         check = self._check_of(case)
         if not case.over and case not in self._waiting and (check is None or check.settled):
             self._waiting.append(case)
@@ -339,7 +339,7 @@ class Job:
         self._changed.set()
 
     def _finish(self, case: CaseState, error: LongfatError | None) -> None:
-        """Take note that a case is done, or has failed for good."""
+        """Record that a case is done, or has failed for good."""
         if case.over:
             return
         case.over = True
@@ -347,7 +347,7 @@ class Job:
         if check := self._check_of(case):
             check.settled = True
         if error is not None:
-            self._listener.failed(case.work.piece, error)
+            self._listener.failed(case.run_task.run_id, error)
         for attempt in [one for one in self._attempts.values() if one.case is case]:
             if attempt.check is None or not attempt.check.votes:
                 self._forget(attempt)
@@ -361,7 +361,7 @@ class Job:
         return next((check for check in self._checks if check.case == case.index), None)
 
     def _check_workers(self) -> None:
-        """Have checks run by workers that should, and decide those that can be."""
+        """Run the checks of workers that need one, and decide those that can be."""
         for check in self._checks:
             case = self._cases[check.case]
             able = {
@@ -382,7 +382,7 @@ class Job:
                 self._finish(case, case.refusal())
 
     def _vote(self, check: Check, worker: str, outcome: Outcome) -> None:
-        """Count what a worker gave in a check."""
+        """Record the vote of a worker in a check."""
         case = self._cases[check.case]
         check.asked.discard(worker)
         if not self._refuses(case, worker, outcome):
@@ -395,19 +395,19 @@ class Job:
             if verdict.agreed is None:
                 self._broken = HostError(text)
             elif worker in verdict.odd:
-                self._odd.add(worker)
+                self._faulty.add(worker)
                 self._remove(case, outcome)
                 self._exclude(worker, text)
 
     def _settled(self, case: CaseState, check: Check, verdict: Verdict) -> None:
-        """Act on a check that is decided."""
+        """Process a decided check."""
         ballots = self._ballots.pop(case.index)
         if verdict.agreed is None or verdict.odd:
             text = disagreement(case.name, check.votes, verdict)
             for _, outcome in ballots:
                 self._remove(case, outcome)
             self._finish(case, MachineError(text))
-            self._odd.update(verdict.odd)
+            self._faulty.update(verdict.odd)
             for worker in verdict.odd:
                 self._exclude(worker, "it disagrees with others")
             if verdict.agreed is None:
@@ -422,7 +422,7 @@ class Job:
             self._finish(case, error)
 
     def _remove(self, case: CaseState, outcome: object) -> None:
-        """Take from storage what a worker wrote there that cannot be trusted."""
+        """Remove an untrusted worker's results from storage."""
         if self._storage is None or not is_sound(outcome):
             return
         if isinstance(outcome, Done) and not outcome.from_storage:
@@ -444,7 +444,7 @@ class Job:
         self._changed.set()
 
     async def _end(self) -> None:
-        """Cancel what runs, and wait until no machine of ours does."""
+        """Cancel everything, and wait until no machine of this job runs."""
         self._stopped = True
         futures = [attempt.future for attempt in self._attempts.values()]
         with contextlib.suppress(Exception):

@@ -1,4 +1,4 @@
-"""The workers of a job: who has come, who may take part, who is gone."""
+"""The workers of a job: new, admitted, excluded and lost ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from longfat.execution.cluster.admission import Member
     from longfat.execution.cluster.plan import Plan
 
-# A scheduler that hangs for so long is as good as gone.
+# A scheduler that does not respond for so long is considered lost.
 _ANSWERS_WITHIN_S = 30.0
 _REPORT_ABSENCE_AFTER_S = 3.0
 # So long others wait for a worker that is being admitted.
@@ -26,13 +26,13 @@ _EXPECTED_WITHIN_S = 15.0
 
 
 class Members:
-    """Admits workers as they come, and notices when they are gone.
+    """Admits new workers, and detects lost ones.
 
     Args:
         client: the connection to the scheduler.
-        plan: what the job is to do.
+        plan: the plan of the job.
         spawn: starts a coroutine.
-        warn: called with a sentence about a worker that is left out.
+        warn: called with a message about a worker that is excluded.
 
     Attributes:
         admitted: the workers that get cases, by their addresses.
@@ -64,12 +64,12 @@ class Members:
 
     @property
     def expecting(self) -> bool:
-        """Whether a worker is being admitted that may soon work."""
+        """Whether a worker is being admitted that may soon run cases."""
         now_s = time.monotonic()
         return any(now_s - since_s < _EXPECTED_WITHIN_S for _, since_s in self._admitting.values())
 
-    async def look_round(self) -> list[str]:
-        """Begin to admit workers that have come; return those that are gone.
+    async def poll(self) -> list[str]:
+        """Start to admit new workers; return those that are lost.
 
         Raises:
             HostError: the scheduler is gone.
@@ -102,7 +102,7 @@ class Members:
             self._admitting.pop(worker, None)
 
     def exclude(self, worker: str, reason: str) -> bool:
-        """Give a worker no more cases; return whether it got any until now."""
+        """Assign a worker no more cases; return whether it got any until now."""
         if self.admitted.pop(worker, None) is None:
             return False
         self._leave_out(worker, reason)
@@ -110,13 +110,13 @@ class Members:
 
     def _leave_out(self, worker: str, reason: str) -> None:
         self._left_out[worker] = reason
-        self._warn(f"worker {worker} gets no work: {reason}")
+        self._warn(f"worker {worker} gets no cases: {reason}")
 
     def require_some(self) -> None:
-        """Wait for workers, if there are none, but not for ever; called again and again.
+        """Wait for workers, if there are none, with a timeout; called repeatedly.
 
         Raises:
-            HostError: none has come for too long, or none of those that are there will do.
+            HostError: none has come for too long, or none of the present ones is usable.
         """
         if self.admitted or self.expecting:
             self._absent_since_s, self._reported = None, False

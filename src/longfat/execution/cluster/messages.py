@@ -1,4 +1,4 @@
-"""What client and workers send each other."""
+"""The messages between client and workers."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 TOPIC = "longfat"
 """Where workers publish their progress. One for all clients: a scheduler keeps the last
-thousand messages of each topic for ever."""
+thousand messages of each topic indefinitely."""
 
 MEMORY = "longfat-memory"
 """The Dask worker resource that machines take: memory, in bytes."""
 
 MOST_BYTES_BY_SCHEDULER = 256 << 20
-"""How large a packed run, or an image, may be that goes through the scheduler's memory."""
+"""The maximum size of a packed run, or an image, that is sent through the scheduler."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,19 +46,19 @@ class Order:
     """One case for a worker.
 
     Attributes:
-        job: names the client's job, for messages.
-        attempt: names this attempt at the case, likewise.
-        work: what to run.
+        job: identifies the client's job, for messages.
+        attempt: identifies this attempt at the case, likewise.
+        run_task: what to run.
         kernel_digest: the kernel to run.
-        key: what the result's key must be: the hash of case, kernel and tools.
+        key: the expected key of the result: the hash of case, kernel and tools.
         storage: where the result goes; back to the client, if None.
-        use_storage: take the result from storage if it is there.
+        use_storage: take the result from storage if it exists.
         every_s: the shortest interval between two progress messages, in seconds.
     """
 
     job: str
     attempt: str
-    work: RunTask
+    run_task: RunTask
     kernel_digest: str
     key: str
     storage: str | None
@@ -66,7 +66,7 @@ class Order:
     every_s: float
 
     def packed(self) -> bytes:
-        """Return the order as bytes: the scheduler passes them on and need not know them."""
+        """Return the order as bytes: the scheduler relays them without deserializing."""
         return pickle.dumps(self)
 
 
@@ -77,7 +77,7 @@ class Done:
     Attributes:
         digest: the run's digest.
         block: the packed run; None if it is in storage.
-        from_storage: it was in storage before and not run.
+        from_storage: it was in storage before and was not run.
         contradicts: digests of other results in storage with the same key.
     """
 
@@ -96,7 +96,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differs:
-    """The worker would give a result of another key, so it has not run the case."""
+    """The worker would produce a result with another key, so it has not run the case."""
 
     difference: str
 
@@ -105,7 +105,7 @@ Outcome = Done | Failed | Differs
 
 
 def is_message(message: object) -> bool:
-    """Return whether something from the topic is a message as a worker of ours sends one.
+    """Return whether something from the topic is a valid message of a worker.
 
     The scheduler adds the worker's address.
     """
@@ -118,7 +118,7 @@ def is_message(message: object) -> bool:
 
 
 def is_sound(outcome: object) -> bool:
-    """Return whether a worker's answer is an outcome as a worker of ours makes one.
+    """Return whether a worker's answer is a valid outcome.
 
     Its fields become parts of paths and messages.
     """

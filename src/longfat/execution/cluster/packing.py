@@ -1,9 +1,9 @@
-"""A folder as one block of bytes, and back, believing nothing that stands in it.
+"""A folder as one block of bytes, and back, without trusting its contents.
 
-The block is a gzipped tar that any tool opens. Its first member tells the
+The block is a gzipped tar that any tool opens. Its first member lists the
 others: names, sizes and digests. What is unpacked must be these files and no
-others, in their order: no links, no devices, no way out of the folder, no byte
-more than was told.
+others, in their order: no links, no devices, no path out of the folder, no byte
+more than listed.
 """
 
 from __future__ import annotations
@@ -28,45 +28,45 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MOST_BYTES = 64 << 30
-"""How much one block may hold when unpacked."""
+"""The maximum unpacked size of a block."""
 
 _CONTENTS = "contents.json"
 _MOST_CONTENTS_BYTES = 64 << 20
 _CHUNK = 1 << 20
 _SHOWN = 40
-# Text of iperf3 and ping shrinks to a tenth at any level; higher ones only take time.
+# The output of iperf3 and ping shrinks to a tenth at any level; higher ones only take time.
 _LEVEL = 4
 _LONGEST_NAME = 1 << 16
 _KINDS = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.GNUTYPE_LONGNAME)
 _DAMAGE = (
     *(tarfile.TarError, zlib.error, EOFError, gzip.BadGzipFile),
-    # What tarfile raises of headers that are none.
+    # What tarfile raises for invalid headers.
     *(ValueError, IndexError, OverflowError, struct.error),
 )
 
 
 class UnpackError(Exception):
-    """A block is not what `pack` writes, or was damaged on its way."""
+    """A block is not one written by `pack`, or was damaged in transfer."""
 
 
 class _Member(tarfile.TarInfo):
-    """A member that is a file, or a file's long name; all else has no use here.
+    """A member that is a file, or a file's long name; no others are allowed.
 
-    Headers of other kinds may be as large as their author likes, and are read into memory.
+    Headers of other kinds may be arbitrarily large, and are read into memory.
     """
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Member:
-        """Read the head of a member.
+        """Read the header of a member.
 
         Raises:
             UnpackError: it is of another kind.
         """
         found = super().frombuf(buf, encoding, errors)
         if found.type not in _KINDS:
-            raise UnpackError(f"{found.name[:_SHOWN]!r} in it is no file")
+            raise UnpackError(f"{found.name[:_SHOWN]!r} in it is not a file")
         if found.type == tarfile.GNUTYPE_LONGNAME and found.size > _LONGEST_NAME:
-            raise UnpackError("a file in it has a name that must not be")
+            raise UnpackError("a file in it has an invalid name")
         return found
 
 
@@ -82,7 +82,7 @@ def pack(folder: Path, target: IO[bytes]) -> None:
     """Write all files of a folder into a block; the same files give the same bytes.
 
     Args:
-        folder: the folder, of files and folders only; an empty folder is left out.
+        folder: the folder, of files and folders only; an empty folder is omitted.
         target: takes the block.
 
     Raises:
@@ -103,14 +103,14 @@ def pack(folder: Path, target: IO[bytes]) -> None:
 
 
 def packed(folder: Path) -> bytes:
-    """Return what `pack` writes, for a folder that is small."""
+    """Return the output of `pack`, for a folder that is small."""
     target = io.BytesIO()
     pack(folder, target)
     return target.getvalue()
 
 
 def unpack(source: IO[bytes], folder: Path, *, executables: bool = False) -> None:
-    """Fill an empty folder with what a block holds.
+    """Fill an empty folder with the contents of a block.
 
     Args:
         source: the block.
@@ -118,22 +118,22 @@ def unpack(source: IO[bytes], folder: Path, *, executables: bool = False) -> Non
         executables: some of the files may be programs.
 
     Raises:
-        UnpackError: the block is no such block, is damaged, or holds what it must not.
+        UnpackError: the block is invalid or damaged, or contains something forbidden.
         OSError: the folder cannot be written.
     """
     try:
         with (
-            # Which unpacks no more at once than is asked for; tarfile's own reader does.
+            # This unpacks no more at once than requested, unlike tarfile's own reader.
             gzip.GzipFile(fileobj=source, mode="rb") as unzipped,
             tarfile.open(fileobj=unzipped, mode="r:", tarinfo=_Member) as tar,
         ):
             items = _contents(tar)
             if sum(item.size_bytes for item in items) > shutil.disk_usage(folder).free:
-                raise UnpackError("it holds more than there is room for")
+                raise UnpackError("it contains more than the limit")
             for item in items:
                 _take(tar, item, folder, executables=executables)
             if tar.next() is not None:
-                raise UnpackError("there is more in it than its list says")
+                raise UnpackError("it contains more than its list")
     except _DAMAGE as error:
         raise UnpackError(f"it is damaged: {error}") from error
 
@@ -161,11 +161,11 @@ def _contents(tar: tarfile.TarFile) -> Sequence[_Item]:
     """Read the first member.
 
     Raises:
-        UnpackError: it does not tell what is to come, or tells of what must not be.
+        UnpackError: it does not list the contents, or lists something forbidden.
     """
     first = tar.next()
     if first is None or first.name != _CONTENTS or not first.isreg():
-        raise UnpackError("it does not begin with a list of what is in it")
+        raise UnpackError("it does not begin with a list of its contents")
     if first.size > _MOST_CONTENTS_BYTES:
         raise UnpackError("its list has too many files")
     file = tar.extractfile(first)
@@ -176,21 +176,21 @@ def _contents(tar: tarfile.TarFile) -> Sequence[_Item]:
     except InputError as error:
         raise UnpackError(f"it cannot be read: {error.message}") from error
     total = sum(item.size_bytes for item in items)
-    sane = all(FILE_NAME.fullmatch(item.name) and item.size_bytes >= 0 for item in items)
-    if not sane or len({item.name for item in items}) != len(items):
-        raise UnpackError("a file in it has a name that must not be")
+    valid = all(FILE_NAME.fullmatch(item.name) and item.size_bytes >= 0 for item in items)
+    if not valid or len({item.name for item in items}) != len(items):
+        raise UnpackError("a file in it has an invalid name")
     if total > MOST_BYTES:
-        raise UnpackError(f"it holds {total} bytes, which is too much")
+        raise UnpackError(f"it contains {total} bytes, which is too much")
     return items
 
 
 def _take(tar: tarfile.TarFile, item: _Item, folder: Path, *, executables: bool) -> None:
     member = tar.next()
-    # Its type must be that of a plain file: a link, say, has a name and a size as well.
+    # Its type must be that of a plain file: a link, for example, has a name and a size as well.
     if member is None or member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
-        raise UnpackError(f"{item.name} is missing in it, or no file")
+        raise UnpackError(f"{item.name} is missing in it, or not a file")
     if (member.name, member.size) != (item.name, item.size_bytes):
-        raise UnpackError(f"{item.name} is not what its list says")
+        raise UnpackError(f"{item.name} does not match its list")
     file = tar.extractfile(member)
     assert file is not None
     path = folder / item.name
@@ -205,5 +205,5 @@ def _take(tar: tarfile.TarFile, item: _Item, folder: Path, *, executables: bool)
             digest.update(data)
             target.write(data)
     if digest.hexdigest() != item.sha256:
-        raise UnpackError(f"{item.name} was damaged on its way")
+        raise UnpackError(f"{item.name} was damaged in transfer")
     path.chmod(0o755 if item.executable and executables else 0o644)

@@ -1,4 +1,4 @@
-"""What a job on a cluster is to do."""
+"""The plan of a job on a cluster."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a job is to do.
+    """What a job runs.
 
     Attributes:
-        name: names the job.
+        name: identifies the job.
         scheduler: the scheduler's address.
         works: what to run.
         tools: the tools of each.
         keys: the key of the result of each.
-        kernels: the kernel of each version that a case names.
+        kernels: the kernel of each version in the cases.
         storage_url: the storage of results, if there is any.
         use_storage: take results from storage.
         check_share: as of `Cluster`.
@@ -32,7 +32,7 @@ class Plan:
 
     name: str
     scheduler: str
-    works: Sequence[RunTask]
+    run_tasks: Sequence[RunTask]
     tools: Sequence[dict[str, Tool]]
     keys: Sequence[str]
     kernels: Mapping[str, Kernel]

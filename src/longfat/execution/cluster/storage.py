@@ -1,11 +1,11 @@
-"""Results in storage that client and workers share, named by an fsspec URL.
+"""Results in storage that client and workers share, specified by an fsspec URL.
 
     URL/ab/KEY/DIGEST.tar.gz   a packed run: KEY is `Run.key`, DIGEST the run's digest
 
 A result appears there whole. Two digests under one key are a disagreement: such
-a key counts as not known, and whoever runs it again is told.
+a key counts as unknown, and rerunning it reports the disagreement.
 Options of a protocol (keys, endpoints) come from fsspec's own configuration, so
-that no secret stands in a command line. Source: fsspec's "Configuration".
+that no secret is on a command line. Source: fsspec's "Configuration".
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TOKENS = ".longfat-look"
 
 
 def check_url(url: str) -> None:
-    """Check that a URL can name storage that several hosts share.
+    """Check that a URL can specify storage that several hosts share.
 
     Raises:
         InputError: it cannot.
@@ -37,17 +37,17 @@ def check_url(url: str) -> None:
     protocol, separator, path = url.partition("://")
     if not separator:
         raise InputError(
-            f"storage {url!r} is no URL; write file:///FOLDER for a folder that all workers"
+            f"storage {url!r} is not a URL; write file:///FOLDER for a folder that all workers"
             " see, or s3://BUCKET/PREFIX"
         )
     if protocol == "memory":
         raise InputError("storage memory:// is separate in each process; nothing would arrive")
     if protocol in ("file", "local") and not path.startswith("/"):
-        raise InputError(f"storage {url!r} must name a folder from the root: file:///FOLDER")
+        raise InputError(f"storage {url!r} must be an absolute path: file:///FOLDER")
 
 
 class Storage:
-    """Shared storage as one process sees it; its methods may be called from several threads.
+    """Shared storage; its methods may be called from several threads.
 
     Args:
         url: an fsspec URL that `check_url` accepts.
@@ -69,8 +69,8 @@ class Storage:
         self._root = PurePosixPath(root)
 
     def digests(self, key: str) -> tuple[str, ...]:
-        """Return the digests of all results that are there of a key."""
-        with self._told("cannot be looked into"):
+        """Return the digests of all stored results of a key."""
+        with self._wrapped_errors("cannot be listed"):
             # Listings are cached, and others write here too.
             self._system.invalidate_cache()
             names = [PurePosixPath(path).name for path in self._system.find(str(self._place(key)))]
@@ -85,42 +85,42 @@ class Storage:
     def put(self, block: Path, *, key: str, digest: str) -> None:
         """Write a packed run."""
         place = self._place(key) / f"{digest}{_ENDING}"
-        with self._told(f"{place} cannot be written"):
+        with self._wrapped_errors(f"{place} cannot be written"):
             if isinstance(self._system, LocalFileSystem):
                 _copy_whole(block, Path(place))
             else:
-                # Object stores show an object when all of it is there; what another kind
-                # of storage shows half written does not unpack.
+                # Object stores show an object when all of it is stored; a half-written
+                # object in another kind of storage does not unpack.
                 self._system.put_file(str(block), str(place))
 
     def fetch(self, target: Path, *, key: str, digest: str) -> None:
         """Read a packed run into a file."""
         place = self._place(key) / f"{digest}{_ENDING}"
-        with self._told(f"{place} cannot be read"):
+        with self._wrapped_errors(f"{place} cannot be read"):
             self._system.invalidate_cache()
             self._system.get_file(str(place), str(target))
 
     def remove(self, *, key: str, digest: str) -> None:
         """Remove a packed run."""
-        with self._told("cannot be written to"):
+        with self._wrapped_errors("cannot be written to"):
             self._system.rm_file(str(self._place(key) / f"{digest}{_ENDING}"))
 
     def write_token(self, name: str) -> None:
-        """Write a small file, so that others can tell that they see the same storage."""
+        """Write a small file, with which others can check that they see the same storage."""
         place = self._root / _TOKENS / name
-        with self._told(f"{place} cannot be written"):
+        with self._wrapped_errors(f"{place} cannot be written"):
             if isinstance(self._system, LocalFileSystem):
                 Path(place.parent).mkdir(parents=True, exist_ok=True)
             self._system.pipe_file(str(place), name.encode())
 
     def has_token(self, name: str) -> bool:
         """Return whether there is a token of this name."""
-        with self._told("cannot be looked into"):
+        with self._wrapped_errors("cannot be listed"):
             self._system.invalidate_cache()
             return bool(self._system.exists(str(self._root / _TOKENS / name)))
 
     def remove_token(self, name: str) -> None:
-        """Remove a token; it may be gone."""
+        """Remove a token; it may not exist."""
         with contextlib.suppress(Exception):
             self._system.rm_file(str(self._root / _TOKENS / name))
 
@@ -128,10 +128,10 @@ class Storage:
         return self._root / key[:2] / key
 
     @contextlib.contextmanager
-    def _told(self, what: str) -> Iterator[None]:
+    def _wrapped_errors(self, what: str) -> Iterator[None]:
         try:
             yield
-        except Exception as error:  # a protocol's library raises what it likes
+        except Exception as error:  # a protocol's library may raise anything
             raise self._error(what, error) from error
 
     def _error(self, what: str, error: Exception) -> HostError:
@@ -141,9 +141,9 @@ class Storage:
 
 def _copy_whole(source: Path, place: Path) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
-    half = place.with_name(f".{place.name}-{secrets.token_hex(4)}")
+    partial = place.with_name(f".{place.name}-{secrets.token_hex(4)}")
     try:
-        shutil.copyfile(source, half)
-        half.replace(place)
+        shutil.copyfile(source, partial)
+        partial.replace(place)
     finally:
-        half.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)

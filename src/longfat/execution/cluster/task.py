@@ -1,4 +1,4 @@
-"""Runs on a worker: its kernels and memory made ready, and one case, in a scratch folder."""
+"""Code that runs on a worker: prepare kernels and memory, and run one case in a scratch folder."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ if TYPE_CHECKING:
     from longfat.execution.case_runner import Progress
     from longfat.execution.runs import Run
 
-# In which states of its own a worker is about to go; one that retires gently ends its tasks first.
+# States of a worker that is about to leave; one that retires gracefully ends its tasks first.
 _LEAVING = ("stopping", "stopped", "closing", "closed", "failed", "dont_reply")
-# Of a task in these states nobody wants the result any more.
+# States of a task whose result is not needed any more.
 _UNWANTED = ("cancelled", "resumed", "released", "forgotten")
 
 
-# Where nobody sets a limit; msgpack has no infinity that a heap of numbers likes.
+# The default without a limit; msgpack has no infinity that a heap of numbers accepts.
 _MOST_MEMORY_BYTES = float(1 << 60)
 
 
 class _Ended(Exception):  # noqa: N818  an order, no error
-    """The client cancelled the task or is gone, or the worker is about to go."""
+    """The client cancelled the task or is gone, or the worker is about to leave."""
 
 
 def make_ready(
@@ -65,7 +65,7 @@ def make_ready(
     blocks: Mapping[str, bytes],
     images: Sequence[ImageBlock],
 ) -> dict[str, Any]:
-    """Take what this worker lacks, boot each kernel that the job needs, offer memory.
+    """Receive what this worker lacks, boot each kernel that the job needs, offer memory.
 
     Args:
         job: the client's job.
@@ -74,7 +74,7 @@ def make_ready(
         images: the images that this worker lacks.
 
     Returns:
-        `problem`, what went wrong, empty if nothing did; and `memory_bytes`, how much
+        `problem`, the error, empty if there is none; and `memory_bytes`, how much
         memory machines may take on this worker.
     """
     found: list[Kernel] = []
@@ -82,8 +82,8 @@ def make_ready(
         for digest, content in contents.items():
 
             def unpack(folder: Path, digest: str = digest) -> None:
-                if digest not in blocks:  # removed since we were asked
-                    raise HostError(f"kernel {digest[:12]} has just been removed")
+                if digest not in blocks:  # removed since the description
+                    raise HostError(f"kernel {digest[:12]} was removed meanwhile")
                 try:
                     packing.unpack(io.BytesIO(blocks[digest]), folder, executables=True)
                 except packing.UnpackError as error:
@@ -99,10 +99,10 @@ def make_ready(
 
 
 def _offer_memory(worker: Worker) -> float:
-    """Give Dask this worker's memory as a resource, unless it has it; return how much it is.
+    """Register this worker's memory as a Dask resource, unless it has it; return its amount.
 
-    Several workers of one host share its memory by their threads. Whoever wants another
-    amount starts the worker with `--resources "longfat-memory=BYTES"`.
+    Several workers of one host share its memory by their threads. For another
+    amount, start the worker with `--resources "longfat-memory=BYTES"`.
     """
     resources = worker.state.total_resources
     if MEMORY not in resources:
@@ -116,53 +116,53 @@ def execute(packed_order: bytes) -> Outcome:
     """Run a case on this worker.
 
     Args:
-        packed_order: an `Order`, as its `packed` gave it.
+        packed_order: an `Order`, serialized by its `packed`.
 
     Returns:
-        What came of it. An exception is a bug of ours.
+        Its outcome. An exception is a bug of longfat.
 
     Raises:
-        Reschedule: the worker is about to go, so that Dask gives the case to another one.
+        Reschedule: the worker is about to leave, so that Dask assigns the case to another one.
     """
     order: Order = pickle.loads(packed_order)
-    teller = _Teller(order, get_worker())
+    reporter = _ProgressReporter(order, get_worker())
     try:
-        teller.check()
-        teller.tell({"begun": True})
-        return _run(order, teller)
+        reporter.check()
+        reporter.send({"begun": True})
+        return _run(order, reporter)
     except _Ended:
-        teller.tell({"left": True})
+        reporter.send({"left": True})
         raise Reschedule from None
     except LongfatError as error:
         return Failed(error=error)
 
 
-def _run(order: Order, teller: _Teller) -> Outcome:
+def _run(order: Order, reporter: _ProgressReporter) -> Outcome:
     toolbox = toolbox_of(order.job)
-    work = order.work
-    tools = toolbox.of(work.case)
-    key = result_key(work.case.digest, kernel_digest=order.kernel_digest, tools=tools)
+    run_task = order.run_task
+    tools = toolbox.of(run_task.case)
+    key = result_key(run_task.case.digest, kernel_digest=order.kernel_digest, tools=tools)
     if key != order.key:
         names = ", ".join(f"{name} {tool.version}".strip() for name, tool in tools.items())
         return Differs(difference=f"its result would have another key; its tools: {names}")
     kernel = cache.get(order.kernel_digest)
     if kernel is None:
-        return Differs(difference=f"kernel {order.kernel_digest[:12]} is gone there")
+        return Differs(difference=f"kernel {order.kernel_digest[:12]} was removed there")
     storage = Storage(order.storage) if order.storage is not None else None
     known = storage.digests(order.key) if storage is not None else ()
     if order.use_storage and len(known) == 1:
         return Done(digest=known[0], block=None, from_storage=True)
     with scratch_folder() as folder:
         run = run_case(
-            work.case,
-            name=work.piece.name,
+            run_task.case,
+            name=run_task.run_id.name,
             out=folder / "run",
-            study=work.study,
-            parameters=work.parameters,
-            places=work.places,
+            study=run_task.study,
+            parameters=run_task.parameters,
+            places=run_task.places,
             toolbox=toolbox,
             kernel=kernel,
-            on_progress=teller.progress,
+            on_progress=reporter.progress,
         )
         return _deliver(run, folder=folder, key=order.key, storage=storage, known=known)
 
@@ -184,35 +184,35 @@ def _deliver(
             raise HostError(
                 f"its result has {size / 1e6:.0f} MB packed, and at most"
                 f" {MOST_BYTES_BY_SCHEDULER / 1e6:.0f} MB come back through the scheduler;"
-                " name storage that all workers share: --storage URL"
+                " specify storage that all workers share: --storage URL"
             )
         return Done(digest=run.digest, block=path.read_bytes())
     except OSError as error:
         raise HostError(f"{folder}: {error.strerror or error}") from error
 
 
-class _Teller:
-    """Tells the client how far an order is, and hears when it is not wanted any more."""
+class _ProgressReporter:
+    """Reports the progress of an order to the client, and checks whether it is still needed."""
 
     def __init__(self, order: Order, worker: Worker) -> None:
         self._order = order
         self._worker = worker
         self._key = worker.get_current_task()
-        self._told_s = 0.0
+        self._sent_s = 0.0
 
-    def tell(self, words: Mapping[str, Any]) -> None:
-        """Send the client a message; nobody may hear it."""
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send the client a message, which may be lost."""
         order = self._order
-        self._worker.log_event(TOPIC, {"job": order.job, "attempt": order.attempt, **words})
+        self._worker.log_event(TOPIC, {"job": order.job, "attempt": order.attempt, **message})
 
     def check(self) -> None:
-        """Check that somebody still waits for the result.
+        """Check that the result is still needed.
 
-        The client cancels what it does not want, and its scheduler does so for a client
-        that is gone: here the task's state tells of both.
+        The client cancels tasks it does not need, and its scheduler does so for a client
+        that is gone: the task's state shows both.
 
         Raises:
-            _Ended: nobody does.
+            _Ended: it is not.
         """
         task = self._worker.state.tasks.get(self._key)
         unwanted = task is None or task.state in _UNWANTED
@@ -220,9 +220,9 @@ class _Teller:
             raise _Ended
 
     def progress(self, progress: Progress) -> None:
-        """Tell how far the case is, now and then."""
+        """Report the case's progress, rate-limited."""
         self.check()
         now_s = time.monotonic()
-        if now_s - self._told_s >= self._order.every_s:
-            self._told_s = now_s
-            self.tell({"virtual_s": progress.virtual_s, "expected_s": progress.expected_s})
+        if now_s - self._sent_s >= self._order.every_s:
+            self._sent_s = now_s
+            self.send({"virtual_s": progress.virtual_s, "expected_s": progress.expected_s})

@@ -1,7 +1,7 @@
-"""TLS to a scheduler: certificates by options or Dask's configuration, and errors in words.
+"""TLS to a scheduler: certificates by options or Dask's configuration, and readable errors.
 
-Dask checks that a certificate is signed by the cluster's CA. It looks neither at the
-name in it nor at whose it is: every certificate of that CA will do for a client, a
+Dask checks that a certificate is signed by the cluster's CA. It checks neither the
+name in it nor its purpose: every certificate of that CA is valid for a client, a
 worker and a scheduler. Source: "TLS/SSL" in Dask distributed's documentation.
 """
 
@@ -27,7 +27,7 @@ _CONFIGURATION = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificates:
-    """The files that a client shows and trusts, in PEM; None for what Dask is configured to use.
+    """The files that a client presents and trusts, in PEM; None for those of Dask's configuration.
 
     Attributes:
         ca: the certificate of the CA that has signed those of the cluster.
@@ -41,14 +41,14 @@ class Certificates:
 
 
 def security_of(certificates: Certificates, *, scheduler: str) -> Security:
-    """Return what Dask needs to know to connect.
+    """Return Dask's security options for a connection.
 
     Args:
-        certificates: what the caller names.
+        certificates: the caller's files.
         scheduler: the scheduler's address.
 
     Raises:
-        InputError: a certificate is missing or cannot be used, or is not asked for.
+        InputError: a certificate is missing or invalid, or the scheduler does not use TLS.
     """
     named = {
         "tls_ca_file": certificates.ca,
@@ -62,13 +62,13 @@ def security_of(certificates: Certificates, *, scheduler: str) -> Security:
     if not scheduler.startswith(_PROTOCOL):
         if any(named.values()):
             raise InputError(
-                f"certificates are for a scheduler at tls://HOST:8786, and {scheduler!r} is none"
+                f"certificates are for a scheduler at tls://HOST:8786, which {scheduler!r} is not"
             )
         return security
     files = _files(security)
     if files["ca_file"] is None or files["cert"] is None:
         raise InputError(
-            f"{scheduler}: TLS needs the CA's certificate, one of your own and its key:"
+            f"{scheduler}: TLS needs the CA's certificate, a certificate of your own and its key:"
             f" {_OPTIONS}, or {_CONFIGURATION}"
         )
     _check(security, [file for file in files.values() if file])
@@ -76,19 +76,19 @@ def security_of(certificates: Certificates, *, scheduler: str) -> Security:
 
 
 def explained(error: Exception, *, scheduler: str, security: Security) -> LongfatError | None:
-    """Return what went wrong with TLS when a connection could not be made; None if nothing did.
+    """Return the TLS error for a failed connection; None if there is none.
 
-    Dask tells of it when it comes at the right moment, and else of a time that is over:
-    so the scheduler is asked once more.
+    Dask reports it only in some cases, and a timeout otherwise:
+    so the handshake is tried once more.
 
     Args:
-        error: what Dask raised.
+        error: the exception of Dask.
         scheduler: the scheduler's address.
         security: as of `security_of`.
     """
     if "encryption required" in str(error):
         return InputError(
-            f"Dask is configured to require encryption here, and {scheduler!r} has none:"
+            f"Dask is configured to require encryption here, which {scheduler!r} does not have:"
             " write tls://HOST:8786"
         )
     if scheduler.startswith(_PROTOCOL):
@@ -98,12 +98,12 @@ def explained(error: Exception, *, scheduler: str, security: Security) -> Longfa
     stranger.check_hostname = False
     stranger.verify_mode = ssl.CERT_NONE
     refusal = _handshake(scheduler, stranger)
-    # It asks for a certificate, or for nothing: both are TLS.
+    # It requests a certificate, or nothing: both are TLS.
     if refusal is None or "ALERT" not in refusal:
         return None
     return InputError(
-        f"the scheduler at {scheduler} speaks TLS: write {_with_tls(scheduler)}, and name"
-        f" certificates by {_OPTIONS}"
+        f"the scheduler at {scheduler} uses TLS: write {_with_tls(scheduler)}, and specify"
+        f" certificates with {_OPTIONS}"
     )
 
 
@@ -115,7 +115,7 @@ def _explained_tls(
     if "WRONG_VERSION_NUMBER" in refusal:
         plain = scheduler.replace(_PROTOCOL, "tcp://", 1)
         return InputError(
-            f"the scheduler at {scheduler} does not speak TLS: start it with certificates"
+            f"the scheduler at {scheduler} does not use TLS: start it with certificates"
             f" (dask scheduler --protocol tls --tls-ca-file ...), or write {plain}"
         )
     if "CERTIFICATE_VERIFY_FAILED" in refusal:
@@ -123,7 +123,7 @@ def _explained_tls(
         return HostError(
             f"the certificate of the scheduler at {scheduler} is not accepted:"
             f" {reason or 'it cannot be verified'}",
-            hint=f"name the CA that has signed it: --cluster-ca FILE, in place of"
+            hint=f"specify the CA that has signed it: --cluster-ca FILE, instead of"
             f" {files['ca_file']}",
         )
     if "ALERT" in refusal:
@@ -136,10 +136,10 @@ def _explained_tls(
 
 
 def _handshake(scheduler: str, context: ssl.SSLContext) -> str | None:
-    """Begin TLS with a server and wait for its word.
+    """Start TLS with a server and wait for its response.
 
     Returns:
-        What OpenSSL says against it; None if it says nothing, or there is no server.
+        OpenSSL's error; None if there is none, or no server.
     """
     try:
         parts = urlsplit(scheduler if "://" in scheduler else f"tcp://{scheduler}")
@@ -148,7 +148,7 @@ def _handshake(scheduler: str, context: ssl.SSLContext) -> str | None:
             socket.create_connection(address, timeout=_PROBE_S) as plain,
             context.wrap_socket(plain) as wrapped,
         ):
-            # In TLS 1.3 a server looks at our certificate when we are done already.
+            # In TLS 1.3 a server checks our certificate after our side of the handshake is done.
             wrapped.recv(1)
     except ssl.SSLError as error:
         return str(error)
@@ -158,9 +158,9 @@ def _handshake(scheduler: str, context: ssl.SSLContext) -> str | None:
 
 
 def _alert(refusal: str) -> str:
-    """Return the other end's words, such as `unknown ca`."""
+    """Return the alert of the other end, such as `unknown ca`."""
     name = refusal.partition("ALERT_")[2].partition("]")[0]
-    return name.replace("_", " ").lower() or "it says no more"
+    return name.replace("_", " ").lower() or "without a reason"
 
 
 def _with_tls(scheduler: str) -> str:
@@ -175,7 +175,7 @@ def _files(security: Security) -> dict[str, str | None]:
 
 def _check(security: Security, files: list[str]) -> None:
     for file in files:
-        if "\n" not in file:  # else it is the certificate itself
+        if "\n" not in file:  # otherwise it is the certificate itself
             try:
                 Path(file).read_bytes()
             except OSError as error:
@@ -185,5 +185,5 @@ def _check(security: Security, files: list[str]) -> None:
     except (OSError, ValueError) as error:  # an ssl.SSLError is an OSError
         reason = str(getattr(error, "reason", None) or error).replace("_", " ").lower()
         raise InputError(
-            f"{', '.join(files)}: no certificates in PEM, or no key that fits: {reason}"
+            f"{', '.join(files)}: not certificates in PEM, or not a matching key: {reason}"
         ) from None

@@ -1,7 +1,7 @@
-"""Runs on a worker: tells what the worker is, and readies it for its first case.
+"""Code that runs on a worker: describes the worker, and prepares it for its first case.
 
-Questions and answers are plain data: the longfat that answers may be another
-one than the one that asks, and must be able to say so.
+Requests and answers are plain data: the worker's longfat may be another
+version than the client's, and must be able to report that.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
     from longfat.execution.runs import Tool
 
 SOFTWARE = ("dask", "distributed", "cloudpickle", "msgpack")
-"""The packages whose versions client, scheduler and workers must have in common."""
+"""The packages whose versions must be equal on client, scheduler and workers."""
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 @functools.lru_cache(maxsize=4)
 def toolbox_of(job: str) -> Toolbox:
-    """Return the toolbox of a client's job: the host's tools are looked at once for each."""
+    """Return the toolbox of a client's job: the host's tools are examined once for each."""
     del job
     return Toolbox()
 
 
 def software() -> dict[str, str]:
-    """Return the versions of what client, scheduler and workers must have in common."""
+    """Return the versions that must be equal on client, scheduler and workers."""
     found = {"python": platform.python_version(), "longfat": __version__}
     for name in SOFTWARE:
         with contextlib.suppress(metadata.PackageNotFoundError):
@@ -64,11 +64,11 @@ def _own_digest() -> str:
         return ""
 
 
-# A worker lives long: what it has loaded may be older than what is on its disk by now.
+# A worker runs for long: the code it has loaded may be older than that on its disk.
 _LOADED = _own_digest()
 
 
-def look(
+def describe_worker(
     *,
     job: str,
     cases: Sequence[str],
@@ -77,31 +77,31 @@ def look(
     storage: str | None,
     token: str,
 ) -> dict[str, Any]:
-    """Tell what this worker is.
+    """Describe this worker.
 
     Args:
         job: the client's job.
-        cases: some cases, as JSON, that between them use all tools that the job's cases do.
+        cases: some cases, as JSON, that together use all tools of the job's cases.
         kernel_digests: the kernels that the job needs.
-        image_digests: the images that its hosts have.
+        image_digests: the images of the job's hosts.
         storage: the storage of results, if there is any.
-        token: the name of a token that the client has written there.
+        token: the name of a token that the client has written to the storage.
 
     Returns:
-        What `admission.differences` reads.
+        The input of `admission.differences`.
     """
     answer: dict[str, Any] = {
         "software": software(),
         "longfat": _own_digest(),
         "loaded": _LOADED,
         "host": _host(),
-        "lacks": _lacks(),
+        "missing": _missing(),
         "tools": [],
         "kernels": {},
         "images": [digest for digest in image_digests if is_unpacked(digest)],
         "storage": "",
     }
-    if answer["lacks"]:
+    if answer["missing"]:
         return answer
     try:
         for case in cases:
@@ -112,24 +112,24 @@ def look(
             if digest in there:
                 answer["kernels"][digest] = fingerprint(there[digest].folder)
     except HostError as error:
-        answer["lacks"] = error.message
+        answer["missing"] = error.message
     except InputError as error:  # a case of another format: longfat's digest differs, too
-        answer["lacks"] = error.message
+        answer["missing"] = error.message
     if storage is not None:
         answer["storage"] = _storage_trouble(storage, token)
     return answer
 
 
 def _host() -> str:
-    """Return what workers of one host have in common, and others do not."""
+    """Return what identifies the host of a worker."""
     try:
         return _BOOT_ID.read_text(encoding="ascii").strip()
     except OSError:
         return platform.node()
 
 
-def _lacks() -> str:
-    """Return what stands against running machines here; empty for nothing."""
+def _missing() -> str:
+    """Return why machines cannot run here; empty if they can."""
     if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
         return f"it is {platform.system()} on {platform.machine()}, and must be Linux on x86-64"
     try:
@@ -143,7 +143,7 @@ def _storage_trouble(url: str, token: str) -> str:
     try:
         storage = Storage(url)
         if not storage.has_token(token):
-            return f"storage {url} is not the same there as here: what is written here is not there"
+            return f"storage {url} is not the same there as here: a file written here is not there"
         storage.write_token(f"{token}-seen")
     except HostError as error:
         return error.message
@@ -158,7 +158,7 @@ def boot_each(found: Sequence[kernels.Kernel], tools: Toolbox) -> str:
         tools: the host's tools.
 
     Returns:
-        What went wrong; empty if nothing did.
+        The error; empty if there is none.
     """
     for kernel in found:
         case = Case(kernel=kernel.release, network=Network(hosts=(), switches=(), links=()))
@@ -171,5 +171,5 @@ def boot_each(found: Sequence[kernels.Kernel], tools: Toolbox) -> str:
 
 
 def format_tools(tools: Mapping[str, Tool]) -> dict[str, list[str]]:
-    """Return tools in the form of the answer of `look`."""
+    """Return tools in the format of the answer of `describe_worker`."""
     return {name: [tool.version, tool.digest] for name, tool in tools.items()}

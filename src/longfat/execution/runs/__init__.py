@@ -1,13 +1,13 @@
 """The run: a directory with a manifest, raw tool output, and metrics.
 
-A run directory is whole or absent (law 6): it is filled under a hidden name
+A run directory is complete or absent (law 6): it is filled under a hidden name
 and appears by a rename.
 
-    manifest.json   what was run, with what, and what came of it
+    manifest.json   what was run, with what, and the results
     commands.sh     every command in order, with its virtual time
-    console.log     what the kernel said
-    raw/            what the tools printed, and what the probes kept
-    series/         what the probes saw, as Parquet, decoded from raw/
+    console.log     the kernel's messages
+    raw/            the output of the tools and of the probes
+    series/         the probes' samples, as Parquet, decoded from raw/
 """
 
 from longfat.execution.runs.run import (

@@ -1,8 +1,8 @@
-"""Folders that are whole or absent: filled under a hidden name, they appear by a rename.
+"""Folders that are complete or absent: filled under a hidden name, they appear by a rename.
 
-Run directories and cached results are made so, see `longfat.common.guard`: whoever
-fills such a folder holds a lock on it, a kill of whoever does so removes it, and
-what nobody holds is swept.
+Run directories and cached results are created this way, see `longfat.common.guard`: the process
+that fills such a folder holds a lock on it, its death removes it, and
+unlocked ones are swept.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SUFFIX = ".partial"
-"""How the names of such folders end; they begin with a dot."""
+"""The suffix of the names of such folders; they begin with a dot."""
 
 
 @contextlib.contextmanager
 def hidden_folder(parent: Path, *, name: str) -> Iterator[Path]:
-    """Make a hidden folder; what has not been moved away by the end is removed.
+    """Create a hidden folder; if it has not been moved away by the end, it is removed.
 
     Args:
-        parent: the folder to make it in; it must be there.
-        name: what it will be called, for whoever looks.
+        parent: the folder to create it in; it must exist.
+        name: a part of its name, for people.
 
     Yields:
-        The folder, which only we can look into, and which nobody sweeps.
+        The folder, which only the user can access, and which is not swept.
 
     Raises:
         OSError: it cannot be made.
@@ -43,11 +43,11 @@ def hidden_folder(parent: Path, *, name: str) -> Iterator[Path]:
 
 
 def publish(folder: Path, place: Path) -> None:
-    """Move a hidden folder to its place by a rename; what is there steps aside and is removed.
+    """Move a hidden folder to its place by a rename; an existing one is removed.
 
     Args:
         folder: the hidden folder.
-        place: where it is to appear, in the same file system.
+        place: its future path, in the same file system.
 
     Raises:
         OSError: it cannot be moved.
@@ -59,19 +59,19 @@ def publish(folder: Path, place: Path) -> None:
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
-            # A folder cannot be renamed onto a full one: the old one steps aside first.
+            # A folder cannot be renamed onto a non-empty one, so the old one is moved away first.
             remove_folder(place)
         else:
             return
 
 
 def remove_folder(folder: Path, *, by_way_of: Path | None = None) -> None:
-    """Remove a folder so that no part of it is ever seen alone; it may be gone already.
+    """Remove a folder such that it is never visible in part; it may not exist any more.
 
     Args:
         folder: the folder.
-        by_way_of: a folder of the same file system which takes it while it is removed,
-            and which is swept; the one that it is in, if None.
+        by_way_of: a folder of the same file system to which it is moved first,
+            and which is swept; its parent, if None.
 
     Raises:
         OSError: it cannot be removed.
@@ -84,5 +84,5 @@ def remove_folder(folder: Path, *, by_way_of: Path | None = None) -> None:
 
 
 def sweep(parent: Path) -> None:
-    """Remove what a power failure or the like left behind: hidden folders that nobody holds."""
+    """Remove leftovers of a power failure or similar: hidden folders without a lock."""
     guard.sweep(parent, prefix=".", suffix=SUFFIX)

@@ -94,29 +94,29 @@ class RanOn(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What one case gave.
+    """The result of one case.
 
     Attributes:
         folder: the run directory.
         name: the case's name.
         case: the case.
         case_digest: the case's digest.
-        digest: a hash over all that was measured, not over wall time or
+        digest: a hash over all raw files, independent of wall time and
             paths: equal digests mean equal bytes.
         kernel: the kernel that ran it.
         tools: the host's tools, and longfat itself, by name.
         seed: the case's seed.
         flow_times: when each flow began and ended, by its name.
         event_times: when the case's events happened, in the order of their times.
-        epoch_s: what the guest's clock said at the traffic's start, in seconds since 1970.
+        epoch_s: the time of the guest's clock at the traffic's start, in seconds since 1970.
         virtual_s: virtual time from boot to end, in seconds.
         wall_s: wall time of the same, in seconds.
-        peak_bytes: the most memory that the machine's processes held at once.
-        sandbox: what kept its machine apart from the host, see `longfat.engine.sandbox.sandbox`.
+        peak_bytes: the peak memory of the machine's processes.
+        sandbox: the sandbox of its machine, see `longfat.engine.sandbox.sandbox`.
         metrics: numbers by `FLOW.METRIC` and `PROBE.METRIC`, in base units.
-        files: what each file held when the run was made, but the manifest, by its path.
+        files: the size and checksum of each file except for the manifest, by its path.
         study: the name of the study whose case it is; empty if it is of none.
-        parameters: of a case of a grid, what each parameter is in it.
+        parameters: of a case of a grid, the values of its parameters.
     """
 
     folder: Path
@@ -145,21 +145,21 @@ class Run:
 
     @property
     def key(self) -> str:
-        """Return the name of the result, by which it is cached: see `result_key`."""
+        """Return the key of the result in the cache: see `result_key`."""
         digest = self.kernel["digest"]
         return result_key(self.case_digest, kernel_digest=digest, tools=self.tools)
 
     @property
     def raw(self) -> Path:
-        """Return the folder of what the tools printed."""
+        """Return the folder with the output of the tools."""
         return self.folder / RAW
 
     @property
     def checked_raw(self) -> Path:
-        """Return the folder of what the tools printed, its files checked.
+        """Return the folder with the output of the tools, after checking its files.
 
         Raises:
-            InputError: a file is not what it was when the run was made.
+            InputError: a file was changed after the run was made.
         """
         if problem := damage(self, only=RAW):
             raise InputError(f"{self.folder}: damaged: {problem}")
@@ -175,13 +175,13 @@ class Run:
         }
 
     def series(self, probe: str) -> pa.Table:
-        """Return what a probe saw.
+        """Return the samples of a probe.
 
         Args:
             probe: the probe's name.
 
         Returns:
-            A table as `longfat.model.probes` describes it; units stand in the schema.
+            A table as documented in `longfat.model.probes`; the schema contains the units.
 
         Raises:
             InputError: the case has no such probe, or the file is missing or broken.
@@ -196,7 +196,7 @@ class Run:
         return read_series(self.folder / name, self.files[name], columns=found[probe].columns)
 
     def to_manifest(self) -> dict[str, Any]:
-        """Return all but the place of the run as plain data."""
+        """Return the run without its location as plain data."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         del fields["folder"]
         fields["case"] = self.case.to_json()
@@ -210,7 +210,7 @@ class Run:
         return sealed({"format": RUN_FORMAT, **fields})
 
     def manifest_text(self) -> str:
-        """Return what stands in the run's manifest."""
+        """Return the text of the run's manifest."""
         return json.dumps(self.to_manifest(), indent=2, sort_keys=True) + "\n"
 
 
@@ -221,7 +221,7 @@ def load_run(folder: Path) -> Run:
     the one of its digest. The files are checked when they are read, or by `damage`.
 
     Raises:
-        InputError: it is no run directory, is damaged, or is one of another format.
+        InputError: it is not a run directory, is damaged, or is one of another format.
     """
     path = folder / MANIFEST
     try:
@@ -245,7 +245,7 @@ def read_manifest(data: Any, *, folder: Path) -> Run:
     """
     where = str(folder / MANIFEST)
     if not isinstance(data, dict):
-        raise InputError(f"{where}: found {describe(data)}, needed is an object")
+        raise InputError(f"{where}: found {describe(data)}, expected an object")
     found = data.get("format")
     if found != RUN_FORMAT or isinstance(found, bool):
         raise InputError(
@@ -256,23 +256,23 @@ def read_manifest(data: Any, *, folder: Path) -> Run:
     written = fields.pop("case", None)
     case = Case.from_json(written, where=f"{where}: case")
     run = _DECODER.decode(fields, where=where, given={"folder": folder, "case": case})
-    # What was written, and not what was read of it: making JSON again takes twice the time.
+    # The data as it was written, and not as it was read: making JSON again takes twice the time.
     if digest_of(written) != run.case_digest:
-        raise InputError(f"{where}: case_digest: it is that of another case")
+        raise InputError(f"{where}: case_digest: it belongs to another case")
     if problem := _contradiction(run):
         raise InputError(f"{where}: {problem}")
     return run
 
 
 def _contradiction(run: Run) -> str:
-    """Return what in a manifest cannot all be true; empty if all can."""
+    """Return a contradiction in a manifest; empty if there is none."""
     if run.case.seed != run.seed:
         return f"seed: it is {run.seed}, and that of the case {run.case.seed}"
     if raw_digest(run.files) != run.digest:
         return "digest: it is not that of the raw files"
     for name in run.files:
         if not FILE_NAME.fullmatch(name):
-            return f"files: {describe(name)} is no path of a run's file"
+            return f"files: {describe(name)} is not a path of a run's file"
     if run.flow_times.keys() != {flow.name for flow in run.case.flows}:
         return "flow_times: they are not those of the case's flows"
     if not all(0 <= time.event < len(run.case.events) for time in run.event_times):
@@ -287,11 +287,11 @@ def _contradiction(run: Run) -> str:
 
 
 def damage(run: Run, *, only: str = "") -> str:
-    """Return how the files of a run differ from what they were when it was made.
+    """Return how the files of a run differ from those when it was made.
 
     Args:
         run: the run.
-        only: the folder of it to look at, such as `raw`; all files, if empty.
+        only: the subfolder to check, such as `raw`; all files, if empty.
 
     Returns:
         The first file that differs, and how; empty if none does.
@@ -305,12 +305,12 @@ def damage(run: Run, *, only: str = "") -> str:
                 for entry in sorted((run.folder / folder).rglob("*")):
                     name = entry.relative_to(run.folder).as_posix()
                     if name not in run.files and not entry.is_dir():
-                        return f"{name}: it is none of the run's files"
+                        return f"{name}: it does not belong to the run"
     return ""
 
 
 def sums_of(folder: Path) -> dict[str, FileSum]:
-    """Return what the files of a run directory hold, but the manifest, by their paths.
+    """Return the checksums of the files of a run directory except for the manifest, by path.
 
     Raises:
         OSError: a file cannot be read.

@@ -25,21 +25,21 @@ pc = lazy("pyarrow.compute")
 pq = lazy("pyarrow.parquet")
 
 MOST_FILE_BYTES = 256 << 20
-"""How large a Parquet file may be."""
+"""The maximum size of a Parquet file."""
 
 _MOST_S = 1e9
-"""How far a sample may be from the start of the traffic, in seconds."""
+"""The maximum distance of a sample from the start of the traffic, in seconds."""
 
 _UNREADABLE = (OSError, ValueError, OverflowError, MemoryError)
 
 
 def read_series(path: Path, wanted: FileSum, *, columns: Sequence[Column]) -> pa.Table:
-    """Read what a probe saw.
+    """Read a probe's samples.
 
     Args:
         path: the Parquet file.
-        wanted: what it held when it was written.
-        columns: the columns that it must have.
+        wanted: its expected size and checksum.
+        columns: the expected columns.
 
     Raises:
         InputError: it is missing, damaged, too large, or has other columns.
@@ -58,21 +58,21 @@ def parse_series(content: bytes, *, where: str, columns: Sequence[Column]) -> pa
 
     Args:
         content: its bytes.
-        where: what to call it in messages.
-        columns: the columns that it must have.
+        where: its name in messages.
+        columns: the expected columns.
 
     Raises:
-        InputError: it is no such file.
+        InputError: it is not such a file.
     """
     try:
         file = pq.ParquetFile(pa.BufferReader(content))
         found, wanted = file.schema_arrow, [(one.name, one.type) for one in columns]
         if [(field.name, field.type) for field in found] != wanted:
             raise InputError(
-                f"{where}: its columns are {', '.join(found.names)}; needed are"
+                f"{where}: its columns are {', '.join(found.names)}; expected are"
                 f" {', '.join(one.name for one in columns)}, of their types"
             )
-        # A few bytes of it can stand for millions of values.
+        # A few bytes of it can encode millions of values.
         cells = file.metadata.num_rows * len(wanted)
         if not 0 <= cells <= MOST_CELLS:
             raise InputError(f"{where}: it has {cells:,} values; at most {MOST_CELLS:,} are read")

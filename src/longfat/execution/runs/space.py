@@ -1,8 +1,8 @@
-"""Room on the disk: a guest whose output was cut off must never become a result.
+"""Disk space: a guest whose output was cut off must never become a result.
 
-The guest's writes reach our file system late, when its kernel writes back what
-it has cached, and it is not told when that fails: a file is then shorter than
-the guest knows, or has a hole. So the host looks whether there is room left,
+The guest's writes reach the host's file system late, when its kernel writes back its
+cache, and it is not notified when that fails: a file is then shorter than
+the guest assumes, or has a hole. So the host checks the free space
 while a machine runs and when it has ended. Source: posix_fallocate(3), statvfs(3).
 """
 
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ROOM_BYTES = 1 << 20
-"""How much room there must be in the end: more than the host still writes into a small run."""
+"""The required free space at the end: more than the host still writes into a small run."""
 
 
 def is_full_error(error: OSError) -> bool:
-    """Return whether an error says that the disk, or the user's share of it, is full."""
+    """Return whether an error means that the disk, or the user's quota, is full."""
     return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def is_full(folder: Path) -> bool:
-    """Return quickly whether the file system of a folder is full; quotas are not looked at."""
+    """Return quickly whether the file system of a folder is full; quotas are not checked."""
     try:
         about = os.statvfs(folder)
     except OSError:
         return False
-    # Some of the blocks are kept for root.
+    # Some of the blocks are reserved for root.
     free = about.f_bfree if os.geteuid() == 0 else about.f_bavail
     return about.f_blocks > 0 and free * about.f_frsize < ROOM_BYTES
 
 
 def check_room(folder: Path) -> None:
-    """Check that a little more can be written to a folder, by trying it.
+    """Check that some more data can be written to a folder, by trying it.
 
     Raises:
-        HostError: the disk, or the user's share of it, is full.
+        HostError: the disk, or the user's quota, is full.
     """
     try:
         with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
@@ -54,7 +54,7 @@ def check_room(folder: Path) -> None:
 
 
 def has_room(folder: Path) -> bool:
-    """Return whether `check_room` finds room."""
+    """Return whether `check_room` succeeds."""
     with contextlib.suppress(HostError):
         check_room(folder)
         return True
@@ -62,16 +62,17 @@ def has_room(folder: Path) -> bool:
 
 
 def disk_full(folder: Path) -> HostError:
-    """Return the error that says that there is no room for a folder."""
+    """Return the error for a full disk."""
     return HostError(
-        f"{folder}: the disk is full, or the share of it that you may use",
-        hint="make room, or choose another disk by --out and LONGFAT_RESULT_CACHE, and run the same"
-        " line again: what is done is not run again (`longfat runs gc` drops old results)",
+        f"{folder}: the disk or your quota is full",
+        hint="free some space, or choose another disk with --out and LONGFAT_RESULT_CACHE, and"
+        " repeat the command: finished runs are not run again (`longfat runs gc` removes old"
+        " results)",
     )
 
 
 def write_error(folder: Path, error: OSError) -> LongfatError:
-    """Return what an error amounts to that came up when a folder was made or written to."""
+    """Return the error that corresponds to an OSError of a folder that was made or written to."""
     if is_full_error(error):
         return disk_full(folder)
     return InputError(f"{folder}: cannot be written to: {error.strerror}")

@@ -41,17 +41,17 @@ if TYPE_CHECKING:
 pa = lazy("pyarrow")
 pq = lazy("pyarrow.parquet")
 
-# What host and guest tell each other is no result.
+# Messages between host and guest are not results.
 _EXCHANGE = ("job.json", "outcome.json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Played:
-    """What the guest tells of a case that it played.
+    """The guest's report about a case that it ran.
 
     Attributes:
         virtual_s: virtual time from boot to end, in seconds.
-        epoch_s: what its clock said at the traffic's start, in seconds since 1970.
+        epoch_s: the time of its clock at the traffic's start, in seconds since 1970.
         flow_times: when each flow began and ended, by its name.
         event_times: when events happened, in the order of their times.
     """
@@ -64,10 +64,10 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """A run directory that is not there yet.
+    """A run directory that does not exist yet.
 
     Attributes:
-        folder: where it is filled.
+        folder: the folder that is being filled.
     """
 
     folder: Path
@@ -78,14 +78,14 @@ class Staged:
     _parameters: Mapping[str, ParameterValue]
 
     def check(self) -> None:
-        """Check what the guest left, before anything is read or written there.
+        """Check the guest's files, before anything is read or written there.
 
-        The guest's root could leave a link, and we would follow it with our own
-        rights. To be called when the machine has ended and can change no more.
+        The guest's root could create a link, which would be followed with the
+        user's rights. To be called when the machine has ended and can change nothing.
 
         Raises:
             MachineError: there is something other than files and folders.
-            HostError: the disk is full, so what was written may be cut off.
+            HostError: the disk is full, so files may be cut off.
         """
         check_room(self._out)
         for folder, names, files in os.walk(self.folder):
@@ -105,19 +105,19 @@ class Staged:
         peak_bytes: int,
         sandbox: str,
     ) -> Run:
-        """Measure what was written, add the manifest, and put the run in its place.
+        """Compute the metrics, add the manifest, and publish the run.
 
         Args:
             kernel: the kernel that ran it.
             tools: the host's tools, and longfat itself, by name.
-            played: what the guest tells.
+            played: the guest's report.
             wall_s: wall time from boot to end, in seconds.
-            peak_bytes: the most memory that the machine's processes held at once.
+            peak_bytes: the peak memory of the machine's processes.
             sandbox: the name of the sandbox that the machine ran in.
 
         Raises:
             MachineError: a tool's output cannot be read.
-            InputError: a tool's output says that it failed.
+            InputError: a tool's output reports a failure.
         """
         raw = self.folder / RAW
         for path in raw.glob("*.err"):
@@ -163,18 +163,18 @@ def measure(case: Case, raw: Path, *, series: Path, epoch_s: float) -> dict[str,
     Args:
         case: the case.
         raw: the folder of its raw files.
-        series: the folder for the series; made if there are any.
-        epoch_s: what the guest's clock said at the traffic's start, in seconds since 1970.
+        series: the folder for the series; created if there are any.
+        epoch_s: the time of the guest's clock at the traffic's start, in seconds since 1970.
 
     Raises:
-        MachineError: a tool's output cannot be read, or a metric is no finite number.
-        InputError: a tool's output says that it failed.
+        MachineError: a tool's output cannot be read, or a metric is not a finite number.
+        InputError: a tool's output reports a failure.
     """
     flows = measure_flows(case, raw)
     metrics = flows | decode_probes(case, raw, series=series, epoch_s=epoch_s)
     for name, value in metrics.items():
         if not math.isfinite(value):
-            raise MachineError(f"{name} is {value}: what was measured makes no sense")
+            raise MachineError(f"{name} is {value}, which is not a valid measurement")
     return metrics
 
 
@@ -183,7 +183,7 @@ def measure_flows(case: Case, raw: Path) -> dict[str, float]:
 
     Raises:
         MachineError: a tool's output cannot be read.
-        InputError: a tool's output says that it failed.
+        InputError: a tool's output reports a failure.
     """
     metrics: dict[str, float] = {}
     for flow in case.flows:
@@ -207,10 +207,10 @@ def _path(case: Case, flow: Flow, metrics: Mapping[str, float]) -> FlowPath | No
 
 
 def decode_probes(case: Case, raw: Path, *, series: Path, epoch_s: float) -> dict[str, float]:
-    """Decode what the probes kept, write their series, and return their metrics.
+    """Decode the probes' raw files, write their series, and return their metrics.
 
     Raises:
-        MachineError: what a probe kept cannot be read.
+        MachineError: a probe's file cannot be read.
     """
     metrics: dict[str, float] = {}
     for probe in case.probes:
@@ -222,9 +222,9 @@ def decode_probes(case: Case, raw: Path, *, series: Path, epoch_s: float) -> dic
             raise MachineError(f"probe {probe.name!r}: {error}") from error
         except (*UNREADABLE, pa.ArrowException) as error:
             raise MachineError(
-                f"probe {probe.name!r}: what it kept cannot be read: {type(error).__name__} {error}"
+                f"probe {probe.name!r}: its file cannot be read: {type(error).__name__} {error}"
             ) from error
-        # Raw bytes are what counts; the same table compresses to other bytes
+        # The digest is over raw bytes; the same table compresses to other bytes
         # with another version of the library.
         pq.write_table(table, series / f"{probe.name}.parquet", compression="zstd")
         metrics |= {f"{probe.name}.{name}": value for name, value in measured.items()}
@@ -240,21 +240,21 @@ def staged_run(
     study: str = "",
     parameters: Mapping[str, ParameterValue] = MappingProxyType({}),
 ) -> Iterator[Staged]:
-    """Make a hidden folder for a run; what is not kept by the end is removed.
+    """Create a hidden folder for a run; if the run is not kept by the end, it is removed.
 
     Args:
-        out: the folder that takes the run directory; made if it is not there.
+        out: the folder that will contain the run directory; created if it does not exist.
         name: the case's name.
         case: the case.
         study: the name of its study; empty if it is of none.
-        parameters: of a case of a grid, what each parameter is in it.
+        parameters: of a case of a grid, the values of its parameters.
 
     Raises:
-        InputError: `out` cannot be made or written to.
+        InputError: `out` cannot be created or written to.
         HostError: the disk is full, before or after.
     """
     try:
-        # A sandbox and a guard do not stand where we stand: they need whole paths.
+        # A sandbox and a guard have other working directories: they need absolute paths.
         out = out.resolve()
         out.mkdir(parents=True, exist_ok=True)
         sweep(out)
@@ -266,7 +266,7 @@ def staged_run(
             try:
                 yield Staged(folder, name, case, out, study, parameters)
             except (MachineError, InputError) as error:
-                # Whatever went wrong: without room to write, that is not to be trusted.
+                # Whatever the error: with a full disk, it is not to be trusted.
                 if not has_room(folder):
                     raise disk_full(out) from error
                 raise
