@@ -86,7 +86,7 @@ def test_a_changed_file_is_found(wheels: WheelFolder) -> None:
     (found.folder / "plain.py").write_text("x = 2\n")
     with pytest.raises(HostError, match=r"damaged: .*plain\.py: its bytes") as caught:
         install(line)
-    assert caught.value.hint == f"rm -r {found.folder.parent} has them installed anew"
+    assert caught.value.hint == f"rm -r {found.folder.parent} to have them reinstalled"
 
     # With the checksum changed, too, the folder has another name than it should.
     sums = found.folder.parent / "SHA256SUMS"
@@ -100,7 +100,7 @@ def test_a_changed_file_is_found(wheels: WheelFolder) -> None:
     good = sums.read_text()
     lines = [done.stdout if "/plain.py" in x else f"{x}\n" for x in good.splitlines()]
     sums.write_text("".join(lines))
-    with pytest.raises(HostError, match=r"damaged: .*not that of the packages"):
+    with pytest.raises(HostError, match=r"damaged: .*does not match the installed packages"):
         install(line)
 
     sums.write_text(good)

@@ -59,7 +59,7 @@ def goes_on(session: Session) -> bool:
 
 def test_a_command_that_spins_is_named(impatient: Session) -> None:
     task = impatient.start(["/bin/sh", "-c", "sleep 1; while :; do :; done"])
-    with pytest.raises(MachineError, match=r"stands still at 3\.0.* `/bin/sh -c .*` spins"):
+    with pytest.raises(MachineError, match=r"stalls at 3\.0.* `/bin/sh -c .*` spins"):
         impatient.run_until(ended=[task])
 
 

@@ -1,1 +1,1 @@
-"""A virtual computer that knows no networks: kernels, sandboxes, machines."""
+"""A virtual computer without networks: kernels, sandboxes, machines."""

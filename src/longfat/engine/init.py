@@ -1,13 +1,13 @@
-"""PID 1 of a machine: our guest program, and how to hand it to a machine.
+"""PID 1 of a machine: longfat's guest program, and how it is passed to a machine.
 
-A machine is shown a copy of the program that is compiled once for each version
-of it, and not the folder that it is installed in. Whether there is bytecode, and
-whether it is as old as the source, must decide nothing, and it would: a look-up
-that fails takes a microsecond of virtual time, after which other random numbers
-come. An installed folder may also be somebody else's, where none can be kept.
+A machine sees a copy of the program that is compiled once for each version
+of it, and not the folder of the installation. Whether there is bytecode, and
+whether it is as old as the source, must not matter, but it would: a lookup
+that fails takes a microsecond of virtual time, after which the random numbers
+differ. An installation may also belong to another user, so that no bytecode can be stored.
 
 Experiments boot `longfat.guest.main`. A subpackage of `longfat.guest` is another
-program for machines of their own, which experiments do not see: `part` names it.
+program for other kinds of machines, which experiments do not see: `part` names it.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from longfat.engine.machine import HANDOVER, INTERPRETER
 
 _SOURCES = Path(guest.__file__).resolve().parent
 
-# As a package of the same name, so that its modules import each other as they do here.
+# A package of the same name, so that its modules import each other as they do here.
 GUEST_PLACE = "guest/longfat/guest"
-"""Where a machine is to show it, under `HANDOVER`."""
+"""Its path in a machine, under `HANDOVER`."""
 
 
 def init_program(part: str = "") -> list[str]:
-    """Return the guest's PID 1: our own interpreter and our program.
+    """Return the command line of the guest's PID 1: the interpreter and the program.
 
     Args:
-        part: the subpackage whose `main` it is; the guest package itself, if empty.
+        part: the subpackage with the `main`; the guest package itself, if empty.
     """
     main = "/".join(filter(None, (HANDOVER, GUEST_PLACE, part, "main.py")))
     return [str(INTERPRETER), "-I", "-S", "-B", main]
@@ -47,13 +47,13 @@ def init_program(part: str = "") -> list[str]:
 
 @contextmanager
 def guest_folder(part: str = "") -> Iterator[Path]:
-    """Give the compiled guest program: the cache's, or one of our own, if none can be kept there.
+    """Yield the compiled guest program: that in the cache, or a temporary one, if it is read-only.
 
     Args:
-        part: a subpackage that is to be in it, too.
+        part: a subpackage to include, too.
 
     Raises:
-        HostError: it can be put nowhere.
+        HostError: it cannot be stored anywhere.
     """
     place = _cached(part)
     if place is not None:
@@ -66,7 +66,7 @@ def guest_folder(part: str = "") -> Iterator[Path]:
 
 @functools.cache
 def _cached(part: str) -> Path | None:
-    """Return its place in the cache; None if the cache cannot be written to."""
+    """Return its folder in the cache; None if the cache cannot be written to."""
     digest = hashlib.sha256(importlib.util.MAGIC_NUMBER)
     for name, path in _sources(part).items():
         digest.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
@@ -94,7 +94,7 @@ def _put(place: Path, part: str) -> None:
         made.mkdir()
         _compile(made, part)
         write_sums(made)
-        if not folder_damage(place):  # another process was quicker
+        if not folder_damage(place):  # another process was faster
             return
         with suppress(FileNotFoundError):
             place.rename(folder / "damaged")

@@ -1,15 +1,15 @@
 """Installed packages: wheels for a machine's programs, installed once, into the cache.
 
-    CACHE/packages/for-KEY           the digest of what pins amount to for an interpreter
-    CACHE/packages/DIGEST/packages   the modules, as they stand on PYTHONPATH
+    CACHE/packages/for-KEY           the digest for these pins and an interpreter
+    CACHE/packages/DIGEST/packages   the modules, for PYTHONPATH
     CACHE/packages/DIGEST/SHA256SUMS the checksums of all of it
     CACHE/packages/.making-RANDOM/   one that is being installed
 
-pip installs them, from wheels only, each with one of its hashes: nothing of a package runs
+pip installs them, from wheels only, each with one of its hashes: no code of a package runs
 on the host. What pip writes besides (scripts, which name the host's interpreter, and records)
-is left out. Bytecode is compiled once, and does not look at times. DIGEST is that of the
-checksums of all but the bytecode: whoever changes a file, and its checksum, too, has another
-folder's name, and it is found whenever a machine is to be shown it.
+is omitted. Bytecode is compiled once, and does not check times. DIGEST is that of the
+checksums of all but the bytecode: if a file and its checksum are changed, they do not match
+the folder's name, which is checked whenever a machine uses it.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from longfat.model.packages import PACKAGES_PLACE, PinnedPackage
 if TYPE_CHECKING:
     from longfat.errors import Place
 
-# Another number, if the same wheels come to be installed in another way.
+# To be incremented when the same wheels are installed in another way.
 _FORMAT = 1
 _MAKING = ".making-"
 _LONGEST_S = 900.0
-# Noon of the first day of 2000, UTC: when they were installed decides nothing.
+# Noon of the first day of 2000, UTC: results must not depend on the time of installation.
 _MODIFIED_S = 946_728_000
 
 _INTERPRETER = """
@@ -60,12 +60,12 @@ _NETWORK = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledPackages:
-    """Packages that are installed.
+    """Installed packages.
 
     Attributes:
-        folder: what a machine is to be shown.
+        folder: the folder for a machine.
         digest: of all their files, in hexadecimal.
-        versions: which they are, for people: `aioquic 1.2.0, ...`.
+        versions: their names and versions, for people: `aioquic 1.2.0, ...`.
     """
 
     folder: Path
@@ -76,17 +76,17 @@ class InstalledPackages:
 def install_packages(
     packages: Sequence[PinnedPackage], *, interpreter: Path, places: Sequence[Place] = ()
 ) -> InstalledPackages:
-    """Return packages as a machine is to have them; they are installed, if they are not yet.
+    """Return packages for a machine; they are installed, if they are not yet.
 
     Args:
-        packages: the packages, with all that they need themselves.
-        interpreter: the Python that is to import them.
-        places: where each was written, for messages.
+        packages: the packages, including all dependencies.
+        interpreter: the Python that will import them.
+        places: their locations, for messages.
 
     Raises:
         InputError: there is no wheel of one for the interpreter, none with its hash, or
-            something that one needs is not among them.
-        HostError: they cannot be had, or what is in the cache is not what was installed.
+            a dependency is not among them.
+        HostError: they cannot be downloaded, or the cache is damaged.
     """
     about = _about(interpreter)
     decides = [_FORMAT, about, [one.line for one in packages]]
@@ -103,11 +103,11 @@ def install_packages(
     place = _place(digest)
     problem = folder_damage(place)
     if not problem and _digest_of(place) != digest:
-        problem = f"{place / SUMS}: it is not that of the packages which were installed"
+        problem = f"{place / SUMS}: it does not match the installed packages"
     if problem:
         raise HostError(
             f"the cached Python packages are damaged: {problem}",
-            hint=f"rm -r {place} has them installed anew",
+            hint=f"run rm -r {place} to have them reinstalled",
         )
     return InstalledPackages(
         folder=place / "packages", digest=digest, versions=(place / "versions").read_text("utf-8")
@@ -119,7 +119,7 @@ def _place(digest: str) -> Path:
 
 
 def _digest(key: str) -> str | None:
-    """Return the digest of what was installed before; None if it is not there."""
+    """Return the digest of an earlier installation; None if there is none."""
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         text = (root() / "packages" / f"for-{key}").read_text("ascii", errors="replace")
         if re.fullmatch("[0-9a-f]{64}", text) and _place(text).is_dir():
@@ -128,7 +128,7 @@ def _digest(key: str) -> str | None:
 
 
 def _digest_of(place: Path) -> str:
-    """Return the digest of what was installed: of its checksums, but those of bytecode."""
+    """Return the digest of an installation: of its checksums, except for those of bytecode."""
     digest = hashlib.sha256()
     for line in (place / SUMS).read_bytes().splitlines(keepends=True):
         if b"/__pycache__/" not in line:
@@ -137,7 +137,7 @@ def _digest_of(place: Path) -> str:
 
 
 def _about(interpreter: Path) -> list[str]:
-    """Return what decides which wheels fit an interpreter."""
+    """Return what determines which wheels fit an interpreter."""
     argv = [str(interpreter), "-I", "-S", "-c", _INTERPRETER]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
     if done.returncode != 0:
@@ -175,7 +175,7 @@ def _install(
             os.utime(path, (_MODIFIED_S, _MODIFIED_S))
         write_sums(made)
         digest = _digest_of(made)
-        # Another process may have been quicker.
+        # Another process may have been faster.
         with contextlib.suppress(OSError):
             made.rename(_place(digest))
     write_whole(top / f"for-{key}", digest.encode("ascii"))
@@ -183,7 +183,7 @@ def _install(
 
 
 def _all(folder: Path) -> Iterator[Path]:
-    """Yield files and folders below a folder; what a folder holds before the folder itself."""
+    """Yield files and folders below a folder; a folder's contents before the folder itself."""
     for path in sorted(folder.iterdir()):
         if path.is_dir() and not path.is_symlink():
             yield from _all(path)
@@ -194,14 +194,14 @@ def _run_pip(
     lock: Path, target: Path, *, interpreter: Path, scratch: Path
 ) -> subprocess.CompletedProcess[str]:
     if importlib.util.find_spec("pip") is not None:
-        # Of our own pip, for it may be the only one; run by the interpreter, whose wheels fit.
+        # Our own pip, which may be the only one; run by the interpreter whose wheels are needed.
         argv = [sys.executable, "-m", "pip", "--python", str(interpreter)]
     else:
         argv = [str(interpreter), "-m", "pip"]
     argv += ["install", "--no-input", "--disable-pip-version-check", "--quiet", "--no-compile"]
     argv += ["--require-hashes", "--only-binary=:all:", "--no-warn-script-location"]
     argv += ["--target", str(target), "-r", str(lock)]
-    # Which index there is, is what the person's environment and pip's files say.
+    # The index is determined by the user's environment and pip's configuration.
     environment = {**os.environ, "TMPDIR": str(scratch), "PIP_ROOT_USER_ACTION": "ignore"}
     environment.pop("PYTHONPATH", None)
     try:
@@ -219,16 +219,16 @@ def _run_pip(
         raise HostError(f"pip did not install the packages within {_LONGEST_S:.0f} s") from None
     if "No module named pip" in done.stderr:
         raise HostError(
-            "pip, which installs a study's packages, is not there",
+            "pip, which installs a study's packages, is not installed",
             hint="sudo apt-get install python3-pip",
         )
     return done
 
 
 def _failure(
-    said: str, packages: Sequence[PinnedPackage], *, about: Sequence[str], places: Sequence[Place]
+    output: str, packages: Sequence[PinnedPackage], *, about: Sequence[str], places: Sequence[Place]
 ) -> InputError | HostError:
-    """Return the error that pip's messages amount to, at the package that it is about."""
+    """Return the error that corresponds to pip's messages, at the package that it is about."""
 
     def at(text: str) -> Place | None:
         name = re.sub("[-_.]+", "-", re.split(r"[=<>~!;\[ ]", text, maxsplit=1)[0]).lower()
@@ -237,34 +237,34 @@ def _failure(
         return places[index] if index < len(places) else None
 
     system = f"{about[0]} {about[1]} on Linux {about[3]}"
-    if "THESE PACKAGES DO NOT MATCH THE HASHES" in said:
-        found = re.search(r"^ {4}(\S+==\S+)", said, re.MULTILINE)
+    if "THESE PACKAGES DO NOT MATCH THE HASHES" in output:
+        found = re.search(r"^ {4}(\S+==\S+)", output, re.MULTILINE)
         what = found[1] if found else "a package"
         return InputError(
-            f"{what}: the file for {system} has none of the hashes that are given: either the "
+            f"{what}: the file for {system} has none of the specified hashes: either the "
             "lock file lacks those of this system, or the file was changed",
             place=at(what),
         )
-    if "must have their versions pinned" in said and (found := _MISSING.search(said)):
+    if "must have their versions pinned" in output and (found := _MISSING.search(output)):
         needs, by = found[1], found[2]
         return InputError(
             f"{by} needs {needs}, which is not among the packages: add it with its version and "
             "hashes (pip-compile --generate-hashes writes all that are needed)",
             place=at(by),
         )
-    if _NETWORK.search(said):
+    if _NETWORK.search(output):
         return HostError(
             "Python packages cannot be downloaded: the index does not answer",
             hint="the network is needed once, until they are in the cache; pip config list shows "
-            "which index is asked",
+            "the configured index",
         )
-    if found := _NO_WHEEL.search(said):
+    if found := _NO_WHEEL.search(output):
         return InputError(
-            f"{found[1]}: the index has no wheel of it for {system}; what is to be compiled "
-            "is not installed",
+            f"{found[1]}: the index has no wheel of it for {system}; source distributions "
+            "are not installed",
             place=at(found[1]),
         )
-    words = _ERROR.sub("", said.strip()).splitlines()
+    words = _ERROR.sub("", output.strip()).splitlines()
     return InputError(
         f"pip cannot install the packages: {words[-1][:300] if words else 'it printed nothing'}",
         place=at(""),
@@ -272,7 +272,7 @@ def _failure(
 
 
 def _tidy(target: Path) -> None:
-    """Take away what names the host, or is nothing to a program that imports."""
+    """Remove what contains the host's name, or is not needed to import."""
     shutil.rmtree(target / "bin", ignore_errors=True)
     for name in ("RECORD", "REQUESTED", "INSTALLER", "direct_url.json"):
         for path in target.glob(f"*.dist-info/{name}"):
@@ -283,5 +283,5 @@ def _compile(target: Path, interpreter: Path) -> None:
     """Compile all modules, with the paths that tracebacks in a machine show."""
     argv = [str(interpreter), "-I", "-m", "compileall", "-q", "--invalidation-mode"]
     argv += ["unchecked-hash", "-s", str(target), "-p", PACKAGES_PLACE, str(target)]
-    # A package may hold templates that are no Python: its exit status reports those.
+    # A package may contain templates that are not Python: its exit status reports those.
     subprocess.run(argv, capture_output=True, check=False, timeout=_LONGEST_S)

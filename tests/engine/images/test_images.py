@@ -161,16 +161,16 @@ def test_rights_times_and_hard_links_come_along_and_set_user_id_does_not(tmp_pat
 
 
 HOSTILE: list[tuple[bytes, str]] = [
-    (layer(file("../../etc/x", "x")), "holds .., which would lead out of the image"),
+    (layer(file("../../etc/x", "x")), "contains .., which would lead out of the image"),
     (layer(file("/etc/x", "x")), "is an absolute path, which would lead out of the image"),
     (
         layer(link("out", "../../.."), file("out/tmp/x", "x")),
         "goes through a symbolic link that leads out of the image",
     ),
     (layer(link("a", "b"), link("b", "a"), file("a/x")), "symbolic links without an end"),
-    (layer(hard_link("x", "../../etc/passwd")), "holds .., which would lead out of the image"),
-    (layer(hard_link("x", "nothing")), "is a hard link to 'nothing', which is no file before it"),
-    (layer(file("f"), file("f/x")), "stands below a file, which is no folder"),
+    (layer(hard_link("x", "../../etc/passwd")), "contains .., which would lead out of the image"),
+    (layer(hard_link("x", "nothing")), "is a hard link to 'nothing', which is no earlier file"),
+    (layer(file("f"), file("f/x")), "is below a file, not a folder"),
     (layer(file("x/.wh...")), "is a whiteout of no file"),
     (layer(file("n" * 256)), "has a name of more than 255 bytes"),
     (layer(file("/".join("d" * 201))), "is too long, or nested too deep"),
@@ -226,22 +226,22 @@ def test_damage_is_found_by_the_digests(tmp_path: Path) -> None:
     wrong = {**other, config_name: other[config_name].replace(b"linux", b"linux ")}
     assert "it was damaged or changed" in refused(packed(wrong), tmp_path)
     missing = {one: content for one, content in other.items() if one != name}
-    assert "is not in the image, which is not whole" in refused(packed(missing), tmp_path)
+    assert "is not in the image, which is incomplete" in refused(packed(missing), tmp_path)
 
 
 def test_what_is_no_image_is_told_with_what_was_found(tmp_path: Path) -> None:
     exported = layer(folder("etc"), folder("usr"), file("etc/passwd"))
-    assert "this is a tar that holds etc, usr (a root file system" in refused(exported, tmp_path)
-    assert "a tar that holds notes" in refused(layer(file("notes")), tmp_path)
-    assert "and this is no tar" in refused(b"some text\n" * 100, tmp_path)
-    assert "and this is no tar" in refused(b"", tmp_path)
+    assert "this is a tar that contains etc, usr (a root file system" in refused(exported, tmp_path)
+    assert "a tar that contains notes" in refused(layer(file("notes")), tmp_path)
+    assert "and this is not a tar" in refused(b"some text\n" * 100, tmp_path)
+    assert "and this is not a tar" in refused(b"", tmp_path)
     assert "compressed by gzip" in refused(gzip.compress(docker([LOWER])), tmp_path)
     arm = docker([LOWER], architecture="arm64")
-    message = "image.tar: a machine runs linux/amd64, and the image is for linux/arm64"
+    message = "image.tar: a machine runs linux/amd64, but the image is for linux/arm64"
     assert refused(arm, tmp_path) == message
     files = docker_files([LOWER])
     files["manifest.json"] = json.dumps(2 * json.loads(files["manifest.json"])).encode()
-    assert "it holds 2 images (small:1, small:1)" in refused(packed(files), tmp_path)
+    assert "it contains 2 images (small:1, small:1)" in refused(packed(files), tmp_path)
     files["manifest.json"] = b"[{]"
     assert "manifest.json in it: not JSON" in refused(packed(files), tmp_path)
 
@@ -294,7 +294,7 @@ def test_a_folder_without_programs_or_for_another_processor_is_refused(tmp_path:
         find_image(place, name="arm")
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs/README").write_text("text")
-    with pytest.raises(InputError, match="no program in this folder, which holds README"):
+    with pytest.raises(InputError, match="no program in this folder, which contains README"):
         find_image(tmp_path / "docs", name="docs")
 
 

@@ -108,12 +108,12 @@ def test_a_spinning_process_is_named(boot: Boot, each_kernel: Kernel) -> None:
     with pytest.raises(MachineError) as caught:
         boot(each_kernel, "sleep 3; sh -c 'while :; do :; done'", stall_cpu_s=2)
     message = str(caught.value)
-    assert "virtual time stands still at 3.0" in message
+    assert "virtual time stalls at 3.0" in message
     assert "`sh -c while :; do :; done` spins" in message
 
 
 def test_a_machine_that_never_ends_is_ended(boot: Boot, kernel: Kernel) -> None:
-    with pytest.raises(MachineError, match="not over after 100 s of virtual time"):
+    with pytest.raises(MachineError, match="has not ended after 100 s of virtual time"):
         boot(kernel, "while :; do sleep 1; done", limit_s=100)
 
 

@@ -81,12 +81,12 @@ def test_being_held_is_no_stall(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watchdog, "STALL_IDLE_S", 0.1)
     with subprocess.Popen(["sleep", "100"]) as idle:
         dog = watchdog.Watchdog(kernel_pid=idle.pid)
-        assert dog.look(1.0) is None
+        assert dog.check(1.0) is None
         time.sleep(0.2)
         dog.start_anew()
-        assert dog.look(1.0) is None
+        assert dog.check(1.0) is None
         time.sleep(0.2)
-        assert dog.look(1.0) is not None
+        assert dog.check(1.0) is not None
         idle.kill()
 
 

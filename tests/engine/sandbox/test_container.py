@@ -113,7 +113,7 @@ def test_without_any_sandbox_no_machine_runs(
     (tmp_path / "study.yaml").write_text(_STUDY)
     done = longfat("run", "study.yaml", "--fresh", behind=(str(container), "old"))
     assert done.returncode == 3
-    assert "no sandbox can be made here" in done.stderr
+    assert "no sandbox is available here" in done.stderr
     assert "bubblewrap cannot make a sandbox here" in done.stderr
     assert "no Landlock" in done.stderr
     assert "Traceback" not in done.stderr
@@ -123,4 +123,4 @@ def test_without_any_sandbox_no_machine_runs(
 def test_a_sandbox_that_does_not_exist_is_told(longfat: Inside) -> None:
     done = longfat("exec", "--", "true", environment={VARIABLE: "chroot"})
     assert done.returncode == 2
-    assert "there is no sandbox 'chroot'; there are namespaces, landlock" in done.stderr
+    assert "there is no sandbox 'chroot'; available: namespaces, landlock" in done.stderr

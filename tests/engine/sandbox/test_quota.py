@@ -19,7 +19,7 @@ def test_what_is_not_named_keeps_its_default() -> None:
         ("disc=2GB", "there is no quota 'disc'; there are disk, files, processes, memory"),
         ("disk", "disk: "),
         ("disk=lots", "disk: 'lots'"),
-        ("wall=0s", "wall: must be above 0, and is 0s"),
+        ("wall=0s", "wall: must be above 0, but is 0s"),
         ("files=-3", "files: "),
     ],
 )

@@ -148,13 +148,13 @@ def test_without_a_sandbox_most_ways_lead_out(
 @pytest.mark.parametrize(
     ("how", "quota", "reason"),
     [
-        ("disk", Quota(disk=30 << 20), r"has written .* MB, and its quota is 30"),
+        ("disk", Quota(disk=30 << 20), r"has written .* MB, but its quota is 30"),
         ("sparse", Quota(disk=100 << 20), "has written"),
-        ("files", Quota(files=1000), r"has files: .*, and its quota is 1000"),
-        ("inodes", Quota(files=1000), r"has files: .*, and its quota is 1000"),
-        ("forks", Quota(processes=100), r"has processes: .*, and its quota is 100"),
+        ("files", Quota(files=1000), r"has files: .*, but its quota is 1000"),
+        ("inodes", Quota(files=1000), r"has files: .*, but its quota is 1000"),
+        ("forks", Quota(processes=100), r"has processes: .*, but its quota is 100"),
         ("memory", Quota(overhead=50 << 20), "holds beside its own memory"),
-        ("wall", Quota(wall=1), r"has run 1\..* s, and its quota is 1"),
+        ("wall", Quota(wall=1), r"has run 1\..* s, but its quota is 1"),
     ],
 )
 @pytest.mark.usefixtures("sandbox")

@@ -1,8 +1,8 @@
-"""What is an image: a tar of `docker save` or `podman save`, or an OCI layout, packed or a folder.
+"""Image formats: a tar of `docker save` or `podman save`, or an OCI layout, packed or a folder.
 
-Both forms name a configuration, whose SHA-256 is what other tools call the image's ID; it
-names the layers by the digests of their tars. So the same image has the same digest here,
-whichever tool wrote it, and in whichever form.
+Both formats name a configuration, whose SHA-256 is what other tools call the image's ID; it
+lists the layers by the digests of their tars. So the same image has the same digest here,
+whichever tool wrote it, and in whichever format.
 
 Sources: the OCI Image Layout and Image Format Specifications, 1.1; the Docker Image
 Specification, 1.2.
@@ -30,10 +30,10 @@ from longfat.engine.images.layers import Bounded, Layer
 from longfat.errors import InputError
 
 MOST_LAYERS = 500
-"""How many layers an image may have; Docker's own limit is 127."""
+"""The maximum number of layers of an image; Docker's own limit is 127."""
 
 ARCHITECTURE, SYSTEM = "amd64", "linux"
-"""What a machine can run, in the words of images."""
+"""The platform that a machine can run, in the terms of images."""
 
 _MOST_JSON_BYTES = 8 << 20
 _MOST_MEMBERS = 20_000
@@ -47,19 +47,19 @@ _INDEXES = (
 )
 _LAYOUT, _MANIFEST = "index.json", "manifest.json"
 _NONE = (
-    "no image: an image is a tar as `docker save` or `podman save` writes it, an OCI layout, or "
+    "not an image: an image is a tar written by `docker save` or `podman save`, an OCI layout, or "
     "a folder with a root file system"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What an image says of its programs.
+    """An image's settings for its programs.
 
     Attributes:
-        environment: their variables, as `NAME=VALUE`.
-        folder: where they start.
-        command: what the image starts by itself.
+        environment: their environment variables, as `NAME=VALUE`.
+        folder: their working directory.
+        command: the image's default command.
     """
 
     environment: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ class Image:
 
     Attributes:
         digest: the SHA-256 of its configuration, in hexadecimal.
-        settings: what it says of its programs.
+        settings: the settings for its programs.
         layers: its layers, the lowest first.
     """
 
@@ -86,10 +86,10 @@ class _Box(Protocol):
     """Files by their names: those of a tar, or of a folder."""
 
     def open(self, name: str) -> IO[bytes] | None:
-        """Open a file; None, if there is no such file."""
+        """Open a file; None, if it does not exist."""
 
     def found(self) -> str:
-        """Say what is in it, for a message."""
+        """Describe its contents, for a message."""
 
 
 @contextmanager
@@ -103,7 +103,7 @@ def open_image(path: Path) -> Iterator[Image]:
         The image; its layers can be read as long as the context lasts.
 
     Raises:
-        InputError: there is none, or none that a machine can run: what was found.
+        InputError: there is none, or none that a machine can run.
     """
     with contextlib.ExitStack() as stack:
         try:
@@ -134,12 +134,12 @@ class _Tar:
         for mark, name in _COMPRESSED.items():
             if head.startswith(mark):
                 raise InputError(
-                    f"it is compressed by {name}, where a tar is expected: decompress it first"
+                    f"it is compressed by {name}, but a tar is expected: decompress it first"
                 )
         try:
             self._look()
         except (tarfile.TarError, OSError, EOFError, ValueError, OverflowError) as error:
-            raise InputError(f"{_NONE}; and this is no tar ({error})") from None
+            raise InputError(f"{_NONE}; and this is not a tar ({error})") from None
         except RecursionError:
             raise InputError(f"{_NONE}; and the headers of this tar are nested too deep") from None
 
@@ -179,14 +179,14 @@ class _Tar:
         hint = ""
         if {"etc", "usr", "bin"} & set(names):
             hint = (
-                " (a root file system, as `docker export` writes it: use `docker save`, or "
+                " (a root file system, written by `docker export`: use `docker save`, or "
                 "unpack it and name the folder)"
             )
-        return f"a tar that holds {_some(names)}{hint}"
+        return f"a tar that contains {_some(names)}{hint}"
 
 
 class _Part(io.RawIOBase):
-    """A part of a file, whoever else reads that."""
+    """A part of a file, independent of other readers of the file."""
 
     def __init__(self, descriptor: int, start: int, size: int) -> None:
         self._descriptor, self._start, self._size, self._at = descriptor, start, size, 0
@@ -236,7 +236,7 @@ class _Folder:
 
     def found(self) -> str:
         """See `_Box`."""
-        return f"a folder that holds {_some(sorted(one.name for one in self._path.iterdir()))}"
+        return f"a folder that contains {_some(sorted(one.name for one in self._path.iterdir()))}"
 
 
 def _some(names: list[str]) -> str:
@@ -244,7 +244,7 @@ def _some(names: list[str]) -> str:
     return f"{shown} and {len(names) - 6} more" if len(names) > 6 else shown
 
 
-# ------------------------------------------------------------------ what the files say
+# ------------------------------------------------------------------ contents of the files
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,7 +269,7 @@ class _Descriptor:
 
     def __post_init__(self) -> None:
         if not _DIGEST.fullmatch(self.digest):
-            raise ValueError(f"its digest is {self.digest[:80]!r}, no sha256:... in hexadecimal")
+            raise ValueError(f"its digest is {self.digest[:80]!r}, not sha256:... in hexadecimal")
 
     @property
     def name(self) -> str:
@@ -302,7 +302,7 @@ class _RootFs:
     def __post_init__(self) -> None:
         for digest in self.diff_ids or ():
             if not _DIGEST.fullmatch(digest):
-                raise ValueError(f"{digest[:80]!r} is no digest of a layer")
+                raise ValueError(f"{digest[:80]!r} is not a digest of a layer")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -327,7 +327,7 @@ T = TypeVar("T")
 def _json(box: _Box, name: str, kind: type[T], *, digest: str = "") -> tuple[T, bytes]:
     file = box.open(name)
     if file is None:
-        raise InputError(f"{name} is not in it: it is not whole")
+        raise InputError(f"{name} is not in it: it is incomplete")
     with file:
         content = file.read(_MOST_JSON_BYTES + 1)
     if len(content) > _MOST_JSON_BYTES:
@@ -368,16 +368,16 @@ def _of_layout(box: _Box) -> Image:
 
 
 def _chosen(index: _Index) -> _Descriptor:
-    """Return the one image of an index that a machine can run."""
+    """Return the only image of an index that a machine can run."""
     # Attestations of a build have the platform unknown/unknown.
     found = [one for one in index.manifests if one.platform is None or one.platform.fits]
     others = [str(one.platform) for one in index.manifests if one not in found]
     if not found:
         what = listed(sorted(set(others))) or "nothing"
-        raise InputError(f"a machine runs {SYSTEM}/{ARCHITECTURE}, and the image is for {what}")
+        raise InputError(f"a machine runs {SYSTEM}/{ARCHITECTURE}, but the image is for {what}")
     if len({one.digest for one in found}) > 1:
         names = listed([one.name for one in found])
-        raise InputError(f"it holds {len(found)} images ({names}): save one of them alone")
+        raise InputError(f"it contains {len(found)} images ({names}): save one of them alone")
     return found[0]
 
 
@@ -385,7 +385,7 @@ def _of_docker(box: _Box) -> Image:
     manifests, _ = _json(box, _MANIFEST, list[_DockerManifest])
     if len(manifests) != 1:
         names = listed([(one.RepoTags or [one.Config[:19]])[0] for one in manifests]) or "none"
-        raise InputError(f"it holds {len(manifests)} images ({names}): save one of them alone")
+        raise InputError(f"it contains {len(manifests)} images ({names}): save one of them alone")
     (manifest,) = manifests
     stem = posixpath.basename(manifest.Config).removesuffix(".json")
     digest = f"sha256:{stem}" if _DIGEST.fullmatch(f"sha256:{stem}") else ""
@@ -396,14 +396,14 @@ def _of_docker(box: _Box) -> Image:
 def _checked(box: _Box, config: _Config, content: bytes, stored: list[tuple[str, str]]) -> Image:
     platform = _Platform(architecture=config.architecture, os=config.os)
     if not platform.fits:
-        raise InputError(f"a machine runs {SYSTEM}/{ARCHITECTURE}, and the image is for {platform}")
+        raise InputError(f"a machine runs {SYSTEM}/{ARCHITECTURE}, but the image is for {platform}")
     tars = config.rootfs.diff_ids or []
     if len(tars) != len(stored):
         raise InputError(
-            f"its manifest names {len(stored)} layers, and its configuration {len(tars)}"
+            f"its manifest lists {len(stored)} layers, but its configuration {len(tars)}"
         )
     if len(stored) > MOST_LAYERS:
-        raise InputError(f"it has {len(stored)} layers; at most {MOST_LAYERS} are read")
+        raise InputError(f"it has {len(stored)} layers; the maximum is {MOST_LAYERS}")
 
     def layer(number: int) -> Layer:
         name, digest = stored[number]
@@ -411,7 +411,7 @@ def _checked(box: _Box, config: _Config, content: bytes, stored: list[tuple[str,
         def opened() -> IO[bytes]:
             file = box.open(name)
             if file is None:
-                raise OSError("it is not in the image, which is not whole")
+                raise OSError("it is not in the image, which is incomplete")
             return file
 
         return Layer(name=tars[number][:19], open=opened, stored=digest, content=tars[number])

@@ -1,8 +1,8 @@
 """The tar of a layer, read as a stream and within limits, and checked by its digests.
 
-A layer is read twice: first for its names, then for its files, of which only those are taken
-that no later layer replaces. Python's `tarfile` reads it, which takes the extended headers
-of an entry into memory whatever their size; so that is limited where a header is read.
+A layer is read twice: first for its names, then for its files, of which only those are read
+that no later layer replaces. It is read by Python's `tarfile`, which reads extended headers
+of an entry into memory regardless of their size; so that is limited where a header is read.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _HEADERS = frozenset(
 )
 _LONGEST_TIME_S = 1 << 40
 _LONGEST_TARGET = 4000
-# What reading somebody's tar or gzip can end in.
+# The exceptions from reading an untrusted tar or gzip.
 _BAD = (tarfile.TarError, zlib.error, OSError, EOFError, ValueError, OverflowError, RecursionError)
 
 
 class Bounded(tarfile.TarInfo):
-    """The header of an entry, of which none is larger than need be."""
+    """The header of an entry, with a limited size."""
 
     @classmethod
     def frombuf(cls, buf: Any, encoding: str | None, errors: str) -> Bounded:
-        """Return the entry of a header. Raises `tarfile.ReadError` of one that is refused."""
+        """Return the entry of a header. Raises `tarfile.ReadError` of one that is rejected."""
         info = super().frombuf(buf, encoding, errors)  # type: ignore[arg-type]
         if info.type in _HEADERS and not 0 <= info.size <= _MOST_HEADER_BYTES:
             raise tarfile.ReadError(f"an extended header of {info.size:,} bytes")
@@ -55,12 +55,12 @@ class Bounded(tarfile.TarInfo):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
-    """A layer as it lies in an image.
+    """A layer as it is stored in an image.
 
     Attributes:
-        name: what messages call it.
-        open: opens it, as it is stored.
-        stored: the digest of what is stored, `sha256:...`; not known, if empty.
+        name: its name in messages.
+        open: opens it in its stored form.
+        stored: the digest of its stored form, `sha256:...`; unknown, if empty.
         content: the digest of its tar, likewise.
     """
 
@@ -74,10 +74,10 @@ class Layer:
 
         Args:
             tree: the layers below it.
-            number: which layer it is, counted from 0.
+            number: its index, counted from 0.
 
         Raises:
-            InputError: it is no tar, is another one than the image says, or is refused.
+            InputError: it is not a tar, is not the one that the image lists, or is rejected.
         """
         for ordinal, info, _ in self._entries():
             try:
@@ -86,7 +86,7 @@ class Layer:
                 raise InputError(f"layer {self.name}: {error.message}") from None
 
     def files(self) -> Iterator[tuple[int, Iterator[bytes]]]:
-        """Yield its files, each with its place among the entries, and its content in pieces.
+        """Yield its files, each with its index among the entries, and its content in pieces.
 
         Raises:
             InputError: as `read_names`; also while a content is read.
@@ -118,7 +118,7 @@ class Layer:
                     while (info := tar.next()) is not None:
                         yield ordinal, info, tar
                         ordinal += 1
-                        # Else it keeps them all, a kilobyte each.
+                        # Otherwise it keeps them all, a kilobyte each.
                         tar.members.clear()  # type: ignore[attr-defined]
                 content.drain()
                 stored.drain()
@@ -127,8 +127,8 @@ class Layer:
         for found, wanted in ((stored.digest, self.stored), (content.digest, self.content)):
             if wanted and found != wanted:
                 raise InputError(
-                    f"layer {self.name} has the digest {found}, and the image says {wanted}: it "
-                    "was damaged or changed"
+                    f"layer {self.name} has the digest {found}, but the image specifies {wanted}: "
+                    "it was damaged or changed"
                 )
 
 
@@ -141,7 +141,7 @@ def _decompressed(stream: _Hashed, head: bytes) -> IO[bytes]:
 
 
 class _Hashed(io.RawIOBase):
-    """What is read of a stream, with its digest."""
+    """A stream that computes the digest of what is read."""
 
     def __init__(self, stream: IO[bytes], *, most_bytes: int) -> None:
         self._stream = stream
@@ -165,7 +165,7 @@ class _Hashed(io.RawIOBase):
         return len(data)
 
     def drain(self) -> None:
-        """Read the rest, so that it counts for the digest."""
+        """Read the rest, to complete the digest."""
         while self.read(_CHUNK):
             pass
 
@@ -187,7 +187,7 @@ def _put(tree: Tree, info: tarfile.TarInfo, *, number: int, ordinal: int) -> Non
     elif info.issym():
         length = len(info.linkname.encode(errors="surrogateescape"))
         if not 0 < length <= _LONGEST_TARGET or "\0" in info.linkname:
-            raise InputError(f"{info.name[:200]!r} is a symbolic link to nothing that can be")
+            raise InputError(f"{info.name[:200]!r} is a symbolic link without a valid target")
         tree.put(info.name, Entry(kind="link", target=info.linkname, **common))
     elif info.islnk():
         tree.put_link(info.name, info.linkname.removeprefix("/"), layer=number)

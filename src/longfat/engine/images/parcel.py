@@ -1,8 +1,8 @@
-"""An unpacked image on its way to another computer: packed, unpacked there, and compared.
+"""Transfer of an unpacked image to another computer: packed, unpacked there, and compared.
 
-An image's digest is of what it was unpacked from and not of what lies in the cache. So whoever
-takes one from elsewhere goes by a fingerprint of the unpacked tree. What arrives is read as any
-layer is, which believes nothing of it (`layers`, `tree`).
+An image's digest is that of its source and not of its unpacked files in the cache. So the
+receiver checks a fingerprint of the unpacked tree. The received block is read like any
+layer, which does not trust it (`layers`, `tree`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WHITEOUT = ".wh."
 
 
 def fingerprint(folder: Path) -> str:
-    """Return the hash over names, kinds, rights, times and contents of an unpacked tree.
+    """Return the hash over names, kinds, modes, times and contents of an unpacked tree.
 
     Raises:
         HostError: a part of it cannot be read.
@@ -53,7 +53,7 @@ def pack_image(image: HostRoot, *, most_bytes: int) -> bytes:
 
     Args:
         image: the image.
-        most_bytes: how large it may become, packed.
+        most_bytes: the maximum packed size.
 
     Raises:
         HostError: it is not in the cache, cannot be read, or is larger.
@@ -76,11 +76,11 @@ def pack_image(image: HostRoot, *, most_bytes: int) -> bytes:
 
 
 def install_image(image: HostRoot, *, content: str, block: bytes) -> None:
-    """Put an image that was packed elsewhere into this computer's cache, unless it is there.
+    """Put an image that was packed elsewhere into this computer's cache, unless it exists there.
 
     Args:
         image: the image.
-        content: the `fingerprint` of what is to come.
+        content: the expected `fingerprint`.
         block: what `pack_image` returned.
 
     Raises:
@@ -92,7 +92,7 @@ def install_image(image: HostRoot, *, content: str, block: bytes) -> None:
 
     def check(folder: Path) -> None:
         if fingerprint(folder) != content:
-            raise InputError("what came is not that image")
+            raise InputError("the received files are not that image")
 
     try:
         take_layers(image.digest, (layer,), left_out=image.left_out, check=check)
@@ -105,7 +105,7 @@ def install_image(image: HostRoot, *, content: str, block: bytes) -> None:
 
 
 class _Limited(io.BytesIO):
-    """Bytes in memory, and not too many."""
+    """Bytes in memory, with a maximum size."""
 
     def __init__(self, most_bytes: int, *, name: str) -> None:
         super().__init__()
@@ -126,7 +126,7 @@ class _Limited(io.BytesIO):
 
 
 def _walk(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield what is below a folder with its path, folders before what they hold."""
+    """Yield the paths below a folder, folders before their contents."""
     waiting = [""]
     while waiting:
         below = waiting.pop()

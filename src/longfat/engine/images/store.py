@@ -1,14 +1,14 @@
 """Unpacked images: each is unpacked once, into the cache, by its digest.
 
     CACHE/images/FORMAT-DIGEST/root        the root file system
-    CACHE/images/FORMAT-DIGEST/left-out    what of the image is not in it, in words
+    CACHE/images/FORMAT-DIGEST/left-out    what of the image was omitted, as text
     CACHE/images/FORMAT-DIGEST/source      the file or folder that it was read from last; when
-                                           this was written, the image was used last
-    CACHE/images/seen-SIGNATURE            the digest of a plain folder that was looked at before
+                                           its modification time is the image's last use
+    CACHE/images/seen-SIGNATURE            the digest of a plain folder that was read before
     CACHE/images/.making-RANDOM/           one that is being unpacked
 
-An image appears by one rename, whole. Its files belong to whoever unpacked it, who may read
-all of them; set-user-ID bits, device nodes and owners do not come along. A plain folder is
+An image appears complete, by one rename. Its files belong to the user who unpacked it, who may
+read all of them; set-user-ID bits, device nodes and owners are dropped. A plain folder is
 copied likewise: what a run sees of it cannot change meanwhile.
 """
 
@@ -35,11 +35,11 @@ from longfat.engine.kernel.cache import root
 from longfat.errors import HostError, InputError
 from longfat.model.host_root import HostRoot
 
-# Another number, if the same image comes to be unpacked in another way.
+# To be incremented when the same image is unpacked in another way.
 _FORMAT = 1
 _MAKING = ".making-"
 _CHUNK = 1 << 20
-# Noon of the first day of 2000, UTC: a folder's own times say when it was copied, and no more.
+# Noon of the first day of 2000, UTC: a folder's own times depend on when it was copied.
 _MODIFIED_S = 946_728_000
 _X86_64 = 62  # EM_X86_64, elf(5)
 
@@ -49,13 +49,13 @@ def find_image(path: Path, *, name: str) -> HostRoot:
 
     Args:
         path: the file or folder.
-        name: what its study calls it.
+        name: its name in the study.
 
     Returns:
-        What a case says of it.
+        The reference to it for a case.
 
     Raises:
-        InputError: it is no image, or one that a machine cannot run, or that is refused.
+        InputError: it is not an image, or one that a machine cannot run, or that is rejected.
         HostError: it cannot be unpacked into the cache.
     """
     try:
@@ -102,12 +102,12 @@ def image_folder(image: HostRoot) -> Path:
 
 
 def is_unpacked(digest: str) -> bool:
-    """Whether the image of a digest is in this computer's cache."""
+    """Return whether the image of a digest is in this computer's cache."""
     return (_place(digest) / "root").is_dir()
 
 
 def images_shown(images: Iterable[HostRoot]) -> Mapping[str, Path]:
-    """Return the folders of images by what the sandbox calls them.
+    """Return the folders of images by their names in the sandbox.
 
     Raises:
         HostError: as `image_folder`.
@@ -133,7 +133,7 @@ def _making() -> Iterator[Path]:
 def _keep(made: Path, digest: str, left_out: str) -> None:
     (made / "left-out").write_text(left_out, encoding="utf-8")
     (made / "source").write_bytes(b"")
-    # Another process may have been quicker.
+    # Another process may have been faster.
     with contextlib.suppress(OSError):
         made.rename(_place(digest))
     if not _place(digest).is_dir():
@@ -144,7 +144,7 @@ def _words(tree: Tree) -> str:
     return ", ".join(f"{count} {what}" for what, count in sorted(tree.left_out.items()))
 
 
-# ------------------------------------------------------------------ what is kept
+# ------------------------------------------------------------------ the cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,10 +153,10 @@ class Unpacked:
 
     Attributes:
         digest: its digest.
-        source: the file or folder that it was read from last; empty, if it was sent here.
-        size_bytes: what its files take, each counted once.
+        source: the file or folder that it was read from last; empty, if it was received.
+        size_bytes: the size of its files, each counted once.
         used_s: when it was used last, in seconds since 1970.
-        folder: where it is.
+        folder: its folder.
     """
 
     digest: str
@@ -167,9 +167,9 @@ class Unpacked:
 
 
 def unpacked_images() -> list[Unpacked]:
-    """Return the images in the cache, the one that was used last first.
+    """Return the images in the cache, the most recently used first.
 
-    What a kill left beside them is removed.
+    Leftovers of a killed process are removed.
     """
     images = root() / "images"
     sweep(images, prefix=_MAKING)
@@ -178,7 +178,7 @@ def unpacked_images() -> list[Unpacked]:
         if not re.fullmatch(r"\d+-[0-9a-f]{64}", place.name):
             continue
         about = place / "source" if (place / "source").exists() else place
-        with contextlib.suppress(FileNotFoundError):  # somebody removes it
+        with contextlib.suppress(FileNotFoundError):  # it is being removed
             found.append(
                 Unpacked(
                     digest=place.name.partition("-")[2],
@@ -192,7 +192,7 @@ def unpacked_images() -> list[Unpacked]:
 
 
 def remove_image(image: Unpacked) -> None:
-    """Remove an image from the cache, at once and whole for whoever looks.
+    """Remove an image from the cache, atomically.
 
     A machine that runs with it at this moment loses its files.
 
@@ -210,7 +210,7 @@ def remove_image(image: Unpacked) -> None:
 
 
 def forget_folders() -> None:
-    """Remove the notes of plain folders whose images are not in the cache any more."""
+    """Remove the records of plain folders whose images are not in the cache any more."""
     for seen in (root() / "images").glob("seen-*"):
         with contextlib.suppress(OSError):
             if not _place(seen.read_text(encoding="ascii")).is_dir():
@@ -243,13 +243,13 @@ def take_layers(
     """Unpack layers into the cache.
 
     Args:
-        digest: what the image is called by.
+        digest: the image's digest.
         layers: its layers, the lowest first.
-        left_out: what of it no host sees, in words; what the layers say, if None.
-        check: called with the folder before it takes its place; what it raises prevents that.
+        left_out: what was omitted, as text; from the layers, if None.
+        check: called with the folder before it is published; an exception prevents that.
 
     Raises:
-        InputError: a layer is none, or is refused.
+        InputError: a layer is invalid, or is rejected.
         OSError: the cache cannot be written.
     """
     tree = Tree()
@@ -268,7 +268,7 @@ def take_layers(
 class _Writer:
     """Writes a tree into an empty folder.
 
-    Folders and files come first and links last: so nothing is ever written through a link.
+    Folders and files are created first and links last: so nothing is ever written through a link.
     """
 
     def __init__(self, tree: Tree, place: Path) -> None:
@@ -297,7 +297,7 @@ class _Writer:
         self._written.add((layer, ordinal))
 
     def finish(self) -> None:
-        """Make the links, and give everything its rights and times.
+        """Create the links, and set all modes and times.
 
         Raises:
             InputError: a file is missing: the image was changed meanwhile.
@@ -373,7 +373,7 @@ def _folder(path: Path) -> str:
 
 
 def _listed(path: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield what is in a folder with its path below it, in an order of its own; no link followed.
+    """Yield a folder's contents with their paths below it, in a fixed order; links not followed.
 
     Raises:
         InputError: a folder in it cannot be read.
@@ -399,7 +399,7 @@ def _check_programs(path: Path, tree: Tree, files: Mapping[str, os.stat_result])
     if not programs:
         names = [name[:40] for name in sorted(tree.root.children)[:6]]
         raise InputError(
-            "no root file system: there is no program in this folder, which holds "
+            "not a root file system: there is no program in this folder, which contains "
             f"{listed(names) or 'nothing'}"
         )
     shells = [name for name in ("bin/sh", "usr/bin/sh") if name in files]

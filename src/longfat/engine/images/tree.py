@@ -1,8 +1,8 @@
-"""Layers applied to each other: what an image's root file system holds in the end.
+"""Layers applied to each other: the contents of an image's root file system.
 
-All of that happens in memory. A path is looked up in the tree that the layers made so far, its
+This happens in memory. A path is looked up in the tree of the layers so far, its
 symbolic links are followed there and stay below its root; so no layer can lead a reader to a
-file of the host's, in whichever order links and files come.
+file of the host, in whichever order links and files come.
 
 Sources: the OCI Image Layer Filesystem Changeset (whiteouts, opaque folders, hard links).
 """
@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from longfat.errors import InputError
 
 MOST_ENTRIES = 400_000
-"""How many entries the layers of an image may have together."""
+"""The maximum number of entries of all layers of an image."""
 
 MOST_BYTES = 8 << 30
-"""How large all files of an image's layers may be together, in bytes."""
+"""The maximum size of all files of an image's layers, in bytes."""
 
 _MOST_DEPTH, _LONGEST_NAME, _LONGEST_PATH = 200, 255, 3000
 _MOST_LINKS = 40
@@ -34,11 +34,11 @@ class Entry:
 
     Attributes:
         kind: `file`, `folder` or `link`.
-        layer: the layer that it is of, counted from 0.
-        mode: its rights.
+        layer: its layer, counted from 0.
+        mode: its mode.
         modified_s: when it was modified, in seconds since 1970.
         size_bytes: of a file.
-        ordinal: of a file, its place in its layer.
+        ordinal: of a file, its index in its layer.
         target: of a link.
         children: of a folder, by name.
     """
@@ -54,11 +54,11 @@ class Entry:
 
 
 class Tree:
-    """What some layers make of an empty folder.
+    """The result of applying some layers to an empty folder.
 
     Attributes:
         root: the folder.
-        left_out: how many entries of each kind were left out, in words.
+        left_out: the number of omitted entries by kind, as text.
     """
 
     def __init__(self) -> None:
@@ -68,14 +68,14 @@ class Tree:
         self._bytes = 0
 
     def put(self, path: str, entry: Entry) -> None:
-        """Put an entry at its path; or do what a whiteout says.
+        """Put an entry at its path; or apply a whiteout.
 
         Args:
-            path: its path as the layer has it.
-            entry: it.
+            path: its path in the layer.
+            entry: the entry.
 
         Raises:
-            InputError: the path leads out of the root or cannot be; or there is too much.
+            InputError: the path leads out of the root or is invalid; or a limit is exceeded.
         """
         names = self._names(path)
         self._count(entry)
@@ -85,7 +85,7 @@ class Tree:
             return
         *above, name = names
         if any(one.startswith(_WHITEOUT) for one in above):
-            return  # notes of aufs
+            return  # metadata of aufs
         if name.startswith(_WHITEOUT):
             self._take_away(above, name, layer=entry.layer, path=path)
             return
@@ -103,8 +103,8 @@ class Tree:
 
         Args:
             path: the name.
-            target: the path of the file that is there.
-            layer: the layer that says so.
+            target: the path of the existing file.
+            layer: its layer.
 
         Raises:
             InputError: as `put`, or there is no such file.
@@ -114,17 +114,17 @@ class Tree:
             raise _refusal(path, "is a hard link between folders")
         there = self._folder(of[:-1], layer=layer, path=target).children.get(of[-1])
         if there is None or there.kind == "folder":
-            raise _refusal(path, f"is a hard link to {target[:200]!r}, which is no file before it")
+            raise _refusal(path, f"is a hard link to {target[:200]!r}, which is no earlier file")
         self._count(Entry(kind="link", layer=layer))
         self._folder(names[:-1], layer=layer, path=path).children[names[-1]] = there
 
     def leave_out(self, path: str, what: str, *, layer: int) -> None:
-        """Take note of an entry that no host sees; what was at its path is gone.
+        """Record an omitted entry; an entry that was at its path is removed.
 
         Args:
             path: its path.
-            what: what it is, in words.
-            layer: the layer that it is of.
+            what: its kind, as text.
+            layer: its layer.
 
         Raises:
             InputError: as `put`.
@@ -135,7 +135,7 @@ class Tree:
             self._folder(names[:-1], layer=layer, path=path).children.pop(names[-1], None)
 
     def find(self, path: str) -> Entry | None:
-        """Return what stands at a path, links followed; None if there is nothing."""
+        """Return the entry at a path, following links; None if there is none."""
         try:
             at = self._follow(self._names(path), layer=None, path=path)
         except InputError:
@@ -143,7 +143,7 @@ class Tree:
         return at
 
     def walk(self) -> Iterator[tuple[str, Entry]]:
-        """Yield all entries below the root with their paths, folders before what they hold."""
+        """Yield all entries below the root with their paths, folders before their contents."""
         waiting = [("", self.root)]
         while waiting:
             path, folder = waiting.pop()
@@ -167,9 +167,9 @@ class Tree:
             raise _refusal(path, "is an absolute path, which would lead out of the image")
         names = [name for name in path.split("/") if name not in ("", ".")]
         if ".." in names:
-            raise _refusal(path, "holds .., which would lead out of the image")
+            raise _refusal(path, "contains .., which would lead out of the image")
         if "\0" in path:
-            raise _refusal(path, "holds a NUL character")
+            raise _refusal(path, "contains a NUL character")
         if len(names) > _MOST_DEPTH or len(_bytes(path)) > _LONGEST_PATH:
             raise _refusal(path, "is too long, or nested too deep")
         if any(len(_bytes(name)) > _LONGEST_NAME for name in names):
@@ -179,13 +179,13 @@ class Tree:
     def _folder(self, names: list[str], *, layer: int, path: str) -> Entry:
         found = self._follow(names, layer=layer, path=path)
         if found is None or found.kind != "folder":
-            raise _refusal(path, "stands below a file, which is no folder")
+            raise _refusal(path, "is below a file, not a folder")
         return found
 
     def _follow(  # noqa: C901  the cases of path_resolution(7), one after the other
         self, names: list[str], *, layer: int | None, path: str
     ) -> Entry | None:
-        """Follow a path from the root; folders that are not there are made, if a layer is given."""
+        """Follow a path from the root; missing folders are created, if a layer is given."""
         at = [self.root]
         waiting = list(reversed(names))
         links = 0
@@ -225,16 +225,16 @@ class Tree:
             raise _refusal(path, "is a whiteout of no file")
         folder = self._follow(above, layer=None, path=path)
         if folder is None or folder.kind != "folder":
-            return  # there is nothing to take away
+            return  # there is nothing to remove
         if name == _OPAQUE:
             for one in list(folder.children):
                 _prune(folder, one, layer)
-        elif not name.startswith(_OTHERS):  # which are notes of aufs
+        elif not name.startswith(_OTHERS):  # which are metadata of aufs
             _prune(folder, hidden, layer)
 
 
 def _prune(folder: Entry, name: str, layer: int) -> None:
-    """Take away what stands at a name, but for what this layer has put there."""
+    """Remove the entry at a name, except for what this layer has put there."""
     entry = folder.children.get(name)
     if entry is None:
         return

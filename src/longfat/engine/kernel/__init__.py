@@ -1,19 +1,19 @@
 """Kernels: built from source, kept in a cache, found by version.
 
-A kernel is a User-Mode Linux binary. What goes into it is its source and our
+A kernel is a User-Mode Linux binary. Its inputs are its source and longfat's
 *recipe* (Kconfig answers, patches of arch/um, shims); the digest of these and
 of the compiler is its name, and the same input gives the same binary.
 
     version, progress, manifest   the values
-    recipe, source, toolchain     what goes in
+    recipe, source, toolchain     the inputs
     locate                        where the source is: on this host, or to be downloaded
-    apt, apt_sources, kernel_org  the places that it is downloaded from
-    downloads                     what was downloaded
-    cache, installed, _find       what is built, and where
-    build, output                 the near side of a build: lock, guard, messages
-    job, worker                   the far side: unpack, patch, configure, make
+    apt, apt_sources, kernel_org  the sites that it is downloaded from
+    downloads                     the downloaded sources
+    cache, installed, _find       the built kernels
+    build, output                 the parent of a build: lock, guard, messages
+    job, worker                   the build process: unpack, patch, configure, make
 
-What only builds need (`build`, `locate`) is not loaded with the package: it reads the web.
+What only builds need (`build`, `locate`) is not imported by the package: it accesses the web.
 """
 
 from longfat.engine.kernel._find import find, fits, named

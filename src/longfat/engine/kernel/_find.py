@@ -1,4 +1,4 @@
-"""Finding a built kernel by its version: quick, and never a surprise."""
+"""Finding a built kernel by its version, without building or downloading."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _Entry = tuple[Path, Manifest]
 
 
 def find(version: str) -> Kernel:
-    """Return the built kernel of a version that fits today's recipe.
+    """Return the built kernel of a version that matches the current recipe.
 
     Of several, it is the newest release, and of that the one built or installed last.
 
@@ -35,7 +35,7 @@ def find(version: str) -> Kernel:
     Raises:
         InputError: `version` is not a kernel version.
         HostError: no such kernel is built, or only from another
-            recipe; the message names those that are. Or it is damaged.
+            recipe; the message lists those that are. Or it is damaged.
     """
     built = list(cache.manifests())
     candidates = _plain(built) if version == NEWEST else _of_version(version, built)
@@ -83,14 +83,14 @@ def _of_version(version: str, built: list[_Entry]) -> list[_Entry]:
 
 
 def fits(kernel: Kernel) -> bool:
-    """Whether a built kernel is of today's recipe, so that `find` may return it."""
+    """Return whether a built kernel is of the current recipe, so that `find` may return it."""
     about = cache.manifest_of(kernel)
     found, variant = _kind(kernel.release)
     return about.recipe_digest == recipe.load(found, variant=variant).digest
 
 
 def named(name: str) -> list[Kernel]:
-    """Return the built kernels that a person means by a version or a digest.
+    """Return the built kernels that match a version or a digest.
 
     Args:
         name: a version, for all kernels of it, or at least six digits of a digest.
@@ -114,8 +114,8 @@ def _explanation(version: str, *, candidates: list[_Entry], built: list[_Entry])
     if candidates:
         release = max((found.release for _, found in candidates), key=sort_key)
         return (
-            f"kernel {release} was built from other answers, patches or shims than today's, "
-            "and must be built again"
+            f"kernel {release} was built from other answers, patches or shims than the current "
+            "ones, and must be rebuilt"
         )
     if not built:
         return "no kernel is built"

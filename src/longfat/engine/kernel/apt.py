@@ -1,9 +1,9 @@
 """Kernel sources as the packages of a distribution, downloaded by apt-get without root.
 
-apt-get works in folders of ours, on a list of archives of ours, so that neither
+apt-get runs in folders of its own, with a separate list of archives, so that neither
 the host's state nor its list matters or changes. It checks signatures and
-checksums against the host's keys, as it does for the host. Which archives there
-are, `apt_sources` tells. Source: apt-get(8), apt.conf(5).
+checksums with the host's keys, as it does for the host. The archives are
+determined by `apt_sources`. Source: apt-get(8), apt.conf(5).
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ _PREFIX = "linux-source-"
 # Not `linux-source-6.12-rt` or the like.
 _PACKAGE = re.compile(rf"{_PREFIX}(\d+\.\d+(?:\.\d+)*)")
 _STATUS = re.compile(rb"dlstatus:\d+:([0-9.]+):")
-# What the host runs at an update is about the host's own lists.
+# The host's hooks at an update concern the host's own lists.
 _HOOKS = tuple(
     f"APT::Update::{name}" for name in ("Pre-Invoke", "Post-Invoke", "Post-Invoke-Success")
 )
-# What apt-get says after the cause.
+# Lines of apt-get after the cause.
 _NO_CAUSE = b"W: Some index files failed to download"
 _TIMEOUT_S = 20
 _PARTS = 10_000
-"""How many parts a download has in reports: apt-get tells percent."""
+"""The number of parts of a download in reports: apt-get reports percent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Offer:
-    """A package that an archive has.
+    """A package in an archive.
 
     Attributes:
         package: its name.
@@ -62,11 +62,11 @@ def fetch(version: str, *, report: Report) -> Source:
 
     Args:
         version: such as `6.1` or `6.1.158`.
-        report: told how far it is.
+        report: called with the progress.
 
     Raises:
         NotOfferedError: this host has no apt-get, or none of its archives has the version.
-        HostError: the package is there and cannot be had.
+        HostError: the package exists but cannot be downloaded.
     """
     if any(shutil.which(name) is None for name in _PROGRAMS):
         raise NotOfferedError("this host has no apt-get")
@@ -74,24 +74,24 @@ def fetch(version: str, *, report: Report) -> Source:
     if not entries:
         raise NotOfferedError("apt-get's list has no archive of Debian or Ubuntu")
     seen: list[str] = []
-    asked: list[str] = []
+    searched: list[str] = []
     with downloads.downloading() as scratch:
         apt = _Apt(scratch)
         for release, group in groups(entries):
             report(Step.SEARCH, words=f"apt-get, packages of {release}")
             complaint = apt.update(group)
             if not apt.has_lists():
-                if not asked:  # the host's own release: nor will there be others
+                if not searched:  # the host's own release: there will be no others either
                     raise NotOfferedError(f"apt-get has no list of packages: {complaint}")
                 continue
-            asked.append(release)
+            searched.append(release)
             names = apt.package_names()
             if offer := apt.newest(version, among=names):
                 return _take(apt, offer, report=report)
             seen += names
     near = nearest(version, [name.removeprefix(_PREFIX) for name in seen])
     raise NotOfferedError(
-        f"apt-get has no package of it in {', '.join(asked)}"
+        f"apt-get has no package of it in {', '.join(searched)}"
         + (f" (the nearest is {near})" if near else "")
     )
 
@@ -102,11 +102,11 @@ def _take(apt: _Apt, offer: _Offer, *, report: Report) -> Source:
         return found
     origin = f"{offer.package} {offer.version} from {offer.where}"
 
-    def tell(parts: int) -> None:
+    def report_parts(parts: int) -> None:
         report(Step.DOWNLOAD, parts, _PARTS, words=origin)
 
-    tell(0)
-    package = apt.download(offer, tell=tell)
+    report_parts(0)
+    package = apt.download(offer, report_parts=report_parts)
     return downloads.keep(_unpacked(package), name=offer.version, origin=f"{origin}, by apt-get")
 
 
@@ -133,7 +133,7 @@ class _Apt:
             "Dir::Etc::sourceparts": "/dev/null",
             "Dir::Etc::preferences": "/dev/null",
             "Dir::Etc::preferencesparts": "/dev/null",
-            # For root, apt-get would become a user who cannot look into our folder.
+            # For root, apt-get would become a user who has no access to our folder.
             "APT::Sandbox::User": "root",
             "APT::Status-Fd": "1",
             "Acquire::Retries": "1",
@@ -149,23 +149,23 @@ class _Apt:
         self._env = {**os.environ, "LC_ALL": "C"}
 
     def update(self, entries: list[Entry]) -> str:
-        """Get the lists of packages of these entries, and forget others.
+        """Download the lists of packages of these entries, and drop others.
 
-        Some may be missing: a release has not all suites of another.
+        Some may be missing: not every release has all suites.
 
         Returns:
-            What apt-get complained about last; empty if nothing.
+            The last error of apt-get; empty if none.
         """
         text = "\n".join(entry.stanza() for entry in entries)
         self._sources.write_text(text, encoding="utf-8")
-        # Where a suite is missing, apt-get leaves the lists of earlier updates.
+        # Where a suite is missing, apt-get keeps the lists of earlier updates.
         shutil.rmtree(self._lists)
         (self._lists / "partial").mkdir(parents=True)
-        _, complaint = self._run("update", tell=lambda _: None)
+        _, complaint = self._run("update", report_parts=lambda _: None)
         return complaint
 
     def has_lists(self) -> bool:
-        """Whether the last update got a list of packages."""
+        """Return whether the last update got a list of packages."""
         return any("_Packages" in path.name for path in self._lists.iterdir())
 
     def package_names(self) -> list[str]:
@@ -178,31 +178,33 @@ class _Apt:
 
         Args:
             version: such as `6.1` or `6.1.158`.
-            among: the packages that there are.
+            among: the available packages.
         """
         # Debian names packages by the series, Ubuntu by the first release: 6.8.0.
         names = [name for name in among if series(name.removeprefix(_PREFIX)) == series(version)]
         offers = []
         for line in self._ask("madison", *names).splitlines() if names else []:
             fields = [field.strip() for field in line.split("|")]
-            # apt-cache takes a name that is none as a regular expression: compare it.
+            # apt-cache takes an unknown name as a regular expression: compare it.
             if len(fields) == 3 and fields[0] in names and matches(fields[1], version):
                 where = fields[2].removesuffix(" Packages")
                 offers.append(_Offer(package=fields[0], version=fields[1], where=where))
         return max(offers, key=lambda offer: sort_key(offer.version), default=None)
 
-    def download(self, offer: _Offer, *, tell: Callable[[int], None]) -> Path:
+    def download(self, offer: _Offer, *, report_parts: Callable[[int], None]) -> Path:
         """Download a package.
 
         Args:
             offer: what to download.
-            tell: told how many of `_PARTS` are there.
+            report_parts: called with the number of downloaded `_PARTS`.
 
         Raises:
-            HostError: it cannot be had, or is not what the archive's list says.
+            HostError: it cannot be downloaded, or does not match the archive's list.
         """
         before = set(self._folder.glob("*.deb"))
-        status, complaint = self._run("download", f"{offer.package}={offer.version}", tell=tell)
+        status, complaint = self._run(
+            "download", f"{offer.package}={offer.version}", report_parts=report_parts
+        )
         new = sorted(set(self._folder.glob("*.deb")) - before)
         if status != 0 or len(new) != 1:
             raise HostError(
@@ -211,8 +213,8 @@ class _Apt:
             )
         return new[0]
 
-    def _run(self, *arguments: str, tell: Callable[[int], None]) -> tuple[int, str]:
-        """Run apt-get; return its status and its last complaint."""
+    def _run(self, *arguments: str, report_parts: Callable[[int], None]) -> tuple[int, str]:
+        """Run apt-get; return its status and its last error."""
         complaint = ""
         near, far = os.pipe()
         with os.fdopen(near, "rb", buffering=0) as pipe:
@@ -228,7 +230,7 @@ class _Apt:
             with guarded:
                 for line in lines_of(pipe.fileno(), guarded):
                     if match := _STATUS.match(line):
-                        tell(min(_PARTS, round(float(match[1]) / 100 * _PARTS)))
+                        report_parts(min(_PARTS, round(float(match[1]) / 100 * _PARTS)))
                     elif line.startswith((b"E: ", b"W: ")) and not line.startswith(_NO_CAUSE):
                         complaint = line[3:].decode(errors="replace").strip()
                 return guarded.wait() or 0, complaint
@@ -249,7 +251,7 @@ def _unpacked(package: Path) -> Path:
     """Take the kernel's tarball out of a package, and put it beside it.
 
     Raises:
-        HostError: there is none in it, or it cannot be unpacked.
+        HostError: it contains none, or it cannot be unpacked.
     """
     command = ["dpkg-deb", "--fsys-tarfile", str(package)]
     found = None

@@ -1,8 +1,8 @@
-"""The archives that apt gets packages from, and those of other releases beside them.
+"""The archives that apt gets packages from, including those of other releases.
 
 A release of a distribution has the kernels of its time. The older and newer
 ones are in the same archive, under another suite: the host's own entries, with
-the release's name replaced, say where. So a mirror, its keys and its options
+the release's name replaced, specify where. So a mirror, its keys and its options
 are always the host's. Source: sources.list(5).
 """
 
@@ -26,7 +26,7 @@ _RELEASES = {
 _ROLLING = ("sid", "unstable", "testing")
 _ALIASES = ("stable", "oldstable", *_ROLLING)
 _BACKPORTS = "-backports"
-# What a release has beside its first state, each a suite of its own; long names first.
+# The pockets of a release, each a suite of its own; long names first.
 _POCKETS = ("-proposed-updates", "-proposed", "-updates", "-security", _BACKPORTS)
 _COMPONENT = "main"
 _KEPT_OPTIONS = {
@@ -43,7 +43,7 @@ class Entry:
     Attributes:
         uri: where the archive is.
         suite: such as `bookworm-updates`.
-        options: what apt is told of it, such as the key that signs it.
+        options: its options for apt, such as the key that signs it.
     """
 
     uri: str
@@ -52,16 +52,16 @@ class Entry:
 
     @property
     def release(self) -> str:
-        """The release that the suite is of: `bookworm`."""
+        """The release of the suite: `bookworm`."""
         return self.suite.removesuffix(self.pocket)
 
     @property
     def pocket(self) -> str:
-        """What follows the release's name: `-updates`; empty for its first state."""
+        """The part after the release's name: `-updates`; empty for the release itself."""
         return next((name for name in _POCKETS if self.suite.endswith(name)), "")
 
     def stanza(self) -> str:
-        """Return the entry as a `.sources` file has it, for no more than lists of packages."""
+        """Return the entry in the format of a `.sources` file, for package lists only."""
         fields = {
             "Types": "deb",
             "URIs": self.uri,
@@ -78,7 +78,7 @@ class Entry:
 def host_entries() -> list[Entry]:
     """Return the entries of this host that are of its distribution's archive.
 
-    Others, such as a vendor's, have no kernel sources, and need not be asked.
+    Others, such as a vendor's, have no kernel sources, and need not be searched.
     """
     known = {name for releases in _RELEASES.values() for name in releases} | set(_ALIASES)
     known.add(_os_release().get("VERSION_CODENAME", ""))
@@ -110,7 +110,7 @@ def _of_release(release: str, *, entries: list[Entry]) -> list[Entry]:
 
 
 def _family(own: list[str]) -> tuple[str, ...]:
-    """Return the releases of the distribution that these are of."""
+    """Return the releases of the distribution of these entries."""
     for releases in _RELEASES.values():
         if set(releases) & set(own):
             return releases
@@ -157,7 +157,7 @@ def _from_lines(text: str) -> Iterator[Entry]:
 def _from_stanzas(text: str) -> Iterator[Entry]:
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     for stanza in re.split(r"\n\s*\n", "\n".join(lines)):
-        # A value goes on in lines that begin with a blank: keys may stand in the file.
+        # A value continues on lines that begin with a blank: keys may be in the file.
         fields = re.findall(r"^(\S+?):[ \t]*(.*(?:\n[ \t].*)*)", stanza, re.MULTILINE)
         named = {name.lower(): value.rstrip() for name, value in fields}
         if named.get("enabled", "yes").lower() in ("no", "false", "0", "off"):

@@ -1,4 +1,4 @@
-"""Building a kernel, once, however many ask for it at the same time."""
+"""Building a kernel, once, even if requested several times concurrently."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from longfat.engine.kernel.version import check_version, series, split_variant
 from longfat.errors import HostError, InputError
 
 _WORKER = "longfat.engine.kernel.worker"
-# The unpacked and compiled tree at its largest, measured, and some room.
+# The maximum size of the unpacked and compiled tree, measured, plus a margin.
 _SCRATCH_BYTES = 1_000_000_000
 
 
@@ -41,13 +41,13 @@ def build(
 ) -> Kernel:
     """Build the kernel of a version, if it is not built already.
 
-    Its source is the first there is of: `source`, an installed package, an earlier
+    Its source is the first available one: `source`, an installed package, an earlier
     download, a package that apt-get can download, a tarball of kernel.org. If it would
-    have to be downloaded and a kernel of this version and today's recipe is built, that
-    one is returned. So is one that pip has installed, wherever the source is: it is there
-    to spare the build, and needs no compiler.
+    have to be downloaded and a kernel of this version and the current recipe is built, that
+    one is returned. So is one that pip has installed, wherever the source is: its purpose is
+    to avoid the build, and it needs no compiler.
 
-    Killing this process, even by SIGKILL, ends all that it started and leaves
+    Killing this process, even by SIGKILL, ends all of its descendants and leaves
     no half-built kernel.
 
     Args:
@@ -59,11 +59,11 @@ def build(
         answers: answers to Kconfig, such as `CONFIG_TCP_CONG_MINE=y`; likewise.
         refresh: look for a newer source than the one that was downloaded before.
         jobs: how many compilers run at once; one for each CPU, if None.
-        progress: told how far the build is.
+        progress: called with the progress of the build.
 
     Raises:
         InputError: `version` is not a kernel version, or not that of `source`; or a patch or
-            an answer is none.
+            an answer is invalid.
         HostError: the host lacks a program, the source or space, or
             the build failed.
     """
@@ -83,18 +83,20 @@ def build(
         return kernel
     toolchain.check()
     found = here or locate.download(plain, sha256=sha256, refresh=refresh, report=report)
-    ours = recipe.load(series(version), variant=variant)
+    own_recipe = recipe.load(series(version), variant=variant)
     source_digest, tools = found.digest(), toolchain.lines()
     if source is not None and sha256 not in ("", source_digest):
-        raise InputError(f"{source} has the SHA-256 {source_digest}, and not {sha256}")
+        raise InputError(f"{source} has the SHA-256 {source_digest}, not {sha256}")
     made_by = (*tools, *own, *((f"variant {variant}",) if has_recipe else ()))
-    digest = recipe.build_digest(ours.digest, source_digest=source_digest, tools=made_by)
-    binary_key = recipe.build_digest(ours.binary_digest, source_digest=source_digest, tools=made_by)
+    digest = recipe.build_digest(own_recipe.digest, source_digest=source_digest, tools=made_by)
+    binary_key = recipe.build_digest(
+        own_recipe.binary_digest, source_digest=source_digest, tools=made_by
+    )
 
     if kernel := cache.get(digest):
         return _asked_for(kernel, version=version, source=found)
     with cache.lock(digest, on_wait=lambda: report(Step.WAIT)):
-        if kernel := cache.get(digest):  # built while we waited
+        if kernel := cache.get(digest):  # built while this process waited
             return _asked_for(kernel, version=version, source=found)
         report(Step.SOURCE, words=f"{found.path}, {found.origin}")
         _check_space(cache.kernels_folder())
@@ -104,7 +106,7 @@ def build(
                 digest=digest,
                 binary_key=binary_key,
                 twin=_twin(binary_key),
-                recipe_digest=ours.digest,
+                recipe_digest=own_recipe.digest,
                 source=str(found.path),
                 source_digest=source_digest,
                 tools=tools,
@@ -119,34 +121,34 @@ def build(
 
 
 def _check_variant(version: str, *, own: bool, source: Path | None) -> bool:
-    """Check that it is known what makes a variant; return whether the recipe knows it."""
+    """Check that a variant is defined; return whether the recipe defines it."""
     plain, variant = split_variant(version)
     known = recipe.variant_series(variant)
     if known and own:
         raise InputError(
-            f"{variant} is a variant of longfat's own: give a kernel with your patches or answers "
-            f"another name, such as {plain}+mine"
+            f"{variant} is a variant of longfat's own: use another name for a kernel with your "
+            f"patches or answers, such as {plain}+mine"
         )
     if series(version) in known:
         return True
     if known:
         raise InputError(
-            f"there is no variant {variant} of {plain}: there is "
+            f"there is no variant {variant} of {plain}; available: "
             f"{', '.join(f'{each}+{variant}' for each in known)}"
         )
     if variant and not (own or source):
         raise InputError(
             f"{version} is a variant, which differs from {plain} by a patch, an answer or a source "
-            "of its own: name one"
+            "of its own: specify one"
         )
     return False
 
 
 def _own_digests(variant: str, patches: Sequence[Path], answers: Sequence[str]) -> tuple[str, ...]:
-    """Check what a variant is made of; return what names it, nothing if there is nothing."""
+    """Check the inputs of a variant; return what names it, nothing if there are none."""
     for answer in answers:
         if not recipe.parse_answers(answer):
-            raise InputError(f"{answer!r} is no answer to Kconfig: write CONFIG_NAME=y")
+            raise InputError(f"{answer!r} is not an answer to Kconfig: write CONFIG_NAME=y")
     try:
         digests = [file_digest(path) for path in patches]
     except OSError as error:
@@ -154,7 +156,7 @@ def _own_digests(variant: str, patches: Sequence[Path], answers: Sequence[str]) 
     own = (*digests, *answers)
     if own and not variant:
         raise InputError(
-            "a kernel with patches or answers of your own is a variant and needs a name, behind "
+            "a kernel with patches or answers of your own is a variant and needs a name, after "
             "its version: 6.12+mine"
         )
     return (f"variant {variant}", *own) if own else ()
@@ -185,17 +187,17 @@ def _check_space(folder: Path) -> None:
     if free < _SCRATCH_BYTES:
         raise HostError(
             f"building a kernel needs {_SCRATCH_BYTES / 1e9:.1f} GB in {folder}, "
-            f"and {free / 1e9:.1f} GB are free; LONGFAT_CACHE names another cache folder"
+            f"but only {free / 1e9:.1f} GB are free; LONGFAT_CACHE sets another cache folder"
         )
 
 
 def _run(job: Job, *, report: Report) -> Kernel:
-    """Run the worker under a guard, and put what it made in its place."""
+    """Run the worker under a guard, and publish its result."""
     scratch = Path(job.scratch)
     near, far = os.pipe()
     with os.fdopen(near, "rb", buffering=0) as pipe:
         try:
-            # -P: a folder called like one of ours, where the user stands, is not ours.
+            # -P: a folder in the current directory with the name of a module must not be imported.
             command = [sys.executable, "-P", "-m", _WORKER, job.to_json()]
             guarded = Guarded(command, scratch=scratch, stdout=far)
         finally:
@@ -216,7 +218,7 @@ def _run(job: Job, *, report: Report) -> Kernel:
 def _keep_log(job: Job, message: str) -> None:
     """Keep the log of a failed build, if the message names it.
 
-    The worker does not: when longfat is killed, it sees its compiler die, and a log would stay.
+    The worker does not: when longfat is killed, its compiler dies first, and a log would stay.
     """
     if job.log in message:
         Path(job.log).parent.mkdir(parents=True, exist_ok=True)
@@ -224,10 +226,10 @@ def _keep_log(job: Job, message: str) -> None:
 
 
 def _messages(fd: int, guarded: Guarded) -> Iterator[dict[str, Any]]:
-    """Yield what the worker says, for as long as it lives.
+    """Yield the worker's messages, for as long as it lives.
 
     Raises:
-        HostError: it ended without saying how it fared.
+        HostError: it ended without a final message.
     """
     stray = []
     for line in lines_of(fd, guarded):

@@ -1,14 +1,14 @@
 """The built kernels on this host: those of the cache, and those that pip has installed.
 
     CACHE/kernels/DIGEST/   linux, entropy.so, confine, config, manifest.json, SHA256SUMS
-    CACHE/kernels/.build-DIGEST-RANDOM/     a build at work, see `building`
+    CACHE/kernels/.build-DIGEST-RANDOM/     a build in progress, see `building`
     CACHE/kernels/.removal-DIGEST-RANDOM/   a kernel that is being removed
     CACHE/kernels/.lock     see `lock`
     CACHE/logs/             logs of builds that failed
     CACHE/objects/          object files, kept by ccache if the host has it
 
-A kernel appears there by one rename, whole, and disappears by one. What pip has
-installed (`installed`) is read here as well, and never written.
+A kernel appears there complete, by one rename, and disappears by one. Kernels that pip has
+installed (`installed`) are read here as well, and never written.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def root() -> Path:
 
 
 def kernels_folder() -> Path:
-    """Return the cache's folder of kernels, which holds a folder for each."""
+    """Return the cache's folder of kernels, which contains a folder for each."""
     return root() / "kernels"
 
 
@@ -59,14 +59,14 @@ def manifests() -> Iterator[tuple[Path, Manifest]]:
 
 
 def kernels() -> list[Kernel]:
-    """Return all built kernels, old releases first; what a kill left beside them is removed."""
+    """Return all built kernels, old releases first; leftovers of killed processes are removed."""
     _sweep()
     found = [manifest.kernel(folder) for folder, manifest in manifests()]
     return sorted(found, key=lambda kernel: (sort_key(kernel.release), kernel.digest))
 
 
 def manifest_of(kernel: Kernel) -> Manifest:
-    """Return what a kernel was built from.
+    """Return the manifest of a kernel.
 
     Raises:
         HostError: it has been removed meanwhile.
@@ -86,14 +86,14 @@ def get(digest: str) -> Kernel | None:
 
 
 def problem_of(found: Manifest, folder: Path) -> str:
-    """Return why a kernel is not to be used: a file that is not what was built; empty if none.
+    """Return why a kernel cannot be used: a file that has changed; empty if it can.
 
     Args:
         found: its manifest.
         folder: its folder.
     """
     if found.digest != folder.name:
-        return f"{folder / manifest.FILE}: it is that of another kernel"
+        return f"{folder / manifest.FILE}: it belongs to another kernel"
     return folder_damage(folder)
 
 
@@ -104,7 +104,7 @@ def _sweep() -> None:
 
 @contextmanager
 def building(digest: str) -> Iterator[Path]:
-    """Make a folder to build a kernel in; it does not outlive the context, nor us.
+    """Create a folder to build a kernel in; it is removed at the end of the context or process.
 
     Raises:
         HostError: it cannot be made.
@@ -120,26 +120,26 @@ def building(digest: str) -> Iterator[Path]:
 
 
 def log_file(digest: str) -> Path:
-    """Return where the log of a failed build of this kernel is kept."""
+    """Return the path where the log of a failed build of this kernel is kept."""
     return root() / "logs" / f"kernel-{digest[:12]}.log"
 
 
 def put(product: Path, *, digest: str) -> Kernel:
-    """Move a finished kernel to its place.
+    """Publish a finished kernel.
 
     Args:
         product: a folder with all the files of a kernel, in the same file system.
-        digest: the digest that names it.
+        digest: the kernel's digest.
 
     Raises:
-        HostError: the folder holds no kernel, or cannot be moved.
+        HostError: the folder contains no kernel, or cannot be moved.
     """
     folder = kernels_folder() / digest
     found = manifest.read(product)
     if found is None:
         raise HostError(f"the build left no kernel in {product}")
     try:
-        # Without a manifest of today's format, or damaged: else we had not built.
+        # Without a manifest of the current format, or damaged: otherwise it was not rebuilt.
         if folder.exists():
             _set_aside(folder)
         product.rename(folder)
@@ -152,7 +152,7 @@ def remove(kernel: Kernel) -> None:
     """Remove a built kernel.
 
     Args:
-        kernel: one of `kernels()`; it may be gone already.
+        kernel: one of `kernels()`; it may not exist any more.
 
     Raises:
         HostError: it cannot be removed, or pip has installed it.
@@ -170,7 +170,7 @@ def remove(kernel: Kernel) -> None:
 
 
 def _set_aside(folder: Path) -> None:
-    """Remove a kernel's folder: at once and whole, by a rename, for whoever looks.
+    """Remove a kernel's folder, atomically, by a rename.
 
     Raises:
         OSError: it cannot be moved.
@@ -181,14 +181,14 @@ def _set_aside(folder: Path) -> None:
 
 @contextmanager
 def lock(digest: str, *, on_wait: Callable[[], None]) -> Iterator[None]:
-    """Hold the right to build a kernel; others wait until it is released.
+    """Hold the lock for building a kernel; others wait until it is released.
 
     All kernels share one lock file, a byte each, so that a killed build leaves
     no file behind; the kernel releases the lock of a process that has ended.
 
     Args:
-        digest: the digest that names the kernel.
-        on_wait: called once if someone else holds the lock.
+        digest: the kernel's digest.
+        on_wait: called once if another process holds the lock.
 
     Raises:
         HostError: the cache folder cannot be written.

@@ -1,4 +1,4 @@
-"""Whether a kernel can give hosts clocks that are wrong."""
+"""Whether a kernel supports clocks with an error."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 
 
 def check_clocks(hosts: Collection[str], kernel: Kernel) -> None:
-    """Check that a kernel can give these hosts clocks of their own.
+    """Check that a kernel supports separate clocks for these hosts.
 
     Args:
-        hosts: the names of hosts with wrong clocks.
+        hosts: the names of hosts with clock errors.
         kernel: the kernel of their machine.
 
     Raises:
-        InputError: it cannot.
+        InputError: it does not.
         HostError: the kernel has been removed meanwhile.
     """
     if not hosts:
         return
-    # A variant of somebody's own may have the patch as well, with a digest behind its name.
+    # A user's own variant may have the patch as well, with a digest in its name.
     patches = {name.partition(" ")[0] for name in manifest_of(kernel).patches}
     if CLOCK_PATCH not in patches:
         raise InputError(
-            f"the clock of {', '.join(sorted(hosts))} is to be wrong, and in kernel "
+            f"the clock of {', '.join(sorted(hosts))} has an error, but in kernel "
             f"{kernel.release} all hosts have one clock: write `kernel: {CLOCK_VERSION}`, which "
             f"`longfat kernel build {CLOCK_VERSION}` builds"
         )

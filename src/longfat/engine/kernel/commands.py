@@ -1,4 +1,4 @@
-"""Commands of a build, and the log that all of them write."""
+"""Commands of a build, and their common log."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Log:
 
     Args:
         path: the log while the build runs.
-        kept_as: where whoever started the build keeps it if the build fails.
+        kept_as: where the parent of the build keeps it if the build fails.
         env: the environment of every command.
     """
 
@@ -40,18 +40,18 @@ class Log:
         Args:
             command: the program and its arguments.
             cwd: the folder to run in.
-            doing: what the command is for, as an error would say it.
-            on_line: told each line of output as it comes.
+            doing: the purpose of the command, for error messages.
+            on_line: called with each line of output as it comes.
             out: where standard output goes, if not into the log.
 
         Returns:
-            What it wrote.
+            Its output.
 
         Raises:
             HostError: it failed; the message has its last lines and
-                names the log that is kept.
+                the path of the log that is kept.
         """
-        said = []
+        output = []
         with (
             self._path.open("a", encoding="utf-8", errors="replace") as log,
             subprocess.Popen(
@@ -70,15 +70,15 @@ class Log:
             assert stream is not None
             for line in stream:
                 log.write(line)
-                said.append(line)
+                output.append(line)
                 if on_line is not None:
                     on_line(line)
         if process.returncode != 0:
-            raise self._failure(doing, said)
-        return "".join(said)
+            raise self._failure(doing, output)
+        return "".join(output)
 
-    def _failure(self, doing: str, said: list[str]) -> HostError:
-        last = "".join(f"\n    {line.rstrip()}" for line in said[-_LAST_LINES:])
-        if any("No space left on device" in line for line in said):
+    def _failure(self, doing: str, output: list[str]) -> HostError:
+        last = "".join(f"\n    {line.rstrip()}" for line in output[-_LAST_LINES:])
+        if any("No space left on device" in line for line in output):
             return HostError(f"{doing} failed: the disk is full ({self._path.parent})")
-        return HostError(f"{doing} failed:{last}\n  the whole log: {self._kept_as}")
+        return HostError(f"{doing} failed:{last}\n  full log: {self._kept_as}")

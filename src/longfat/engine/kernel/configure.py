@@ -1,8 +1,8 @@
-"""Configuring a kernel: our answers on top of allnoconfig, and what became of them.
+"""Configuring a kernel: our answers on top of allnoconfig, and a check of the result.
 
-Kconfig drops an answer without a word if the question does not exist or its
-dependencies are not met. Both are found here by comparing: a question that no
-Kconfig file asks is *unknown*; one that is asked, and was answered otherwise,
+Kconfig silently drops an answer if the question does not exist or its
+dependencies are not met. Both are detected here by comparing: a question that is in no
+Kconfig file is *unknown*; one that is, but was answered otherwise,
 is *refused*.
 """
 
@@ -19,11 +19,11 @@ _QUESTION = re.compile(r"^[ \t]*(?:menu)?config[ \t]+(\w+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a kernel made of our answers.
+    """The answers that a kernel did not take over.
 
     Attributes:
-        unknown: answers to questions that it does not ask.
-        refused: answers that it knows and did not accept.
+        unknown: answers to questions that it does not have.
+        refused: answers that it has a question for but did not accept.
     """
 
     unknown: tuple[str, ...]
@@ -36,7 +36,7 @@ def compare(wanted: dict[str, str], config: dict[str, str], questions: set[str])
     Args:
         wanted: our answers: `CONFIG_NET` -> `y`.
         config: the resulting configuration, in the same form.
-        questions: the names of all questions that the kernel asks.
+        questions: the names of all questions of the kernel.
     """
     unknown: list[str] = []
     refused: list[str] = []
@@ -48,7 +48,7 @@ def compare(wanted: dict[str, str], config: dict[str, str], questions: set[str])
 
 
 def verdict(tree: Path, *, answers: Path) -> Verdict:
-    """Say what became of the answers in a configured tree.
+    """Return the answers that a configured tree did not take over.
 
     Args:
         tree: the tree; its `.config` has been written.
@@ -62,12 +62,12 @@ def verdict(tree: Path, *, answers: Path) -> Verdict:
 
 
 def questions(tree: Path) -> set[str]:
-    """Return the names of all questions that this kernel asks of ARCH=um."""
+    """Return the names of all questions of this kernel for ARCH=um."""
     found: set[str] = set()
     for path in tree.rglob("Kconfig*"):
         parts = path.relative_to(tree).parts
-        ours = parts[0] != "arch" or parts[1:2] == ("um",) or parts[1:3] == ("x86", "um")
-        if (ours or len(parts) == 2) and path.is_file():
+        is_for_um = parts[0] != "arch" or parts[1:2] == ("um",) or parts[1:3] == ("x86", "um")
+        if (is_for_um or len(parts) == 2) and path.is_file():
             names = _QUESTION.findall(path.read_text(errors="replace"))
             found.update(f"CONFIG_{name}" for name in names)
     return found

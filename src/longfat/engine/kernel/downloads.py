@@ -1,10 +1,10 @@
 """The kernel sources that were downloaded on this host.
 
     CACHE/sources/VERSION/              the tarball, `origin`, SHA256SUMS
-    CACHE/sources/.download-RANDOM/     a download at work, see `downloading`
+    CACHE/sources/.download-RANDOM/     a download in progress, see `downloading`
 
 VERSION is a package's version (`6.12.95-1~bpo12+1`) or a release (`6.6.5`). A
-source appears by one rename, whole. A newer one does not replace an older one
+source appears complete, by one rename. A newer one does not replace an older one
 of its series, which a build may be reading: both stay until the user removes one.
 """
 
@@ -29,7 +29,7 @@ _ORIGIN = "origin"
 
 
 def folder() -> Path:
-    """Return the folder that holds a folder for each downloaded source."""
+    """Return the folder that contains a folder for each downloaded source."""
     return cache.root() / "sources"
 
 
@@ -55,10 +55,10 @@ def find(version: str) -> Source | None:
 
 
 def exactly(name: str) -> Source | None:
-    """Return the downloaded source of this name; None if there is none.
+    """Return the downloaded source with this name; None if there is none.
 
     Args:
-        name: one of `versions()`, or what would be one.
+        name: one of `versions()`, or a potential one.
     """
     return _read(name) if name in versions() else None
 
@@ -71,7 +71,7 @@ def with_digest(sha256: str) -> Source | None:
 
 @contextmanager
 def downloading() -> Iterator[Path]:
-    """Make a folder to download to; it does not outlive the context, nor us.
+    """Create a folder to download to; it is removed at the end of the context or process.
 
     Raises:
         HostError: it cannot be made.
@@ -88,11 +88,11 @@ def downloading() -> Iterator[Path]:
 
 @contextmanager
 def alone(version: str, *, on_wait: Callable[[], None]) -> Iterator[None]:
-    """Hold the right to download a source of this version's series; others wait.
+    """Hold the lock for downloading a source of this version's series; others wait.
 
     Args:
         version: such as `6.1` or `6.1.158`.
-        on_wait: called once if someone else holds it.
+        on_wait: called once if another process holds it.
 
     Raises:
         HostError: the cache folder cannot be written.
@@ -103,18 +103,18 @@ def alone(version: str, *, on_wait: Callable[[], None]) -> Iterator[None]:
 
 
 def keep(tarball: Path, *, name: str, origin: str) -> Source:
-    """Move a finished download to its place.
+    """Publish a finished download.
 
     Args:
-        tarball: it, in the folder of `downloading`, whole and checked.
-        name: the package's version or the release that it is of.
-        origin: from where it is, for people.
+        tarball: the file, in the folder of `downloading`, complete and checked.
+        name: the package's version or the release.
+        origin: its origin, for people.
 
     Raises:
-        HostError: the name cannot name a folder, or the cache cannot be written.
+        HostError: the name is not valid for a folder, or the cache cannot be written.
     """
     if not _NAME.fullmatch(name):
-        raise HostError(f"{name!r} cannot be the version of a kernel's source")
+        raise HostError(f"{name!r} is not a valid version of a kernel's source")
     try:
         product = tarball.parent / "product"
         product.mkdir()
@@ -123,9 +123,9 @@ def keep(tarball: Path, *, name: str, origin: str) -> Source:
         write_sums(product)
         product.rename(folder() / name)
     except OSError as error:
-        raise HostError(f"cannot keep the source in {folder() / name}: {error}") from error
+        raise HostError(f"cannot store the source in {folder() / name}: {error}") from error
     found = _read(name)
-    assert found is not None, "what was written can be read"
+    assert found is not None, "a source that was just stored is readable"
     return found
 
 
@@ -136,7 +136,7 @@ def _read(name: str) -> Source | None:
         sums = {file: digest for digest, _, file in (line.partition("  ") for line in lines)}
         (tarball,) = sums.keys() - {_ORIGIN}
         origin = (place / _ORIGIN).read_text(encoding="utf-8").strip()
-    except (OSError, ValueError):  # not ours, or damaged: as if it were not there
+    except (OSError, ValueError):  # not a download of longfat, or damaged: ignored
         return None
     if not (place / tarball).is_file():
         return None

@@ -1,4 +1,4 @@
-"""The job that a build hands to its worker."""
+"""The job that a build passes to its worker."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from longfat.engine.kernel.version import matches
 from longfat.errors import InputError
 
 BUILD_LOG = "build.log"
-"""What the log of the build is called in the scratch folder."""
+"""The file name of the build's log in the scratch folder."""
 
 PRODUCT = "product"
 """The folder, in the job's scratch folder, where the finished kernel is."""
@@ -22,18 +22,18 @@ class Job:
     """What to build.
 
     Attributes:
-        version: the version that was asked for.
-        digest: the digest that names the kernel.
-        binary_key: the digest of all that the binary is made of.
+        version: the requested version.
+        digest: the kernel's digest.
+        binary_key: the digest of all inputs of the binary.
         twin: the folder of a kernel with the same binary, or nothing.
-        recipe_digest: the digest of the recipe that `digest` was made of.
+        recipe_digest: the digest of the recipe, an input of `digest`.
         source: the tarball or tree.
         source_digest: its digest.
         tools: the version lines of compiler and linker.
-        scratch: the folder to build in, to be made; the guard removes it.
-        log: where the log of a failed build goes.
+        scratch: the folder to build in, to be created; the guard removes it.
+        log: the destination of the log of a failed build.
         jobs: how many compilers run at once.
-        variant: the name of somebody's own variant; empty for none.
+        variant: the name of a user's own variant; empty for none.
         patches: the files of its patches, in the order in which they are applied.
         answers: its answers to Kconfig, such as `CONFIG_TCP_CONG_MINE=y`.
     """
@@ -64,7 +64,7 @@ class Job:
 
 
 def check_release(release: str, *, version: str, source: Path) -> None:
-    """Check that the kernel in a source is the one that was asked for.
+    """Check that the kernel in a source is the requested one.
 
     Raises:
         InputError: it is another.

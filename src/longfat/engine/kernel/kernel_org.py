@@ -2,7 +2,7 @@
 
 A folder for each major version has the tarballs and `sha256sums.asc`, their
 checksums, signed by a key of kernel.org's. A tarball is taken if its checksum is
-in that list and the list's signature is good, or if it is the one the user gave:
+in that list and the list's signature is good, or if it is the one the user specified:
 neither the mirror nor the connection need be trusted. Source:
 https://www.kernel.org/signature.html.
 """
@@ -58,20 +58,20 @@ def fetch(
 
     Args:
         version: such as `6.1` or `6.1.158`.
-        sha256: the SHA-256 that it must have, in hex; the one in the signed list, if empty.
+        sha256: the required SHA-256, in hex; the one in the signed list, if empty.
         signer: the fingerprint of the key that signs the list.
         timeout_s: how long a server may be silent, in seconds.
-        report: told how far it is.
+        report: called with the progress.
 
     Raises:
-        InputError: the environment's address of a mirror is none.
+        InputError: the environment's address of a mirror is invalid.
         NotOfferedError: the server does not answer or does not have the version, or the
             list's signature cannot be checked.
-        HostError: the signature is bad, or what came is not what was to come.
+        HostError: the signature is bad, or the download is not the expected file.
     """
     base = os.environ.get(MIRROR, "").rstrip("/") or _KERNEL_ORG
     if not base.startswith(("http://", "https://")):
-        raise InputError(f"{MIRROR} is {base!r}, and must begin with http:// or https://")
+        raise InputError(f"{MIRROR} is {base!r}, but must begin with http:// or https://")
     folder = f"{base}/v{series(version).partition('.')[0]}.x"
     if sha256 and version != series(version):
         release, wanted = version, sha256
@@ -88,21 +88,21 @@ def fetch(
         digest = _download(url, to=tarball, timeout_s=timeout_s, report=report)
         if digest != wanted:
             raise HostError(
-                f"{url} is not what it should be: its SHA-256 is {digest}, and not {wanted}",
+                f"{url} is not the expected file: its SHA-256 is {digest}, not {wanted}",
                 hint=f"longfat kernel build {version} (again, or from another {MIRROR})",
             )
-        trusted = "the checksum that was given" if sha256 else "kernel.org's signed checksum"
+        trusted = "the specified checksum" if sha256 else "kernel.org's signed checksum"
         return downloads.keep(tarball, name=release, origin=f"from {url}, with {trusted}")
 
 
 def _listed(
     version: str, *, folder: str, sha256: str, signer: str, timeout_s: float
 ) -> tuple[str, str]:
-    """Return the release to take of a version, and its SHA-256."""
+    """Return the release to download for a version, and its SHA-256."""
     url = f"{folder}/{_SUMS}"
     with _answer(url, timeout_s=timeout_s) as response:
         content = _read(response, _MOST_SUMS_BYTES, url=url)
-    # Whose checksum the user gives needs no signature.
+    # A checksum that the user specified needs no signature.
     signed, doubt = ("", "") if sha256 else _signed(content, signer=signer, url=url)
     text = content.decode("ascii", "replace") if sha256 or doubt else signed
     sums = {release: digest for digest, release in _LINE.findall(text.replace("\r", ""))}
@@ -121,7 +121,7 @@ def _listed(
 
 
 def _signed(content: bytes, *, signer: str, url: str) -> tuple[str, str]:
-    """Return the text that a signature vouches for, or why it cannot be checked.
+    """Return the signed text, or why the signature cannot be checked.
 
     Raises:
         HostError: the signature is bad.
@@ -129,7 +129,7 @@ def _signed(content: bytes, *, signer: str, url: str) -> tuple[str, str]:
     if shutil.which("gpg") is None:
         return "", "there is no gpg"
     no_key = f"gpg has no key {signer}"
-    # Where there are no keys, gpg would make a folder for them.
+    # Without keys, gpg would create a folder for them.
     if not Path(os.environ.get("GNUPGHOME") or "~/.gnupg").expanduser().is_dir():
         return "", no_key
     command = ["gpg", "--batch", "--status-fd", "2", "--no-auto-key-retrieve"]
@@ -152,8 +152,8 @@ def _download(url: str, *, to: Path, timeout_s: float, report: Report) -> str:
     """Download a file and return its SHA-256.
 
     Raises:
-        NotOfferedError: it is not there, or the server does not answer.
-        HostError: it does not come whole.
+        NotOfferedError: it does not exist, or the server does not answer.
+        HostError: it is incomplete.
     """
     report(Step.DOWNLOAD, words=url)
     hasher = hashlib.sha256()
@@ -169,12 +169,12 @@ def _download(url: str, *, to: Path, timeout_s: float, report: Report) -> str:
         except OSError as error:
             raise HostError(f"cannot download to {to.parent}: {error}") from error
     if done < total:
-        raise HostError(f"{url} broke off: {done:,} of {total:,} bytes came")
+        raise HostError(f"{url} is incomplete: {done:,} of {total:,} bytes were received")
     return hasher.hexdigest()
 
 
 def _read(response: HTTPResponse, most_bytes: int, *, url: str) -> bytes:
-    """Read on; return nothing at the end.
+    """Read the next data; nothing at the end.
 
     Raises:
         HostError: the server fell silent, or the connection broke.
@@ -182,15 +182,15 @@ def _read(response: HTTPResponse, most_bytes: int, *, url: str) -> bytes:
     try:
         return response.read(most_bytes)
     except (OSError, http.client.HTTPException) as error:
-        raise HostError(f"{url} broke off: {error}") from error
+        raise HostError(f"{url} is incomplete: {error}") from error
 
 
 @contextmanager
 def _answer(url: str, *, timeout_s: float) -> Iterator[HTTPResponse]:
-    """Ask for a file.
+    """Request a file.
 
     Raises:
-        NotOfferedError: it is not there, or the server does not answer.
+        NotOfferedError: it does not exist, or the server does not answer.
     """
     request = urllib.request.Request(url, headers={"User-Agent": "longfat"})
     try:

@@ -1,6 +1,6 @@
 """Which source a kernel is built from.
 
-The first there is of: what the user names, an installed package, an earlier
+The first available one: what the user specifies, an installed package, an earlier
 download, a package that apt-get can download, a tarball of kernel.org.
 """
 
@@ -45,7 +45,7 @@ def here(
         version: such as `6.1` or `6.1.158`.
         path: the tarball or tree to use, and no other.
         sha256: the SHA-256 of the tarball of kernel.org to use, and no other; none, if empty.
-        refresh: pass over what was downloaded.
+        refresh: ignore earlier downloads.
         folder: where packages put their tarballs.
 
     Raises:
@@ -60,7 +60,7 @@ def here(
         return Source(path.resolve(), origin="as --source says")
     if sha256:
         found = downloads.with_digest(sha256)
-        # The folder's name begins with the release that the tarball is of.
+        # The folder's name begins with the release of the tarball.
         if found is not None and not matches(found.path.parent.name, version):
             found = None
     else:
@@ -78,16 +78,16 @@ def download(version: str, *, sha256: str = "", refresh: bool = False, report: R
         version: such as `6.1` or `6.1.158`.
         sha256: the SHA-256 of the tarball of kernel.org to use; any source, if empty.
         refresh: look for a newer one than the one that was downloaded before.
-        report: told how far it is.
+        report: called with the progress.
 
     Raises:
-        InputError: the address of kernel.org's mirror is none.
-        HostError: it is nowhere, no place of sources answers, or what came is
-            not what was to come.
+        InputError: the address of kernel.org's mirror is invalid.
+        HostError: it is nowhere, no site of sources answers, or a download is
+            not the expected file.
     """
     with downloads.alone(version, on_wait=lambda: report(Step.WAIT)):
         if not refresh and (found := here(version, sha256=sha256)):
-            return found  # downloaded while we waited
+            return found  # downloaded while this process waited
         reasons = []
         if not sha256:
             try:

@@ -1,4 +1,4 @@
-"""What `make` and the compiler are asked to do."""
+"""The calls of `make` and the compiler."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _REPORT_EVERY_S = 0.1
 def command(*arguments: str) -> list[str]:
     """Return a make command for User-Mode Linux.
 
-    Neither Rust nor BTF is wanted, so a host that has them gives the same
-    configuration as one that has not.
+    Rust and BTF are disabled, so a host that has them gives the same
+    configuration as one without.
     """
     compiler = toolchain.compiler()
     return [
@@ -41,13 +41,13 @@ def version(tree: Path, *, log: Log, source: str) -> str:
     Args:
         tree: the kernel's source.
         log: the build's log.
-        source: where the tree came from, for the error.
+        source: the origin of the tree, for the error.
 
     Raises:
-        HostError: it does not tell one.
+        HostError: it has none.
     """
-    said = log.run(command("-s", "kernelversion"), cwd=tree, doing="asking for the version")
-    words = said.split()
+    output = log.run(command("-s", "kernelversion"), cwd=tree, doing="asking for the version")
+    words = output.split()
     if not words:
         raise HostError(f"{source} is not a kernel's source: its Makefile has no version")
     return words[-1]
@@ -69,13 +69,13 @@ def compile_kernel(
 
     Args:
         tree: the kernel's source.
-        variant: what stands behind its release; empty for nothing.
+        variant: the suffix of its release; empty for none.
         jobs: how many compilers run at once.
         log: the build's log.
-        report: told now and then how many lines make has printed.
+        report: called now and then with the number of lines of make's output.
 
     Returns:
-        How many lines make has printed.
+        The number of lines of make's output.
 
     Raises:
         HostError: make fails.
@@ -121,7 +121,7 @@ def compile_program(source: Path, *, to: Path, log: Log) -> None:
 
 def _compile(source: Path, *flags: str, to: Path, log: Log) -> None:
     log.run(
-        # By its bare name, so that no path gets into what comes out.
+        # By its bare name, so that no path gets into the output.
         ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-s", *flags, "-o", str(to), source.name],
         cwd=source.parent,
         doing=f"compiling {source.name}",

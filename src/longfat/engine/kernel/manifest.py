@@ -1,4 +1,4 @@
-"""A built kernel, and the manifest that tells what it was built from."""
+"""A built kernel, and the manifest of what it was built from."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _FORMAT = 2
 # From here on UML runs guest processes under seccomp, not ptrace: twice as fast.
 _FIRST_WITH_SECCOMP = (6, 16)
 _BOOT_ARGUMENTS = (
-    # A dump of the sockets walks the whole hash table, which is else sized by memory.
+    # A dump of the sockets walks the whole hash table, whose default size depends on memory.
     "thash_entries=1024",
     # The tick stops in idle times and comes back when a process wakes, also one
-    # that only looks on: then timers with slack would fire with it. It costs nothing.
+    # that only observes: then timers with slack would fire with it. It costs nothing.
     "nohz=off",
-    # Drivers that make devices unasked when they are built in.
+    # Built-in drivers that create devices unasked.
     "dummy.numdummies=0",
     "ifb.numifbs=0",
     "bonding.max_bonds=0",
     "fb_tunnels=none",
-    # It gathers randomness from the jitter of the clock, which has none: 6.12 never ends.
+    # It gathers randomness from the jitter of the clock, which has none: 6.12 would never finish.
     "initcall_blacklist=jent_mod_init",
 )
 
@@ -35,10 +35,10 @@ class Kernel:
     """A built kernel.
 
     Attributes:
-        digest: names the kernel: source, recipe and compiler, in hex.
-        release: what `uname -r` says in it.
+        digest: identifies the kernel: source, recipe and compiler, in hex.
+        release: its `uname -r`.
         series: the first two numbers of the release.
-        folder: where its files are.
+        folder: the folder of its files.
         binary_sha256: the digest of the binary itself.
     """
 
@@ -68,12 +68,12 @@ class Kernel:
 
     @property
     def runs_guest_by_seccomp(self) -> bool:
-        """Whether it runs the processes of its guest by seccomp, and not by ptrace."""
+        """Whether it runs the processes of its guest by seccomp, not by ptrace."""
         return sort_key(self.series)[0] >= _FIRST_WITH_SECCOMP
 
     @property
     def boot_arguments(self) -> tuple[str, ...]:
-        """What every machine with this kernel puts on its command line."""
+        """The kernel command line arguments of every machine with this kernel."""
         faster = ("seccomp=on",) if self.runs_guest_by_seccomp else ()
         return (*_BOOT_ARGUMENTS, *faster)
 
@@ -83,21 +83,21 @@ class Manifest:
     """What a kernel was built from.
 
     Attributes:
-        digest: names the kernel, in hex.
-        release: what `uname -r` says in it.
+        digest: identifies the kernel, in hex.
+        release: its `uname -r`.
         series: the first two numbers of the release.
         binary_sha256: the digest of the binary.
-        binary_key: the digest of all that the binary was made of; kernels that
-            differ in their shims alone have it in common.
+        binary_key: the digest of all inputs of the binary; kernels that
+            differ in their shims alone share it.
         recipe_digest: the digest of answers, patches and shims.
         source_name: the file or folder name of the source.
         source_digest: the digest of the source.
         tools: the version lines of compiler and linker.
         patches: the names of the patches, in order.
         shims: the names of the shims.
-        unknown_answers: answers to questions that this kernel does not ask.
-        refused_answers: answers that this kernel knows and did not accept.
-        lines: how many lines make printed while it compiled.
+        unknown_answers: answers to questions that this kernel does not have.
+        refused_answers: answers that this kernel has a question for but did not accept.
+        lines: the number of lines of make's output while it compiled.
     """
 
     digest: str
@@ -133,7 +133,7 @@ def write(manifest: Manifest, folder: Path) -> None:
 
 
 def read(folder: Path) -> Manifest | None:
-    """Read the manifest of a kernel's folder; None if it holds none of this format."""
+    """Read the manifest of a kernel's folder; None if it contains none of this format."""
     path = folder / FILE
     try:
         document = read_json(path)

@@ -1,4 +1,4 @@
-"""What a guarded command writes, line by line, for as long as it lives."""
+"""The output of a guarded command, line by line, for as long as it lives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LOOK_AGAIN_S = 0.2
 
 
 def lines_of(fd: int, guarded: Guarded) -> Iterator[bytes]:
-    """Yield the lines that a command writes until it has ended.
+    """Yield a command's lines until it has ended.
 
     The end of the pipe is not the command's end: its guard holds the pipe open.
 

@@ -1,7 +1,7 @@
-"""A built kernel that comes from another host: told by its bytes, put in place whole.
+"""A built kernel that comes from another host: identified by its bytes, published atomically.
 
-A kernel's digest says what it was built from. Whoever takes a kernel from
-elsewhere, or is to run the very kernel that somebody else has, goes by the
+A kernel's digest is that of its inputs. Code that takes a kernel from
+elsewhere, or must run the very kernel of another host, identifies it by the
 bytes of what is loaded at boot: the binary and its shims.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from longfat.engine.kernel.manifest import Kernel
 
-# What tells of a build and is not loaded at boot; hosts may differ in it.
+# Records of a build that are not loaded at boot; hosts may differ in them.
 _TELLING = (manifest.FILE, SUMS, "config")
 _SHOWN = 12
 
@@ -47,18 +47,18 @@ def fingerprint(folder: Path) -> str:
 
 
 def install(digest: str, *, content: str, unpack: Callable[[Path], None]) -> Kernel:
-    """Put a kernel that was built elsewhere into this host's cache, unless it is there.
+    """Put a kernel that was built elsewhere into this host's cache, unless it exists there.
 
     Args:
-        digest: the digest that names the kernel.
+        digest: the kernel's digest.
         content: its `fingerprint`.
         unpack: fills an empty folder with the kernel's files.
 
     Returns:
-        The kernel, whole and in its place.
+        The kernel, complete and in its place.
 
     Raises:
-        HostError: what was unpacked is not that kernel, the cache has another
+        HostError: the unpacked files are not that kernel, the cache has another
             one under its name, or cannot be written.
     """
     with cache.lock(digest, on_wait=lambda: None):
@@ -68,14 +68,14 @@ def install(digest: str, *, content: str, unpack: Callable[[Path], None]) -> Ker
         if fingerprint(kernel.folder) != content:
             raise HostError(
                 f"the kernel {digest[:_SHOWN]} ({kernel.release}) in {kernel.folder} has other"
-                " bytes than the one of this name elsewhere",
+                " bytes than the kernel of the same name elsewhere",
                 hint=f"longfat kernel remove {digest[:_SHOWN]}",
             )
         return kernel
 
 
 def _put(digest: str, *, content: str, unpack: Callable[[Path], None]) -> Kernel:
-    """Unpack a kernel and put it in its place; the caller holds the lock of its digest."""
+    """Unpack a kernel and publish it; the caller holds the lock of its digest."""
     try:
         with cache.building(digest) as scratch:
             product = scratch / "product"
@@ -84,7 +84,7 @@ def _put(digest: str, *, content: str, unpack: Callable[[Path], None]) -> Kernel
             found = manifest.read(product)
             fits = found is not None and found.digest == digest and not folder_damage(product)
             if not fits or fingerprint(product) != content:
-                raise HostError(f"what came as kernel {digest[:_SHOWN]} is not that kernel")
+                raise HostError(f"the received files are not the kernel {digest[:_SHOWN]}")
             return cache.put(product, digest=digest)
     except OSError as error:
         raise HostError(

@@ -1,4 +1,4 @@
-"""Applying our kernel patches, which may touch arch/um and nothing else."""
+"""Applying longfat's kernel patches, which may change arch/um and nothing else."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def patch_command(patch: Path, *, fuzz: int = 0) -> list[str]:
 
 
 def check(patches: Iterable[Path]) -> None:
-    """Check that no patch reaches beyond arch/um.
+    """Check that no patch changes files outside of arch/um.
 
-    Networking code is Linux's own; that is what makes the results worth having.
+    The networking code is unmodified Linux; that is what makes the results valid.
 
     Raises:
         HostError: one does.

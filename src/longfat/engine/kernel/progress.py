@@ -1,4 +1,4 @@
-"""How far a build is: what a builder tells whoever waits for it."""
+"""The progress of a build."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ class Step(StrEnum):
     """The steps of a build, in their order."""
 
     WAIT = "wait"
-    """Another process builds or downloads the same; when it is done, so are we."""
+    """Another process builds or downloads the same; its result will be used."""
     SEARCH = "search"
-    """The source is not on this host; the package manager's archives are asked for it."""
+    """The source is not on this host; the package manager's archives are searched for it."""
     DOWNLOAD = "download"
     SOURCE = "source"
-    """The source is chosen; the report's words say which one and why."""
+    """The source is chosen; the report's words state which one and why."""
     UNPACK = "unpack"
     CONFIGURE = "configure"
     COMPILE = "compile"
@@ -27,11 +27,11 @@ class Progress:
     """One report of a build.
 
     Attributes:
-        version: the version that was asked for.
+        version: the requested version.
         step: what is being done.
         done: how much of this step is done, in the step's own unit.
         total: how much the step has in all; an estimate, and 0 if unknown.
-        words: what is searched, downloaded or chosen; empty at other steps.
+        words: the subject of a search, download or choice; empty at other steps.
     """
 
     version: str
@@ -42,7 +42,7 @@ class Progress:
 
 
 class Report(Protocol):
-    """Tells how far a build is."""
+    """Reports the progress of a build."""
 
     def __call__(self, step: Step, done: int = 0, total: int = 0, *, words: str = "") -> None:
-        """Tell that `done` of `total` units of a step are done."""
+        """Report that `done` of `total` units of a step are done."""

@@ -1,8 +1,8 @@
-"""The recipe: everything of ours that goes into a kernel.
+"""The recipe: longfat's own inputs of a kernel.
 
-Answers, patches, shims and the launcher stand in the project's `kernel` folder. Two kernels
+Answers, patches, shims and the launcher are in the project's `kernel` folder. Two kernels
 of one source that were built by the same recipe and compiler are the same
-kernel, so the recipe's digest is half of a kernel's name.
+kernel, so the recipe's digest is a part of a kernel's name.
 
 A folder in `variants` adds patches, and perhaps answers, to a variant of its name: 6.12+clock
 gets those of `variants/clock/all` and `variants/clock/6.12`.
@@ -20,7 +20,7 @@ from longfat.common import resources
 from longfat.engine.kernel.version import sort_key
 from longfat.errors import HostError
 
-# Raised when the way of building changes what comes out (flags, stamps, steps).
+# To be incremented when the build procedure changes the output (flags, stamps, steps).
 _METHOD = "1"
 
 EVERY_SERIES = "all"
@@ -33,17 +33,17 @@ _ANSWER = re.compile(r"(CONFIG_\w+)=(.+)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """What goes into a kernel of one series, beside its source.
+    """The inputs of a kernel of one series, besides its source.
 
     Attributes:
         answers: the file of Kconfig answers.
         variant_answers: that of a variant, which come after them; None for none.
         patches: the patches of every series and then of this one, in the order of their names;
             a variant's come last.
-        shims: C files that are compiled to stand beside the binary, as libraries.
+        shims: C files that are compiled to libraries beside the binary.
         launcher: the C file of the program that starts the binary with fewer rights.
-        binary_digest: names what goes into the binary: answers and patches.
-        digest: names the content of it all.
+        binary_digest: the digest of the inputs of the binary: answers and patches.
+        digest: the digest of all of it.
     """
 
     answers: Path
@@ -60,9 +60,9 @@ def load(series: str, *, variant: str = "", folder: Path | None = None) -> Recip
 
     Args:
         series: such as `6.1`.
-        variant: the name of a variant. One that the recipe does not know, as somebody's own,
+        variant: the name of a variant. One that the recipe does not define, such as a user's own,
             gets what the series gets.
-        folder: where the recipe stands; the project's own, if None.
+        folder: the recipe's folder; the project's own, if None.
 
     Raises:
         HostError: the installation is incomplete.
@@ -95,7 +95,7 @@ def load(series: str, *, variant: str = "", folder: Path | None = None) -> Recip
 
 
 def variant_series(variant: str, *, folder: Path | None = None) -> list[str]:
-    """Return the series that a variant of the recipe is for; none, if the recipe has none such.
+    """Return the series of a variant of the recipe; none, if the recipe does not define it.
 
     Args:
         variant: the variant's name; empty for none.
@@ -130,7 +130,7 @@ def parse_answers(text: str) -> dict[str, str]:
 
 
 def build_digest(part: str, *, source_digest: str, tools: Iterable[str]) -> str:
-    """Return the digest of what is made of our share, a source, and these tools.
+    """Return the digest of a recipe, a source, and these tools.
 
     Args:
         part: a recipe's `digest`, to name a kernel; its `binary_digest`, to

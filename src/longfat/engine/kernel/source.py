@@ -22,7 +22,7 @@ TARBALL = re.compile(r"linux-source-(\d+\.\d+(?:\.\d+)*)\.tar\.(?:xz|gz|bz2|zst)
 
 
 class NotOfferedError(HostError):
-    """A place that sources are downloaded from does not have this one; another may."""
+    """A site does not offer this source; another may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class Source:
 
     Attributes:
         path: a tarball or a folder.
-        origin: from where it is, for people.
-        sha256: the SHA-256 that a tarball must have, in hex; any, if empty.
+        origin: its origin, for people.
+        sha256: the required SHA-256 of a tarball, in hex; any, if empty.
     """
 
     path: Path
@@ -41,14 +41,14 @@ class Source:
 
     @property
     def is_tree(self) -> bool:
-        """Whether this is a folder, and not a tarball."""
+        """Whether this is a folder, not a tarball."""
         return self.path.is_dir()
 
     def digest(self) -> str:
         """Return the digest of what would be built, in hex.
 
         Raises:
-            HostError: the source cannot be read, or is not what was downloaded.
+            HostError: the source cannot be read, or was changed since the download.
         """
         try:
             if not self.is_tree:
@@ -68,7 +68,7 @@ class Source:
         except OSError as error:
             raise HostError(f"cannot read the kernel source: {error}") from error
         if tar.returncode != 0:
-            raise HostError(f"cannot read all of the kernel source in {self.path}")
+            raise HostError(f"cannot read the kernel source in {self.path} completely")
         return hasher.hexdigest()
 
 
@@ -107,7 +107,7 @@ def _tarballs(folder: Path) -> dict[str, Path]:
 
 
 def _package_version(path: Path) -> str:
-    """Return the version of the package that a file is of; empty if that is not known."""
+    """Return the version of the package of a file; empty if that is not known."""
     if shutil.which("dpkg-query") is None:
         return ""
     owner = _answer("dpkg-query", "--search", str(path)).partition(":")[0]

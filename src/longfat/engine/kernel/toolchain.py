@@ -1,4 +1,4 @@
-"""The host's programs that a build needs: are they there, and of which version."""
+"""The host's programs that a build needs, and their versions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check() -> None:
     """
     if platform.machine() != "x86_64":
         raise HostError(
-            f"User-Mode Linux needs an x86-64 processor, and this is {platform.machine()}"
+            f"User-Mode Linux needs an x86-64 processor, but this is {platform.machine()}"
         )
     missing = [name for name in _PROGRAMS if shutil.which(name) is None]
     # The C library's headers come in a package of their own.
@@ -66,8 +66,8 @@ def compiler() -> str:
 def environment(*, temporary: Path, objects: Path) -> dict[str, str]:
     """Return the environment that a build runs in.
 
-    It holds nothing of the caller's but the path to programs, so that neither
-    locale nor flags nor the clock reach the binary.
+    It contains nothing of the caller's but the path to programs, so that neither
+    locale nor flags nor the clock influence the binary.
 
     Args:
         temporary: the folder for the compiler's temporary files.

@@ -1,8 +1,8 @@
-"""Unpacking a kernel's source, without what a machine can never use.
+"""Unpacking a kernel's source, without what a machine never uses.
 
-Most of a kernel is drivers and other processors. Their code is left out; every
+Most of a kernel is drivers and other processors. Their code is omitted; every
 Kconfig and Makefile stays, because the configuration reads them all. A tree is
-treated as the tarball that it would make, with owners and times taken away, so
+treated as the tarball that it would make, without owners and times, so
 that its digest depends on its content alone.
 """
 
@@ -12,7 +12,7 @@ import re
 import subprocess
 from pathlib import Path
 
-# Folders below drivers/ that are large and have nothing for a machine.
+# Folders below drivers/ that are large and contain nothing for a machine.
 _HEAVY_DRIVERS = (
     *("accel", "clk", "comedi", "crypto", "dma", "gpio", "gpu", "hid", "hwmon", "iio"),
     *("infiniband", "input", "media", "mfd", "misc", "mtd", "net/can", "net/dsa"),
@@ -21,7 +21,7 @@ _HEAVY_DRIVERS = (
 )
 
 _LEFT_OUT = (
-    # All processors but um and x86 (and what else begins as they do).
+    # All processors but um and x86 (and others that begin the same).
     *(f"*/arch/[!ux]*.{suffix}" for suffix in ("[chS]", "dts*")),
     *(f"*/drivers/{name}/*.[chS]" for name in _HEAVY_DRIVERS),
     "*/sound/*.[chS]",
@@ -31,7 +31,7 @@ _LEFT_OUT = (
     "*/tools/testing/*",
 )
 
-# What a tree may hold that was not in its tarball.
+# Files that a tree may contain that were not in its tarball.
 _BUILT = ("*/.git", "*.o", "*.a", "*.ko", "*.mod", "*.cmd")
 
 # tar reports each time it has read this many of its records of 10 KiB.
@@ -47,7 +47,7 @@ def _exclusions(*patterns: str) -> list[str]:
 def unpack_command(tarball: Path, *, into: Path) -> list[str]:
     """Return the command that unpacks the useful part of a tarball.
 
-    What it writes to standard error is for `records_read`.
+    Its standard error is for `records_read`.
 
     Args:
         tarball: the source.
@@ -71,7 +71,7 @@ def pack_command(tree: Path) -> list[str]:
         *("tar", "--create", "--file=-", f"--directory={tree}"),
         *("--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner"),
         *("--mode=u+rw,a+rX,go-w", "--format=gnu"),
-        # The top is called the same wherever the tree is.
+        # The top folder has the same name wherever the tree is.
         "--transform=s,^\\.,linux,S",
         *_exclusions(*_LEFT_OUT, *_BUILT),
         ".",
@@ -79,7 +79,7 @@ def pack_command(tree: Path) -> list[str]:
 
 
 def records_read(line: str) -> int:
-    """Return how many records an unpacking tar says it has read; 0 if the line says no such."""
+    """Return how many records an unpacking tar has read; 0 if the line does not report it."""
     match = _REPORT.fullmatch(line.strip())
     return int(match[1]) if match else 0
 

@@ -1,10 +1,10 @@
-"""Kernel versions as people write them, and releases as kernels name themselves.
+"""Kernel versions as people write them, and releases as kernels report them.
 
-A *version* is what someone asks for: `6.1` (a series) or `6.1.158`. A
-*release* is the whole string that a kernel gives for `uname -r`; its *series*
-is its first two numbers. A kernel with patches or answers of somebody's own is a
-*variant*, whose name stands behind both: `6.1+bbr3`. Who does not ask for it never
-gets it.
+A *version* is what a user requests: `6.1` (a series) or `6.1.158`. A
+*release* is the whole string of `uname -r`; its *series*
+is its first two numbers. A kernel with patches or answers of the user's own is a
+*variant*, whose name is appended to both: `6.1+bbr3`. It is never used unless
+requested.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import re
 from longfat.errors import InputError
 
 NEWEST = "newest"
-"""In place of a version: the newest kernel that is built or installed. It is the default."""
+"""As a version: the newest kernel that is built or installed. It is the default."""
 
 USUAL = "6.1"
-"""The version that the labs name. Where no kernel is built, it is the one to build."""
+"""The version of the labs. It is the one to build if no kernel is built."""
 
 VARIANT = r"[A-Za-z0-9_-]{1,20}"
-"""What a variant may be called."""
+"""The pattern of a variant's name."""
 
 _VERSION = re.compile(rf"\d+\.\d+(\.\d+)*(-[0-9A-Za-z.+~_-]+|(-rc\d+)?\+{VARIANT})?")
 # Elsewhere a plus belongs to the release: 6.12.10-1~bpo12+1, 7.2.0-custom+.
@@ -54,14 +54,14 @@ def split_variant(version: str) -> tuple[str, str]:
 
 
 def matches(release: str, version: str) -> bool:
-    """Whether someone who asks for `version` is content with `release`.
+    """Return whether `release` satisfies a request for `version`.
 
-    `6.1` is content with 6.1.158, but neither with 6.12 nor with 6.1.158+bbr3.
+    `6.1` is satisfied by 6.1.158, but neither by 6.12 nor by 6.1.158+bbr3.
     """
-    (theirs, variant), (wanted, asked) = split_variant(release), split_variant(version)
-    if variant != asked:
+    (other, variant), (wanted, wanted_variant) = split_variant(release), split_variant(version)
+    if variant != wanted_variant:
         return False
-    return theirs == wanted or (theirs.startswith(wanted) and theirs[len(wanted)] in ".-+")
+    return other == wanted or (other.startswith(wanted) and other[len(wanted)] in ".-+")
 
 
 def sort_key(release: str) -> tuple[tuple[int, ...], bool, str]:
@@ -75,8 +75,8 @@ def nearest(version: str, among: list[str]) -> str | None:
     """Return the version in `among` whose series is nearest to that of `version`."""
 
     def distance(other: str) -> tuple[int, int]:
-        theirs = [int(part) for part in series(other).split(".")]
-        ours = [int(part) for part in series(version).split(".")]
-        return (abs(theirs[0] - ours[0]), abs(theirs[1] - ours[1]))
+        numbers = [int(part) for part in series(other).split(".")]
+        own = [int(part) for part in series(version).split(".")]
+        return (abs(numbers[0] - own[0]), abs(numbers[1] - own[1]))
 
     return min(among, key=distance, default=None)

@@ -1,14 +1,14 @@
 """The process that builds a kernel: unpack, patch, configure, compile.
 
 `build` runs it under a guard, so that nothing it starts can outlive longfat
-and its scratch folder goes with it. It is given a `Job` as JSON on its command
-line, and tells how it fares on standard output in JSON, an object a line:
+and its scratch folder is removed with it. It gets a `Job` as JSON on its command
+line, and reports its progress on standard output in JSON, an object on each line:
 
     {"progress": {"step": ..., "done": ..., "total": ...}}
     {"failed": {"kind": "input" | "host", "message": ..., "hint": ...}}
     {"done": {}}
 
-What it made is then in `product/` in the scratch folder, with its manifest.
+The result is then in `product/` in the scratch folder, with its manifest.
 """
 
 from __future__ import annotations
@@ -31,32 +31,32 @@ from longfat.errors import HostError, InputError, LongfatError
 
 
 def main() -> None:
-    """Do the job on the command line."""
+    """Execute the job on the command line."""
     job = Job.from_json(sys.argv[1])
     try:
         _build(job)
     except LongfatError as error:
         kind = "input" if isinstance(error, InputError) else "host"
-        _say("failed", kind=kind, message=error.message, hint=error.hint)
+        _report("failed", kind=kind, message=error.message, hint=error.hint)
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         message = f"the disk is full: {job.scratch}" if full else f"the build failed: {error}"
-        _say("failed", kind="host", message=message, hint="")
+        _report("failed", kind="host", message=message, hint="")
     else:
-        _say("done")
+        _report("done")
 
 
-def _say(kind: str, /, **fields: object) -> None:
+def _report(kind: str, /, **fields: object) -> None:
     print(json.dumps({kind: fields}), flush=True)
 
 
 def _progress(step: Step, done: int, total: int) -> None:
-    _say("progress", step=step, done=done, total=total)
+    _report("progress", step=step, done=done, total=total)
 
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """What there is to tell of a binary that was made."""
+    """The metadata of a binary."""
 
     release: str
     verdict: configure.Verdict
@@ -68,19 +68,19 @@ def _build(job: Job) -> None:
     product, temporary = scratch / PRODUCT, scratch / "tmp"
     for folder in (product, temporary):
         folder.mkdir(parents=True)
-    ours = recipe.load(series(job.version), variant=job.variant)
-    if ours.digest != job.recipe_digest:
-        raise HostError("the kernel recipe was changed while the build began; build again")
+    own_recipe = recipe.load(series(job.version), variant=job.variant)
+    if own_recipe.digest != job.recipe_digest:
+        raise HostError("the kernel recipe was changed during the build; build again")
     environment = toolchain.environment(temporary=temporary, objects=cache.objects_folder())
     log = Log(scratch / BUILD_LOG, kept_as=Path(job.log), env=environment)
-    # Shims first: they take no time, and may not compile.
-    for shim in ours.shims:
+    # Shims first: they take no time, and may fail to compile.
+    for shim in own_recipe.shims:
         make.compile_shim(shim, to=product / f"{shim.stem}.so", log=log)
-    make.compile_program(ours.launcher, to=product / ours.launcher.stem, log=log)
+    make.compile_program(own_recipe.launcher, to=product / own_recipe.launcher.stem, log=log)
     twin = manifest.read(Path(job.twin)) if job.twin else None
     if twin is not None and not _is_undamaged(Path(job.twin) / "linux", twin.binary_sha256):
         twin = None
-    made = _make(job, ours, log=log) if twin is None else _take(job, twin)
+    made = _make(job, own_recipe, log=log) if twin is None else _take(job, twin)
     about = manifest.Manifest(
         digest=job.digest,
         release=made.release,
@@ -91,8 +91,8 @@ def _build(job: Job) -> None:
         source_name=Path(job.source).name,
         source_digest=job.source_digest,
         tools=job.tools,
-        patches=(*(path.name for path in ours.patches), *map(_named, job.patches)),
-        shims=tuple(path.name for path in ours.shims),
+        patches=(*(path.name for path in own_recipe.patches), *map(_named, job.patches)),
+        shims=tuple(path.name for path in own_recipe.shims),
         unknown_answers=made.verdict.unknown,
         refused_answers=made.verdict.refused,
         lines=made.lines,
@@ -114,7 +114,7 @@ def _is_undamaged(binary: Path, digest: str) -> bool:
 
 
 def _take(job: Job, twin: manifest.Manifest) -> _Made:
-    """Take the binary of a kernel that differs in its shims alone."""
+    """Copy the binary of a kernel that differs in its shims alone."""
     check_release(twin.release, version=job.version, source=Path(job.source))
     product = Path(job.scratch) / PRODUCT
     for name in ("linux", "config"):
@@ -123,16 +123,16 @@ def _take(job: Job, twin: manifest.Manifest) -> _Made:
     return _Made(twin.release, found, twin.lines)
 
 
-def _make(job: Job, ours: recipe.Recipe, *, log: Log) -> _Made:
-    """Make the binary from its source."""
-    patch.check(ours.patches)
+def _make(job: Job, own_recipe: recipe.Recipe, *, log: Log) -> _Made:
+    """Build the binary from its source."""
+    patch.check(own_recipe.patches)
     scratch = Path(job.scratch)
     tree, product = scratch / "linux", scratch / PRODUCT
     tree.mkdir()
     _unpack(Source(Path(job.source)), tree, log=log, scratch=scratch)
     unpacked = make.version(tree, log=log, source=job.source)
     check_release(unpacked, version=job.version, source=Path(job.source))
-    for path in ours.patches:
+    for path in own_recipe.patches:
         log.run(patch.patch_command(path), cwd=tree, doing=f"applying {path.name}")
     for path in map(Path, job.patches):
         try:
@@ -145,7 +145,7 @@ def _make(job: Job, ours: recipe.Recipe, *, log: Log) -> _Made:
     _progress(Step.CONFIGURE, 0, 0)
     answers = scratch / "answers.config"
     # Of two answers to a question Kconfig takes the last.
-    files = (ours.answers, *filter(None, (ours.variant_answers,)))
+    files = (own_recipe.answers, *filter(None, (own_recipe.variant_answers,)))
     answers.write_text("\n".join((*(path.read_text() for path in files), *job.answers, "")))
     make.configure(tree, answers=answers, log=log)
     found = configure.verdict(tree, answers=answers)
@@ -166,7 +166,7 @@ def _make(job: Job, ours: recipe.Recipe, *, log: Log) -> _Made:
 
 
 def _unpack(source: Source, tree: Path, *, log: Log, scratch: Path) -> None:
-    """Put the useful part of the source into `tree`."""
+    """Put the relevant part of the source into `tree`."""
     _progress(Step.UNPACK, 0, 0)
     tarball = source.path
     if source.is_tree:
@@ -186,7 +186,7 @@ def _unpack(source: Source, tree: Path, *, log: Log, scratch: Path) -> None:
         raise HostError(f"{source.path} is not a kernel's source: it has no {', '.join(missing)}")
     if source.is_tree:
         tarball.unlink()
-        # Someone may have built in it, for another processor.
+        # It may have been used for a build for another processor.
         log.run(make.command("mrproper"), cwd=tree, doing="cleaning the tree")
 
 

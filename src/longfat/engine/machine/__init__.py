@@ -1,9 +1,9 @@
-"""A machine: one booted kernel, a virtual computer that knows nothing of networks.
+"""A machine: one booted kernel, a virtual computer without a model of networks.
 
-`Machine` boots a kernel as an ordinary process in a sandbox and hands it
+`Machine` boots a kernel as an ordinary process in a sandbox and gives it
 folders: some read-only, such as the guest's program, and one to write into. It
-watches the virtual clock from outside and ends the machine when told, when
-the clock stalls, or when our own process ends for any reason.
+watches the virtual clock from outside and ends the machine on request, when
+the clock stalls, or when longfat's process ends for any reason.
 """
 
 from longfat.engine.machine.cpus import reserve_cpu

@@ -33,7 +33,7 @@ class VirtualClock:
 
     Raises:
         MachineError: the file has no such symbol.
-        OSError: the process is gone, may not be looked into, or is not executing yet.
+        OSError: the process is gone, is not accessible, or has not executed the program yet.
     """
 
     def __init__(self, *, kernel_pid: int, binary: Path) -> None:
@@ -54,7 +54,7 @@ class VirtualClock:
         return struct.unpack("<Q", data)[0] / 1e9 if len(data) == 8 else None
 
     def close(self) -> None:
-        """Let go of the process's memory."""
+        """Close the process's memory."""
         os.close(self._memory)
 
 

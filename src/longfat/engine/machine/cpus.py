@@ -4,8 +4,8 @@ A machine spread over two CPUs is four times slower than on one: its kernel
 and its guest's processes take turns and never run side by side. Each machine
 reserves a CPU by binding a Unix socket in the abstract namespace, which has the
 CPU's number in its name: it leaves no file anywhere, ends with the process
-however that ends, and is seen by all users' machines. Of another container with
-a network namespace of its own it is not seen; then machines may share a CPU.
+however that ends, and is visible to all users' machines. It is not visible in another container
+with its own network namespace; then machines may share a CPU.
 Source: unix(7).
 """
 
@@ -26,10 +26,10 @@ def reserve_cpu(*, scope: str = "longfat") -> Iterator[int]:
     """Hold a CPU that no other machine holds, for as long as the context lasts.
 
     If all are held, the CPU is shared with another machine: slower, but never
-    stuck. Results do not depend on it.
+    blocked. Results do not depend on it.
 
     Args:
-        scope: who takes part; those of another name may hold the same CPUs.
+        scope: the name of a group; other groups may hold the same CPUs.
 
     Yields:
         The CPU's number.

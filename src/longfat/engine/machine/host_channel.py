@@ -1,23 +1,23 @@
-"""The host's end of the line to a live machine, and of its clock.
+"""The host's end of the channel to a live machine, and of its clock.
 
-While the guest reads the line, its whole kernel waits in the host's read():
+While the guest reads the channel, its whole kernel waits in the host's read():
 the machine is *held*, and no virtual time passes until we send something. The
 kernel's end is /dev/host_line (kernel/patches), and `longfat.guest.host_channel` reads
-and writes it. Both ends send frames: how long the payload is, of what kind,
-and which process or order it is about.
+and writes it. Both ends send frames: the length of the payload, its kind,
+and the process or order that it is about.
 
     o  host to guest: an order, JSON
     a  guest to host: its answer, JSON
     d  data: input of a process, or a file's, either way
-    w  guest to host: a process has room for input, JSON; the answer is data or
+    w  guest to host: a process can take input, JSON; the answer is data or
     n  host to guest: there is none yet
-    1  guest to host: what a process wrote to its output, or to its terminal
-    2  what it wrote to its standard error
+    1  guest to host: output of a process, or of its terminal
+    2  its standard error
     x  it has ended: JSON
 
-The clock has a line of its own. The kernel tells the time there at a moment
+The clock has a channel of its own. The kernel reports the time there at a moment
 that we have set and waits for the next such moment, which is how a machine is
-held back to a pace; without a pace there is no such moment.
+slowed down to a pace; without a pace there is no such moment.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ _NEVER_NS = (1 << 64) - 1
 _CHUNK = 1 << 18
 _LARGEST_PAYLOAD = 1 << 24
 _T = TypeVar("_T")
-_PACED_STEP_WALL_S = 0.01  # between two moments at which a paced machine asks
+_PACED_STEP_WALL_S = 0.01  # between two reports of a paced machine's clock
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Something that came from the guest.
+    """A frame from the guest.
 
     Attributes:
-        kind: what it is, see above.
+        kind: its kind, see above.
         number: the process or the order that it is about.
         payload: the bytes.
     """
@@ -69,16 +69,16 @@ class Frame:
         """Return the payload as JSON.
 
         Raises:
-            MachineError: it is none.
+            MachineError: it is not JSON.
         """
         data = parse_json(self.payload, where="a message", error=_broken)
         if not isinstance(data, dict):
-            raise _broken("no object")
+            raise _broken("it is not an object")
         return Message(data)
 
 
 class Message:
-    """What a message of the guest's says. The guest's root could have written it."""
+    """The contents of a message of the guest, which is untrusted."""
 
     def __init__(self, data: dict[str, Any]) -> None:
         self._data = data
@@ -90,7 +90,7 @@ class Message:
         """Return a whole number.
 
         Raises:
-            MachineError: there is none of that name.
+            MachineError: there is none with this name.
         """
         return self.get(name, int)
 
@@ -98,31 +98,31 @@ class Message:
         """Return a text.
 
         Raises:
-            MachineError: there is none of that name.
+            MachineError: there is none with this name.
         """
         return self.get(name, str)
 
     def get(self, name: str, kind: type[_T]) -> _T:
-        """Return what it says of something.
+        """Return the value of a field.
 
         Args:
-            name: of what.
-            kind: the type that it must have, as of `longfat.common.decoding.decode`.
+            name: the field's name.
+            kind: its required type, as of `longfat.common.decoding.decode`.
 
         Raises:
-            MachineError: it says nothing of it, or something else.
+            MachineError: the field is missing or has another type.
         """
         return decode(kind, self._data.get(name), where=f"a message's {name}", error=_broken)
 
     def all(self, kind: type[_T], *, besides: Sequence[str] = ()) -> _T:
-        """Return all that it says.
+        """Return all fields.
 
         Args:
             kind: the dataclass that has its fields.
-            besides: fields that are left out.
+            besides: fields that are ignored.
 
         Raises:
-            MachineError: it says something else.
+            MachineError: it has other fields.
         """
         fields = {name: value for name, value in self._data.items() if name not in besides}
         return decode(kind, fields, where="a message", error=_broken)
@@ -130,12 +130,12 @@ class Message:
 
 def _broken(problem: str) -> MachineError:
     return MachineError(
-        f"the guest's agent sent what is no message; was it tampered with? ({problem})"
+        f"the guest's agent sent an invalid message; was it tampered with? ({problem})"
     )
 
 
 class Line:
-    """Our ends of the line and of the clock's; the other ends are for the kernel."""
+    """The host's ends of the channel and of the clock's; the other ends are for the kernel."""
 
     def __init__(self) -> None:
         self._near, self._far = socket.socketpair()
@@ -149,28 +149,28 @@ class Line:
 
     @property
     def far_descriptors(self) -> tuple[int, int]:
-        """Return the descriptors that the kernel is to inherit."""
+        """Return the descriptors that the kernel inherits."""
         return self._far.fileno(), self._far_clock.fileno()
 
     def close_far(self) -> None:
-        """Close the kernel's ends here, once it has them."""
+        """Close the kernel's ends in this process, once it has them."""
         self._far.close()
         self._far_clock.close()
 
     def close(self) -> None:
-        """Close our ends."""
+        """Close the host's ends."""
         self.close_far()
         self._near.close()
         self._clock.close()
 
     def set_pace(self, pace: Pace | None) -> None:
-        """Set how fast virtual time may pass, from the next time that the guest asks."""
+        """Set how fast virtual time may pass, from the guest's next clock report."""
         self._pacer = None if pace is None else Pacer(pace)
         step_s = 0.0 if pace is None else pace.factor * _PACED_STEP_WALL_S
         self._step_ns = _NEVER_NS if pace is None else max(1000, round(step_s * 1e9))
 
     def send(self, kind: bytes, number: int, payload: bytes) -> None:
-        """Send a frame; what there is no room for now goes when we `wait`."""
+        """Send a frame; what does not fit into the buffer now is sent in `wait`."""
         self._outbox += _HEAD.pack(len(payload), kind, number) + payload
         self._write()
 
@@ -179,7 +179,7 @@ class Line:
         self.send(b"o", number, json.dumps({"do": do, **fields}).encode())
 
     def take(self) -> Frame | None:
-        """Return the next frame that has come; None if there is none.
+        """Return the next received frame; None if there is none.
 
         Raises:
             MachineError: it is longer than the guest's agent ever sends.
@@ -204,7 +204,7 @@ class Line:
             also: other descriptors to wait for.
 
         Returns:
-            Those of `also` that can be read.
+            Those of `also` that are readable.
 
         Raises:
             EOFError: the machine has ended.
@@ -222,7 +222,7 @@ class Line:
             if clock in readable:
                 try:
                     data = self._clock.recv(_TIME.size, socket.MSG_WAITALL)
-                except OSError:  # it was killed before it had read what we sent
+                except OSError:  # it was killed before it had read everything
                     data = b""
                 if len(data) < _TIME.size:
                     raise EOFError
@@ -236,7 +236,7 @@ class Line:
 
     @property
     def is_slowed(self) -> bool:
-        """Return whether the guest waits for its pace, and so cannot be expected to go on."""
+        """Return whether the guest waits for its pace, and so cannot be expected to continue."""
         return self._asked_ns is not None
 
     @property
@@ -247,7 +247,7 @@ class Line:
         return bool(self._outbox or unread[0])
 
     def _answer_clock(self) -> float:
-        """Answer the guest's question about its clock if it is time; return for how long not."""
+        """Answer the guest's clock report if it is time; return the remaining time otherwise."""
         if self._asked_ns is None:
             return float("inf")
         now_ns = self._asked_ns
@@ -281,4 +281,4 @@ class Line:
         except BlockingIOError:
             pass
         except OSError:
-            self._outbox.clear()  # the machine has ended, as whoever reads will find
+            self._outbox.clear()  # the machine has ended, which the reader will detect

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from longfat.engine.sandbox.quota import Quota
 
 START_OF_TIME_S = 1_700_000_000
-"""The guest's date at boot, in seconds since 1970: fixed, so that no result knows today's."""
+"""The guest's date at boot, in seconds since 1970: fixed, so that results do not depend on it."""
 
 _LOOK_EVERY_S = 0.25
-_PACED_LOOK_EVERY_S = 0.002  # in which a machine runs ahead of its pace
-_MOST_HELD_S = 0.1  # between two looks at a machine that is held
+_PACED_LOOK_EVERY_S = 0.002  # in which a machine may run ahead of its pace
+_MOST_HELD_S = 0.1  # between two checks of a machine that is held
 _CONSOLE_TAIL_BYTES = 3000
 
 
@@ -43,33 +43,33 @@ class Machine:
 
     Leaving the context ends the machine with all its processes. The folder
     `run` is removed with it if our process dies before the context is left;
-    a caller that wants to keep it moves it away inside the context.
+    a caller that keeps it moves it away inside the context.
 
     Args:
         kernel: what to boot.
         program: PID 1 of the guest and its arguments, without spaces. It must
-            turn the machine off at its end.
-        run: the one folder that the guest can write to; it finds it at
+            shut the machine down at its end.
+        run: the one folder that the guest can write to; its path there is
             `/tmp/longfat/run`. The console is kept in its `console.log`.
-        shown: folders that the guest finds, read-only, under `/tmp/longfat/`.
+        shown: folders that the guest sees, read-only, under `/tmp/longfat/`.
         cpu: the CPU to run on, see `reserve_cpu`.
-        seed: decides all of the kernel's randomness, 0 to 2**64 - 1.
+        seed: determines all of the kernel's randomness, 0 to 2**64 - 1.
         memory_bytes: the machine's memory.
         writable: more folders that the guest can write to, by their names under
             `/tmp/longfat/`.
-        places: folders that the guest's root has besides, to mount something over.
-        line: the line of a live machine, whose guest takes orders from it; None if
-            the guest needs nobody.
+        places: additional folders of the guest's root, as mount points.
+        line: the channel of a live machine, whose guest takes orders from it; None if
+            the guest needs none.
         stall_cpu_s: see `longfat.engine.machine.watchdog.STALL_CPU_S`.
-        quota: what it may take of the host; that of our environment, if None.
+        quota: its limits on the host; those of our environment, if None.
 
     Attributes:
         sandbox: the name of the sandbox that it runs in.
 
     Raises:
         InputError: our environment's quota cannot be read, or is less than the memory; or it
-            names no sandbox that there is.
-        HostError: the host lacks what a sandbox needs, or a folder is out of its reach.
+            names an unknown sandbox.
+        HostError: the host lacks what a sandbox needs, or a folder is not accessible.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Machine:
     ) -> None:
         quota = current_quota() if quota is None else quota
         quota.check_memory(memory_bytes)
-        # Kept open: by its name the guest could put something else there.
+        # Kept open: the guest could put something else under its name.
         self._console = (run / "console.log").open("w+b", buffering=0)
         ends = line.far_descriptors if line is not None else ()
         contents = Contents(
@@ -102,12 +102,12 @@ class Machine:
                 *("con=null", "con0=fd:0,fd:1", "ssl=null", "quiet"),
                 *(f"uml_dir={SMALL_FOLDER}/", "umid=machine"),
                 *kernel.boot_arguments,
-                # The kernel stirs this line into its random numbers, so it must not vary.
+                # The kernel mixes this line into its random numbers, so it must not vary.
                 *((f"host_line={FIRST_INHERITED},{FIRST_INHERITED + 1}",) if ends else ()),
                 *(f"init={program[0]}", "--", *program[1:]),
             ],
             environment={
-                # To look functions up takes more of a stack than the kernel's processes have.
+                # Symbol lookup takes more stack than the kernel's processes have.
                 "LD_BIND_NOW": "1",
                 "LONGFAT_SEED": str(seed),
                 "TMPDIR": MEMORY_FOLDER,
@@ -131,8 +131,8 @@ class Machine:
                 inherited=ends,
                 cwd=Path("/"),
                 env=HOST_ENVIRONMENT,
-                # The guest's files and the sandbox's folders have the modes that they were
-                # made with, whoever starts it.
+                # The modes of the guest's files and the sandbox's folders must not depend on
+                # the user's umask.
                 umask=0o022,
                 stdout=self._console,
             )
@@ -165,12 +165,12 @@ class Machine:
         on_progress: Callable[[float], None] = lambda _: None,
         pace: Pace | None = None,
     ) -> float:
-        """Wait until the guest has turned the machine off.
+        """Wait until the guest has shut the machine down.
 
         Args:
-            limit_s: the virtual time, in seconds since boot, at which it must be over.
-                The clock is looked at a few times a second: a machine that passes
-                the limit and ends between two looks is not noticed.
+            limit_s: the virtual time, in seconds since boot, at which it must have ended.
+                The clock is read a few times a second: a machine that passes
+                the limit and ends between two readings is not detected.
             on_progress: called a few times a second with the virtual time in seconds.
             pace: how fast virtual time may pass; as fast as it can, if None. It
                 changes no result.
@@ -193,7 +193,7 @@ class Machine:
                 self._pulse.hold(held_s > 0)
                 wait_s = min(held_s, _MOST_HELD_S) or _PACED_LOOK_EVERY_S
             if virtual_s > limit_s:
-                raise MachineError(f"it is not over after {limit_s:g} s of virtual time")
+                raise MachineError(f"it has not ended after {limit_s:g} s of virtual time")
             on_progress(virtual_s)
         if status != 0:
             raise MachineError(f"the kernel ended with status {status}{self.console_tail()}")
@@ -201,14 +201,14 @@ class Machine:
 
     @property
     def peak_bytes(self) -> int:
-        """Return the most memory that the machine has held at once, as far as it was looked at."""
+        """Return the machine's peak memory, as far as it was sampled."""
         return self._pulse.peak_bytes
 
     def check(self, *, slowed: bool = False) -> None:
-        """Check that a live machine which runs is well; to be called a few times a second.
+        """Check a running live machine; to be called a few times a second.
 
         Args:
-            slowed: it waits for its pace, so its clock may stand still.
+            slowed: it waits for its pace, so its clock may be stopped.
 
         Raises:
             MachineError: it has ended, or its clock stalls.
@@ -221,19 +221,19 @@ class Machine:
             self._pulse.take()
 
     def virtual_s(self) -> float:
-        """Return the virtual time in seconds since boot, also while it passes; 0 if not known."""
+        """Return the virtual time in seconds since boot, even while it passes; 0 if not known."""
         return self._pulse.now_s()
 
     def interrupt(self) -> None:
-        """Let the guest look at its line, though a process of its own computes and computes.
+        """Let the guest read its channel, even though one of its processes is busy.
 
-        That process is stopped for a moment, which the kernel takes as a chance to run
+        That process is stopped for a moment, in which the kernel schedules
         another one.
         """
         self._pulse.interrupt()
 
     def console_tail(self) -> str:
-        """Return the end of what the console said, ready to be added to a message."""
+        """Return the end of the console's output, formatted for appending to a message."""
         size = os.fstat(self._console.fileno()).st_size
         start = max(0, size - _CONSOLE_TAIL_BYTES)
         data = os.pread(self._console.fileno(), _CONSOLE_TAIL_BYTES, start)
@@ -242,7 +242,7 @@ class Machine:
 
 
 class _Pulse:
-    """The clock and the watchdog of a machine whose kernel process appears after a while."""
+    """The clock and the watchdog of a machine, whose kernel process does not exist at first."""
 
     def __init__(
         self, guarded: Guarded, kernel: Kernel, stall_cpu_s: float, quota: QuotaWatch
@@ -264,7 +264,7 @@ class _Pulse:
         """Return the virtual time in seconds, 0 before boot.
 
         Raises:
-            MachineError: it stands still, or the machine was rebooted.
+            MachineError: it is stalled, or the machine was rebooted.
         """
         if self._clock is None:
             self._clock = self._open_clock()
@@ -278,16 +278,16 @@ class _Pulse:
         self._virtual_s = virtual_s
         if self._pid is not None:
             self.peak_bytes = max(self.peak_bytes, peak_bytes(self._pid))
-        # It looks through all processes of the host, which is not to be done every moment.
+        # It walks all processes of the host, which is too expensive for every call.
         if not self._held and now_s - self._looked_s >= _LOOK_EVERY_S / 2:
             self._looked_s = now_s
             self.quota.check(self._guarded.pid, kernel_pid=self._pid)
-            if stall := self._watchdog.look(virtual_s):
+            if stall := self._watchdog.check(virtual_s):
                 raise MachineError(str(stall))
         return virtual_s
 
     def _open_clock(self) -> VirtualClock | None:
-        """Look for the kernel's process; return its clock, None if there is none yet."""
+        """Find the kernel's process; return its clock, None if there is none yet."""
         pid = find_program(self._guarded.pid, self._kernel.binary)
         if pid is None:
             return None
@@ -296,7 +296,7 @@ class _Pulse:
                 self._process = os.pidfd_open(pid)
             clock = VirtualClock(kernel_pid=pid, binary=self._kernel.binary)
         except OSError:
-            return None  # it has just ended, or is about to begin
+            return None  # it has just ended, or is about to start
         self._pid = pid
         self._watchdog = Watchdog(kernel_pid=pid, stall_cpu_s=self._stall_cpu_s)
         return clock
@@ -304,7 +304,7 @@ class _Pulse:
     def _reopen_clock(self) -> None:
         """Open the clock of a process whose memory could not be read.
 
-        Its memory is gone somewhat before the process is. And a new kernel executes its
+        Its memory is gone shortly before the process is. And a new kernel executes its
         program twice, the second time without random addresses (7.2, arch/um/os-Linux/main.c).
 
         Raises:
@@ -332,26 +332,26 @@ class _Pulse:
         return (self._clock.now_s() if self._clock is not None else None) or 0.0
 
     def interrupt(self) -> None:
-        """Stop what computes for a moment; see `Machine.interrupt`."""
+        """Stop the busy process for a moment; see `Machine.interrupt`."""
         if self._pid is None:
             return
-        # Whoever runs in the guest is mostly stopped for the kernel that works for it, as
-        # those that sleep are: it takes the signal when it goes on. The kernel's own calls
-        # into a process pass over the signal.
+        # A running guest process is mostly stopped for the kernel that works for it, like
+        # sleeping ones: it takes the signal when it continues. The kernel's own calls
+        # into a process are not affected by the signal.
         for process in descendants(self._pid):
             with contextlib.suppress(OSError):
                 os.kill(process.pid, signal.SIGALRM)
 
     def start_anew(self) -> None:
-        """Wait for a tick from now on: it could not have one until now."""
+        """Restart the stall timeout: there could be no tick until now."""
         if self._watchdog is not None:
             self._watchdog.start_anew()
 
     def hold(self, held: bool) -> None:
-        """Stop the machine, or let it go on.
+        """Stop the machine, or let it continue.
 
         Only the kernel's process is stopped: it traces the guest's processes, and
-        would take a stop of theirs for the guest's doing.
+        would take a stop of theirs for the guest's own.
         """
         if held == self._held or self._process is None or self._watchdog is None:
             return
@@ -362,7 +362,7 @@ class _Pulse:
             self._watchdog.start_anew()
 
     def close(self) -> None:
-        """Let go of the clock."""
+        """Close the clock."""
         if self._process is not None:
             os.close(self._process)
         if self._clock is not None:

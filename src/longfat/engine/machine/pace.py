@@ -1,9 +1,9 @@
-"""Hold a machine back to a multiple of real time.
+"""Slow a machine down to a multiple of real time.
 
-A machine is held by stopping its kernel's process. What the guest's processes
-do meanwhile they do until their next system call, and no virtual time passes:
+A machine is held by stopping its kernel's process. The guest's processes
+continue until their next system call, and no virtual time passes:
 they wait for the kernel, which is stopped. So a machine that is held gives the
-same results, only later. SIGKILL ends a stopped process as well as any other.
+same results, only later. SIGKILL ends a stopped process like any other.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 LEAST_FACTOR, MOST_FACTOR = 1e-4, 1e4
 
-# So much a machine that was too slow for a while may make up for, in wall seconds.
+# A machine that was too slow for a while may catch up by this much, in wall seconds.
 _CATCH_UP_S = 0.1
 
 
@@ -30,7 +30,7 @@ class Pace:
 
 
 class Pacer:
-    """Tells when to hold a machine back.
+    """Computes when to hold a machine.
 
     Args:
         pace: how fast it may go.
@@ -41,11 +41,11 @@ class Pacer:
         self._zero_s: float | None = None
 
     def hold_s(self, *, virtual_s: float, wall_s: float) -> float:
-        """Return for how long the machine is to be held, in seconds of wall time; 0 for not.
+        """Return how long the machine is to be held, in seconds of wall time; 0 for not at all.
 
         Args:
             virtual_s: the virtual time since boot, in seconds.
-            wall_s: the time of a clock of the host's that never goes back, in seconds.
+            wall_s: the time of a monotonic clock of the host, in seconds.
         """
         ahead_s = virtual_s - self._pace.from_s
         if ahead_s <= 0:

@@ -1,4 +1,4 @@
-"""What /proc tells of the processes of a machine."""
+"""Information about the processes of a machine from /proc."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 _PEAK = re.compile(rb"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-# Not where the kernel was built without CONFIG_PROC_CHILDREN.
+# Not available where the kernel was built without CONFIG_PROC_CHILDREN.
 _LISTS_CHILDREN = os.path.exists("/proc/thread-self/children")
 
 
@@ -23,7 +23,7 @@ class Stat:
         pid: its number.
         parent: that of its parent.
         cpu_s: the CPU time that it has used, in seconds.
-        state: a letter, such as `R` while it runs or could.
+        state: a letter, such as `R` while it is running or runnable.
     """
 
     pid: int
@@ -33,7 +33,7 @@ class Stat:
 
 
 def stat(pid: int) -> Stat | None:
-    """Return what /proc says of a process; None if it is gone. Source: proc(5)."""
+    """Return the /proc entry of a process; None if it is gone. Source: proc(5)."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
@@ -48,9 +48,9 @@ def stat(pid: int) -> Stat | None:
 
 
 def peak_bytes(pid: int) -> int:
-    """Return the most memory that a process has held; 0 if it is gone. Source: proc(5), VmHWM.
+    """Return the peak memory of a process; 0 if it is gone. Source: proc(5), VmHWM.
 
-    Of a machine's kernel that is all that the machine uses: the memory of the
+    For a machine's kernel that is all memory of the machine: the memory of the
     guest's processes is the kernel's own.
     """
     try:
@@ -71,7 +71,7 @@ def private_bytes(pid: int) -> int:
 
 
 def descendants(root: int) -> list[Stat]:
-    """Return all that descends from a process, parents before their children."""
+    """Return all descendants of a process, parents before their children."""
     by_parent = {} if _LISTS_CHILDREN else _children_by_parent()
     tree: list[Stat] = []
     parents = [root]
@@ -84,7 +84,7 @@ def descendants(root: int) -> list[Stat]:
 
 
 def _listed_children(pid: int) -> list[Stat]:
-    """Return the children of a process as the kernel lists them. Source: proc(5), children."""
+    """Return the children of a process as listed by the kernel. Source: proc(5), children."""
     found: list[Stat] = []
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
@@ -96,7 +96,7 @@ def _listed_children(pid: int) -> list[Stat]:
 
 
 def _children_by_parent() -> dict[int, list[Stat]]:
-    """Return all processes of the host by their parents, which takes long where there are many."""
+    """Return all processes of the host by their parents, which is slow where there are many."""
     children: dict[int, list[Stat]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit() and (found := stat(int(name))):
@@ -105,7 +105,7 @@ def _children_by_parent() -> dict[int, list[Stat]]:
 
 
 def family(root: int) -> list[Stat]:
-    """Return a process and all that descends from it; nothing if it is gone."""
+    """Return a process and all its descendants; nothing if it is gone."""
     first = stat(root)
     return [first, *descendants(root)] if first is not None else []
 
@@ -114,7 +114,7 @@ def find_program(root: int, program: Path) -> int | None:
     """Return the first of a family that runs `program`; None if there is none yet."""
     wanted = program.stat()
     for candidate in family(root):
-        # A sandbox may show the file under another name, but not as another file.
+        # A sandbox may show the file under another name, but it is the same file.
         with contextlib.suppress(OSError):
             found = Path(f"/proc/{candidate.pid}/exe").stat()
             if (found.st_dev, found.st_ino) == (wanted.st_dev, wanted.st_ino):

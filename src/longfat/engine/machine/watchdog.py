@@ -1,9 +1,9 @@
-"""Notices that virtual time stands still, and names the guest process at fault.
+"""Detects that virtual time stalls, and names the guest process that causes it.
 
-A guest process that spins without reading the clock stops virtual time for
-ever, and nothing in the guest can tell. From outside it can be told: the
+A guest process that spins without reading the clock stops virtual time
+indefinitely, which nothing in the guest can detect. From outside it can be: the
 machine uses CPU and its clock does not move. CPU time and not wall time is
-what counts, so that a busy host does not look like a stall.
+measured, so that a busy host does not look like a stall.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _BELOW = re.compile(rb"(.*[^\x20-\x7e].*)?x86_64", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """Virtual time stood still.
+    """A stall of virtual time.
 
     Attributes:
-        virtual_s: the virtual time at which it stands, in seconds.
+        virtual_s: the virtual time of the stall, in seconds.
         cpu_s: the CPU time that was used meanwhile, in seconds.
         spinner: the command line of the guest process that used most of it,
-            empty if it could not be told.
+            empty if it is not known.
     """
 
     virtual_s: float
@@ -51,12 +51,12 @@ class Stall:
     def __str__(self) -> str:
         if self.cpu_s < _IDLE_CPU_S:
             return (
-                f"virtual time stands still at {self.virtual_s:.6f} s: the machine waits for"
-                " something that does not come"
+                f"virtual time stalls at {self.virtual_s:.6f} s: the machine waits for"
+                " an event that does not occur"
             )
         who = f"the guest process `{self.spinner}` spins" if self.spinner else "a process spins"
         return (
-            f"virtual time stands still at {self.virtual_s:.6f} s: {who} without waiting"
+            f"virtual time stalls at {self.virtual_s:.6f} s: {who} without waiting"
             f" ({self.cpu_s:.0f} s of CPU time used). In virtual time a program that never"
             " sleeps never ends; give it something to wait for."
         )
@@ -77,8 +77,8 @@ class Watchdog:
         self._cpu_s = 0.0
         self._wall_s = 0.0
 
-    def look(self, virtual_s: float) -> Stall | None:
-        """Compare the clock with the last look.
+    def check(self, virtual_s: float) -> Stall | None:
+        """Compare the clock with that of the last call.
 
         Args:
             virtual_s: the virtual time, in seconds.
@@ -96,7 +96,7 @@ class Watchdog:
         return Stall(virtual_s=virtual_s, cpu_s=cpu_s, spinner=find_spinner(self._pid))
 
     def start_anew(self) -> None:
-        """Wait for a tick from now on: the machine was held until now and could not have one."""
+        """Restart the timeout: the machine was held until now and could not tick."""
         self._wall_s = time.monotonic()
 
     def _machine_cpu_s(self) -> float:
@@ -109,7 +109,7 @@ def find_spinner(kernel_pid: int, *, watch_s: float = 0.5) -> str:
     """Return the command line of the guest process that uses most CPU now.
 
     Every guest process is a host process below the kernel's, so the host's
-    accounting finds it, and its command line stands at the top of its stack.
+    accounting finds it, and its command line is at the top of its stack.
 
     Args:
         kernel_pid: the process that runs the kernel.
@@ -135,7 +135,7 @@ def command_line(pid: int) -> str:
     except OSError:
         return ""
     try:
-        # What has a name in brackets is the host's, such as the kernel process's own stack.
+        # Mappings with a name in brackets are the host's, such as the kernel process's own stack.
         guest = [line.split()[0] for line in maps if not line.endswith("]")]
         tops = [int(span.partition("-")[2], 16) for span in guest]
         candidates = (arguments_of(_read_down(memory, top)) for top in reversed(tops))
@@ -162,7 +162,7 @@ def arguments_of(stack: bytes) -> str:
         stack: the top of its stack, to the last byte.
 
     Returns:
-        The arguments, or an empty string if this is no such stack.
+        The arguments, or an empty string if this is not such a stack.
     """
     if not stack.endswith(bytes(9)) or stack.endswith(bytes(10)):
         return ""

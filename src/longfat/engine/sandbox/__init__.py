@@ -1,1 +1,1 @@
-"""The sandbox of a machine: what its process may see, call and use of the host."""
+"""The sandbox of a machine: what its process may see, call and use on the host."""

@@ -1,4 +1,4 @@
-"""What every sandbox has in common: what runs in it, and how `confine` is told.
+"""What every sandbox has in common: the program in it, and the options of `confine`.
 
 `confine` (kernel/launcher) is the last program before the kernel. It sets resource
 limits, Landlock and the system call filter.
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from longfat.engine.sandbox.quota import Quota
 
 HANDOVER = "/tmp/longfat"
-"""Where the folders stand inside: a fixed place, so that no host path leaks in."""
+"""The mount point of the folders: a fixed path, so that no host path leaks in."""
 
 KERNEL_PLACE = f"{HANDOVER}/kernel"
-"""Where the kernel's own files stand inside."""
+"""The mount point of the kernel's own files."""
 
 MEMORY_FOLDER = "/dev/shm"
-"""Where the kernel keeps the machine's memory: a file system in memory."""
+"""The mount point of the machine's memory: a file system in memory."""
 
 SMALL_FOLDER = "/tmp"
-"""Where the kernel notes its process: a file system of a few names."""
+"""Where the kernel records its process: a file system for a few names."""
 
 _MEMORY_SLACK_BYTES = 64 << 20
 
@@ -41,24 +41,24 @@ _STUB_FILE_BYTES = 1 << 20
 """More than the stub of any kernel, and the pages that it shares: kernel/shims/stub.c."""
 
 LOADER = "/lib64/ld-linux-x86-64.so.2"
-"""What the kernel's process executes beside the kernel."""
+"""What the kernel's process executes besides the kernel."""
 
 _LANDLOCK_CREATE_RULESET, _ASK_FOR_VERSION = 444, 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """What runs in a sandbox, and what it finds there.
+    """The program in a sandbox, and the files that it sees.
 
     Attributes:
         kernel: the kernel.
         arguments: the kernel's arguments.
-        environment: the kernel's whole environment, but for what is preloaded.
+        environment: the kernel's whole environment, except for preloaded libraries.
         memory_bytes: the machine's memory.
-        shown: files and folders to show read-only, by their names under `HANDOVER`.
-        writable: folders to show writable, likewise.
-        places: empty folders to have besides, where no file of the host's is shown.
-        quota: what the machine may take of the host.
+        shown: files and folders that are visible read-only, by their names under `HANDOVER`.
+        writable: folders that are writable, likewise.
+        places: additional empty folders, where no file of the host's is visible.
+        quota: the machine's limits on the host.
     """
 
     kernel: Kernel
@@ -72,14 +72,14 @@ class Contents:
 
     @property
     def file_bytes(self) -> int:
-        """The largest that the kernel's file of memory gets, in bytes."""
+        """The maximum size of the kernel's memory file, in bytes."""
         return self.memory_bytes + _MEMORY_SLACK_BYTES
 
     def check_access(self) -> None:
-        """Check that a sandbox reaches all that it is to show.
+        """Check that a sandbox can access all files of it.
 
         Raises:
-            HostError: it cannot reach a file or folder, and whose that is.
+            HostError: it cannot access a file or folder; the message names its owner.
         """
         check_access([self.kernel.folder, *self.shown.values()])
         check_access(self.writable.values(), writable=True)
@@ -90,11 +90,11 @@ class Contents:
         """Return the command line of `confine`.
 
         Args:
-            words: options on files, and others that this sandbox has.
-            kernel_folder: where the kernel's files stand, as `confine` sees it.
-            shims: libraries of the kernel's to preload into its process.
+            words: options for files, and others of this sandbox.
+            kernel_folder: the path of the kernel's files for `confine`.
+            shims: libraries of the kernel to preload into its process.
             sees_host: paths lead to the host's files, see `filter_program`.
-            more: further variables of its environment.
+            more: further environment variables.
         """
         libraries = ":".join(f"{kernel_folder}/{name}.so" for name in shims)
         limits = {"core": 0, "memlock": 0, "msgqueue": 0}
@@ -131,8 +131,8 @@ class Sandboxed:
 
     Attributes:
         command: the command line that runs the kernel in it.
-        folders: folders of the host's, beside the run's, that the machine writes to.
-        own_folders: where the machine sees file systems of its own, in the host's memory.
+        folders: folders of the host, besides the run's, that the machine writes to.
+        own_folders: the mount points of its own file systems in the host's memory.
     """
 
     command: list[str]

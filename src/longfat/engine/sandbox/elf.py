@@ -24,7 +24,7 @@ def symbol_address(path: Path, name: str) -> int:
     """Return the address of a symbol in an executable that is not relocated.
 
     Raises:
-        MachineError: the file is no such executable, or has no such symbol.
+        MachineError: the file is not such an executable, or has no such symbol.
     """
     data = path.read_bytes()
     if data[:6] != b"\x7fELF\x02\x01" or struct.unpack_from("<H", data, 16)[0] != _ET_EXEC:

@@ -1,18 +1,18 @@
 """The sandbox without namespaces: Landlock and the system call filter alone.
 
-It needs no privilege and stands where a host allows no namespaces, as containers
-mostly do. The kernel's process stays among the host's processes, and its paths
-lead to the host's files. What it may do there is decided by Landlock, which allows
+It needs no privilege and works where a host allows no namespaces, like most
+containers. The kernel's process stays among the host's processes, and its paths
+lead to the host's files. Landlock decides its rights, which allows
 reading the view and writing the run's folder, and by the filter, which allows no
 socket, no other process's memory, and no change of a file's owner, mode or times.
 
-What the guest finds is the same as in namespaces, at the same places: the
-kernel's process takes files by `kernel/shims/view.c`, and what the view has beside
-the host's own files stands in a folder that is made for it.
+The guest sees the same as in namespaces, at the same paths: the
+kernel's process opens files by `kernel/shims/view.c`, and the additions of the view to
+the host's own files are in a folder that is created for it.
 
-What it holds less well stands in docs/security.md: that a file is there, and how
-large it is, can be seen of every file; and before version 6 of Landlock (Linux
-6.12) the user's other processes can be sent signals.
+Its weaknesses are listed in docs/security.md: the existence and
+size of every file are visible; and before version 6 of Landlock (Linux
+6.12) signals can be sent to the user's other processes.
 
 Source: landlock(7).
 """
@@ -44,10 +44,10 @@ class Landlocked:
     words = "Landlock and a system call filter, without namespaces"
 
     def check(self) -> None:
-        """Look whether this host has Landlock.
+        """Check whether this host has Landlock.
 
         Raises:
-            HostError: it has not.
+            HostError: it does not.
         """
         if landlock_version() == 0:
             raise HostError(
@@ -58,16 +58,16 @@ class Landlocked:
 
     @contextmanager
     def around(self, contents: Contents) -> Iterator[Sandboxed]:
-        """Make one, with a folder for what the view has beside the host's files.
+        """Create one, with a folder for the additions of the view to the host's files.
 
         Raises:
-            OSError: that folder cannot be made.
-            HostError: a folder has a name that cannot be handed over.
+            OSError: that folder cannot be created.
+            HostError: a folder has a name that cannot be passed on.
         """
         kernel = contents.kernel
         with scratch_folder() as scratch, own_files() as own:
             root = scratch / "root"
-            # By a link, since a folder's name may have in it what parts names in LD_PRELOAD.
+            # By a link, since a folder's name may contain separators of LD_PRELOAD.
             kernel_link = scratch / "kernel"
             kernel_link.symlink_to(kernel.folder.resolve())
             places = (*contents.places, MEMORY_FOLDER, SMALL_FOLDER, HANDOVER)
@@ -77,7 +77,7 @@ class Landlocked:
             for entry in entries:
                 entry.put_into(root)
             for path in (root, *root.rglob("*")):
-                if not path.is_symlink():  # else as our umask says
+                if not path.is_symlink():  # otherwise it has the umask's mode
                     path.chmod(0o755 if path.is_dir() else 0o644)
             shown = {one.place: one.path.resolve() for one in entries if one.path is not None}
             writable = [path.resolve() for path in contents.writable.values()]
@@ -99,7 +99,7 @@ class Landlocked:
 
 
 def _check_names(paths: Sequence[Path], *, preloaded: Path) -> None:
-    """Check that folders can be named in LONGFAT_VIEW and LD_PRELOAD.
+    """Check that folders can be listed in LONGFAT_VIEW and LD_PRELOAD.
 
     A library that is not found is not preloaded, and the kernel would start without it.
 

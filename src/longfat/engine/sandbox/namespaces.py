@@ -35,9 +35,9 @@ _OWN_FOLDERS = (MEMORY_FOLDER, SMALL_FOLDER)
 _SMALL_BYTES = 1 << 20
 
 # A user namespace of its own even for root: without one, a guest that root
-# started would have root's rights on the files that it sees. Whoever we are is called
+# started would have root's rights on the files that it sees. The user is mapped to
 # root in it: the guest's root gives files to root (tcpdump does), and the host lets a
-# user who is called otherwise give files to nobody.
+# user who is mapped otherwise give files to nobody.
 _AS_ROOT = ("--uid", "0", "--gid", "0")
 _ISOLATION = (
     *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"),
@@ -59,10 +59,10 @@ class Namespaces:
         """
         with own_files() as own:
             options = (*_AS_ROOT, *_ISOLATION, *_view(own), "--remount-ro", "/")
-            status, said = _tried([_bwrap(), *options, "--", "/bin/true"])
+            status, output = _tried([_bwrap(), *options, "--", "/bin/true"])
         if status != 0:
             raise HostError(
-                f"bubblewrap cannot make a sandbox here: {said.strip()}",
+                f"bubblewrap cannot make a sandbox here: {output.strip()}",
                 hint="sudo sysctl -w kernel.unprivileged_userns_clone=1"
                 " kernel.apparmor_restrict_unprivileged_userns=0"
                 " (whichever of the two this host has; in a container, allow user namespaces)",
@@ -70,11 +70,11 @@ class Namespaces:
 
     @contextmanager
     def around(self, contents: Contents) -> Iterator[Sandboxed]:
-        """Make one.
+        """Create one.
 
         Raises:
             HostError: bubblewrap is not installed.
-            OSError: a folder for some files cannot be made.
+            OSError: a folder for some files cannot be created.
         """
         with own_files() as own:
             yield self._sandboxed(contents, own)
@@ -110,14 +110,14 @@ class Namespaces:
 
 @contextmanager
 def bwrap_command(*options: str) -> Iterator[list[str]]:
-    """Give the command line, up to `--`, that runs a program with the view and nothing writable.
+    """Yield the command line, up to `--`, that runs a program with a read-only view.
 
     Args:
         options: further options of bwrap(1).
 
     Raises:
         HostError: bubblewrap is not installed.
-        OSError: a folder for some files cannot be made.
+        OSError: a folder for some files cannot be created.
     """
     with own_files() as own:
         yield [
@@ -127,17 +127,17 @@ def bwrap_command(*options: str) -> Iterator[list[str]]:
 
 
 def _tried(command: list[str]) -> tuple[int, str]:
-    """Run a command that may be killed; return its exit status, and what it said.
+    """Run a command that may be killed; return its exit status and its output.
 
-    A bubblewrap that is killed while it makes its namespaces leaves a child that waits for
-    it for ever, with our pipes open. So its words go to a file, and its group ends with it.
+    A bubblewrap that is killed while it creates its namespaces leaves a child that waits for
+    it indefinitely, with our pipes open. So its output goes to a file, and its group is killed.
     """
-    with tempfile.TemporaryFile("w+") as said:
+    with tempfile.TemporaryFile("w+") as output:
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=said,
+            stderr=output,
             process_group=0,
         )
         try:
@@ -145,12 +145,12 @@ def _tried(command: list[str]) -> tuple[int, str]:
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-        said.seek(0)
-        return status, said.read()
+        output.seek(0)
+        return status, output.read()
 
 
 def _view(own: Path, places: Sequence[str] = ()) -> list[str]:
-    """Return what of the host's files to show, as options."""
+    """Return the visible files of the host, as options."""
     return [word for entry in view(own, places=places) for word in entry.bwrap_options()]
 
 
@@ -165,7 +165,7 @@ def _bwrap() -> str:
 
 
 def _sized(size_bytes: int) -> list[str]:
-    """Return what limits the next file system in memory; nothing, before bubblewrap 0.7."""
+    """Return the size limit of the next file system in memory; nothing before bubblewrap 0.7."""
     return ["--size", str(size_bytes)] if _knows_sizes(_bwrap()) else []
 
 

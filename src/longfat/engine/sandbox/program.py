@@ -1,8 +1,8 @@
-"""A program of the host's that reads what may be hostile, apart from the host: a decoder, say.
+"""A program of the host that reads untrusted input, isolated from the host: a decoder, for example.
 
-It has what a machine's process has, but the kernel's own needs: the minimal view of
+It has what a machine's process has, except for the kernel's own needs: the minimal view of
 the host's files, namespaces without a network, no capabilities, the system call filter, and
-limits of its own. It may write nowhere. Unlike a machine it does without `confine`, which is
+its own limits. It has no write access. Unlike a machine it does without `confine`, which is
 built with a kernel, and so needs a host with namespaces.
 """
 
@@ -27,12 +27,12 @@ _USER = "1000"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramLimits:
-    """What a program may take of the host.
+    """The resource limits of a program.
 
     Attributes:
         memory_bytes: address space.
         cpu_s: CPU time, in whole seconds.
-        output_bytes: how much it may write to each of its outputs.
+        output_bytes: the maximum size of each of its outputs.
     """
 
     memory_bytes: int
@@ -60,14 +60,14 @@ def sandboxed_program(
     """Run a program in a sandbox for as long as the context lasts.
 
     Args:
-        command: the program and its arguments; it finds `shown` below `HANDOVER`.
-        shown: files of the host's to show read-only, by their names there.
-        limits: what it may take.
-        stdout: the file that its output goes to.
-        stderr: likewise its standard error.
+        command: the program and its arguments; `shown` is below `HANDOVER`.
+        shown: files of the host that are visible read-only, by their names there.
+        limits: its resource limits.
+        stdout: the file for its output.
+        stderr: likewise for its standard error.
 
     Raises:
-        HostError: bubblewrap is missing, or it cannot reach a file.
+        HostError: bubblewrap is missing, or it cannot access a file.
     """
     check_access(shown.values())
     rules = os.memfd_create("filter")
@@ -79,7 +79,7 @@ def sandboxed_program(
             for name, path in shown.items()
             for word in ("--ro-bind", str(path.resolve()), f"{HANDOVER}/{name}")
         ]
-        # Programs that are called root first want to be somebody else, which needs a system call.
+        # Programs that run as root first drop privileges, which needs a system call.
         words = ("--uid", _USER, "--gid", _USER, "--seccomp", str(FIRST_INHERITED))
         with (
             bwrap_command(*binds, *words) as bwrap,

@@ -1,9 +1,9 @@
-"""What a machine may take of the host: memory, disk, files, processes and time.
+"""The limits of a machine on the host: memory, disk, files, processes and time.
 
 Linux limits a process, and a machine is many. So each process has limits that
-no machine which does its work comes near, and what all of them take together is
-looked at a few times a second: a machine that takes more is ended, with the
-reason. The defaults fit a server that a class shares; the variable
+no regular machine comes near, and the total of all of them is
+checked a few times a second: a machine that exceeds a limit is ended, with the
+reason. The defaults are suitable for a server that a class shares; the variable
 `LONGFAT_QUOTA` sets others:
 
     LONGFAT_QUOTA="disk=200GB, files=100000, processes=20000, memory=64GB, wall=3000min"
@@ -43,14 +43,14 @@ _ADDRESS_SPACE_FACTOR, _ADDRESS_SPACE_SLACK_BYTES = 4, 4 << 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quota:
-    """The most that a machine may take of the host.
+    """The limits of a machine on the host.
 
     Attributes:
-        disk: bytes in the folders that it writes to; a sparse file counts by its length.
+        disk: bytes in the folders that it writes to; a sparse file counts with its length.
         files: files and folders there, and in its own file systems.
         processes: processes of the host: one for each of the guest's, and the kernel's.
         memory: bytes of the machine's own memory.
-        overhead: bytes that all its processes hold beside that.
+        overhead: bytes of all its processes besides that.
         wall: seconds of wall time.
     """
 
@@ -67,7 +67,7 @@ class Quota:
         Args:
             memory_bytes: the size of the machine's memory.
             own_users: the machine has a user namespace of its own. Elsewhere Linux counts
-                all that the user runs for `RLIMIT_NPROC`, threads too.
+                all processes and threads of the user for `RLIMIT_NPROC`.
         """
         _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
         space = _ADDRESS_SPACE_FACTOR * memory_bytes + _ADDRESS_SPACE_SLACK_BYTES
@@ -78,29 +78,29 @@ class Quota:
             "nofile": min(most_files, _OPEN_FILES) if most_files >= 0 else _OPEN_FILES,
         }
         if own_users:
-            # Above the quota, so that it is the watch that ends the machine, with the reason.
+            # Above the quota, so that the watch ends the machine, with the reason.
             limits["nproc"] = _PROCESSES_FACTOR * int(self.processes)
         return limits
 
     def within(self, other: Quota) -> Quota:
-        """Return the quota that takes no more of anything than either of the two."""
+        """Return the quota with the lower limit of the two for each field."""
         names = [one.name for one in fields(Quota)]
         return Quota(**{name: min(getattr(self, name), getattr(other, name)) for name in names})
 
     def exceeded(self, name: str, amount: float, *, doing: str) -> MachineError | None:
-        """Return the error of a machine that takes more than its quota; None if it does not.
+        """Return the error of a machine that exceeds its quota; None if it does not.
 
         Args:
             name: the field of the quota.
-            amount: what the machine takes, in the field's unit.
-            doing: what it does, for the message.
+            amount: the machine's usage, in the field's unit.
+            doing: the usage, for the message.
         """
         most = getattr(self, name)
         if amount <= most:
             return None
         unit = _UNITS[name]
         return MachineError(
-            f"the machine {doing} {format_quantity(amount, unit)}, and its quota is"
+            f"the machine {doing} {format_quantity(amount, unit)}, but its quota is"
             f" {format_quantity(most, unit)}; {VARIABLE}={name}=... sets another"
         )
 
@@ -121,13 +121,13 @@ _UNITS: dict[str, Unit] = {one.name: one.metadata["unit"] for one in fields(Quot
 
 
 def read_quota(text: str) -> Quota:
-    """Read quotas as `LONGFAT_QUOTA` has them, such as `disk=200GB, wall=90min`.
+    """Read quotas in the format of `LONGFAT_QUOTA`, such as `disk=200GB, wall=90min`.
 
     Args:
-        text: fields and quantities; what is not named keeps its default.
+        text: fields and quantities; others keep their defaults.
 
     Raises:
-        InputError: there is no such field, or its value is no quantity above 0.
+        InputError: there is no such field, or its value is not a quantity above 0.
     """
     found: dict[str, float] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
@@ -141,7 +141,7 @@ def read_quota(text: str) -> Quota:
         except InputError as error:
             raise InputError(f"{VARIABLE}: {name}: {error.message}") from None
         if found[name] <= 0:
-            raise InputError(f"{VARIABLE}: {name}: must be above 0, and is {value}")
+            raise InputError(f"{VARIABLE}: {name}: must be above 0, but is {value}")
     return Quota(**found)
 
 
@@ -155,12 +155,12 @@ def current_quota() -> Quota:
 
 
 class QuotaWatch:
-    """Looks whether a machine keeps to its quota.
+    """Checks whether a machine keeps to its quota.
 
     Args:
         quota: the quota.
         folders: the folders that the machine writes to.
-        own_folders: where it has file systems of its own, in the host's memory, as it
+        own_folders: the mount points of its own file systems in the host's memory, as it
             sees them.
     """
 
@@ -174,26 +174,26 @@ class QuotaWatch:
         self._started_s = time.monotonic()
 
     def check(self, root: int, *, kernel_pid: int | None = None) -> None:
-        """Look at the machine, unless that was done a moment ago.
+        """Check the machine, unless that was done a moment ago.
 
         Args:
-            root: the machine's first process, from which the others descend.
-            kernel_pid: the kernel's, in whose sight its own file systems are.
+            root: the machine's first process, the ancestor of the others.
+            kernel_pid: the kernel's, which sees the machine's own file systems.
 
         Raises:
-            MachineError: it takes more than its quota.
+            MachineError: it exceeds its quota.
         """
         began_s = time.monotonic()
         if began_s < self._next_s:
             return
         self._check_processes(root)
         self._check_folders(self._own_files(kernel_pid) if kernel_pid is not None else 0)
-        # However large the machine is, looking takes a small share of the time.
+        # However large the machine is, checking takes a small share of the time.
         took_s = time.monotonic() - began_s
         self._next_s = began_s + max(_EVERY_S, took_s / _SHARE)
 
     def check_wall(self) -> None:
-        """Look how long the machine has run.
+        """Check how long the machine has run.
 
         Raises:
             MachineError: longer than its quota.
@@ -207,7 +207,7 @@ class QuotaWatch:
         _raise(self._quota.exceeded("overhead", private, doing="holds beside its own memory"))
 
     def _own_files(self, pid: int) -> int:
-        """Return how many files the kernel has in its own file systems."""
+        """Return the number of files in the kernel's own file systems."""
         count = 0
         for place in self._own_folders:
             with contextlib.suppress(OSError):
@@ -216,7 +216,7 @@ class QuotaWatch:
         return count
 
     def _check_folders(self, count: int) -> None:
-        """Add up the folders, as far as the quota goes. The guest may change it meanwhile."""
+        """Add up the folders, up to the quota. The guest may change them meanwhile."""
         size = 0
         folders = [os.fspath(folder) for folder in self._folders]
         while folders:
@@ -231,7 +231,7 @@ class QuotaWatch:
                         if count > self._quota.files:
                             break
             except OSError:
-                continue  # it has gone
+                continue  # it was removed
             if count > self._quota.files:
                 break
         _raise(self._quota.exceeded("files", count, doing="has files:"))

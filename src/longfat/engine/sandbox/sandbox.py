@@ -1,17 +1,17 @@
 """The sandbox: what a machine's kernel process may do on the host, whoever controls it.
 
 A guest's root can break into its kernel, which is an ordinary process of the
-host. So the boundary stands around that process, in layers; each holds where
+host. So the boundary is around that process, in layers; each protects if
 another fails (docs/security.md):
 
 * Namespaces, with a minimal view of the host's files: `longfat.engine.sandbox.namespaces`.
 * Landlock allows reading that view and writing the run's folder, and no TCP,
   abstract sockets or signals beyond it.
 * A system call filter allows what the kernel needs: `longfat.engine.sandbox.syscalls`.
-* Resource limits bound what each process may take, and a watch over the machine
-  what all of them may: `longfat.engine.sandbox.quota`.
+* Resource limits bound each process, and a watch over the machine
+  the total: `longfat.engine.sandbox.quota`.
 
-Where the host allows no namespaces the other layers stand alone:
+Where the host allows no namespaces the other layers are used alone:
 `longfat.engine.sandbox.landlock`. Where it has no Landlock either, there is no machine.
 """
 
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
     from longfat.engine.sandbox.confinement import Contents, Sandboxed
 
 VARIABLE = "LONGFAT_SANDBOX"
-"""The environment variable that names the sandbox to use; the best that there is, without it."""
+"""The environment variable with the name of the sandbox; by default the best available one."""
 
 HOST_ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C"}
-"""The environment of what starts a sandbox: nothing of ours can be read there."""
+"""The environment of a sandbox's launcher: it contains nothing of ours."""
 
 
 class Sandbox(Protocol):
-    """A way to keep a kernel's process apart from the host.
+    """A mechanism that isolates a kernel's process from the host.
 
     Attributes:
-        name: what manifests and `LONGFAT_SANDBOX` call it.
-        words: what it gives, for people.
+        name: its name in manifests and `LONGFAT_SANDBOX`.
+        words: its description.
     """
 
     name: str
@@ -52,11 +52,11 @@ class Sandbox(Protocol):
         """Try it on this host.
 
         Raises:
-            HostError: it cannot be had; with a hint.
+            HostError: it is not available; with a hint.
         """
 
     def around(self, contents: Contents) -> AbstractContextManager[Sandboxed]:
-        """Make one; what it needs on the host goes at the end of the context.
+        """Create one; its resources on the host are released at the end of the context.
 
         Raises:
             HostError: the host lacks what it needs.
@@ -68,10 +68,10 @@ SANDBOXES: tuple[Sandbox, ...] = (Namespaces(), Landlocked())
 
 
 def current_sandbox() -> Sandbox:
-    """Return the sandbox that our environment names, or the best that this host allows.
+    """Return the sandbox that our environment specifies, or the best that this host allows.
 
     Raises:
-        InputError: our environment names none of them.
+        InputError: our environment specifies an unknown one.
         HostError: this host allows none.
     """
     return _sandbox(os.environ.get(VARIABLE, ""))
@@ -82,7 +82,7 @@ def _sandbox(name: str) -> Sandbox:
     wanted = [one for one in SANDBOXES if name in ("", one.name)]
     if not wanted:
         names = ", ".join(one.name for one in SANDBOXES)
-        raise InputError(f"{VARIABLE}: there is no sandbox {name!r}; there are {names}")
+        raise InputError(f"{VARIABLE}: there is no sandbox {name!r}; available: {names}")
     errors: list[HostError] = []
     for one in wanted:
         try:
@@ -92,7 +92,7 @@ def _sandbox(name: str) -> Sandbox:
         else:
             return one
     raise HostError(
-        "no sandbox can be made here, and without one no machine runs: "
+        "no sandbox is available here, and without one no machine runs: "
         + "; ".join(error.message for error in errors),
         hint=errors[0].hint,
     )

@@ -1,18 +1,18 @@
 """The system calls that a machine's kernel process may make on the host.
 
-A User-Mode Linux kernel does its guest's work by few system calls of the host:
-it traces its own children, maps memory, and reads and writes files. Whoever
-takes the kernel process over by a hole in it can make no others: no socket, no
+A User-Mode Linux kernel does its guest's work with few system calls of the host:
+it traces its own children, maps memory, and reads and writes files. An attacker who
+takes over the kernel process can make no others: no socket, no
 mount, no namespace, no other process's memory. What is not listed here fails
-with ENOSYS, which a C library takes as an older Linux. brk(2) is not listed:
-kernel/shims/heap.c says why.
+with ENOSYS, which a C library treats as an older Linux. brk(2) is not listed:
+kernel/shims/heap.c explains why.
 
-The list holds what 6.x kernels make in both of their modes (ptrace and
-seccomp), and what the C library makes around them. Numbers and arguments are
+The list contains the calls of 6.x kernels in both of their modes (ptrace and
+seccomp), and those of the C library around them. Numbers and arguments are
 those of x86-64.
 
-Sources: seccomp(2); include/uapi/linux/{filter,seccomp,audit}.h; and for what
-User-Mode Linux makes, arch/um/os-Linux and fs/hostfs/hostfs_user.c.
+Sources: seccomp(2); include/uapi/linux/{filter,seccomp,audit}.h; and for
+User-Mode Linux, arch/um/os-Linux and fs/hostfs/hostfs_user.c.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ALLOW = 0x7FFF0000
 _KILL = 0x80000000
 _FAIL = 0x00050000  # and an errno in the low 16 bits
 
-# Those that a running machine makes most often stand first.
+# The most frequent calls of a running machine come first.
 _PLAIN = {
     "wait4": 61,
     "getpid": 39,
@@ -126,7 +126,7 @@ _PLAIN = {
     "exit_group": 231,
 }
 
-# What a kernel that runs its guest under seccomp needs besides: 6.16 and later.
+# Additional calls of a kernel that runs its guest under seccomp: 6.16 and later.
 _OF_SECCOMP_MODE = {
     "sendmsg": 46,
     "recvmsg": 47,
@@ -176,7 +176,7 @@ _FCNTL = _Values(
 _PDEATHSIG, _SET_NO_NEW_PRIVS, _SET_VMA = 1, 38, 0x53564D41
 _TCGETS, _FIONREAD = 0x5401, 0x541B
 
-# The system calls whose arguments are looked at, the frequent ones first.
+# The system calls whose arguments are checked, the frequent ones first.
 _CHECKED: dict[str, tuple[int, _Bits | _Values]] = {
     "ptrace": (101, _PTRACE),
     "openat": (257, _Bits(3, _SET_ID)),
@@ -197,7 +197,7 @@ _CHECKED: dict[str, tuple[int, _Bits | _Values]] = {
 }
 _MMAP = 9
 
-# What a process must not do among the host's, and Landlock knows no right for: change a
+# What a process must not do to the host, and Landlock has no right for: change a
 # file that may only be read (truncation: before version 3), and leave the process group,
 # by which all of a machine's processes are killed.
 _PAST_LANDLOCK = {
@@ -215,7 +215,7 @@ _PAST_LANDLOCK = {
     "utimensat": 280,
 }
 
-# A guest's program may ask for these in a folder that it may write to: the answer is EPERM.
+# A guest's program may call these for a folder that it may write to: the result is EPERM.
 _NOT_PERMITTED = {"mknod": 133, "mknodat": 259}
 
 
@@ -223,10 +223,10 @@ def filter_program(*, runs_guest_by_seccomp: bool, sees_host: bool) -> bytes:
     """Return the filter of a kernel process, as an array of `struct sock_filter`.
 
     Args:
-        runs_guest_by_seccomp: the kernel runs its guest's processes by seccomp and not
+        runs_guest_by_seccomp: the kernel runs its guest's processes by seccomp, not
             by ptrace.
         sees_host: the process has no view of files of its own: its paths lead to the
-            host's, and what it may do with them Landlock decides.
+            host's files, with the rights that Landlock grants.
     """
     not_permitted = _NOT_PERMITTED | (_PAST_LANDLOCK if sees_host else {})
     program = _Program()
@@ -270,16 +270,16 @@ def _load(offset: int) -> bytes:
 
 
 def _argument(index: int) -> int:
-    """Return where the low half of an argument stands in struct seccomp_data.
+    """Return the offset of the low half of an argument in struct seccomp_data.
 
-    The kernel takes each of those that are looked at here as an int, so its high
-    half decides nothing.
+    The kernel takes each of the arguments that are checked here as an int, so its high
+    half is irrelevant.
     """
     return 16 + 8 * index
 
 
 def _checked(check: _Bits | _Values) -> list[bytes]:
-    """Return what decides about a call whose number was found: it always returns."""
+    """Return the instructions for a call whose number matched: they always return."""
     denied = _ret(_FAIL | errno.EPERM)
     load = _load(_argument(check.argument))
     if isinstance(check, _Bits):

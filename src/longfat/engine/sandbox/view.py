@@ -1,12 +1,12 @@
-"""What a machine sees of the host's files: programs and their data, and nothing of a person's.
+"""The host's files that a machine sees: programs and their data, and no personal files.
 
-A machine's guest, and whoever takes its kernel process over, finds the host's
+A machine's guest, and an attacker who takes over its kernel process, sees the host's
 `/usr` (with `/bin`, `/sbin` and `/lib*`), what the Python interpreter that runs
-longfat needs, and the files of `/etc` that say nothing of this host or its
+longfat needs, and the files of `/etc` that do not depend on this host or its
 users. `/home`, `/root`, `/run`, `/var`, `/proc` and the like are empty
-folders. Accounts, host names, name services and what the processor can do are the
-same on every host: ours, in the folder `root` beside this module. What a user wants
-besides is named.
+folders. Accounts, host names, name services and processor features are the
+same on every host: ours, in the folder `root` beside this module. Further files
+are specified by the user.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OURS = Path(__file__).resolve().parent / "root"
 # Folders of programs at the root: links to those in /usr on most distributions.
 _PROGRAMS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
-# Of the host's own: what programs look up, and what does not differ between two
+# Of the host's own: what programs look up and does not differ between two
 # installations of a distribution. Not: time zone, resolvers, sysctl settings,
 # accounts, keys, services.
 _SHOWN_OF_ETC = (
@@ -75,30 +75,30 @@ _EMPTY = (
 )
 
 INTERPRETER = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]
-"""The Python that runs us, and not a virtual environment's link to it."""
+"""The Python that runs this process, not a virtual environment's link to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something that a machine sees.
+    """A file, folder or link that a machine sees.
 
     Attributes:
-        place: where a machine sees it.
+        place: its path in the machine.
     """
 
     place: str
 
     @property
     def path(self) -> Path | None:
-        """The file or folder of the host's that stands there, if any."""
+        """The file or folder of the host behind it, if any."""
         return None
 
     def bwrap_options(self) -> list[str]:
-        """Return the options of bwrap(1) that put it there."""
+        """Return the options of bwrap(1) that create it."""
         raise NotImplementedError
 
     def put_into(self, root: Path) -> None:
-        """Put it, or an empty one in its place, into a folder that stands for the root."""
+        """Put it, or an empty placeholder, into a folder that represents the root."""
         raise NotImplementedError
 
     def _below(self, root: Path) -> Path:
@@ -109,7 +109,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Shown(Entry):
-    """A file or folder of the host's, to be read."""
+    """A read-only file or folder of the host."""
 
     source: Path
 
@@ -132,7 +132,7 @@ class Shown(Entry):
 
 @dataclass(frozen=True, slots=True)
 class Linked(Entry):
-    """A symbolic link, with what it says."""
+    """A symbolic link, with its target."""
 
     target: str
 
@@ -160,13 +160,13 @@ class Empty(Entry):
 
 @contextmanager
 def own_files() -> Iterator[Path]:
-    """Give a folder with the files that are the same on every host, readable by all.
+    """Yield a folder with the files that are the same on every host, readable by all.
 
-    It is ours, or a copy of it: files are installed with the rights that somebody's umask
-    leaves, and a guest's users are not all root.
+    It is the package's, or a copy of it: files are installed with the modes that the umask
+    allows, and a guest's users are not all root.
 
     Raises:
-        OSError: the copy cannot be made.
+        OSError: the copy cannot be created.
     """
     names = _own_names()
     if all((_OURS / name).stat().st_mode & 0o044 == 0o044 for name in names):
@@ -187,11 +187,11 @@ def _own_names() -> list[Path]:
 
 
 def view(own: Path, *, places: Sequence[str] = ()) -> list[Entry]:
-    """Return what of the host's files a machine sees, folders before what they hold.
+    """Return the files of the host that a machine sees, folders before their contents.
 
     Args:
         own: the folder that `own_files` gives.
-        places: empty folders to have besides, where no file of the host's is shown.
+        places: additional empty folders, where no file of the host's is visible.
     """
     found: list[Entry] = [Shown("/usr", Path("/usr"))]
     for name in _PROGRAMS:
@@ -212,7 +212,7 @@ def view(own: Path, *, places: Sequence[str] = ()) -> list[Entry]:
 
 
 def _with_folders(entries: list[Entry]) -> Iterator[Entry]:
-    """Yield entries after the folders that they stand in, which bubblewrap would make as 0700."""
+    """Yield entries after their parent folders, which bubblewrap would create as 0700."""
     there = {"/"}
     for entry in entries:
         if entry.place not in there:
@@ -225,7 +225,7 @@ def _with_folders(entries: list[Entry]) -> Iterator[Entry]:
 
 
 def _of_the_interpreter() -> list[Path]:
-    """Return what the interpreter needs besides what stands in /usr."""
+    """Return what the interpreter needs besides the files in /usr."""
     prefixes = {Path(sys.base_prefix).resolve(), Path(sys.base_exec_prefix).resolve()}
     libraries = [prefix / name for prefix in prefixes for name in ("lib", "lib64")]
     wanted = [INTERPRETER, *sorted(path for path in libraries if path.is_dir())]
@@ -233,7 +233,7 @@ def _of_the_interpreter() -> list[Path]:
 
 
 def is_visible(path: Path) -> bool:
-    """Return whether a machine sees a file or folder of the host's that nobody names."""
+    """Return whether a file or folder of the host is visible to a machine by default."""
     path = path.resolve()
     tops = (Path("/usr"), *(Path("/", name) for name in _PROGRAMS), *_of_the_interpreter())
     shown = (Path("/etc", name) for name in _SHOWN_OF_ETC)
