@@ -83,7 +83,7 @@ def test_a_tolerance_of_ones_own() -> None:
     [
         (["none.pkt"], "none.pkt: there is no such file or folder"),
         (["good.pkt", "--set", "mtuu=3"], "there is no option --mtuu; did you mean 'mtu'?"),
-        (["good.pkt", "-D", "x"], "--define: found 'x', needed is NAME=VALUE"),
+        (["good.pkt", "-D", "x"], "--define: found 'x', expected NAME=VALUE"),
         (["good.pkt", "--kselftest", "--ip-version", "ipv4"], "leave --ip-version out"),
     ],
 )

@@ -94,22 +94,22 @@ def test_what_fits_becomes_a_value() -> None:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"inner": None}, "f: inner: found null, needed is an object"),
+        ({"inner": None}, "f: inner: found null, expected an object"),
         ({"inner": {}}, "f: inner.name: is missing"),
-        ({"inner": {"name": 3}}, "f: inner.name: found 3, needed is a text"),
-        ({"inner": {"name": "a", "x": 1}}, "f: inner.x: nothing of this name is known here"),
+        ({"inner": {"name": 3}}, "f: inner.name: found 3, expected a text"),
+        ({"inner": {"name": "a", "x": 1}}, "f: inner.x: unknown field"),
         ({"inner": {"name": "a", "share": 2}}, "f: inner: share is more than 1"),
         ({"inner": {"name": "a", "limits": [1, True]}}, "f: inner.limits[1]: found true"),
-        ({"all": {"b": {"name": []}}}, "f: all.b.name: found an empty list, needed is a text"),
-        ({"all": [1, 2]}, "f: all: found a list of 2, needed is an object"),
-        ({"pair": [1]}, "f: pair: found a list of 1, needed is a list of 2"),
-        ({"pair": [math.nan, "a"]}, "f: pair[0]: found nan, needed is a finite number"),
+        ({"all": {"b": {"name": []}}}, "f: all.b.name: found an empty list, expected a text"),
+        ({"all": [1, 2]}, "f: all: found a list of 2, expected an object"),
+        ({"pair": [1]}, "f: pair: found a list of 1, expected a list of 2"),
+        ({"pair": [math.nan, "a"]}, "f: pair[0]: found nan, expected a finite number"),
         ({"pair": [2**70, "a"]}, "f: pair[0]: found a number of more than 64 bits"),
-        ({"colour": "green"}, "f: colour: found the text 'green', needed is one of red, blue"),
+        ({"colour": "green"}, "f: colour: found the text 'green', expected one of red, blue"),
         ({"colour": {}}, "f: colour: found an empty object"),
-        ({"word": 1}, "f: word: found 1, needed is one of x, y"),
+        ({"word": 1}, "f: word: found 1, expected one of x, y"),
         ({"facts": {"a": "1"}}, "f: facts.b: is missing"),
-        ({"flag": 1}, "f: flag: found 1, needed is true or false"),
+        ({"flag": 1}, "f: flag: found 1, expected true or false"),
         ({"inner": {"name": "a" * 99, "share": "x" * 99}}, "found the text 'xxx"),
     ],
 )
@@ -131,14 +131,14 @@ def test_fields_of_other_programs_may_be_passed_over() -> None:
     [
         (b"", "not JSON"),
         (b"\xff", "not JSON"),
-        (b"[NaN]", "NaN is no number"),
-        (b"[-Infinity]", "-Infinity is no number"),
+        (b"[NaN]", "NaN is not a number"),
+        (b"[-Infinity]", "-Infinity is not a number"),
         (b"9" * 5000, "not JSON"),
-        (b'{"a": 1, "a": 2}', "the field 'a' stands there twice"),
+        (b'{"a": 1, "a": 2}', "the field 'a' is repeated"),
         (b"[" * 100_000, "nested too deep"),
         (b'{"a":' * 100_000, "nested too deep"),
         (rb'["\ud800"]', "half of a surrogate pair"),
-        (b"[" + b"[]," * 8_000_000 + b"1]", "which are too many"),
+        (b"[" + b"[]," * 8_000_000 + b"1]", "which is too many"),
     ],
 )
 def test_what_is_no_json_is_told(content: bytes, expected: str) -> None:
@@ -191,7 +191,7 @@ def test_a_file_that_differs_is_told(tmp_path: Path) -> None:
     os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
     assert file_damage(path, wanted) == "its bytes have changed"
     path.write_bytes(b"abcd")
-    assert file_damage(path, wanted) == "it has 4 bytes, and had 3"
+    assert file_damage(path, wanted) == "it has 4 bytes instead of 3"
     path.unlink()
     assert file_damage(path, wanted) == "it is missing"
     os.mkfifo(path)

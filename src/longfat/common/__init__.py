@@ -1,1 +1,1 @@
-"""Parts that know nothing of networks: guarded processes, whole files, checksums, decoding."""
+"""General parts without networks: guarded processes, atomic files, checksums, decoding."""

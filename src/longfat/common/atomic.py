@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files that appear complete or not at all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file without a name first: it appears whole, or not at all.
+    """Write a file without a name first: it appears complete, or not at all.
 
     Raises:
         OSError: it cannot be written.
@@ -24,7 +24,7 @@ def write_whole(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             with contextlib.suppress(FileExistsError):  # it has that name from the start
-                # A file cannot be given a name that another one has: it takes a second step.
+                # A file cannot be linked to an existing name: that takes a second step.
                 os.link(f"/proc/self/fd/{file.fileno()}", hidden, src_dir_fd=file.fileno())
             hidden.replace(path)
     finally:
@@ -32,7 +32,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def write_new(path: Path, content: bytes) -> None:
-    """Write a file that is not there yet; what cannot be written whole is removed.
+    """Write a new file; it is removed if it cannot be written completely.
 
     Raises:
         FileExistsError: there is something already.
@@ -48,7 +48,7 @@ def write_new(path: Path, content: bytes) -> None:
 
 
 def _unnamed(folder: Path, hidden: Path) -> IO[bytes]:
-    """Open a file that is gone when it is closed; a hidden one, where that cannot be."""
+    """Open a file that is removed when it is closed; a hidden one, if that is not supported."""
     flags = os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC
     try:
         return os.fdopen(os.open(folder, flags, 0o666), "wb")

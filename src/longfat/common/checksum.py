@@ -1,7 +1,7 @@
-"""Checksums: of files, and of plain data that carries its own.
+"""Checksums: of files, and of plain data that contains its own.
 
-They find what a bad disk, a cut copy or an editor changed. They are no secret:
-whoever can write a folder can write its checksums, too.
+They detect changes by a bad disk, a truncated copy or an editor. They are no protection against
+tampering: whoever can write a folder can write its checksums, too.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _MOST_SUMS_BYTES = 1 << 22
 _YOUNG_NS = 2_000_000_000
 
 SEAL = "sha256"
-"""The field of plain data that holds the checksum of all others."""
+"""The field of plain data with the checksum of all others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileSum:
-    """What a file held when it was written.
+    """The size and checksum of a file when it was written.
 
     Attributes:
         size_bytes: its size in bytes.
@@ -58,7 +58,7 @@ def file_digest(path: Path) -> str:
 
 
 def file_sum(path: Path) -> FileSum:
-    """Return what a regular file holds.
+    """Return the size and checksum of a regular file.
 
     Raises:
         OSError: it cannot be read.
@@ -67,12 +67,12 @@ def file_sum(path: Path) -> FileSum:
 
 
 def file_damage(path: Path, wanted: FileSum) -> str:
-    """Return how a file differs from what it held; empty if it does not."""
+    """Return how a file differs from its recorded state; empty if it does not."""
     try:
         size = path.lstat().st_size
         # A file that has grown to a terabyte is not read.
         if size != wanted.size_bytes:
-            return f"it has {size:,} bytes, and had {wanted.size_bytes:,}"
+            return f"it has {size:,} bytes instead of {wanted.size_bytes:,}"
         if path.is_symlink():
             return "it is a link"
         return "" if digest_now(path) == wanted.sha256 else "its bytes have changed"
@@ -83,10 +83,10 @@ def file_damage(path: Path, wanted: FileSum) -> str:
 
 
 def digest_now(path: Path) -> str:
-    """Return the SHA-256 of a file, which is read once for as long as nobody changes it.
+    """Return the SHA-256 of a file, which is cached until the file changes.
 
-    Whatever writes to a file sets its time of change (ctime), and nothing can set that
-    back. It counts in steps of some milliseconds, so a file that is young is read anew.
+    Every write to a file sets its time of change (ctime), and nothing can set that
+    back. It has a resolution of some milliseconds, so a recently changed file is read again.
     """
     about = path.stat()
     if time.time_ns() - about.st_ctime_ns < _YOUNG_NS:
@@ -112,7 +112,7 @@ def write_sums(folder: Path) -> None:
 
 
 def folder_damage(folder: Path) -> str:
-    """Return which file of a folder is not what `write_sums` found, and how; empty if all are."""
+    """Return which file of a folder differs from its checksum, and how; empty if none does."""
     try:
         text = read_bytes(folder / SUMS, most_bytes=_MOST_SUMS_BYTES).decode("ascii")
         sums = {name: digest for digest, _, name in map(_split, text.splitlines())}
@@ -151,7 +151,7 @@ def unsealed(data: Mapping[str, Any], *, where: str) -> dict[str, Any]:
 
     Args:
         data: what `sealed` returned.
-        where: what to call it in messages.
+        where: its name in messages.
 
     Raises:
         InputError: the checksum is not that of the values.
@@ -162,7 +162,7 @@ def unsealed(data: Mapping[str, Any], *, where: str) -> dict[str, Any]:
     except (ValueError, RecursionError):  # nested deeper here than when it was read
         whole = False
     if not whole:
-        raise InputError(f"{where}: damaged: its checksum, {SEAL}, is not that of its values")
+        raise InputError(f"{where}: damaged: its checksum, {SEAL}, does not match its values")
     return found
 
 

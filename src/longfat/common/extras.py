@@ -1,9 +1,9 @@
-"""What a base installation lacks: its extras, and modules that are loaded when they are used.
+"""Optional dependencies: extras, and modules that are loaded on first use.
 
 Some packages are large and few people need all of them, so each belongs to an extra of
-longfat's own package (`pip install 'longfat[sql]'`), named here as in pyproject.toml. `need`
-says, before any work is begun, that one is missing; a module from `lazy` says the same where
-it is used first.
+longfat's own package (`pip install 'longfat[sql]'`), defined here as in pyproject.toml. `need`
+reports a missing one before any work is begun; a module from `lazy` reports it on
+first use.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Extra:
     """Packages that some feature needs.
 
     Attributes:
-        feature: what needs them.
+        feature: the feature.
         modules: the modules that it imports, the top level only.
     """
 
@@ -80,7 +80,7 @@ def need(name: str) -> None:
 
 
 def lazy(module: str) -> Any:
-    """Return what stands for a module, and imports it when something of it is asked for.
+    """Return a proxy of a module, which imports it on first use.
 
     Loading Arrow or matplotlib takes longer than most commands, which never use them.
 
@@ -102,6 +102,6 @@ class _Lazy:
                 if error.name in extra.modules:
                     raise MissingExtraError(name, (error.name,)) from None
             raise
-        # The next look finds it without this detour.
+        # The next access bypasses this method.
         value = self.__dict__[attribute] = getattr(module, attribute)
         return value

@@ -1,4 +1,4 @@
-"""Which rights files of ours get: those that the user's umask leaves, as for any program."""
+"""The modes of longfat's files: those that the user's umask allows, as for any program."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from pathlib import Path
 
 
 def file_mode() -> int:
-    """Return the mode of a new file, for one that was made with fewer rights (umask(2))."""
+    """Return the mode of a new file, for one that was created with fewer rights (umask(2))."""
     return 0o666 & ~_umask()
 
 
 def folder_mode() -> int:
-    """Return the mode of a new folder, for one that was made with fewer rights (umask(2))."""
+    """Return the mode of a new folder, for one that was created with fewer rights (umask(2))."""
     return 0o777 & ~_umask()
 
 

@@ -1,6 +1,6 @@
-"""Plug-ins: what other packages add to longfat, by Python's entry points.
+"""Plug-ins: extensions in other packages, by Python's entry points.
 
-A package names what it adds in its `pyproject.toml`:
+A package declares its extensions in its `pyproject.toml`:
 
     [project.entry-points."longfat.flows"]
     owd = "longfat_owd:OneWayDelay"
@@ -9,9 +9,9 @@ There are the groups `longfat.flows` (tools: classes of flows), `longfat.probes`
 probes) and `longfat.labs` (packages whose folder holds folders of labs). Kernels are found
 without entry points, in the namespace package `longfat_kernels`.
 
-Plug-ins are looked for when something is asked for that longfat itself does not have, or when
-all that there is is listed. Loading the library that reads entry points takes longer than a
-short command, so it is done only where a package on Python's path has a group of ours.
+Plug-ins are searched for when a name is used that longfat itself does not define, or when
+all names are listed. Importing the library that reads entry points takes longer than a
+short command, so it is done only where a package on Python's path has one of these groups.
 
 Source: the Python Packaging User Guide, "Entry points specification" and "Recording installed
 projects".
@@ -36,13 +36,13 @@ _GROUP = b"[longfat."
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """What longfat has of a kind by its names: its own, and that of plug-ins.
+    """All implementations of a kind by their names: longfat's own, and those of plug-ins.
 
     Args:
         group: the group of entry points.
-        base: what a plug-in's must be a subclass of.
-        tag: the attribute that says the name, which must be that of the entry point.
-        own: what longfat itself has.
+        base: the required base class of a plug-in's.
+        tag: the attribute with the name, which must be that of the entry point.
+        own: longfat's own.
     """
 
     def __init__(self, group: str, *, base: type, tag: str, own: Mapping[str, T]) -> None:
@@ -52,10 +52,10 @@ class Registry(Mapping[str, T], Generic[T]):
         self._own = dict(own)
 
     def __getitem__(self, name: str) -> T:
-        """Return what has a name.
+        """Return the implementation with a name.
 
         Raises:
-            KeyError: nothing has.
+            KeyError: there is none.
             HostError: a plug-in cannot be loaded.
         """
         if name in self._own:
@@ -76,21 +76,21 @@ class Registry(Mapping[str, T], Generic[T]):
     def _load(self, entry: EntryPoint) -> T:
         found = load(entry)
         if not (isinstance(found, type) and issubclass(found, self._base)):
-            raise _broken(entry, f"it is no {self._base.__name__}")
+            raise _broken(entry, f"it is not a subclass of {self._base.__name__}")
         if getattr(found, self._tag, None) != entry.name:
             raise _broken(entry, f"its `{self._tag}` is not {entry.name!r}")
         return found  # type: ignore[return-value]
 
 
 def load(entry: EntryPoint) -> object:
-    """Return what an entry point names.
+    """Return the object of an entry point.
 
     Raises:
         HostError: it cannot be loaded.
     """
     try:
         return entry.load()
-    except Exception as error:  # any code may stand in it
+    except Exception as error:  # a plug-in may raise anything
         raise _broken(entry, f"{type(error).__name__}: {error}") from error
 
 
@@ -118,10 +118,10 @@ def _entries(group: str) -> Mapping[str, EntryPoint]:
 
 @cache
 def _has_plugin(folder: Path) -> bool:
-    """Return whether a package that is installed in a folder has a group of ours."""
+    """Return whether a package in a folder has one of longfat's groups."""
     try:
         about = [one for one in folder.iterdir() if one.suffix in (".dist-info", ".egg-info")]
-    except OSError:  # no folder: a zip file, or nothing
+    except OSError:  # not a folder: a zip file, or nothing
         return False
     for one in about:
         try:

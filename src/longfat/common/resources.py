@@ -1,7 +1,7 @@
 """Where the project's own data files are: kernel answers, patches, shims, labs, examples.
 
-In a checkout they stand at the top of the repository; an installed wheel
-carries them inside the package, under `_data`.
+In a checkout they are at the top of the repository; an installed wheel
+contains them inside the package, under `_data`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def folder(name: str) -> Path:
-    """Return the folder of data files called `name`.
+    """Return the folder of data files with a name.
 
     Args:
         name: `kernel`, `labs`, `studies` or `examples`.

@@ -1,4 +1,4 @@
-"""Names in messages: the nearest of those that are known, and lists that stay short."""
+"""Names in messages: the nearest known name, and lists that stay short."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_COMPARED = 10
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return `; did you mean 'x'?` for the known name that is nearest, or nothing.
+    """Return `; did you mean 'x'?` for the nearest known name, or nothing.
 
     Of equally near ones it is the first: for lab8, lab08 and not lab18.
     """

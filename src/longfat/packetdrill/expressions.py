@@ -212,5 +212,5 @@ def wrong_kind(scanner: Scanner, found: Expression, needed: str) -> InputError:
     value = found.value
     words = {type(None): "...", bytes: "a text", tuple: "a list", dict: "a structure"}
     return scanner.error(
-        f"found {words.get(type(value), str(value))}, needed is {needed}", at=found.offset
+        f"found {words.get(type(value), str(value))}, expected {needed}", at=found.offset
     )

@@ -181,7 +181,7 @@ class Settings:
 
     def _with_version(self, value: str) -> Settings:
         if value not in IP_VERSIONS:
-            raise InputError(f"--ip_version: found {value!r}, needed is {', '.join(IP_VERSIONS)}")
+            raise InputError(f"--ip_version: found {value!r}, expected {', '.join(IP_VERSIONS)}")
         return replace(self, ip_version=value)
 
     def _with_percent(self, value: str) -> Settings:
@@ -190,13 +190,13 @@ class Settings:
         except ValueError:
             percent = -1.0
         if not 0 <= percent <= 100:
-            raise InputError(f"--tolerance_percent: found {value!r}, needed is 0 to 100")
+            raise InputError(f"--tolerance_percent: found {value!r}, expected 0 to 100")
         return replace(self, tolerance_percent=percent)
 
     def _with_non_fatal(self, value: str) -> Settings:
         kinds = tuple(value.replace(",", " ").split())
         if wrong := [kind for kind in kinds if kind not in ("packet", "syscall")]:
-            raise InputError(f"--non_fatal: found {wrong[0]!r}, needed is packet, syscall")
+            raise InputError(f"--non_fatal: found {wrong[0]!r}, expected packet, syscall")
         return replace(self, non_fatal=kinds)
 
     def _with_init_scripts(self, value: str) -> Settings:
@@ -205,7 +205,7 @@ class Settings:
     def _with_define(self, value: str) -> Settings:
         match = _DEFINE.fullmatch(value)
         if match is None:
-            raise InputError(f"--define: found {value!r}, needed is NAME=VALUE")
+            raise InputError(f"--define: found {value!r}, expected NAME=VALUE")
         return replace(self, defines={**self.defines, match[1]: match[2]})
 
     def with_kselftest(self) -> Settings:
@@ -268,7 +268,7 @@ def _number(name: str, value: str | None) -> int:
     least, most = _NUMBERS[name]
     text = _value(name, value)
     if not re.fullmatch(r"\d{1,10}", text) or not least <= int(text) <= most:
-        raise InputError(f"--{name}: found {text!r}, needed is a number of {least} to {most}")
+        raise InputError(f"--{name}: found {text!r}, expected a number of {least} to {most}")
     return int(text)
 
 
@@ -276,7 +276,7 @@ def _address(name: str, text: str, version: int) -> str:
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
-        raise InputError(f"--{name}: found {text!r}, needed is an IPv{version} address") from None
+        raise InputError(f"--{name}: found {text!r}, expected an IPv{version} address") from None
     if address.version != version:
         raise InputError(f"--{name}: {text} is no IPv{version} address")
     return str(address)

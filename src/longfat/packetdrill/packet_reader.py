@@ -195,7 +195,7 @@ class PacketReader:
         for letter in letters:
             if letter not in FLAGS:
                 raise scanner.error(
-                    f"{letter!r} is no TCP flag, needed are some of F S R P U E W A .", at=start
+                    f"{letter!r} is no TCP flag, expected some of F S R P U E W A .", at=start
                 )
             flags |= FLAGS[letter]
         if not digits:
@@ -230,7 +230,7 @@ class PacketReader:
         size = sum(1 if one.kind in one_byte else 2 + len(one.data) // 2 for one in found)
         if size % 4 or size > _MOST_OPTION_BYTES:
             raise scanner.error(
-                f"these options have {size} bytes, needed is a multiple of 4, at most 40:"
+                f"these options have {size} bytes, expected a multiple of 4, at most 40:"
                 " nop fills up",
                 at=start,
             )

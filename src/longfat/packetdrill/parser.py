@@ -164,10 +164,10 @@ class _Parser:
             return Command(line=_command_line(command[1]))
         if scanner.sees("%{"):
             if (code := scanner.take(CODE)) is None:
-                raise scanner.error("this Python code has no end: needed is }%")
+                raise scanner.error("this Python code has no end: expected }%")
             return Code(source=code[1])
         if scanner.sees("`"):
-            raise scanner.error("this command has no end: needed is `")
+            raise scanner.error("this command has no end: expected `")
         return self._call(moment)
 
     def _call(self, moment: Moment) -> Call:

@@ -48,7 +48,7 @@ class Scanner:
 
     def wrong(self, needed: str) -> InputError:
         """Return the error that something else stands where `needed` should be."""
-        return self.error(f"{self.found()}, needed is {needed}")
+        return self.error(f"{self.found()}, expected {needed}")
 
     def skip(self) -> None:
         """Pass blanks and comments.
@@ -60,7 +60,7 @@ class Scanner:
         assert match is not None
         self.offset = match.end()
         if self.text.startswith("/*", self.offset):
-            raise InputError("this comment has no end: needed is */", place=self._here())
+            raise InputError("this comment has no end: expected */", place=self._here())
 
     def _here(self) -> Place:
         return self.place(self.offset)
@@ -129,7 +129,7 @@ class Scanner:
         start = self.offset
         value = whole_number(self.need(INTEGER, needed)[0])
         if not least <= value <= most:
-            raise self.error(f"{needed} is {value}, needed is {least} to {most}", at=start)
+            raise self.error(f"{needed} is {value}, expected {least} to {most}", at=start)
         return value
 
 

@@ -1,20 +1,20 @@
-"""Data from a disk or a guest, read into our own values: what does not fit is an error.
+"""Data from a disk or a guest, decoded into typed values: what does not fit is an error.
 
-Whatever comes from outside this process may be cut, damaged or forged. So JSON
+Data from outside this process may be truncated, damaged or forged. So JSON
 is read within a limit of bytes (`read_json`), and becomes a value by the type
-annotations of its dataclass alone (`decode`): every field is there, none is
+annotations of its dataclass alone (`decode`): every field is present, none is
 unknown, and each has its declared type. Numbers are finite and fit into 64
 bits, texts can be encoded. An error names the file, the field, what was found
-and what is needed:
+and what was expected:
 
-    runs/a-seed1/manifest.json: metrics.bulk.receiver_bps: found a text, needed is a number
+    runs/a-seed1/manifest.json: metrics.bulk.receiver_bps: found a text, expected a number
 
-How deep data may be nested follows from the types: what no type asks for is
-never walked through. The caller chooses the class of the error: what a guest
-wrote is the machine's fault, what lies on the disk is the reader's input.
+How deep data may be nested follows from the types: what no type contains is
+never walked through. The caller chooses the class of the error: data from
+a guest is the machine's fault, data on the disk is the user's input.
 
-msgspec and pydantic were tried in place of `decode`. Both take unknown fields
-of dataclasses and repeated names in silence, cannot tell flows and probes by
+msgspec and pydantic were tried in place of `decode`. Both silently accept unknown fields
+of dataclasses and repeated names, cannot distinguish flows and probes by
 their tool and kind, and msgspec's errors do not name the key of a mapping; they
 add 27 and 95 ms to a start of 80 ms.
 """

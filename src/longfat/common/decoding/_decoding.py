@@ -21,7 +21,7 @@ _MOST_WHOLE = 2**63 - 1
 _T = TypeVar("_T")
 _Reader = Callable[[Any], Any]
 Tagged = Mapping[type, tuple[str, Mapping[str, type]]]
-"""Of abstract dataclasses: the field that names the class, and the classes by their names."""
+"""For abstract dataclasses: the field with the tag, and the classes by their tags."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class _MisfitError(Exception):
         self.path: list[str] = []
 
     def at(self, step: str) -> _MisfitError:
-        """Note that the value stands below this step."""
+        """Prepend a step to the path of the value."""
         self.path.insert(0, step)
         return self
 
@@ -55,8 +55,8 @@ def decode(kind: type[_T], data: Any, *, where: str, error: MakeError = InputErr
     Args:
         kind: the type, such as a dataclass or `dict[str, float]`.
         data: what `read_json` returned.
-        where: what to call it in messages.
-        error: makes the error of a message.
+        where: its name in messages.
+        error: creates the error of a message.
 
     Raises:
         LongfatError: the data does not fit.
@@ -69,18 +69,18 @@ def decode(kind: type[_T], data: Any, *, where: str, error: MakeError = InputErr
 class Decoder(Generic[_T]):
     """Turns plain data into values of one type, by its annotations.
 
-    A type is one of JSON's own (`bool`, `int`, `float`, `str`, `None`), `Any` for what
-    somebody else will read, a `list`, `tuple`
+    A type is one of JSON's own (`bool`, `int`, `float`, `str`, `None`), `Any` for data
+    that is decoded elsewhere, a `list`, `tuple`
     or mapping of types with texts as keys, a union of such, a `Literal`, an `Enum` by its
     values, a `TypedDict`, or a dataclass. A `float` may be written as a whole number, and
-    stays one: a case's digest must not change on its way. What a dataclass's own checks say
-    of a value (ValueError) is reported with its place.
+    stays one: a case's digest must not change by decoding. The error of a dataclass's own
+    checks (ValueError) is reported with the value's path.
 
     Args:
         kind: the type.
         tagged: its abstract dataclasses.
-        given: fields of `kind` that the data lacks and `decode` is given.
-        foreign: another program wrote the data: fields that are not known are passed over.
+        given: fields of `kind` that are not in the data but passed to `decode`.
+        foreign: another program wrote the data: unknown fields are ignored.
     """
 
     def __init__(
@@ -107,9 +107,9 @@ class Decoder(Generic[_T]):
 
         Args:
             data: plain data.
-            where: what to call it in messages.
-            error: makes the error of a message.
-            given: fields that the data lacks, as they are.
+            where: its name in messages.
+            error: creates the error of a message.
+            given: the values of fields that are not in the data.
 
         Raises:
             LongfatError: the data does not fit.
@@ -171,11 +171,11 @@ def _reader(kind: Any, rules: _Rules) -> _Reader:  # noqa: C901, PLR0911  a type
 
 
 def _misfit(found: Any, needed: str) -> _MisfitError:
-    return _MisfitError(f"found {describe(found)}, needed is {needed}")
+    return _MisfitError(f"found {describe(found)}, expected {needed}")
 
 
 def describe(value: Any) -> str:
-    """Return what plain data is, in a few words, however large or deep it may be."""
+    """Return a short description of plain data, however large or deep it may be."""
     match value:
         case None:
             return "null"
@@ -237,7 +237,7 @@ _SIMPLE: dict[Any, _Reader] = {
 
 def _list_reader(item: _Reader) -> Callable[[Any], list[Any]]:
     def read(data: Any) -> list[Any]:
-        if type(data) not in (list, tuple):  # what plain data has before it is JSON
+        if type(data) not in (list, tuple):  # tuples occur in data before it is JSON
             raise _misfit(data, "a list")
         found = []
         for index, one in enumerate(data):
@@ -345,7 +345,7 @@ def _object_reader(
             if reader is None:
                 if rules.foreign:
                     continue
-                raise _MisfitError("nothing of this name is known here").at(f".{_step(name)}")
+                raise _MisfitError("unknown field").at(f".{_step(name)}")
             try:
                 found[name] = reader(one)
             except _MisfitError as misfit:
@@ -377,7 +377,7 @@ def _dataclass_reader(
 
 
 def _annotation(kind: type, field: dataclasses.Field[Any]) -> Any:
-    """Return the type of a field, as the module of the class says it that declares it."""
+    """Return the type of a field, as declared in the module of the class that declares it."""
     (owner, *_) = [
         one for one in kind.__mro__ if field.name in vars(one).get("__annotations__", {})
     ]

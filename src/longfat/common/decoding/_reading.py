@@ -15,26 +15,26 @@ from typing import Any
 from longfat.errors import InputError, LongfatError
 
 MOST_BYTES = 16 << 20
-"""How large a file of JSON may be that longfat itself writes."""
+"""The maximum size of a JSON file written by longfat itself."""
 
 MOST_RAW_BYTES = 64 << 20
-"""How large a tool's report may be that is read as a whole."""
+"""The maximum size of a tool's report that is read as a whole."""
 
-# Of what stands in JSON, a value takes at most about this much memory.
+# The maximum memory of a value in JSON, approximately.
 _BYTES_OF_A_VALUE = 80
 _MOST_MEMORY_BYTES = 600 << 20
 LONGEST_QUOTE = 40
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 MakeError = Callable[[str], LongfatError]
-"""Makes the error of a message."""
+"""Creates the error of a message."""
 
 
 def open_regular(path: Path) -> io.BufferedReader:
     """Open a regular file to read: nothing that would block, as a pipe does, or never end.
 
     Raises:
-        OSError: it cannot be opened, or is something else than a regular file.
+        OSError: it cannot be opened, or is not a regular file.
     """
     file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -52,13 +52,13 @@ def open_regular(path: Path) -> io.BufferedReader:
 def read_bytes(
     path: Path, *, most_bytes: int, where: str = "", error: MakeError = InputError
 ) -> bytes:
-    """Read a file that must not be larger than so.
+    """Read a file with a maximum size.
 
     Args:
         path: a regular file.
-        most_bytes: how large it may be, in bytes.
-        where: what to call it in messages; its path, if empty.
-        error: makes the error of a message.
+        most_bytes: the maximum size, in bytes.
+        where: its name in messages; its path, if empty.
+        error: creates the error of a message.
 
     Raises:
         OSError: it cannot be read.
@@ -69,7 +69,7 @@ def read_bytes(
         content = b"" if size > most_bytes else file.read(most_bytes + 1)
     if size > most_bytes or len(content) > most_bytes:
         size = max(size, len(content))
-        raise error(f"{where or path}: it has {size:,} bytes; at most {most_bytes:,} are read")
+        raise error(f"{where or path}: it has {size:,} bytes; the maximum is {most_bytes:,}")
     return content
 
 
@@ -85,14 +85,14 @@ def read_json(
 
     Args:
         path: a regular file.
-        most_bytes: how large it may be, in bytes.
-        where: what to call it in messages; its path, if empty.
-        error: makes the error of a message.
+        most_bytes: the maximum size, in bytes.
+        where: its name in messages; its path, if empty.
+        error: creates the error of a message.
         foreign: as of `parse_json`.
 
     Raises:
         OSError: it cannot be read.
-        LongfatError: it is larger, or no JSON: see `parse_json`.
+        LongfatError: it is larger, or not JSON: see `parse_json`.
     """
     content = read_bytes(path, most_bytes=most_bytes, where=where, error=error)
     return parse_json(content, where=where or str(path), error=error, foreign=foreign)
@@ -101,23 +101,23 @@ def read_json(
 def parse_json(
     content: bytes, *, where: str, error: MakeError = InputError, foreign: bool = False
 ) -> Any:
-    """Return what JSON says.
+    """Return the value of a JSON text.
 
     Args:
         content: its bytes, in UTF-8.
-        where: what to call it in messages, such as its file.
-        error: makes the error of a message.
-        foreign: another program wrote it, which may name a field twice (as iperf3 does): the
+        where: its name in messages, such as its file.
+        error: creates the error of a message.
+        foreign: another program wrote it, which may repeat a field (as iperf3 does): the
             last one counts.
 
     Raises:
-        LongfatError: it is no JSON, is nested too deep, names a field twice, would take
-            more than some 600 MB of memory, or has a number or a text that cannot be: NaN,
+        LongfatError: it is not JSON, is nested too deep, repeats a field, would take
+            more than some 600 MB of memory, or has an invalid number or text: NaN,
             Infinity, thousands of digits, half of a surrogate pair.
     """
     values = sum(content.count(mark) for mark in (b",", b"[", b"{"))
     if values * _BYTES_OF_A_VALUE > _MOST_MEMORY_BYTES:
-        raise error(f"{where}: JSON with about {values:,} values, which are too many")
+        raise error(f"{where}: JSON with about {values:,} values, which is too many")
     try:
         text = content.decode("utf-8")
         data = json.loads(
@@ -128,14 +128,14 @@ def parse_json(
     except RecursionError:
         raise error(f"{where}: JSON that is nested too deep") from None
     except UnicodeEncodeError:
-        raise error(f"{where}: a text in it holds half of a surrogate pair") from None
+        raise error(f"{where}: a text in it contains half of a surrogate pair") from None
     except ValueError as problem:
         raise error(f"{where}: not JSON: {problem}") from None
     return data
 
 
 def _constant(name: str) -> float:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -143,10 +143,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the field {quoted(twice)} stands there twice")
+        raise ValueError(f"the field {quoted(twice)} is repeated")
     return found
 
 
 def quoted(text: str) -> str:
-    """Return a text in quotes, cut where it is long."""
+    """Return a text in quotes, truncated if it is long."""
     return repr(text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 3]}...")

@@ -1,15 +1,15 @@
-"""Commands that cannot outlive us.
+"""Commands that cannot outlive longfat.
 
-Whatever longfat starts (machines, kernel builds) must end when longfat ends,
-even by SIGKILL, and a folder of half-made files must go with it. No process
-can promise that for itself, so each command runs under a small *guard*
+Processes that longfat starts (machines, kernel builds) must end when longfat ends,
+even by SIGKILL, and a folder of incomplete files must be removed. No process
+can guarantee that for itself, so each command runs under a small *guard*
 process that holds one end of a pipe, the *lifeline*: when the other end
-closes, for whatever reason, the guard kills all that descends from it,
-removes the scratch folder if it is still there, and goes.
+closes, for whatever reason, the guard kills all its descendants,
+removes the scratch folder if it still exists, and exits.
 
 `guardian.py` is that process, or rather two, of which either may be killed;
-`Guarded` is the near end of the pipe. A folder that is filled without a command
-to guard is removed by another process, `remover.py`, if we cannot: see `_scratch`.
+`Guarded` is the other end of the pipe. A folder that is filled without a command
+to guard is removed by another process, `remover.py`, if this one cannot: see `_scratch`.
 """
 
 from longfat.common.guard._guarded import FIRST_INHERITED, Guarded

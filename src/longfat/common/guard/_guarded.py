@@ -1,4 +1,4 @@
-"""The near end of a guard: start a command under it, wait for it, end it."""
+"""The parent's side of a guard: start a command under it, wait for it, end it."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ FIRST_INHERITED = 1000
 class Guarded:
     """A command that runs under a guard; use it as a context manager.
 
-    Leaving the context kills the command and all that descends from it, and
-    removes `scratch` if it is still there.
+    Leaving the context kills the command and all its descendants, and
+    removes `scratch` if it still exists.
 
     Args:
         command: the program and its arguments.
-        scratch: a folder that must not outlive us under this name.
+        scratch: a folder that must not outlive this process under this name.
         cpu: the one CPU to run on; any, if None.
-        inherited: descriptors of ours that the command shall have, under the numbers
-            from `FIRST_INHERITED` on: which ones are free here must not decide anything.
+        inherited: descriptors that the command inherits, under the numbers
+            from `FIRST_INHERITED` on: they must not depend on which ones are free here.
         cwd: the folder to run in.
-        env: the whole environment; ours, if None.
-        umask: its file mode creation mask (umask(2)); ours, if None.
-        stdout: where the command's standard output goes; nowhere, if None.
-        stderr: where its standard error goes; with stdout, if None.
+        env: the whole environment; that of this process, if None.
+        umask: its file mode creation mask (umask(2)); that of this process, if None.
+        stdout: the destination of the command's standard output; /dev/null, if None.
+        stderr: that of its standard error; with stdout, if None.
 
     Raises:
         HostError: the command cannot be started.
@@ -64,7 +64,7 @@ class Guarded:
             ",".join(str(descriptor) for descriptor in inherited),
         ]
         try:
-            # A session of its own keeps the terminal's Ctrl-C away: we decide what ends.
+            # A session of its own protects it from the terminal's Ctrl-C: this process decides.
             self._guard = subprocess.Popen(
                 [*argv, "--", *command],
                 stdin=subprocess.PIPE,
@@ -100,32 +100,32 @@ class Guarded:
         """Wait for the command to end.
 
         Args:
-            timeout_s: how long to wait, in seconds of wall time; for ever, if None.
+            timeout_s: how long to wait, in seconds of wall time; without a limit, if None.
 
         Returns:
-            The exit status, 128 + N after signal N; None if it still runs.
+            The exit status, 128 + N after signal N; None if it is still running.
         """
         if self._status is None:
             line = self._read_line(timeout_s=timeout_s)
             if line == "":
-                self._status = 128 + 9  # the guard itself was killed, and took all with it
+                self._status = 128 + 9  # the guard itself was killed, and killed everything with it
             elif line is not None:
                 self._status = int(line.removeprefix("ended "))
         return self._status
 
     def close(self) -> None:
-        """Kill what still runs, remove the scratch folder, and wait until both are gone."""
+        """Kill what is still running, remove the scratch folder, and wait until both are gone."""
         if self._guard.stdin is not None and not self._guard.stdin.closed:
             self._guard.stdin.close()
             self._guard.wait()
-            # The guard is two processes, and only one of them is our child. Should somebody
-            # have killed that one, the other may not be done yet.
+            # The guard is two processes, and only one of them is our child. If that one
+            # was killed, the other may not be done yet.
             while os.read(self._status_fd, 4096):
                 pass
             os.close(self._status_fd)
 
     def _read_line(self, *, timeout_s: float | None) -> str | None:
-        """Return the next line, "" at the end of the pipe, None when time is up."""
+        """Return the next line, "" at the end of the pipe, None after the timeout."""
         end_s = None if timeout_s is None else time.monotonic() + timeout_s
         while b"\n" not in self._unread:
             left_s = None if end_s is None else max(0.0, end_s - time.monotonic())

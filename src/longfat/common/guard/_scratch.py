@@ -1,10 +1,10 @@
-"""Folders that cannot outlive us, and what becomes of those that did all the same.
+"""Folders that cannot outlive this process, and removal of those that did all the same.
 
-Three see to a folder's end. We remove it when it is done with. If we die first,
-the *remover* does, a small process that each process of ours has: it gets the
-name of a folder before that is made, and waits for our end. If it dies as well, whoever
-makes a folder beside it next does: each folder is locked by whom it belongs to,
-and one that nobody locks is nobody's. Its age says nothing, and is not asked.
+There are three levels. This process removes the folder when it is done with it. If it dies first,
+the *remover* does, a small process that each process of longfat has: it gets the
+name of a folder before that is created, and waits for the end of its parent. If it dies as
+well, the next process that creates a folder beside it does: each folder is locked by its owner,
+and one without a lock is abandoned. Its age is not used.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PREFIX = "longfat-scratch-"
 
 
 class _Remover:
-    """The near end of this process's remover, which is started when there is something to do."""
+    """The remover of this process, which is started when it is needed."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -40,39 +40,39 @@ class _Remover:
         self._owner = 0
 
     def note(self, path: Path) -> None:
-        """Have it remove a file or folder that is about to be made, should we die."""
+        """Register a file or folder before it is created, for removal if this process dies."""
         with self._lock:
-            if self._owner != os.getpid():  # in a child of a fork: the parent's is not ours
+            if self._owner != os.getpid():  # in a child of a fork: it belongs to the parent
                 self._noted.clear()
                 self._process = None
             name = _hex(path)
             self._noted[name] = None
-            if not self._tell(f"+{name}\n"):
+            if not self._send(f"+{name}\n"):
                 self._start()
 
     def cross_out(self, path: Path) -> None:
-        """Let it forget a file or folder that is gone or is to stay."""
+        """Unregister a file or folder that is gone or is to stay."""
         with self._lock:
             name = _hex(path)
             if self._owner == os.getpid() and name in self._noted:
                 del self._noted[name]
-                self._tell(f"-{name}\n")
+                self._send(f"-{name}\n")
 
     def close(self) -> None:
-        """End it, and wait for that: no process is to be left when we have ended."""
+        """End it, and wait for that: no process may outlive this one."""
         with self._lock:
             if self._process is not None and self._owner == os.getpid():
                 self._process.communicate()
                 self._process = None
 
-    def _tell(self, line: str) -> bool:
+    def _send(self, line: str) -> bool:
         if self._process is None or self._process.stdin is None:
             return False
         left = line.encode()
         try:
             while left:
                 left = left[self._process.stdin.write(left) :]
-        except OSError:  # somebody has killed it
+        except OSError:  # it was killed
             return False
         return True
 
@@ -86,12 +86,12 @@ class _Remover:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd="/",
-            # A session of its own keeps the terminal's Ctrl-C away.
+            # A session of its own protects it from the terminal's Ctrl-C.
             start_new_session=True,
         )
         self._owner = os.getpid()
-        self._tell("".join(f"+{name}\n" for name in self._noted))
-        # Whatever we make now, it may have been another kind of folder that was left.
+        self._send("".join(f"+{name}\n" for name in self._noted))
+        # The earlier folders may have been of another kind: register them all.
         _sweep_scratch()
 
 
@@ -101,18 +101,18 @@ atexit.register(_remover.close)
 
 @contextlib.contextmanager
 def doomed_folder(parent: Path, *, prefix: str, suffix: str = "") -> Iterator[Path]:
-    """Make a folder; what has not been moved away by the end of the context is removed.
+    """Create a folder; if it has not been moved away by the end of the context, it is removed.
 
     Args:
-        parent: the folder to make it in; it must be there.
-        prefix: how its name begins.
-        suffix: how its name ends.
+        parent: the folder to create it in; it must exist.
+        prefix: the prefix of its name.
+        suffix: the suffix of its name.
 
     Yields:
-        The folder, which only we can look into, and which nobody sweeps.
+        The folder, which only the user can access, and which is not swept.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     while True:
         folder = parent.resolve() / f"{prefix}{secrets.token_urlsafe(6)}{suffix}"
@@ -120,13 +120,13 @@ def doomed_folder(parent: Path, *, prefix: str, suffix: str = "") -> Iterator[Pa
         try:
             folder.mkdir(mode=0o700)
             lock = _locked(folder)
-            if lock is None:  # whoever swept was quicker
+            if lock is None:  # another process swept it first
                 continue
             try:
                 yield folder
             finally:
-                # Somebody may have killed the remover; a large folder takes seconds to remove,
-                # in which the same may happen to us.
+                # The remover may have been killed; a large folder takes seconds to remove,
+                # in which the same may happen to this process.
                 _remover.note(folder)
                 remove_tree(folder)
                 os.close(lock)
@@ -137,13 +137,13 @@ def doomed_folder(parent: Path, *, prefix: str, suffix: str = "") -> Iterator[Pa
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Make a folder for temporary files, for as long as the context lasts or our process lives.
+    """Create a folder for temporary files, for as long as the context lasts or the process lives.
 
     Yields:
-        The folder; nobody else can look into it.
+        The folder; no other user can access it.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     _sweep_scratch()
     with doomed_folder(Path(tempfile.gettempdir()), prefix=_PREFIX) as folder:
@@ -151,15 +151,15 @@ def scratch_folder() -> Iterator[Path]:
 
 
 def sweep(parent: Path, *, prefix: str, suffix: str = "") -> None:
-    """Remove folders of ours that were left behind: those that nobody locks.
+    """Remove abandoned folders of longfat: those without a lock.
 
-    Others may write to the folder that they are in, so another user's folder, one that
+    Others may write to the parent folder, so another user's folder, one that
     others can write to, and a link are left alone.
 
     Args:
-        parent: the folder that they are in.
-        prefix: how their names begin.
-        suffix: how they end.
+        parent: the folder that contains them.
+        prefix: the prefix of their names.
+        suffix: the suffix of their names.
     """
     with contextlib.suppress(OSError):
         for entry in os.scandir(parent):
@@ -184,12 +184,12 @@ def _sweep(folder: Path) -> None:
 
 
 def _locked(folder: Path) -> int | None:
-    """Lock a folder that has just been made; None if it is gone by then."""
+    """Lock a folder that has just been created; None if it is gone by then."""
     try:
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
-    # Where a file system has no such locks, whoever sweeps gets none either.
+    # Where a file system has no such locks, a sweeping process gets none either.
     with contextlib.suppress(OSError):
         fcntl.flock(lock, fcntl.LOCK_EX)
     if os.fstat(lock).st_nlink == 0 or not folder.exists():

@@ -7,7 +7,7 @@ standard library only:
 
 STATUS_FD is a pipe; CPU the one to run on, and SCRATCH the folder to remove, each empty
 for none; INHERITED the descriptors, with commas between, that the command gets under the
-numbers from FIRST_INHERITED on. Its standard input is the lifeline. It tells what happens
+numbers from FIRST_INHERITED on. Its standard input is the lifeline. It reports events
 in lines on the pipe:
 
     started PID       the command runs
@@ -18,7 +18,7 @@ After `ended` it stays until the lifeline closes: the scratch folder must be
 removed if our parent dies before it has moved the folder to its place.
 
 It is two processes, either of which may be killed: the second runs the command,
-and the first waits for the end of the second. Whichever is left kills and
+and the first waits for the end of the second. The survivor kills and
 removes. The status pipe closes when both are gone.
 """
 
@@ -32,13 +32,13 @@ import select
 import signal
 import sys
 
-# Each machine waits for this program to start, so it does without the modules that take
-# longer to load than it takes to begin: argparse, subprocess, and typing.
+# Each machine waits for this program to start, so it avoids modules that take
+# longer to import than it takes to begin: argparse, subprocess, and typing.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from longfat.common.guard.remover import remove_tree
 else:
-    # Isolated, it does not find what lies beside it.
+    # In isolated mode, it does not find the modules beside it.
     sys.path.append(os.path.dirname(__file__))
     from remover import remove_tree
 
@@ -51,9 +51,9 @@ def main() -> None:
     status, cpu, scratch, first, numbers, _, *command = sys.argv[1:]
     status_fd = int(status)
     passed = [int(number) for number in numbers.split(",") if number]
-    # Orphans of the command come to us and not to init, so none is missed.
+    # Orphans of the command become children of this process and not of init, so none is missed.
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    # A kind signal must clean up as the end of the lifeline does.
+    # A termination signal must clean up like the end of the lifeline does.
     signal.signal(signal.SIGTERM, _end)
     if cpu:
         os.sched_setaffinity(0, {int(cpu)})
@@ -65,7 +65,7 @@ def main() -> None:
             _wait_readable(_LIFELINE, os.pidfd_open(second))
         else:
             os.close(its_end)
-            # What belongs to the first is not the second's: it has its own orphans.
+            # The children of the first are not the second's: it has its own orphans.
             ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
             inherited = _renumbered(passed, first=int(first))
             _run(command, first_lives=first_lives, status_fd=status_fd, inherited=inherited)
@@ -82,9 +82,9 @@ def _end(signum: int, frame: object) -> None:
 
 
 def _renumbered(descriptors: list[int], *, first: int) -> list[int]:
-    """Give descriptors other numbers, one after the other, and return these."""
+    """Give descriptors other numbers, consecutive ones, and return these."""
     numbers = range(first, first + len(descriptors))
-    # Out of the way first: one of them may have a number that another one is to get.
+    # First to temporary numbers: one of them may have a number that another one will get.
     aside = [fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, numbers.stop) for one in descriptors]
     for descriptor in descriptors:
         os.close(descriptor)
@@ -96,7 +96,7 @@ def _renumbered(descriptors: list[int], *, first: int) -> list[int]:
 
 def _run(command: list[str], *, first_lives: int, status_fd: int, inherited: list[int]) -> None:
     """Run a command until it ends, and then wait; the lifeline's end, or the first's, ends both."""
-    # The command gets nothing of ours: not the lifeline, which is our standard input, either.
+    # The command inherits nothing else: not the lifeline, which is our standard input, either.
     ends = (os.dup(_LIFELINE), first_lives)
     os.dup2(os.open(os.devnull, os.O_RDONLY), _LIFELINE)
     os.set_inheritable(status_fd, False)
@@ -109,24 +109,24 @@ def _run(command: list[str], *, first_lives: int, status_fd: int, inherited: lis
             setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # which Python ignores
         )
     except OSError as error:
-        _tell(status_fd, f"failed {error}")
+        _report(status_fd, f"failed {error}")
         _wait_readable(*ends)
         return
     for descriptor in inherited:
-        os.close(descriptor)  # so that whoever has the other end learns of the command's end
-    _tell(status_fd, f"started {child}")
+        os.close(descriptor)  # so that the other end detects the command's end
+    _report(status_fd, f"started {child}")
     pidfd = os.pidfd_open(child)
     if set(ends) & set(_wait_readable(*ends, pidfd)):
         return
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    # What the command left behind may still write into the scratch folder.
+    # Remaining processes of the command may still write into the scratch folder.
     _kill_descendants()
-    _tell(status_fd, f"ended {status if status >= 0 else 128 - status}")
+    _report(status_fd, f"ended {status if status >= 0 else 128 - status}")
     _wait_readable(*ends)
 
 
-def _tell(status_fd: int, line: str) -> None:
-    with contextlib.suppress(OSError):  # nobody listens any more
+def _report(status_fd: int, line: str) -> None:
+    with contextlib.suppress(OSError):  # the reader is gone
         os.write(status_fd, f"{line}\n".encode())
 
 
@@ -138,10 +138,10 @@ def _wait_readable(*fds: int) -> list[int]:
 
 
 def _kill_descendants() -> None:
-    """Kill all that descends from us, and wait until it is gone.
+    """Kill all descendants, and wait until they are gone.
 
-    Whoever forks and ends all the time cannot be caught one by one; a process group is
-    killed at once. What may run hostile code cannot leave its group.
+    A process that keeps forking and exiting cannot be caught one by one; a process group is
+    killed at once. Commands with hostile code cannot leave their group.
     """
     groups: set[int] = set()
     while True:
@@ -164,7 +164,7 @@ def _children() -> list[int]:
     for name in os.listdir("/proc"):
         if name.isdigit():
             with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as stat:
-                # The name in parentheses may hold spaces; the parent is second after it.
+                # The name in parentheses may contain spaces; the parent is second after it.
                 if int(stat.read().rpartition(b")")[2].split()[1]) == me:
                     found.append(int(name))
     return found

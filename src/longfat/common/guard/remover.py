@@ -1,11 +1,11 @@
-"""The remover: a process that removes what we were making if we die before it is done.
+"""The remover: a process that removes incomplete files if its parent dies.
 
 Started by `_scratch` as a script in an isolated interpreter, so it imports the
 standard library only. Its standard input is the lifeline, and on it come the
 names of files and folders, a line each, in hexadecimal: `+NAME` before one is
-made, `-NAME` when it is gone or has got another name. At its end, whatever has
-not been crossed out is removed. A signal does not end it: who sends one to all
-processes of ours ends us, too, and then there is work.
+made, `-NAME` when it is gone or has been renamed. At its end, whatever has
+not been unregistered is removed. A signal does not end it: a signal to all
+processes of longfat ends the parent, too, and then it is needed.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ import stat
 import sys
 import time
 
-# The guard of each machine loads this, too; typing takes a while to load.
+# The guard of each machine imports this, too; importing typing takes a while.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _AGAIN_S = 0.01
 _DEEP = 10
-# Here nobody waits, and a kernel on a busy host may take a while to end.
+# There is no hurry, and a kernel on a busy host may take a while to end.
 _PATIENCE_S = 60.0
 
 
 def main() -> None:
-    """Note names until the lifeline ends, and remove what they stand for."""
+    """Register names until the lifeline ends, and remove their files and folders."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
     noted: dict[str, None] = {}
     for line in sys.stdin.buffer:
-        if line.endswith(b"\n"):  # else we died while we wrote it, and made nothing
+        if line.endswith(b"\n"):  # otherwise the parent died in the write, and created nothing
             name = os.fsdecode(bytes.fromhex(line[1:].decode()))
             if line.startswith(b"+"):
                 noted[name] = None
@@ -46,16 +46,16 @@ def main() -> None:
 
 
 def remove_tree(path: str | os.PathLike[str], *, within_s: float = 10.0) -> bool:
-    """Remove a file or a folder, though somebody who is about to end still writes there.
+    """Remove a file or a folder, even if a process that is about to end still writes there.
 
-    No link is followed. A guest's root may have left folders in it that nobody may read, and
+    No link is followed. A guest's root may have left folders in it that are not readable, and
     folders in folders beyond the length of any path: folders within folders are moved up
-    until there are none, so that neither depth nor rights matter.
+    until there are none, so that neither depth nor modes matter.
 
     Args:
-        path: the file or folder; it may be gone already.
-        within_s: for how long to try again, in seconds; ten times as long where there are
-            folders in folders, of which each time one level goes.
+        path: the file or folder; it may not exist any more.
+        within_s: how long to retry, in seconds; ten times as long where there are
+            folders in folders, of which each attempt removes one level.
 
     Returns:
         Whether it is gone.
@@ -97,7 +97,7 @@ def _empty(folder: int, top: int) -> bool:
     for name in os.listdir(folder):
         if not _unlinked(name, folder):
             with contextlib.suppress(OSError):
-                # Opened for the rights that it gets: its move changes it.
+                # Opened because it needs other rights: its move changes it.
                 with _opened(name, folder):
                     pass
                 os.rename(name, f"moved-{os.urandom(8).hex()}", src_dir_fd=folder, dst_dir_fd=top)
@@ -106,7 +106,7 @@ def _empty(folder: int, top: int) -> bool:
 
 
 def _unlinked(name: str, folder: int) -> bool:
-    """Remove a file; return False where that is a folder."""
+    """Remove a file; return False if it is a folder."""
     try:
         os.unlink(name, dir_fd=folder)
     except OSError as error:
@@ -116,7 +116,7 @@ def _unlinked(name: str, folder: int) -> bool:
 
 @contextlib.contextmanager
 def _opened(name: str, folder: int | None) -> Iterator[int]:
-    """Open a folder, and no link, with all rights for its owner."""
+    """Open a folder, but no link, with all rights for its owner."""
     flags = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     place = os.open(name, os.O_PATH | flags, dir_fd=folder)
     try:

@@ -115,7 +115,7 @@ def _read_object(line: bytes) -> dict[str, Any]:
         raise RequestError(error.message, code=Code.NOT_JSON) from None
     if not isinstance(data, dict):
         raise RequestError(
-            f"found {describe(data)}, needed is a request: an object in a line of its own",
+            f"found {describe(data)}, expected a request: an object in a line of its own",
             code=Code.INVALID_REQUEST,
         )
     return data
@@ -130,14 +130,14 @@ def _call(data: Mapping[str, Any]) -> Call:
         )
     if data.get("jsonrpc") != JSONRPC:
         raise RequestError(
-            f"found {describe(data.get('jsonrpc'))}, needed is the text '{JSONRPC}'",
+            f"found {describe(data.get('jsonrpc'))}, expected the text '{JSONRPC}'",
             code=Code.INVALID_REQUEST,
             where="jsonrpc",
         )
     method = data.get("method")
     if not isinstance(method, str):
         raise RequestError(
-            f"found {describe(method)}, needed is the name of a call",
+            f"found {describe(method)}, expected the name of a call",
             code=Code.INVALID_REQUEST,
             where="method",
         )
@@ -162,7 +162,7 @@ def _id(data: Mapping[str, Any]) -> str | int:
     if isinstance(number, str) and len(number) <= _LONGEST_ID:
         return number
     raise RequestError(
-        f"found {describe(number)}, needed is a whole number or a text of at most "
+        f"found {describe(number)}, expected a whole number or a text of at most "
         f"{_LONGEST_ID} characters",
         code=Code.INVALID_REQUEST,
         where="id",
@@ -177,7 +177,7 @@ def _params(call: Call, given: Any) -> dict[str, Any]:
         return RequestError(message, code=Code.INVALID_PARAMS, where=where)
 
     if not isinstance(given, dict):
-        raise invalid(f"found {describe(given)}, needed is an object with parameters by name")
+        raise invalid(f"found {describe(given)}, expected an object with parameters by name")
     if _is_deeper(given, MOST_DEPTH):
         raise invalid(f"they are nested deeper than {MOST_DEPTH} levels")
     known = call.parameters

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from longfat.model.traffic.bulk import Interval
 
-_RIGHT = "needed is what `iperf3 -J` prints"
+_RIGHT = "expected what `iperf3 -J` prints"
 _LONGEST_QUOTE = 40
 _LARGEST = 2.0**63
 
