@@ -103,7 +103,7 @@ def _look_at_runs(client: TestClient, paths: list[str]) -> None:
     near, far = client.get("/api/runs", params={"search": "MINE seed 1"}).json()[::-1]
     assert {near["path"], far["path"]} == set(paths)
     assert near["study"] == "mine"
-    assert near["told"][0]["name"] == "bulk receiver"
+    assert near["results"][0]["name"] == "bulk receiver"
     assert client.get("/api/runs", params={"search": "far-seed1"}).json() == [
         one for one in (near, far) if one["case"] == "far"
     ]

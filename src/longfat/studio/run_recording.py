@@ -151,7 +151,7 @@ class RunRecording:
                 "command": flow.summary(),
                 "words": "",
                 "metrics": known,
-                "told": [
+                "results": [
                     {
                         "name": metric.name,
                         "label": metric.title,

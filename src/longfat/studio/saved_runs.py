@@ -146,7 +146,7 @@ class KeptRuns:
             "kernel": run.kernel["release"],
             "digest": run.digest,
             "modified_s": modified_s,
-            "told": _told(run),
+            "results": _told(run),
         }
 
 
@@ -173,6 +173,6 @@ def _told(run: Run) -> list[dict[str, str]]:
 
 
 def _text(entry: Mapping[str, Any]) -> str:
-    figures = " ".join(f"{one['name']} {one['text']}" for one in entry["told"])
+    figures = " ".join(f"{one['name']} {one['text']}" for one in entry["results"])
     parts = (entry["path"], entry["kernel"], f"seed {entry['seed']}", entry["digest"], figures)
     return " ".join(parts).casefold()

@@ -35,7 +35,7 @@ def test_run_plays_the_flows_and_shows_what_goes_on(make_page: MakePage) -> None
     bulk, rtt = flow(done, "bulk"), flow(done, "rtt")
     assert (bulk["state"], rtt["state"]) == ("done", "done")
     assert bulk["metrics"]["receiver_bps"] == pytest.approx(50e6, rel=0.1)
-    assert {"name": "min_s", "label": "least RTT", "text": "20.0 ms"} in rtt["told"]
+    assert {"name": "min_s", "label": "least RTT", "text": "20.0 ms"} in rtt["results"]
     assert rtt["started_s"] >= bulk["ended_s"] > done["start_s"]
     # In a second the queue fills for about half of the time, and either may be said.
     assert re.search("limited bulk|bulk filled the path", bulk["advice"]["verdict"])

@@ -93,7 +93,7 @@ function FlowRows({ documentId, flow, view }: { documentId: string; flow: LiveFl
         <td title="Virtual time">{started}</td>
         <td>
           <div className="flow-told">
-            {flow.told.map(({ name, label, text }) => (
+            {flow.results.map(({ name, label, text }) => (
               <span key={name} title={name}>
                 <span>{label}</span> <b>{text}</b>
               </span>

@@ -7,7 +7,7 @@ import { isGoingOn, latestOf, nameOf, newView, reduce, withMessage } from "./vie
 
 function flow(state: LiveFlow["state"]): LiveFlow {
   const base = { name: "bulk", tool: "iperf3", source: "h1", target: "h2", started_s: null, ended_s: null };
-  return { ...base, state, command: "", words: "", metrics: {}, told: [], advice: null };
+  return { ...base, state, command: "", words: "", metrics: {}, results: [], advice: null };
 }
 
 function recording(number: number, change: Partial<Recording> = {}): Recording {

@@ -62,7 +62,7 @@ export function RunsTable({ runs, sort, onSort, chosen, onChosen }: RunsTablePro
             <td title={`${run.path}, ${run.digest}`}>{tellDate(run.modified_s)}</td>
             <td>
               <span className="flow-told">
-                {run.told.map(({ name, text }) => (
+                {run.results.map(({ name, text }) => (
                   <span key={name}>
                     <span>{name}</span> <b>{text}</b>
                   </span>

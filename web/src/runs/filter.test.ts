@@ -5,7 +5,7 @@ import { found, sideBySide, sorted } from "./filter";
 
 function run(change: Partial<RunEntry>): RunEntry {
   const base = { path: "runs/x", study: "lab08", case: "default", seed: 1, kernel: "6.1.170", digest: "abc", modified_s: 1, report: null };
-  return { ...base, told: [{ name: "bulk.receiver", text: "3.28 Gbit/s" }], ...change };
+  return { ...base, results: [{ name: "bulk.receiver", text: "3.28 Gbit/s" }], ...change };
 }
 
 const runs = [run({}), run({ case: "tuned", modified_s: 3, seed: 10 }), run({ study: "lab16", modified_s: 2, seed: 2 })];
@@ -28,7 +28,7 @@ describe("sorted", () => {
 });
 
 it("lays figures side by side, with gaps where a run has none", () => {
-  const other = run({ told: [{ name: "ping.avg", text: "20 ms" }] });
+  const other = run({ results: [{ name: "ping.avg", text: "20 ms" }] });
   expect(sideBySide([run({}), other])).toEqual([
     { name: "bulk.receiver", texts: ["3.28 Gbit/s", null] },
     { name: "ping.avg", texts: [null, "20 ms"] },

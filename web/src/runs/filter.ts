@@ -15,7 +15,7 @@ export function found(runs: readonly RunEntry[], search: string): RunEntry[] {
   const words = search.toLowerCase().split(/\s+/).filter((word) => word !== "");
   return runs.filter((run) => {
     const text = [run.study, run.case, `seed ${run.seed}`, run.kernel, run.path, run.digest]
-      .concat(run.told.map((each) => `${each.name} ${each.text}`))
+      .concat(run.results.map((each) => `${each.name} ${each.text}`))
       .join(" ")
       .toLowerCase();
     return words.every((word) => text.includes(word));
@@ -33,11 +33,11 @@ export function sorted(runs: readonly RunEntry[], { key, up }: Sort): RunEntry[]
   });
 }
 
-/** The told figures of runs side by side: a row for each name that any of them has. */
+/** The results of runs side by side: a row for each name that any of them has. */
 export function sideBySide(runs: readonly RunEntry[]): { name: string; texts: (string | null)[] }[] {
-  const names = [...new Set(runs.flatMap((run) => run.told.map((each) => each.name)))];
+  const names = [...new Set(runs.flatMap((run) => run.results.map((each) => each.name)))];
   return names.map((name) => ({
     name,
-    texts: runs.map((run) => run.told.find((each) => each.name === name)?.text ?? null),
+    texts: runs.map((run) => run.results.find((each) => each.name === name)?.text ?? null),
   }));
 }

@@ -117,7 +117,7 @@ class PlayedFlow:
             "command": self.command,
             "words": self.words,
             "metrics": dict(metrics),
-            "told": [
+            "results": [
                 {
                     "name": metric.name,
                     "label": metric.title,

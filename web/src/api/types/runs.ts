@@ -14,7 +14,7 @@ export interface RunEntry {
   /** The path for GET of the report that it stands in; null where none was written. */
   report: string | null;
   /** Some figures that tell runs apart, for people. */
-  told: { name: string; text: string }[];
+  results: { name: string; text: string }[];
 }
 
 /** GET /api/diagnosis?run=PATH */

@@ -22,7 +22,7 @@ export interface LiveFlow {
   /** By name without the flow's, in base units, such as receiver_bps. */
   metrics: Record<string, number>;
   /** The same for people: what it is called, and its value with a unit. */
-  told: { name: string; label: string; text: string }[];
+  results: { name: string; label: string; text: string }[];
   advice: Advice | null;
 }
 
