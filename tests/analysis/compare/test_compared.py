@@ -36,7 +36,7 @@ def only(a: list[Run], b: list[Run]) -> Difference:
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "standing"),
+    ("a", "b", "significance"),
     [
         (LOW, HIGH, Significance.REAL),
         (LOW, [2.5, 3.5, 4.5, 5.5], Significance.UNPROVEN),
@@ -52,19 +52,21 @@ def only(a: list[Run], b: list[Run]) -> Difference:
     ],
 )
 def test_how_much_a_difference_is_worth(
-    made: Made, a: list[float], b: list[float], standing: Significance
+    made: Made, a: list[float], b: list[float], significance: Significance
 ) -> None:
     difference = only(made({RATE: a}), made({RATE: b}, digest="b"))
-    assert difference.standing is standing
+    assert difference.significance is significance
     assert (difference.p is not None) == (difference.adjusted_p is not None)
-    assert (difference.p is not None) == (standing in (Significance.REAL, Significance.UNPROVEN))
+    assert (difference.p is not None) == (
+        significance in (Significance.REAL, Significance.UNPROVEN)
+    )
 
 
 def test_equal_bytes_are_no_draws_to_compare(made: Made) -> None:
     difference = only(made({RATE: LOW}), made({RATE: LOW}))
-    assert (difference.standing, difference.p) == (Significance.SAME, None)
+    assert (difference.significance, difference.p) == (Significance.SAME, None)
     # The same numbers from other seeds are draws.
-    assert only(made({RATE: LOW}), made({RATE: LOW}, first=9)).standing is Significance.UNPROVEN
+    assert only(made({RATE: LOW}), made({RATE: LOW}, first=9)).significance is Significance.UNPROVEN
 
 
 def test_the_numbers_of_a_difference(made: Made) -> None:
@@ -94,7 +96,10 @@ def test_many_comparisons_make_one_less_certain(made: Made) -> None:
     (contrast,) = compare_sides([make_side("a", a), make_side("b", b)]).contrasts
     first, second = contrast.differences
     assert first.adjusted_p == pytest.approx(4 / 70)
-    assert (first.standing, second.standing) == (Significance.UNPROVEN, Significance.UNPROVEN)
+    assert (first.significance, second.significance) == (
+        Significance.UNPROVEN,
+        Significance.UNPROVEN,
+    )
     b["c1"] = made({RATE: HIGH}, name="c1")
     assert compare_sides([make_side("a", a), make_side("b", b)]).contrasts[0].of(Significance.REAL)
 
@@ -237,7 +242,11 @@ def test_verdicts_and_their_claims(made: Made) -> None:
         for one in data["contrasts"][0]["differences"]
         if one["metric"] == "bulk.retransmits" and one["case"] == "lossy"
     ]
-    assert (told["a"]["median"], told["b"]["median"], told["standing"]) == (95, 1.5, "few seeds")
+    assert (told["a"]["median"], told["b"]["median"], told["significance"]) == (
+        95,
+        1.5,
+        "few seeds",
+    )
 
 
 def test_a_grid_that_moved_alike_is_told_in_one_line(made: Made) -> None:

@@ -11,7 +11,7 @@ from longfat.analysis.compare.differences import (
     Difference,
     Significance,
     metric_differences,
-    with_standings,
+    with_significance,
 )
 from longfat.analysis.compare.environment import surroundings_changes
 from longfat.analysis.compare.false_discovery import LEVEL
@@ -102,7 +102,7 @@ class Contrast:
             self.broken
             or self.matching.only_a
             or self.matching.only_b
-            or any(one.standing.differs for one in self.differences)
+            or any(one.significance.differs for one in self.differences)
             or (self.single and any(one.equal < one.seeds for one in self.sameness))
         )
 
@@ -121,9 +121,9 @@ class Contrast:
         )
         return alike and not matching.only_a and not matching.only_b
 
-    def of(self, *standings: Significance) -> list[Difference]:
+    def of(self, *significances: Significance) -> list[Difference]:
         """Return the differences of some significances."""
-        return [one for one in self.differences if one.standing in standings]
+        return [one for one in self.differences if one.significance in significances]
 
     def to_json(self) -> dict[str, Any]:
         """Return the contrast as plain data."""
@@ -234,7 +234,7 @@ def compare_sides(sides: Sequence[Side]) -> Compared:
     """
     base, *others = sides
     matchings = [match_cases(base, other) for other in others]
-    judged = with_standings([metric_differences(matching.pairs) for matching in matchings])
+    judged = with_significance([metric_differences(matching.pairs) for matching in matchings])
     return Compared(
         contrasts=tuple(
             _contrast(base, other, matching, differences)

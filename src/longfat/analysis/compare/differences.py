@@ -64,7 +64,7 @@ class Difference:
         unit: its base unit.
         a: A's numbers; None if no run of A has one.
         b: likewise of B.
-        standing: whether the difference is significant.
+        significance: whether the difference is significant.
         shift: by how much B is more (Hodges and Lehmann), in the base unit.
         superiority: how likely a run of B has more than one of A, 0 to 1.
         p: the p-value of the Mann-Whitney test; None if it was not computed.
@@ -77,7 +77,7 @@ class Difference:
     unit: Unit
     a: Spread | None
     b: Spread | None
-    standing: Significance
+    significance: Significance
     shift: float | None = None
     superiority: float | None = None
     p: float | None = None
@@ -125,7 +125,7 @@ class Difference:
             "superiority": self.superiority,
             "p": self.p,
             "adjusted_p": self.adjusted_p,
-            "standing": self.standing.value,
+            "significance": self.significance.value,
         }
 
 
@@ -175,7 +175,7 @@ def metric_differences(pairs: Sequence[Pair]) -> tuple[Difference, ...]:
     return tuple(one for one in found if one is not None)
 
 
-def with_standings(
+def with_significance(
     differences: Sequence[Sequence[Difference]], *, level: float = LEVEL
 ) -> list[tuple[Difference, ...]]:
     """Decide which differences are real, of all that are reported together.
@@ -185,7 +185,7 @@ def with_standings(
         level: the share of false ones that is allowed among the real ones.
 
     Returns:
-        The same in the same order, with adjusted p-values and standings.
+        The same in the same order, with adjusted p-values and significance.
     """
     asked = [one.p for of_side in differences for one in of_side if one.p is not None]
     corrected = iter(adjusted(np.array(asked, dtype=np.float64)).tolist())
@@ -197,10 +197,10 @@ def with_standings(
 
 
 def _judged(difference: Difference, adjusted_p: float, level: float) -> Difference:
-    standing = difference.standing
+    significance = difference.significance
     if adjusted_p <= level:
-        standing = Significance.REAL
-    return replace(difference, adjusted_p=adjusted_p, standing=standing)
+        significance = Significance.REAL
+    return replace(difference, adjusted_p=adjusted_p, significance=significance)
 
 
 def _questions(pair: Pair) -> Iterator[_Question]:
@@ -237,14 +237,14 @@ def _differences(questions: Sequence[_Question], a: int, b: int) -> Iterator[Dif
     equal = steady & (ours[:, 0] == theirs[:, 0])
     enough = least_p(a, b) <= LEVEL
     for index, (question, (one, other)) in enumerate(zip(questions, spreads, strict=True)):
-        standing = _standing(
+        significance = _significance(
             same=question.same or bool(equal[index]),
             single=a == b == 1,
             steady=bool(steady[index]) and min(a, b) > 1,
             enough=enough,
         )
-        tested = enough and standing is not Significance.SAME
-        difference = _difference(question, one, other, standing)
+        tested = enough and significance is not Significance.SAME
+        difference = _difference(question, one, other, significance)
         yield replace(
             difference,
             shift=shifts[index],
@@ -253,7 +253,7 @@ def _differences(questions: Sequence[_Question], a: int, b: int) -> Iterator[Dif
         )
 
 
-def _standing(*, same: bool, single: bool, steady: bool, enough: bool) -> Significance:
+def _significance(*, same: bool, single: bool, steady: bool, enough: bool) -> Significance:
     if same:
         return Significance.SAME
     if single:
@@ -264,7 +264,7 @@ def _standing(*, same: bool, single: bool, steady: bool, enough: bool) -> Signif
 
 
 def _difference(
-    question: _Question, a: Spread | None, b: Spread | None, standing: Significance
+    question: _Question, a: Spread | None, b: Spread | None, significance: Significance
 ) -> Difference:
     flow = question.metric.partition(".")[0]
     known = question.known
@@ -275,7 +275,7 @@ def _difference(
         unit=Unit.COUNT if known is None else known.unit,
         a=a,
         b=b,
-        standing=standing,
+        significance=significance,
     )
 
 

@@ -24,14 +24,14 @@ class Tally:
     Attributes:
         title: what tables call the metric.
         unit: its base unit.
-        standing: their significance.
+        significance: that of the differences.
         moved: the differences, the largest first.
         cases: how many cases have the metric.
     """
 
     title: str
     unit: Unit
-    standing: Significance
+    significance: Significance
     moved: tuple[Difference, ...]
     cases: int
 
@@ -63,12 +63,14 @@ class Tally:
         return statistics.median(one.size for one in self.moved) * len(self.moved) / self.cases
 
 
-def tallies(differences: Sequence[Difference], standings: Iterable[Significance]) -> list[Tally]:
+def tallies(
+    differences: Sequence[Difference], significances: Iterable[Significance]
+) -> list[Tally]:
     """Count the differences by metric.
 
     Args:
         differences: those of all cases.
-        standings: those to report, in the order of the report.
+        significances: those to report, in the order of the report.
 
     Returns:
         For each significance in turn the metrics, the largest change first.
@@ -76,19 +78,19 @@ def tallies(differences: Sequence[Difference], standings: Iterable[Significance]
     cases = Counter(one.metric for one in differences)
     groups: dict[tuple[Significance, str], list[Difference]] = {}
     for one in differences:
-        groups.setdefault((one.standing, one.metric), []).append(one)
+        groups.setdefault((one.significance, one.metric), []).append(one)
     found = []
-    for standing in standings:
-        of_standing = [
+    for significance in significances:
+        with_this = [
             Tally(
                 title=moved[0].title,
                 unit=moved[0].unit,
-                standing=standing,
+                significance=significance,
                 moved=tuple(sorted(moved, key=lambda one: -one.size)),
                 cases=cases[metric],
             )
-            for (stands, metric), moved in groups.items()
-            if stands is standing
+            for (found_significance, metric), moved in groups.items()
+            if found_significance is significance
         ]
-        found += sorted(of_standing, key=lambda one: -one.size)
+        found += sorted(with_this, key=lambda one: -one.size)
     return found

@@ -16,7 +16,7 @@ from longfat.analysis.compare.differences import Significance
 from longfat.analysis.compare.tally import tallies
 from longfat.analysis.compare.wording import (
     BAND,
-    STANDS,
+    SIGNIFICANCE_TEXTS,
     band_text,
     change_text,
     counted,
@@ -228,11 +228,11 @@ def _print_claims(contrast: Contrast, console: Console) -> None:
 def _print_tallies(contrast: Contrast, console: Console, show_all: bool) -> None:
     found = tallies(contrast.differences, _HEADINGS)
     alone = len(contrast.matching.pairs) == 1
-    for standing, of_standing in groupby(found, key=lambda one: one.standing):
-        rows = list(of_standing)
+    for significance, with_this in groupby(found, key=lambda one: one.significance):
+        rows = list(with_this)
         moved = sum(len(row.moved) for row in rows)
         total = counted(len(contrast.differences), "comparison")
-        _heading(console, _HEADINGS[standing], f"{moved:,} of {total}")
+        _heading(console, _HEADINGS[significance], f"{moved:,} of {total}")
         table = _grid(columns=2, fold=1)
         for row in rows if show_all else rows[:_MOST_TALLIES]:
             table.add_row(Text(row.title), Text(tally_text(row, alone=alone)))
@@ -248,7 +248,7 @@ def _print_tallies(contrast: Contrast, console: Console, show_all: bool) -> None
 
 
 def _print_table(contrast: Contrast, console: Console, show_all: bool) -> None:
-    rows = [one for one in contrast.differences if one.standing is not Significance.SAME]
+    rows = [one for one in contrast.differences if one.significance is not Significance.SAME]
     chosen = contrast.differences if show_all else _chosen(rows)
     if chosen:
         same = len(contrast.differences) - len(rows)
@@ -263,8 +263,8 @@ def _chosen(rows: Sequence[Difference]) -> Sequence[Difference]:
     """Return the rows to show of many: the largest that differ, then those that come nearest."""
     if len(rows) <= _MOST_ROWS:
         return rows
-    notable = sorted((one for one in rows if one.standing.differs), key=lambda one: -one.size)
-    others = [one for one in rows if not one.standing.differs]
+    notable = sorted((one for one in rows if one.significance.differs), key=lambda one: -one.size)
+    others = [one for one in rows if not one.significance.differs]
     others.sort(key=lambda one: (1.0 if one.p is None else one.p, -one.size))
     count = max(0, _LEAST_ROWS - len(notable))
     kept = {id(one) for one in (*notable[:_MOST_LARGEST], *others[:count])}
@@ -295,8 +295,8 @@ def _table(contrast: Contrast, chosen: Iterable[Difference], width: int) -> Tabl
             label = row.title if alone else f"  {row.title}"
             cells = [Text(cell) for cell in _cells(row, many=many, wide=wide)]
             if many:
-                style = _STYLES.get(row.standing, "dim")
-                cells.append(Text(STANDS[row.standing], style=style))
+                style = _STYLES.get(row.significance, "dim")
+                cells.append(Text(SIGNIFICANCE_TEXTS[row.significance], style=style))
             table.add_row(Text(label), *cells)
     return table
 

@@ -25,7 +25,7 @@ MISSING = "-"
 BAND = "5-95 %"
 """The head of a column of bands: in the unit of the median before it."""
 
-STANDS = {
+SIGNIFICANCE_TEXTS = {
     Significance.REAL: "yes",
     Significance.STEADY: "steady",
     Significance.EXACT: "exact",
@@ -122,7 +122,7 @@ def tally_text(tally: Tally, *, alone: bool) -> str:
         return text if alone else f"{text} in {largest.case}"
     change = change_text(tally.change, tally.relative, tally.unit)
     cases = counted(tally.cases, "case")
-    if tally.standing is Significance.ONE_SIDED:
+    if tally.significance is Significance.ONE_SIDED:
         return f"on one side only, in {len(tally.moved):,} of {cases}"
     ways = [("up", tally.up), ("down", tally.down)]
     moved = ", ".join(f"{way} in {count:,}" for way, count in ways if count)
@@ -158,7 +158,7 @@ def sameness_text(contrast: Contrast) -> str:
 
 def notes(compared: Compared) -> list[str]:
     """Return what the words of the column `real` mean, of those that occur."""
-    standing = {one.standing for of in compared.contrasts for one in of.differences}
+    significance = {one.significance for of in compared.contrasts for one in of.differences}
     found = []
     if compared.tests:
         comparisons = counted(compared.tests, "comparison")
@@ -166,17 +166,17 @@ def notes(compared: Compared) -> list[str]:
             f"real: {TEST}, {_exactly(compared)}; of those called real at most "
             f"{compared.level * 100:.0f} % are false in the mean ({CORRECTION}, {comparisons})."
         )
-    if Significance.STEADY in standing:
+    if Significance.STEADY in significance:
         found.append(
             "steady: every seed of one side gives one value and every seed of the other another; "
             "it is not tested, or the seeds are too few for the test to be sure."
         )
-    if Significance.EXACT in standing:
+    if Significance.EXACT in significance:
         found.append(
             "one seed: a machine is deterministic, so with one seed on each side a difference is "
             "exact for that seed, and not valid for other seeds: run both with --seeds 8."
         )
-    return found + _few_notes(compared, standing)
+    return found + _few_notes(compared, significance)
 
 
 def _exactly(compared: Compared) -> str:
@@ -186,10 +186,10 @@ def _exactly(compared: Compared) -> str:
     return "exact for few seeds and by the normal distribution for many"
 
 
-def _few_notes(compared: Compared, standing: Iterable[Significance]) -> list[str]:
+def _few_notes(compared: Compared, significance: Iterable[Significance]) -> list[str]:
     sizes = sorted({(len(p.a), len(p.b)) for of in compared.contrasts for p in of.matching.pairs})
     few = [(a, b) for a, b in sizes if (a, b) != (1, 1) and least_p(a, b) > LEVEL]
-    if Significance.FEW in standing and few:
+    if Significance.FEW in significance and few:
         a, b = few[0]
         return [
             f"few: {a} seeds against {b} give no p below {least_p(a, b):.2g}, whatever they "
@@ -197,7 +197,7 @@ def _few_notes(compared: Compared, standing: Iterable[Significance]) -> list[str
         ]
     # With few seeds and many comparisons a lone difference cannot pass the correction.
     tested = [(a, b) for a, b in sizes if least_p(a, b) <= LEVEL]
-    if compared.tests and tested and Significance.UNPROVEN in standing:
+    if compared.tests and tested and Significance.UNPROVEN in significance:
         lone = LEVEL / compared.tests
         a, b = tested[0]
         if least_p(a, b) > lone:
