@@ -153,7 +153,7 @@ def test_a_folder_of_the_hosts_can_be_written_to(tmp_path: Path, make_network: M
         make_network(folders={"/usr/none": tmp_path})
     with pytest.raises(InputError, match="there is no folder"):
         make_network(folders={"/tmp/out": tmp_path / "file"})
-    with pytest.raises(InputError, match="cannot both be seen at /tmp/out"):
+    with pytest.raises(InputError, match="cannot both be shown at /tmp/out"):
         make_network(folders={"/tmp/out": tmp_path}, writable_folders={"/tmp/out": tmp_path})
 
 

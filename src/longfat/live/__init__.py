@@ -1,11 +1,11 @@
-"""Live networks: held in the hands, from Python, a terminal or a test.
+"""Live networks, used interactively from Python, a terminal or a test.
 
-* `session`: a live machine whose clock stands still between calls
-* `network`, `nodes`, `links`: the Python API, in the style that Mininet's users know
+* `session`: a live machine whose clock is stopped between calls
+* `network`, `nodes`, `links`: the Python API, similar to Mininet's
 * `process`: commands at nodes, like the standard library's subprocess
 * `clock`: virtual time, and how fast it may pass
 * `quantities`: numbers in base units, or texts such as "20ms"
-* `record`: the script of what was done
+* `record`: the script of executed commands
 """
 
 from longfat.live.clock import Clock

@@ -1,7 +1,7 @@
-"""How a live network is built: what lines, and run how.
+"""How a live network is built: which lines are run, and where.
 
 Lines that were run once are not run again, so a network can grow. All batches
-are given to the guest at once: a network of a thousand hosts has a thousand of
+are sent to the guest at once: a network of a thousand hosts has a thousand of
 them.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Failed:
-    """A line that failed, as the guest's agent tells it."""
+    """A line that failed, as reported by the guest's agent."""
 
     line: str
     words: str
@@ -30,14 +30,14 @@ class _Failed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """What became of batches: when each began, in nanoseconds, and what failed."""
+    """The result of batches: when each began, in nanoseconds, and what failed."""
 
     times_ns: list[int]
     failed: _Failed | None
 
 
 def build(network: Network, *, built: Network | None, session: Session, record: Record) -> None:
-    """Build what is in a network and was not built before.
+    """Build the parts of a network that were not built before.
 
     Args:
         network: the network.
@@ -46,8 +46,8 @@ def build(network: Network, *, built: Network | None, session: Session, record: 
         record: where to record the lines.
 
     Raises:
-        InputError: tc refused the words of a link's qdisc.
-        MachineError: Linux refused a line.
+        InputError: tc rejected the arguments of a link's qdisc.
+        MachineError: Linux rejected a line.
     """
     batches = _new_batches(network, built)
     names = [name for pair in network.interfaces() for name in pair]

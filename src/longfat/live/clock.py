@@ -1,4 +1,4 @@
-"""Virtual time in the hands of whoever holds a live network."""
+"""The virtual time of a live network, under the caller's control."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class Clock:
     """The clock of a live network.
 
-    It stands still between two calls. A call such as `run` or `sleep` lets it go
-    on, as fast as the machine can unless a pace was set.
+    It is stopped between two calls. A call such as `run` or `sleep` lets it
+    run, as fast as the machine can unless a pace was set.
     """
 
     def __init__(self, session: Session) -> None:
@@ -34,7 +34,7 @@ class Clock:
         return self._factor
 
     def pace(self, factor: float | None) -> None:
-        """Return how fast time may pass while it does: no result depends on it.
+        """Limit how fast time may pass while it does: no result depends on it.
 
         Args:
             factor: virtual seconds in a second of wall time; 1.0 is real time, None
@@ -45,16 +45,16 @@ class Clock:
         """
         if factor is not None and not LEAST_FACTOR <= factor <= MOST_FACTOR:
             raise InputError(
-                f"a pace is between {LEAST_FACTOR:g} and {MOST_FACTOR:g}, and here is {factor:g}"
+                f"a pace is between {LEAST_FACTOR:g} and {MOST_FACTOR:g}, but this is {factor:g}"
             )
         self._factor = factor
         pace = None if factor is None else Pace(factor=factor, from_s=self._session.now_s)
         self._session.set_pace(pace)
 
     def hold(self) -> None:
-        """Let no more time pass: the call that lets it pass returns.
+        """Stop time: the call that lets it pass returns.
 
-        It is of use where something else runs meanwhile: in a callback for output,
-        or in another thread. What runs in the network goes on with the next call.
+        It is useful where other code runs meanwhile: in a callback for output,
+        or in another thread. Processes in the network continue with the next call.
         """
         self._session.hold()

@@ -1,7 +1,7 @@
 """The nodes and links of a live network, added one by one or as values.
 
 They are collected as values in the network's case, which `RunningNetwork` builds; for each
-there is a live object, by which a caller uses it.
+there is a live object, which the caller uses.
 """
 
 from __future__ import annotations
@@ -94,13 +94,13 @@ class EditableNetwork(RunningNetwork, ABC):
                 10.0.0.1/8, 10.0.0.2/8, ... if None.
             gateway: the router of its default route.
             routes: more routes: networks, such as "10.1.0.0/16", with their routers.
-            profile: a named timing, such as "vm-2020", for what is not given of its timing.
-            cpu: what its CPU's work costs, by name: {"syscall": "300ns", "copy": "80ps/B"}.
-            properties: what else a host is; its timing is the network's testbed, if nothing
+            profile: a named timing, such as "vm-2020", the default for its timing.
+            cpu: the cost of its CPU's work, by name: {"syscall": "300ns", "copy": "80ps/B"}.
+            properties: other properties of a host; its timing is the network's testbed, if nothing
                 of it is given.
 
         Raises:
-            InputError: the name is taken or none, or the address is none, or a timing is.
+            InputError: the name is taken or invalid, or the address or a timing is invalid.
         """
         hosts = self._case.network.hosts
         own = self._with_image(
@@ -126,7 +126,7 @@ class EditableNetwork(RunningNetwork, ABC):
         routes: Mapping[str, str] | None = None,
         **properties: object,
     ) -> LiveHost:
-        """Add a router: a host that passes packets on. Its links give it its addresses.
+        """Add a router: a host that forwards packets. Its links give it its addresses.
 
         Args:
             name: its name, such as `r1`.
@@ -135,7 +135,7 @@ class EditableNetwork(RunningNetwork, ABC):
             properties: likewise, such as `nat="home"`.
 
         Raises:
-            InputError: the name is taken or none, or a property has no such value.
+            InputError: the name is taken or invalid, or a property has no such value.
         """
         properties = self._with_image(properties)
         own = values_of(Host, {"forwards": True, **properties}, what="a router")
@@ -149,7 +149,7 @@ class EditableNetwork(RunningNetwork, ABC):
             name: its name, such as `s1`.
 
         Raises:
-            InputError: the name is taken or none.
+            InputError: the name is taken or invalid.
         """
         model = self._case.network
         self._check_free(name)
@@ -175,10 +175,10 @@ class EditableNetwork(RunningNetwork, ABC):
             b: the other.
             addresses: of the interfaces at `a` and `b`, with prefix length; a host's own if
                 it is its first interface and None is given.
-            reverse: what is to differ in the direction from `b` to `a`, by name.
-            properties: what the link does to packets of each direction: numbers in base units
+            reverse: the differences in the direction from `b` to `a`, by name.
+            properties: the link's impairments in each direction: numbers in base units
                 (bit/s, seconds, bytes, shares from 0 to 1), or texts as in a study. A `trace`
-                is a file of the host's, and begins when the link is built.
+                is a file of the host, and begins when the link is built.
 
         Raises:
             InputError: there is no such node, or a property has no such value.
@@ -207,10 +207,10 @@ class EditableNetwork(RunningNetwork, ABC):
 
         Args:
             network: the section as plain data: {"hosts": {"h1": "10.0.0.1/8"}, ...}. Its links
-                follow no traces from files; `link` does.
+                do not follow traces from files; `link` does.
 
         Raises:
-            InputError: something in it is wrong, or a name is taken; `place` says where.
+            InputError: something in it is wrong, or a name is taken; `place` is its location.
         """
         new = read_section(network)
         now = self._case.network
@@ -233,7 +233,7 @@ class EditableNetwork(RunningNetwork, ABC):
         self._take(model, new=new, first_link=len(now.links))
 
     def grow(self, model: Network) -> None:
-        """Add the nodes and links that another network has beyond this one's, and build them.
+        """Add and build the nodes and links that another network has in addition to this one's.
 
         Args:
             model: the whole network; its first nodes and links are this one's.
@@ -311,7 +311,7 @@ class EditableNetwork(RunningNetwork, ABC):
         return live
 
     def _with_trace(self, properties: Mapping[str, object]) -> Mapping[str, object]:
-        """Return a link's properties with the trace put into the machine."""
+        """Return a link's properties with the trace copied into the machine."""
         name = properties.get("trace")
         if name is None or name in MODELS:
             return properties
@@ -323,14 +323,14 @@ class EditableNetwork(RunningNetwork, ABC):
         return {**properties, "trace": self.add_file(f"/opt/traces/{path.name}", content)}
 
     def _with_image(self, properties: dict[str, object]) -> dict[str, object]:
-        """Return a host's properties with the image that its root is."""
+        """Return a host's properties with the image for its root."""
         image = properties.get("root")
         if image is None or isinstance(image, HostRoot):
             return properties
         if str(image) not in self._images:
             raise InputError(
-                f"root: the machine does not have the image {str(image)!r}, which has to be known "
-                f"when it boots: write longfat.Network(images=[{str(image)!r}])"
+                f"root: the machine does not have the image {str(image)!r}, which has to be "
+                f"specified when it boots: write longfat.Network(images=[{str(image)!r}])"
             )
         return {**properties, "root": self._images[str(image)]}
 

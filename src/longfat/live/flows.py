@@ -27,12 +27,12 @@ _SERVER_GRACE_S = 5.0
 
 @dataclass(frozen=True, kw_only=True)
 class Measured(Mapping[str, float]):
-    """What a flow gave: a mapping of its metrics by full name, in base units.
+    """The result of a flow: a mapping of its metrics by full name, in base units.
 
     Attributes:
         flow: the flow.
         metrics: its metrics by full name, in base units.
-        raw: what its tools printed, by the name of the file that a study keeps it in.
+        raw: the output of its tools, by the name of the file that a study keeps it in.
     """
 
     flow: Flow
@@ -81,10 +81,10 @@ class Measured(Mapping[str, float]):
 
 
 class Started:
-    """Traffic that was started and goes on while time passes.
+    """Traffic that was started and continues while time passes.
 
     Attributes:
-        server: the address and the port that it goes to.
+        server: the address and the port of its server.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Started:
 
     @property
     def grace_s(self) -> float:
-        """For how long servers are waited for after the client's end, in seconds."""
+        """How long servers are waited for after the client's end, in seconds."""
         good = self._client.returncode in self._flow.good_statuses
         return _SERVER_GRACE_S if good else 0.0
 
@@ -131,7 +131,7 @@ class Started:
                 process.kill()
 
     def drop(self) -> None:
-        """End it at this moment, and let go of its processes."""
+        """End it at this moment, and release its processes."""
         self.kill()
         for process in self._processes():
             process.wait()
@@ -155,7 +155,7 @@ class Started:
         if client.stderr:
             raw[f"{self._client_plan.output}.err"] = client.stderr
         raw[self._client_plan.output] = client.stdout
-        # The machine is held while we are here, and cannot touch what we write.
+        # The machine is held now, and cannot modify what is written here.
         with tempfile.TemporaryDirectory(dir=self._session.folder) as folder:
             for name, text in raw.items():
                 Path(folder, name).write_text(text, encoding="utf-8")

@@ -1,8 +1,8 @@
-"""Folders of the host that a live machine is to see, beside what every machine sees.
+"""Folders of the host that a live machine sees in addition to the default ones.
 
-A machine sees programs and their data (`longfat.engine.sandbox.view`) and no file of a
-person's. What is wanted besides is named: a folder, and where it is to be seen.
-It is read-only unless said otherwise.
+A machine sees programs and their data (`longfat.engine.sandbox.view`) and no personal
+files. Additional ones are specified: a folder, and its path in the machine.
+It is read-only by default.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from longfat.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-# What the guest has of its own: the host's files there are not seen.
+# The guest's own file systems: the host's files there are not visible.
 _ITS_OWN = tuple(Path(place) for place in ("/tmp", "/var/tmp", "/run", "/dev", "/proc", "/sys"))
 
-# What a machine cannot do without.
+# Folders that a machine cannot work without.
 _NEEDED = tuple(Path(place) for place in ("/", "/dev", "/proc", "/sys", "/run", "/run/longfat"))
 
 _WRITABLE, _READ_ONLY = "rw", "ro"
@@ -29,11 +29,11 @@ _WRITABLE, _READ_ONLY = "rw", "ro"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedFolder:
-    """A folder of the host's that a machine sees.
+    """A folder of the host that a machine sees.
 
     Attributes:
-        place: where the machine sees it, as a whole path.
-        path: the folder on the host, as a whole path.
+        place: its path in the machine, absolute.
+        path: its path on the host, absolute.
         is_writable: the machine may write to it.
     """
 
@@ -43,15 +43,15 @@ class SharedFolder:
 
 
 def share_folder(place: str | Path, path: str | Path, *, is_writable: bool = False) -> SharedFolder:
-    """Return a folder that a machine is to see, checked.
+    """Return a checked folder for a machine.
 
     Args:
-        place: where the machine is to see it.
+        place: its path in the machine.
         path: the folder on the host.
         is_writable: the machine may write to it.
 
     Raises:
-        InputError: there is no such folder, or it cannot be seen there.
+        InputError: there is no such folder, or it cannot be shown there.
     """
     folder = Path(path).resolve()
     if not folder.is_dir():
@@ -62,14 +62,14 @@ def share_folder(place: str | Path, path: str | Path, *, is_writable: bool = Fal
     at = PurePosixPath(place)
     if not at.is_absolute() or ".." in at.parts:
         raise InputError(
-            f"{str(place)!r}: give the place inside as a whole path without .., such as /mnt"
+            f"{str(place)!r}: the path inside must be absolute and without .., such as /mnt"
         )
     if Path(at) in _NEEDED:
-        raise InputError(f"the machine itself needs {at}; choose another place")
+        raise InputError(f"the machine itself needs {at}; choose another path")
     if is_visible(Path(at)) and not Path(at).is_dir():
         raise InputError(
-            f"there is no folder {at} to show it at, and none can be made in {at.parent}: "
-            "choose a place such as /mnt"
+            f"there is no folder {at} to show it at, and none can be created in {at.parent}: "
+            "choose a path such as /mnt"
         )
     return SharedFolder(place=str(at), path=folder, is_writable=is_writable)
 
@@ -77,14 +77,14 @@ def share_folder(place: str | Path, path: str | Path, *, is_writable: bool = Fal
 def share_folders(
     read_only: Mapping[str, str | Path], writable: Mapping[str, str | Path]
 ) -> tuple[SharedFolder, ...]:
-    """Return folders by where a machine is to see them, checked.
+    """Return checked folders by their paths in a machine.
 
     Args:
         read_only: folders that it may read.
         writable: folders that it may also write to.
 
     Raises:
-        InputError: as for `share_folder`, or two are to be seen at one place.
+        InputError: as for `share_folder`, or two have the same path.
     """
     return check_places(
         [
@@ -95,14 +95,14 @@ def share_folders(
 
 
 def read_bind(text: str) -> SharedFolder:
-    """Return what `DIR[:PLACE][:rw]` means.
+    """Parse `DIR[:PLACE][:rw]`.
 
     Args:
-        text: a folder of the host's, where a command is to see it if not there, and
+        text: a folder of the host, its path in the machine if different, and
             whether it may write to it.
 
     Raises:
-        InputError: there is no such folder, or it cannot be seen there.
+        InputError: there is no such folder, or it cannot be shown there.
     """
     parts = text.split(":")
     mode = parts.pop() if len(parts) > 1 and parts[-1] in (_WRITABLE, _READ_ONLY) else _READ_ONLY
@@ -120,25 +120,25 @@ def check_places(folders: Iterable[SharedFolder]) -> tuple[SharedFolder, ...]:
     """Return the folders.
 
     Raises:
-        InputError: two are to be seen at one place.
+        InputError: two have the same path.
     """
     found: dict[str, SharedFolder] = {}
     for folder in folders:
         if folder.place in found:
             raise InputError(
-                f"{found[folder.place].path} and {folder.path} cannot both be seen at"
-                f" {folder.place}; give one of them another place"
+                f"{found[folder.place].path} and {folder.path} cannot both be shown at"
+                f" {folder.place}; choose another path for one of them"
             )
         found[folder.place] = folder
     return tuple(found.values())
 
 
 def folder_inside(folder: Path, shared: Sequence[SharedFolder]) -> str:
-    """Return where a command sees a folder of the host's; `/` if it does not.
+    """Return the path of a host's folder in the machine; `/` if it is not visible.
 
     Args:
-        folder: the folder, as a whole path.
-        shared: what the machine is shown.
+        folder: the folder, as an absolute path.
+        shared: the folders of the machine.
     """
     for one in sorted(shared, key=lambda one: len(one.path.parts), reverse=True):
         if folder.is_relative_to(one.path):
@@ -150,19 +150,19 @@ def folder_inside(folder: Path, shared: Sequence[SharedFolder]) -> str:
 def hidden_arguments(
     words: Sequence[str], *, here: Path, shared: Sequence[SharedFolder]
 ) -> list[str]:
-    """Return the words of a command that name files of the host's which it does not see.
+    """Return the words of a command that name files of the host which it does not see.
 
     Args:
         words: the program and its arguments.
-        here: the folder in which they were written.
-        shared: what the machine is shown.
+        here: the current directory of the user.
+        shared: the folders of the machine.
     """
 
     def is_hidden(word: str) -> bool:
         path = here / word
         try:
             if "/" not in word and "." not in word:
-                return False  # a program, or no file's name
+                return False  # a program, or not the name of a file
             return path.is_file() and folder_inside(path.resolve().parent, shared) == "/"
         except (OSError, ValueError):  # too long for a name, or with a NUL in it
             return False

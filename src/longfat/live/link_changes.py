@@ -1,7 +1,7 @@
-"""A link of a live network that does something else from now on.
+"""Changes of a link of a live network.
 
-The lines are those of `longfat.model.network.link_changes`; here they are typed, and taken back
-where the kernel refuses one.
+The lines are those of `longfat.model.network.link_changes`; here they are run, and undone
+where the kernel rejects one.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 def reshape(
     before: Network, after: Network, *, link: int, run: Callable[[str, str], object]
 ) -> None:
-    """Let a link do something else to packets; if it cannot, it does what it did before.
+    """Change a link's impairments; if that fails, restore the previous ones.
 
     Args:
         before: the network that is built.
-        after: the same, but for the shapes of one link.
-        link: the link, by its place.
+        after: the same, except for the impairments of one link.
+        link: the index of the link.
         run: runs a line at a node (a host or a switch).
 
     Raises:
-        CommandFailed: `run` raised it, for tc refused a line.
+        CommandFailed: `run` raised it, because tc rejected a line.
     """
     ends = before.interfaces()[link]
     undo: list[tuple[str, QdiscLine]] = []
@@ -50,5 +50,5 @@ def reshape(
                     with contextlib.suppress(CommandFailed):  # there may be nothing to delete
                         run(place, str(again))
                 raise
-            if number == 0:  # what was there is not there any more
+            if number == 0:  # the previous qdiscs do not exist any more
                 undo += [(node, again) for again in (deletion(was.name), *was.lines)]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class LiveLink:
-    """A link, by its place in the network.
+    """A link, by its index in the network.
 
     Attributes:
         a: the name of its interface at the first node.
@@ -30,14 +30,14 @@ class LiveLink:
 
     @takes_fields(LinkImpairments)
     def change(self, *, reverse: Mapping[str, object] | None = None, **properties: object) -> None:
-        """Change what the link does to packets; what is not named stays.
+        """Change the link's impairments; those not specified are unchanged.
 
-        Packets that are on their way or wait stay there, but for those in a part of the
-        link that is made anew because its kind changes.
+        Packets in flight or in a queue stay there, except for those in a part of the
+        link that is recreated because its kind changes.
 
         Args:
-            reverse: what is to differ in the direction from the second node to the first.
-            properties: as for `Network.link`; None takes one away.
+            reverse: the differences in the direction from the second node to the first.
+            properties: as for `Network.link`; None removes one.
 
         Raises:
             InputError: a property has no such value.
@@ -49,20 +49,20 @@ class LiveLink:
         self._set("down")
 
     def up(self) -> None:
-        """Restore it. IPv6 addresses that Linux took away at the cut are not given back."""
+        """Restore it. IPv6 addresses that Linux removed at the cut are not restored."""
         self._set("up")
 
     def offloads(self, on: bool) -> None:
         """Switch segmentation and receive offloads of both interfaces on or off.
 
         Off, a capture shows the frames that a real cable would carry, and a loss
-        takes one of them; on, as Linux has it, up to 64 KB go as one.
+        affects one of them; on, as in Linux by default, up to 64 KB are sent as one.
 
         Args:
             on: whether they are on.
 
         Raises:
-            CommandFailed: ethtool could not.
+            CommandFailed: ethtool failed.
         """
         word = "on" if on else "off"
         for name in (self.a, self.b):

@@ -1,4 +1,4 @@
-"""A live network, in the style that Mininet's users know.
+"""A live network, with an API similar to Mininet's.
 
     import longfat
 
@@ -63,14 +63,14 @@ class Network(EditableNetwork):
     """A live network; use it as a context manager, or `close` it.
 
     Args:
-        seed: decides every random number in it: 0 to 2**63 - 1.
+        seed: determines every random number in it: 0 to 2**63 - 1.
         kernel: the kernel's version.
         memory: the machine's memory.
         pace: virtual seconds in a second of wall time, see `Clock.pace`.
         testbed: the timing of the one computer that runs the switches and all hosts without a
             timing of their own: what `host` takes, such as {"timer_latency": "50us"}.
-        frames: each packet of TCP on a link is one frame, and no GSO packet.
-        folders: folders of the host's that its commands may read, by where they see them.
+        frames: each TCP packet on a link is one frame, not a GSO packet.
+        folders: folders of the host that its commands may read, by their paths in the machine.
         writable_folders: those that they may also write to, likewise.
         packages: Python packages that its commands may import: they find them by `PYTHONPATH`.
             Those that are pinned as in a requirements file (NAME==VERSION --hash=sha256:DIGEST)
@@ -78,8 +78,8 @@ class Network(EditableNetwork):
             a `Path` is a lock file of such lines. A plain name is that of a package
             that is installed beside longfat; it is shown without what it depends on itself, and
             has to be of pure Python.
-        images: the files or folders that hosts may have for their `root`, which the machine is
-            shown when it boots.
+        images: the files or folders that hosts may have for their `root`, which the machine
+            gets when it boots.
         on_command: called with its node and itself for each command that a caller starts.
         on_build: called with the network each time that nodes or links were built.
         on_wait: as for `Session`.
@@ -87,7 +87,7 @@ class Network(EditableNetwork):
     Attributes:
         clock: its virtual time.
         session: the live machine under it.
-        record: the script of what was done.
+        record: the script of executed commands.
 
     Raises:
         HostError: the host lacks the kernel, or what a sandbox needs.
@@ -162,11 +162,11 @@ class Network(EditableNetwork):
         writable_folders: Mapping[str, str | Path] = MappingProxyType({}),
         on_wait: Callable[[], None] = lambda: None,
     ) -> Network:
-        """Build a network that is there as a value, and type its set-up lines.
+        """Build a network from a value, and run its set-up lines.
 
         Args:
             model: the network.
-            files: files to put into its machine before all else.
+            files: files to put into its machine first.
             packages: Python packages that its commands may import.
             setup: lines to run in it when it is built, in this order.
             kernel: the kernel's version.
@@ -202,8 +202,8 @@ class Network(EditableNetwork):
                     done = network.run_at(command.node, command.line, timeout=_SETUP_WITHIN_S)
                 except TimedOut as late:
                     raise InputError(
-                        f"{command.node}: {late.message}; what is to go on is started with & "
-                        "at the line's end"
+                        f"{command.node}: {late.message}; to run a command in the "
+                        "background, end the line with &"
                     ) from None
                 if done.returncode != 0:
                     words = (done.stderr or done.stdout).strip() or "it printed nothing"
@@ -237,7 +237,7 @@ class Network(EditableNetwork):
         """The root namespace, where the switches' interfaces are."""
         return self._root
 
-    # ----------------------------------------------------------------- doing
+    # ----------------------------------------------------------------- actions
 
     def run_at(
         self, place: str, line: str, *, timeout: Duration | None = None, check: bool = False
@@ -263,10 +263,10 @@ class Network(EditableNetwork):
 
         Args:
             groups: nodes or their names. A node in none of them belongs to the group that it is
-                linked with, itself or by other such nodes.
+                linked with, directly or by other such nodes.
 
         Raises:
-            InputError: a node is not there, in two groups or between two; no link is cut; or
+            InputError: a node does not exist, is in two groups or between two; no link is cut; or
                 there is a partition already.
         """
         if self._cut:
@@ -301,19 +301,19 @@ class Network(EditableNetwork):
         filter: str = "",  # noqa: A002  tcpdump's and the study file's word
         snap: Size = DEFAULT_SNAP_BYTES,
     ) -> Series:
-        """Look into the network while time passes; use it in a `with`.
+        """Sample the network while time passes; use it in a `with`.
 
         Args:
-            queue: interfaces whose queues to look at: names, links, or several of them.
-            tcp: hosts, or their names, whose TCP sockets to look at.
-            rate: interfaces whose counters to look at.
+            queue: interfaces whose queues to sample: names, links, or several of them.
+            tcp: hosts, or their names, whose TCP sockets to sample.
+            rate: interfaces whose counters to sample.
             capture: interfaces whose packets to capture.
-            every: the time between two looks, in seconds or such as "10ms".
-            filter: which packets to capture, as pcap-filter(7) says it; all, if empty.
+            every: the sampling interval, in seconds or such as "10ms".
+            filter: which packets to capture, as in pcap-filter(7); all, if empty.
             snap: how much of each packet to keep, in bytes.
 
         Returns:
-            What there is to see, as Arrow tables and pcap files.
+            The samples, as Arrow tables and pcap files.
 
         Raises:
             InputError: there is no such interface or host.
@@ -343,15 +343,15 @@ class Network(EditableNetwork):
     ) -> Network:
         """Open the network of a study, a MiniEdit file or a Mininet script, with its set-up lines.
 
-        Without `case`, a study of several cases is opened to be worked in by hand: the network
+        Without `case`, a study of several cases is opened for manual work: the network
         that they have in common, or else that of the first, and none of their set-up lines.
 
-        What of the file cannot be carried over is told by Python's warnings.
+        What cannot be converted from the file is reported by Python's warnings.
 
         Args:
             path: the file, or a folder with a `study.yaml`.
             case: the case of the study, where it has several.
-            seed: as for `Network`, in place of the file's; 1, if neither says.
+            seed: as for `Network`, in place of the file's; 1, if neither specifies one.
             kernel: likewise.
             memory: likewise.
 
@@ -374,11 +374,11 @@ class Network(EditableNetwork):
         )
 
     def save(self, path: str | Path, *, title: str = "A saved network") -> None:
-        """Save what was set up so far as a study file: see `case`.
+        """Save the set-up so far as a study file: see `case`.
 
         Args:
-            path: the file; what is there is replaced.
-            title: what the study is about.
+            path: the file; an existing one is replaced.
+            title: the title of the study.
 
         Raises:
             InputError: the file cannot be written, or a study cannot hold a line.

@@ -29,7 +29,7 @@ _MOST_MODE = 0o7777
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Spawned:
-    """A command that goes on at a host, and what starts it once more."""
+    """A background command at a host, and a function that restarts it."""
 
     process: Process
     env: Mapping[str, str] | None
@@ -38,7 +38,7 @@ class _Spawned:
 
 
 class Node:
-    """A place to run commands at.
+    """A node, where commands run.
 
     Attributes:
         name: its name.
@@ -67,7 +67,7 @@ class Node:
 
         Args:
             command: a line for the shell, or a program and its arguments.
-            timeout: the longest that it may take, in virtual time; it is killed then.
+            timeout: its time limit, in virtual time; it is killed then.
             input: what it reads from its standard input; nothing, if None.
             check: raise `CommandFailed` if its exit status is not 0.
             env: what to add to its environment.
@@ -108,7 +108,7 @@ class Node:
         """Start a command, like subprocess.Popen.
 
         It runs as far as it can at this moment, so a server listens when this
-        returns, and goes on while time passes.
+        returns, and continues while time passes.
 
         Args:
             command: see `run`, as for the others.
@@ -128,7 +128,7 @@ class Node:
 
         Args:
             name: its name, such as `net.ipv4.tcp_rmem`.
-            value: what to set it to; it is only read, if None.
+            value: its new value; it is only read, if None.
 
         Returns:
             Its value now.
@@ -143,7 +143,7 @@ class Node:
         return self.run(["sysctl", "-n", name], check=True).stdout.strip()
 
     def write_file(self, path: str, data: str | bytes, *, mode: int = 0o644) -> None:
-        """Write a file. Nodes share one file system but for /sys; not so a host with a `root`.
+        """Write a file. Nodes share one file system except for /sys; not so a host with a `root`.
 
         Args:
             path: where.
@@ -155,12 +155,12 @@ class Node:
             RefusedError: it cannot be written.
         """
         if not 0 <= mode <= _MOST_MODE:
-            raise InputError(f"mode: permissions go from 0 to 0o7777, and here is {mode}")
+            raise InputError(f"mode: permissions go from 0 to 0o7777, but this is {mode}")
         content = data.encode() if isinstance(data, str) else data
         self._network.session.write_file(path, content, mode=mode, node=self._place)
 
     def read_file(self, path: str) -> bytes:
-        """Return what is in a file.
+        """Return the contents of a file.
 
         Args:
             path: the file.
@@ -216,7 +216,7 @@ class LiveHost(Node):
 
     @property
     def address(self) -> str:
-        """The address that it is called by, without prefix length.
+        """The address by which other hosts reach it, without prefix length.
 
         Raises:
             InputError: it has none.
@@ -240,30 +240,30 @@ class LiveHost(Node):
     def pause(self) -> None:
         """Stop all processes at it, by SIGSTOP, until `resume`.
 
-        Its kernel goes on: packets are acknowledged, and wait for processes that do not read
+        Its kernel continues: packets are acknowledged, and wait for processes that do not read
         them, as on a computer whose programs are starved, or swap. `down` of its links cuts it
         off as well.
         """
         self._signal(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Let its processes go on, by SIGCONT."""
+        """Continue its processes, by SIGCONT."""
         self._signal(signal.SIGCONT)
 
     def kill(self) -> None:
         """End all processes at it, by SIGKILL, whoever started them.
 
-        Its kernel goes on, and closes their connections, as after a crash of the programs. For
-        a computer that loses its power, cut its links first: then nobody hears of it.
+        Its kernel continues, and closes their connections, as after a crash of the programs. For
+        a computer that loses its power, cut its links first: then its peers are not notified.
         """
         self._spawned = [one for one in self._spawned if one.process.returncode is None]
         self._signal(signal.SIGKILL)
         self._network.session.run_pending()
 
     def restart(self) -> list[Process]:
-        """Start again what `spawn` had started and what ran until `kill`, in the same order.
+        """Restart what `spawn` had started and what ran until `kill`, in the same order.
 
-        What still runs is killed first. Memory is lost, and files stay.
+        Running processes are killed first. Memory is lost, and files are kept.
 
         Returns:
             The new processes.
@@ -284,8 +284,8 @@ class LiveHost(Node):
         """Set its clock, or let it run faster or slower from now on.
 
         Args:
-            changes: what changes: how far the clock is ahead from now on, what it gains, or
-                both. What is not named stays.
+            changes: what changes: how far the clock is ahead from now on, its drift, or
+                both. Other properties are unchanged.
 
         Raises:
             InputError: there is no such value, or the kernel has one clock for all hosts.
@@ -303,7 +303,7 @@ class LiveHost(Node):
         """Start measured traffic to another host; a server, if it needs one, is started, too.
 
         Args:
-            tool: what sends: "iperf3", "ping", "transfer", or a tool of a plug-in.
+            tool: the tool: "iperf3", "ping", "transfer", or one of a plug-in.
             target: the host or its name.
             options: the fields that a study has for it: numbers in base units (bit/s, seconds,
                 bytes), or texts such as "10gbit".

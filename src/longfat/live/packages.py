@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 NAMED_PLACE = "/opt/python"
-"""Where a machine sees the packages that are installed beside longfat."""
+"""The machine's path of the packages that are installed beside longfat."""
 
 
 def read_packages(
@@ -61,13 +61,13 @@ def package_folders(names: Sequence[str]) -> dict[str, Path]:
     """Return the folders of Python packages that are installed beside longfat.
 
     Args:
-        names: the packages, as they are imported; each without what it depends on itself.
+        names: the packages, by their import names; each without its dependencies.
 
     Returns:
-        By where a machine is to see them: below `NAMED_PLACE`.
+        By their paths in a machine: below `NAMED_PLACE`.
 
     Raises:
-        InputError: one is not installed, or is no folder.
+        InputError: one is not installed, or is not a folder.
     """
     folders = {}
     for name in names:
@@ -75,6 +75,6 @@ def package_folders(names: Sequence[str]) -> dict[str, Path]:
         if spec is None:
             raise InputError(f"there is no Python package {name!r} installed beside longfat")
         if not spec.submodule_search_locations:
-            raise InputError(f"{name} is a module and no package, which would be a folder")
+            raise InputError(f"{name} is a module, not a package, which would be a folder")
         folders[f"{NAMED_PLACE}/{name}"] = Path(next(iter(spec.submodule_search_locations)))
     return folders

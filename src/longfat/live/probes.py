@@ -1,16 +1,16 @@
-"""Looking into a live network while time passes: queues, sockets, counters and packets.
+"""Sampling a live network while time passes: queues, sockets, counters and packets.
 
     with net.probe(queue="s1-eth2", tcp=h1, every="10ms") as series:
         net.sleep(5)
     series.queue            # an Arrow table, as that of a study's probe
 
-What the kernel is asked and how its replies are decoded is the study probes'
-(`longfat.model.probes`); here it is said for how long, and of what. The first sample is
+The kernel's requests and how its replies are decoded are those of the study probes
+(`longfat.model.probes`); here the duration and the targets are defined. The first sample is
 taken at the probe's start and the last at its end. `time_s` is virtual time since
 boot, as that of the clock and of every command, so that tables and outputs can
-be laid side by side.
+be compared.
 
-Looking takes no virtual time and changes nothing that commands print. A capture
+Sampling takes no virtual time and does not change the output of commands. A capture
 does, since tcpdump is a process like any other.
 """
 
@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     Hosts: TypeAlias = str | LiveHost | Iterable[str | LiveHost]
 
 LEAST_EVERY_S = 1e-5
-"""The kernel's part of a sample takes about this much of a real CPU."""
+"""The CPU time of the kernel for a sample, approximately."""
 
-_FOLDER = "/run/longfat/run"  # where the guest finds the folder that it shares with us
+_FOLDER = "/run/longfat/run"  # the guest's path of the folder that it shares with us
 
 _DECODERS: dict[str, tuple[Sequence[Column], Any]] = {
     "queue": (queues.COLUMNS, queues.decode),
@@ -66,7 +66,7 @@ _DECODERS: dict[str, tuple[Sequence[Column], Any]] = {
 
 @dataclass(slots=True)
 class _Capture:
-    """A tcpdump that runs, and later what it has kept."""
+    """A tcpdump process, and later its output."""
 
     probe: Capture
     path: str
@@ -81,13 +81,13 @@ class _Capture:
 
 
 class Series:
-    """What a probe sees; use it as a context manager, see `Network.probe`.
+    """The samples of a probe; use it as a context manager, see `Network.probe`.
 
-    All of it can be read while the probe goes on, as far as it has come, and after its
+    All of it can be read while the probe runs, as far as it has come, and after its
     end, also when the network is closed.
 
     Attributes:
-        number: which of the network's probes it is, counted from 1.
+        number: the number of the probe in its network, counted from 1.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Series:
         self._session = network.session
         self._every_s = seconds(every)
         if self._every_s < LEAST_EVERY_S:
-            raise InputError(f"a probe looks every 10us at the most, and here is {every!r}")
+            raise InputError(f"the minimum interval of a probe is 10us, but this is {every!r}")
         self.number = network.count_probe()
         self._asked: dict[str, tuple[str, ...]] = {
             "queue": _interfaces(network, queue),
@@ -116,7 +116,7 @@ class Series:
             "capture": _interfaces(network, capture),
         }
         if not any(self._asked.values()):
-            raise InputError("a probe needs something to look at: queue, tcp, rate or capture")
+            raise InputError("a probe needs a target: queue, tcp, rate or capture")
         self._filter = filter
         self._snap_bytes = size_bytes(snap)
         self._start_ns = 0
@@ -127,10 +127,10 @@ class Series:
     # ---------------------------------------------------------- start and end
 
     def __enter__(self) -> Series:
-        """Begin to look.
+        """Start to sample.
 
         Raises:
-            InputError: something of it cannot be looked at, or tcpdump refused the filter.
+            InputError: a target cannot be sampled, or tcpdump rejected the filter.
             MachineError: tcpdump failed otherwise.
         """
         self._network.build()
@@ -140,7 +140,7 @@ class Series:
                 "sample", samples=self.number, probes=orders, folder=f"{_FOLDER}/raw"
             )
             if "refused" in found:
-                raise InputError(f"the probe cannot look: {found.text('refused')}")
+                raise InputError(f"the probe cannot sample: {found.text('refused')}")
         self._runs = True
         try:
             for interface in self._asked["capture"]:
@@ -156,17 +156,17 @@ class Series:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Look no more.
+        """Stop sampling.
 
         Raises:
-            InputError: what was looked at went away before.
+            InputError: a target disappeared before.
         """
         try:
             words = self._end()
         except MachineError:
             if error is None:
                 raise
-            return  # what went wrong before is what is to be told
+            return  # the earlier exception is to be reported
         if words and error is None:
             raise InputError(f"the probe ended too early: {words}")
 
@@ -179,7 +179,7 @@ class Series:
                 continue
             name = f"live{self.number}-{kind}"
             order = probe(name=name, of=of, every_s=self._every_s).order(network=model, flows=())
-            if kind == "tcp":  # a study names flows, and here are hosts
+            if kind == "tcp":  # a study specifies flows, but here are hosts
                 order["nodes"] = {host: [] for host in of}
             orders.append(order)
         return orders
@@ -192,7 +192,7 @@ class Series:
             snap_bytes=self._snap_bytes,
         )
         order = probe.order(network=self._network.model, flows=())
-        # Else what came last would wait for company, and be lost.
+        # Otherwise the last packets would wait in its buffer, and be lost.
         argv = [order["argv"][0], "--immediate-mode", *order["argv"][1:]]
         line = as_line(tuple(argv))
         self._network.record.add(self._session.now_s, order["node"], line, background=True)
@@ -204,11 +204,11 @@ class Series:
             raise self._captures.pop().failure()
 
     def _end(self) -> str:
-        """End it and keep what it has; return why it ended before, if it did."""
+        """End it and keep its data; return why it ended before, if it did."""
         if not self._runs:
             return ""
         if self._captures:
-            self._session.run_pending()  # what is under way to them at this moment
+            self._session.run_pending()  # packets that are on their way to them at this moment
         self._runs = False
         words = ""
         if any(self._asked[kind] for kind in _DECODERS):
@@ -229,7 +229,7 @@ class Series:
         return found.text("failed") if "failed" in found else ""
 
     def drop(self) -> str:
-        """Look no more, and keep nothing: for who has read the samples while they came.
+        """Stop sampling, and keep nothing: for a caller that has read the samples meanwhile.
 
         Not for captures.
 
@@ -239,14 +239,14 @@ class Series:
         self._runs = False
         return self._end_samples()
 
-    # ----------------------------------------------------------- what it sees
+    # ----------------------------------------------------------- samples
 
     @property
     def queue(self) -> pa.Table:
         """The samples of queues: a row for each qdisc of each interface at each time.
 
         Raises:
-            InputError: the probe looks at none.
+            InputError: the probe samples none.
         """
         return self._table("queue")
 
@@ -255,7 +255,7 @@ class Series:
         """The counters of interfaces: a row for each interface at each time.
 
         Raises:
-            InputError: the probe looks at none.
+            InputError: the probe samples none.
         """
         return self._table("rate")
 
@@ -266,7 +266,7 @@ class Series:
         Sockets are named by host, addresses and ports.
 
         Raises:
-            InputError: the probe looks at none.
+            InputError: the probe samples none.
         """
         return self._table("tcp")
 
@@ -276,7 +276,7 @@ class Series:
         if self._runs:
             self._session.run_pending()
             for capture in self._captures:
-                self._session.signal(capture.task, signal.SIGUSR2)  # write out what there is
+                self._session.signal(capture.task, signal.SIGUSR2)  # flush its buffer
             self._session.run_pending()
             for capture in self._captures:
                 capture.data = self._session.read_file(capture.path)
@@ -299,12 +299,12 @@ class Series:
         """
         found = self.captures
         if interface not in found:
-            raise InputError(f"this probe captures nothing at {interface!r}: ask by capture=")
+            raise InputError(f"this probe captures nothing at {interface!r}: use capture=")
         return packets.table_of(io.BytesIO(found[interface]), epoch_s=START_OF_TIME_S)
 
     def _table(self, kind: str) -> pa.Table:
         if not self._asked[kind]:
-            raise InputError(f"this probe does not look at that: ask by {kind}=")
+            raise InputError(f"this probe does not sample that: use {kind}=")
         if self._runs:
             self._session.order("flush", samples=self.number)
             content = self._read(kind)

@@ -1,6 +1,6 @@
-"""Commands at the nodes of a live network, in the manner of the standard library's subprocess.
+"""Commands at the nodes of a live network, similar to the standard library's subprocess.
 
-A `Process` runs while time passes, and time passes only while somebody waits:
+A `Process` runs while time passes, and time passes only while a call waits:
 in `run`, `wait`, `sleep` and the like. All timeouts are virtual time.
 """
 
@@ -24,7 +24,7 @@ _WORDS = 2000
 
 
 class CommandFailed(LongfatError, subprocess.CalledProcessError):  # noqa: N818  subprocess's word
-    """A command that was to be checked exited with another status than 0.
+    """A command with `check` exited with another status than 0.
 
     Attributes:
         done: the command.
@@ -40,7 +40,7 @@ class CommandFailed(LongfatError, subprocess.CalledProcessError):  # noqa: N818 
 
 
 class TimedOut(LongfatError, subprocess.TimeoutExpired):  # noqa: N818  subprocess's word
-    """A command did not do in time what was waited for; `output` is what it wrote until then."""
+    """A command did not do in time what was waited for; `output` is its output until then."""
 
     def __init__(self, line: str, timeout_s: float, output: str, errors: str, words: str) -> None:
         subprocess.TimeoutExpired.__init__(self, line, timeout_s, output.encode(), errors.encode())
@@ -54,8 +54,8 @@ class Completed:
     Attributes:
         args: the line, or the program and its arguments.
         returncode: its exit status; -N after signal N.
-        stdout: what it wrote to its output.
-        stderr: what it wrote to its standard error.
+        stdout: its standard output.
+        stderr: its standard error.
         started_s: when it started, in seconds of virtual time since boot.
         ended_s: when it ended, likewise.
     """
@@ -78,7 +78,7 @@ class Completed:
         return self.ended_s - self.started_s
 
     def check_returncode(self) -> None:
-        """Check that it ended well.
+        """Check that it succeeded.
 
         Raises:
             CommandFailed: its exit status is not 0.
@@ -112,17 +112,17 @@ class Process:
 
     @property
     def stdout(self) -> str:
-        """All that it has written to its output so far."""
+        """Its output so far."""
         return self._task.output.decode(errors="replace")
 
     @property
     def stderr(self) -> str:
-        """All that it has written to its standard error so far."""
+        """Its standard error so far."""
         return self._task.errors.decode(errors="replace")
 
     @property
     def task(self) -> Task:
-        """The process as its session sees it."""
+        """The process in the terms of its session."""
         return self._task
 
     def poll(self) -> int | None:
@@ -133,13 +133,13 @@ class Process:
         """Let time pass until it has ended.
 
         Args:
-            timeout: the longest to wait, in virtual time; for ever, if None.
+            timeout: the longest to wait, in virtual time; without a limit, if None.
 
         Returns:
             Its exit status.
 
         Raises:
-            TimedOut: it still runs. It goes on when time does.
+            TimedOut: it is still running. It continues when time does.
         """
         while self._task.status is None:
             if self._go(timeout, ended=True) == "time":
@@ -155,7 +155,7 @@ class Process:
         """Wait as `wait` does, and return all that is known of it.
 
         Args:
-            timeout: the longest to wait, in virtual time; for ever, if None.
+            timeout: the longest to wait, in virtual time; without a limit, if None.
 
         Raises:
             TimedOut: as `wait` does.
@@ -198,7 +198,7 @@ class Process:
 
         Args:
             text: the text.
-            timeout: the longest to wait, in virtual time; for ever, if None.
+            timeout: the longest to wait, in virtual time; without a limit, if None.
 
         Raises:
             TimedOut: it has not, or the process ended without it.
@@ -219,11 +219,11 @@ class Process:
             self._session.write_stdin(self._task, data.encode() if isinstance(data, str) else data)
 
     def close_input(self) -> None:
-        """Let its input come to its end."""
+        """Close its input."""
         self._session.write_stdin(self._task, b"")
 
     def send_signal(self, number: int) -> None:
-        """Send a signal to it and all that it started in its process group.
+        """Send a signal to it and all processes in its process group.
 
         Args:
             number: the signal, such as 1 for SIGHUP.

@@ -1,4 +1,4 @@
-"""The record of a live network: a shell script of what was done, to read or to run elsewhere."""
+"""The record of a live network: a shell script of executed commands, to be run elsewhere too."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HEADER = """\
 
 
 class Record:
-    """A script that grows as things are done."""
+    """A script that grows as commands are executed."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -29,13 +29,13 @@ class Record:
             now_s: virtual time since boot, in seconds.
             node: where it runs.
             command: the line.
-            background: nobody waits for it.
+            background: it runs in the background.
         """
         self._lines.append(f"# t={now_s:.6f}")
         self._lines.append(at_node(node, command) + (" &" if background else ""))
 
     def wait(self, seconds: float) -> None:
-        """Record that time was let pass."""
+        """Record that time has passed."""
         self._lines.append(f"sleep {seconds:g}")
 
     @property

@@ -1,6 +1,6 @@
-"""A network in a machine: built, changed and used, and what was set up so far.
+"""A network in a machine: built, changed and used, with a record of the set-up.
 
-`EditableNetwork` adds nodes and links to it. Their live objects use only what stands here.
+`EditableNetwork` adds nodes and links to it. Their live objects use only this class.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from longfat.live.session import Session
     from longfat.model.traffic import Flow
 
-# Servers that we start listen beside those that a person may have started.
+# Ports of servers that we start, apart from those that a user may have started.
 _FIRST_PORT = DEFAULT_PORT + 100
 
 
@@ -42,15 +42,15 @@ class RunningNetwork(ABC):
     Args:
         case: the kernel, the seed and the memory; its network has no nodes yet.
         session: the machine that it is built in, which ends with it.
-        environment: what all commands of a caller have in their environment, beside
+        environment: the environment of all commands of a caller, in addition to
             `LIVE_ENVIRONMENT`.
         on_command: called with its node and itself for each command that a caller starts.
         on_build: called each time that nodes or links were built.
 
     Attributes:
-        environment: the environment of a caller's command that is given none.
+        environment: the default environment of a caller's command.
         session: the live machine.
-        record: the script of what was done.
+        record: the script of executed commands.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class RunningNetwork(ABC):
         self.record = Record()
 
     def close(self) -> None:
-        """End it with all that runs in it."""
+        """End it with everything that runs in it."""
         self.session.close()
 
     @abstractmethod
@@ -86,9 +86,9 @@ class RunningNetwork(ABC):
 
         Args:
             place: the node's name, or "root".
-            line: what to type there.
+            line: the command line.
             timeout: the longest to wait, in virtual time.
-            check: fail if it does.
+            check: raise an exception if it fails.
 
         Raises:
             InputError: there is no such node.
@@ -100,7 +100,7 @@ class RunningNetwork(ABC):
         return self._case.network
 
     def address_of(self, name: str) -> str:
-        """Return the address that a host is called by, without prefix length.
+        """Return the address by which other hosts reach a host, without prefix length.
 
         Raises:
             InputError: there is no such host, or it has no address.
@@ -114,7 +114,7 @@ class RunningNetwork(ABC):
         """Build what was added since the last time; every call that needs it does so.
 
         Raises:
-            InputError: the nodes and links do not make a network, or Linux refused a line.
+            InputError: the nodes and links do not make a network, or Linux rejected a line.
         """
         model = self._case.network
         if model == self._built:
@@ -126,7 +126,7 @@ class RunningNetwork(ABC):
         build(model, built=self._built, session=self.session, record=self.record)
         self.session.write_everywhere("/etc/hosts", hosts_file(model).encode())
         if self._built is None:
-            # The host's servers cannot be reached, and every question would wait for them.
+            # The host's servers are not reachable, and every query would wait for them.
             with contextlib.suppress(InputError):  # a link to what is not there is as good
                 self.session.write_everywhere("/etc/resolv.conf", b"")
         self._built = model
@@ -143,13 +143,13 @@ class RunningNetwork(ABC):
         Args:
             interface: the interface, such as `s1-eth2`.
             line: the rest, such as `qdisc change root netem delay 30ms`; `dev` and the
-                interface are put in after the second word unless they stand there.
+                interface are inserted after the second word unless they are there.
 
         Returns:
-            What tc printed.
+            tc's output.
 
         Raises:
-            CommandFailed: tc refused the line.
+            CommandFailed: tc rejected the line.
             InputError: there is no such interface.
         """
         words = line.split()
@@ -196,21 +196,21 @@ class RunningNetwork(ABC):
         return Started(self.session, flow, processes, server=server)
 
     def case(self) -> Case:
-        """Return what was set up so far as a case: nodes, links, files, lines of tc and sysctl."""
+        """Return the set-up so far as a case: nodes, links, files, lines of tc and sysctl."""
         return replace(self._case, setup=tuple(self._setup))
 
     def add_file(self, path: str, content: bytes) -> str:
         """Put a file into the machine and into what `save` keeps.
 
         Args:
-            path: where, in the machine.
-            content: what is in it.
+            path: its path in the machine.
+            content: its content.
 
         Returns:
             The path.
 
         Raises:
-            InputError: there is another one, or the guest cannot put one there.
+            InputError: there is another one, or the guest cannot create it.
         """
         file = File(path=path, content=content)
         if file not in self._case.files:
@@ -221,7 +221,7 @@ class RunningNetwork(ABC):
         return path
 
     def add_setup(self, place: str, line: str) -> None:
-        """Take a line for a part of the set-up, which `save` keeps."""
+        """Add a line to the set-up, which `save` keeps."""
         self._setup.append(Command(node=place, line=line))
 
     def change_link(
@@ -230,22 +230,22 @@ class RunningNetwork(ABC):
         properties: Mapping[str, object],
         reverse: Mapping[str, object] | None,
     ) -> None:
-        """Change what a link does to packets; see `LiveLink.change`."""
+        """Change the impairments of a link; see `LiveLink.change`."""
         link = self._case.network.links[index]
         forth, back = link.a_to_b.changed(properties), link.b_to_a.changed(properties)
         self.reshape_link(index, a_to_b=forth, b_to_a=back.changed(reverse or {}))
 
     def reshape_link(self, index: int, *, a_to_b: LinkImpairments, b_to_a: LinkImpairments) -> None:
-        """Let a link do something else to packets.
+        """Set a link's impairments.
 
         Args:
-            index: the link, by its place.
-            a_to_b: what happens from now on to packets from its first node to its second.
+            index: the index of the link.
+            a_to_b: those from its first node to its second.
             b_to_a: likewise the other way.
 
         Raises:
-            InputError: that cannot be.
-            CommandFailed: tc refused a line; the link does what it did before.
+            InputError: they are invalid.
+            CommandFailed: tc rejected a line; the previous ones are restored.
         """
         self.build()
         before = self._case.network

@@ -1,9 +1,9 @@
 """A session: a live machine, held between our calls.
 
-Whatever is asked of a session happens at one moment of virtual time; only
+Each call to a session happens at one moment of virtual time; only
 `run_until` lets time pass. So the same calls give the same bytes, however long the
-caller takes between them. The session knows processes, files and times, and
-nothing of networks; `longfat.guest.agent` is its other side.
+caller takes between them. The session models processes, files and times, but
+not networks; `longfat.guest.agent` is its counterpart.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
 
 LIVE_ENVIRONMENT = {**ENVIRONMENT, "HOME": "/root", "USER": "root", "LOGNAME": "root"}
-"""The environment of a command that is given none."""
+"""The default environment of a command."""
 
 # iputils ping floods while a machine's uptime is under a second; and this is a whole
-# number, to be easy to reckon with.
+# number, for easy arithmetic.
 _START_NS = 2 * 10**9
 
 _CHECK_EVERY_S = 0.25
@@ -52,19 +52,19 @@ _FILE_CHUNK = 1 << 16
 
 @dataclass(eq=False, slots=True)
 class Task:
-    """A process of a session, as the session sees it.
+    """A process of a session.
 
     Attributes:
-        number: what host and guest call it.
+        number: its number in messages between host and guest.
         pid: its number in the guest.
         status: its exit status, -N after signal N; None while it runs.
-        output: what it wrote to its output, and was not taken yet.
-        errors: likewise to its standard error.
-        on_output: called with whether it was to standard error, and with the bytes, in
-            place of keeping them.
-        on_wanted: called when it has room for input, with the virtual time since boot in
-            nanoseconds; time stands still meanwhile. It returns input, b"" at its end, or
-            None if there is none yet: then `write_stdin` what comes by and by.
+        output: its output that was not taken yet.
+        errors: likewise its standard error.
+        on_output: called with whether it was to standard error, and with the bytes, instead
+            of storing them.
+        on_wanted: called when it can take input, with the virtual time since boot in
+            nanoseconds; time is stopped meanwhile. It returns input, b"" at its end, or
+            None if there is none yet: then pass it to `write_stdin` later.
     """
 
     number: int
@@ -77,10 +77,10 @@ class Task:
 
 
 class RefusedError(InputError):
-    """The guest could not do what was asked.
+    """The guest rejected a request.
 
     Attributes:
-        status: what a shell would exit with.
+        status: the exit status of a shell for it.
     """
 
     def __init__(self, words: str, *, status: int = 1) -> None:
@@ -93,23 +93,23 @@ class Session:
 
     Args:
         kernel: the kernel's version, or `newest`.
-        seed: decides all of the kernel's randomness, 0 to 2**63 - 1.
+        seed: determines all of the kernel's randomness, 0 to 2**63 - 1.
         memory_bytes: the machine's memory.
-        folders: folders of the host's that it sees beside what every machine sees.
-        images: the images that hosts in it may have for their roots, by what the sandbox is to
-            call them.
-        packages: the folder of Python packages that its programs find by `PYTHONPATH`, but for
+        folders: folders of the host that it sees in addition to the default ones.
+        images: the images that hosts in it may have for their roots, by their names in the
+            sandbox.
+        packages: the folder of Python packages for the `PYTHONPATH` of its programs, except for
             those of hosts with roots of their own.
         host_boundary: end a packet's charge to its socket at its host's interface, as between
             separate computers; if False, where Linux ends it between namespaces.
         stall_cpu_s: see `longfat.engine.machine.watchdog.STALL_CPU_S`.
         on_wait: called a few times a second whenever the machine is waited for, also while
-            it boots; what it raises ends the waiting, and leaves the machine as it is.
+            it boots; an exception from it ends the waiting, and leaves the machine as it is.
 
     Attributes:
         kernel: the kernel that was found.
         now_ns: the virtual time since boot at the last answer of the guest, in nanoseconds.
-        folder: a folder that host and guest share; it ends with the session.
+        folder: a folder that host and guest share; it is removed with the session.
         why: why the last `run_until` has ended.
 
     Raises:
@@ -185,7 +185,7 @@ class Session:
             )
             self._answer(0)
             self.run_until(until_ns=_START_NS)
-            self._machine.check()  # so that its clock is known, and a reboot is seen
+            self._machine.check()  # so that its clock is open, and a reboot is detected
             self._stack = stack.pop_all()
 
     def __enter__(self) -> Session:
@@ -200,18 +200,18 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """End the machine with all that runs in it."""
+        """End the machine with everything that runs in it."""
         self._closed = True
         self._stack.close()
 
     @property
     def peak_bytes(self) -> int:
-        """The most memory that the machine's processes held at once."""
+        """The peak memory of the machine's processes."""
         return self._machine.peak_bytes
 
     @property
     def sandbox(self) -> str:
-        """What keeps the machine apart from the host: see `longfat.engine.sandbox.sandbox`."""
+        """The sandbox of the machine: see `longfat.engine.sandbox.sandbox`."""
         return self._machine.sandbox
 
     @property
@@ -225,7 +225,7 @@ class Session:
         return max(self.now_s, self._machine.virtual_s())
 
     def console(self) -> str:
-        """Return the end of what the machine's console said."""
+        """Return the end of the machine's console output."""
         return self._machine.console_tail()
 
     # ------------------------------------------------------------- processes
@@ -252,15 +252,15 @@ class Session:
             environment: the whole environment; that of all commands, if None.
             folder: where it runs.
             terminal: give it a terminal of so many rows and columns.
-            takes_input: it will be given input by `write_stdin`; else it has none.
-            merges: its standard error goes with its output.
+            takes_input: it gets input from `write_stdin`; otherwise it has none.
+            merges: its standard error is merged with its output.
             on_output: see `Task`.
             on_wanted: likewise; for one that takes input, but has no terminal.
             own_root: run it with the host's own root, if it has one.
 
         Raises:
             RefusedError: it cannot be started.
-            InputError: it stands for an image's command, and the image has none.
+            InputError: it is an image's default command, and the image has none.
         """
         environment = dict(LIVE_ENVIRONMENT if environment is None else environment)
         root = self._roots.get(node) if own_root else None
@@ -301,7 +301,7 @@ class Session:
     def signal(self, task: Task, number: int) -> None:
         """Send a signal to a process and all of its group."""
         if task.status is None:
-            self._tell("signal", process=task.number, signal=number)
+            self._send_order("signal", process=task.number, signal=number)
 
     def signal_host(self, node: str, number: int) -> None:
         """Send a signal to all processes at a host, whoever started them."""
@@ -309,8 +309,8 @@ class Session:
         self.order("signal_node", node=node, signal=number)
 
     def resize(self, task: Task, rows: int, columns: int) -> None:
-        """Tell a process's terminal its size."""
-        self._tell("resize", process=task.number, rows=rows, columns=columns)
+        """Set the size of a process's terminal."""
+        self._send_order("resize", process=task.number, rows=rows, columns=columns)
 
     def write_stdin(self, task: Task, data: bytes) -> None:
         """Give a process input; b"" ends it, unless it has a terminal."""
@@ -318,11 +318,11 @@ class Session:
             self._line.send(b"d", task.number, data[start : start + _FILE_CHUNK])
 
     def at_prompt(self, task: Task) -> bool:
-        """Return whether somebody is waited for to type a line at a process's terminal."""
+        """Return whether a line is expected to be typed at a process's terminal."""
         return task.number in self.order("prompts").get("processes", list[int])
 
     def forget(self, task: Task) -> None:
-        """Let go of a process that has ended; what it left running stays."""
+        """Release a process that has ended; its children keep running."""
         if self._tasks.pop(task.number, None) is not None:
             self.order("close", process=task.number)
 
@@ -337,15 +337,15 @@ class Session:
         prompts: bool = False,
         keys: bool | None = None,
     ) -> str:
-        """Let time pass until one of these is so.
+        """Let time pass until one of these conditions is met.
 
         Args:
-            until_ns: it is so late, in nanoseconds of virtual time since boot.
+            until_ns: this time is reached, in nanoseconds of virtual time since boot.
             ended: one of these processes has ended.
             output: one of these has written something.
-            prompts: all terminals' shells wait for a person, and nothing else can run now.
+            prompts: all terminals' shells wait for input, and nothing else can run now.
             keys: whether some program (no shell) reads its terminal key by key, as editors
-                and pagers do, has come to differ from this; None where it does not matter.
+                and pagers do, differs from this; None to ignore it.
 
         Returns:
             Which: "time", "ended", "output", "prompts", "keys" or "told" (see `hold`).
@@ -356,7 +356,7 @@ class Session:
         return self.why
 
     def run_pending(self) -> None:
-        """Let run what can run at this moment; no time passes but what clock reads take."""
+        """Run everything that can run at this moment; no time passes except for clock reads."""
         self.run_until(until_ns=0)
 
     def begin(
@@ -381,16 +381,16 @@ class Session:
 
     @property
     def is_held(self) -> bool:
-        """Return whether time stands still."""
+        """Return whether time is stopped."""
         if self._going is not None and self._going in self._answers:
             self.why = self._answers.pop(self._going).text("why")
             self._going = None
         return self._going is None
 
     def hold(self) -> None:
-        """Let no more time pass: whoever waits in `run_until` gets "told"."""
+        """Stop time: a caller that waits in `run_until` gets "told"."""
         if not self.is_held:
-            self._tell("hold")
+            self._send_order("hold")
 
     def pause(self) -> None:
         """Hold the machine if it is not held, and wait until it is."""
@@ -401,17 +401,17 @@ class Session:
     def set_pace(self, pace: Pace | None) -> None:
         """Set how fast virtual time may pass, when it does; as fast as it can, if None."""
         self._line.set_pace(pace)
-        self._tell("ask")
+        self._send_order("ask")
 
     def wait(self, timeout_s: float, *, also: Sequence[int] = ()) -> list[int]:
-        """Take in what comes from the guest.
+        """Process messages from the guest.
 
         Args:
             timeout_s: the longest to wait, in seconds of wall time.
             also: other descriptors to wait for.
 
         Returns:
-            Those of `also` that can be read.
+            Those of `also` that are readable.
 
         Raises:
             MachineError: the machine has ended or stalls.
@@ -435,7 +435,7 @@ class Session:
         return ready
 
     def leave(self) -> None:
-        """Check that the machine lives, in place of `wait`: it has to wait until we take more in.
+        """Check that the machine is alive, instead of `wait`: it has to wait until we read more.
 
         Raises:
             MachineError: it has ended.
@@ -445,21 +445,21 @@ class Session:
     # ----------------------------------------------------------------- files
 
     def take_roots(self, roots: Mapping[str, HostRoot]) -> None:
-        """Make roots of their own for hosts that are built after that.
+        """Create separate roots for hosts that are built after that.
 
         Args:
-            roots: by host; those that are made already are passed over.
+            roots: by host; existing ones are skipped.
 
         Raises:
-            InputError: the machine was not shown an image when it was booted.
-            MachineError: the guest could not.
+            InputError: the machine did not get an image when it was booted.
+            MachineError: the guest failed.
         """
         new = {host: root for host, root in roots.items() if host not in self._roots}
         for host, root in new.items():
             if root.shown not in self._images:
                 raise InputError(
                     f"{host}: the machine does not have the image {root.image}, which has to be "
-                    "known when it boots: name it in longfat.Network(images=[...])"
+                    "specified when it boots: add it to longfat.Network(images=[...])"
                 )
         if new:
             answer = self.order("roots", roots={host: one.order(host) for host, one in new.items()})
@@ -471,13 +471,13 @@ class Session:
         """Write a file in the guest.
 
         Args:
-            path: where.
-            data: what.
-            mode: its rights.
-            node: a host whose own root it is to be in, if it has one.
+            path: its path.
+            data: its content.
+            mode: its mode.
+            node: the host with the root for it, if it has one.
 
         Raises:
-            RefusedError: the guest could not.
+            RefusedError: the guest failed.
         """
         self.pause()
         number = self._send("write", path=path, mode=mode, node=self._root_of(node))
@@ -487,10 +487,10 @@ class Session:
         self._check_refused(self._answer(number), path)
 
     def write_everywhere(self, path: str, data: bytes) -> None:
-        """Write a file that all nodes are to see, whatever their roots.
+        """Write a file that all nodes see, whatever their roots.
 
         Raises:
-            RefusedError: the guest could not.
+            RefusedError: the guest failed.
         """
         for node in ("", *self._roots):
             self.write_file(path, data, node=node)
@@ -499,10 +499,10 @@ class Session:
         return node if node in self._roots else ""
 
     def put_files(self, files: Iterable[File]) -> None:
-        """Put a case's files in place, also where the guest cannot write.
+        """Write a case's files, even where the guest cannot.
 
         Raises:
-            InputError: the guest could not.
+            InputError: the guest failed.
         """
         self.pause()
         given = [file.to_json() for file in files]
@@ -512,11 +512,11 @@ class Session:
                 raise InputError(f"files: {answer.text('path')}: {answer.text('words')}")
 
     def read_file(self, path: str, *, node: str = "") -> bytes:
-        """Return what is in a file of the guest.
+        """Return the contents of a file of the guest.
 
         Args:
-            path: where.
-            node: a host in whose own root it is, if it has one.
+            path: its path.
+            node: the host with the root that contains it, if it has one.
 
         Raises:
             RefusedError: the guest could not read it.
@@ -531,7 +531,7 @@ class Session:
     # -------------------------------------------------------------- exchange
 
     def order(self, do: str, **fields: Any) -> Message:
-        """Give the agent an order and return its answer."""
+        """Send the agent an order and return its answer."""
         return self._answer(self._send(do, **fields))
 
     def _send(self, do: str, **fields: Any) -> int:
@@ -539,8 +539,8 @@ class Session:
         self._line.order(self._last, do, **fields)
         return self._last
 
-    def _tell(self, do: str, **fields: Any) -> None:
-        """Give an order whose answer nobody waits for."""
+    def _send_order(self, do: str, **fields: Any) -> None:
+        """Send an order without waiting for an answer."""
         self._unasked.add(self._send(do, **fields))
 
     def _answer(self, number: int) -> Message:

@@ -1,8 +1,8 @@
-"""A command in this process's terminal: what is typed and shown passes through as it is.
+"""A command in this process's terminal: input and output are passed through unchanged.
 
-Time stands still while a shell or another line editor waits there for a line;
+Time is stopped while a shell or another line editor waits there for a line;
 it passes in real time while a program reads key by key, since there a person
-decides what comes next; else it passes as fast as it can (`ClockController`).
+decides what comes next; otherwise it passes as fast as it can (`ClockController`).
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 from longfat.live.exec.interrupts import Interrupted
 from longfat.live.exec.pipes import LAST_GRACE_NS
 from longfat.live.shell.clock_controller import ClockController
-from longfat.live.shell.terminal import Terminal, end_orderly, signals_told
+from longfat.live.shell.terminal import Terminal, end_orderly, signal_descriptor
 
 if TYPE_CHECKING:
     from longfat.live.exec.options import Order
     from longfat.live.session import Session, Task
 
 _LOOK_EVERY_S = 0.25
-# While so much waits to be shown, the machine waits too.
+# While this much output is pending, the machine waits.
 _MOST_UNSENT_BYTES = 1 << 18
 
 
@@ -32,14 +32,14 @@ def run_at_terminal(session: Session, order: Order, *, until_ns: int | None) -> 
     Args:
         session: the machine, held.
         order: the command.
-        until_ns: when its time is up, in nanoseconds of virtual time since boot.
+        until_ns: its time limit, in nanoseconds of virtual time since boot.
 
     Returns:
-        Its exit status, -N after signal N; None if its time was up.
+        Its exit status, -N after signal N; None after the time limit.
 
     Raises:
         RefusedError: it cannot be started.
-        Interrupted: the person wants to be let out, or the terminal is gone.
+        Interrupted: the user quit, or the terminal is gone.
         MachineError: the machine ended or stalls.
     """
     end_orderly()
@@ -51,8 +51,8 @@ def run_at_terminal(session: Session, order: Order, *, until_ns: int | None) -> 
         terminal=terminal.size(),
         on_output=lambda _, data: terminal.write(data),
     )
-    with terminal, signals_told() as told:
-        served = _Served(session, task, terminal, told)
+    with terminal, signal_descriptor() as signals:
+        served = _Served(session, task, terminal, signals)
         clock = ClockController(session, factor=order.factor, until_ns=until_ns)
         if served.serve(clock):
             return task.status
@@ -62,19 +62,19 @@ def run_at_terminal(session: Session, order: Order, *, until_ns: int | None) -> 
 
 
 class _Served:
-    """A terminal, while the command runs in it."""
+    """The terminal of a running command."""
 
-    def __init__(self, session: Session, task: Task, terminal: Terminal, told: int) -> None:
+    def __init__(self, session: Session, task: Task, terminal: Terminal, signals: int) -> None:
         self._session = session
         self._task = task
         self._terminal = terminal
-        self._told = told
+        self._signals = signals
 
     def serve(self, clock: ClockController) -> bool:
-        """Serve it until the command ends or its time is up; tell whether it has ended."""
+        """Serve it until the command ends or its time is up; return whether it has ended."""
         with selectors.EpollSelector() as selector:
             selector.register(self._terminal.reads, selectors.EVENT_READ)
-            selector.register(self._told, selectors.EVENT_READ)
+            selector.register(self._signals, selectors.EVENT_READ)
             while self._task.status is None:
                 if self._terminal.is_gone:
                     raise Interrupted(signal.SIGHUP)
@@ -83,7 +83,7 @@ class _Served:
         return True
 
     def _turn(self, selector: selectors.EpollSelector, clock: ClockController) -> bool:
-        """Wait until something happens and see to it; tell whether there is time left."""
+        """Wait for events and handle them; return whether there is time left."""
         session, terminal = self._session, self._terminal
         _watch_room(selector, terminal)
         if terminal.unsent_bytes > _MOST_UNSENT_BYTES:
@@ -98,8 +98,8 @@ class _Served:
         ready = [key.fd for key, _ in events]
         if terminal.writes in ready:
             terminal.flush()
-        if self._told in ready:
-            if signal.SIGCONT in os.read(self._told, 4096):
+        if self._signals in ready:
+            if signal.SIGCONT in os.read(self._signals, 4096):
                 terminal.make_raw()
             session.resize(self._task, *terminal.size())
             clock.wake()

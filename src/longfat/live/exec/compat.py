@@ -1,13 +1,13 @@
-"""Programs that stand in for others, where a distribution's do not get on together.
+"""Compatibility shims for programs of a distribution.
 
 Mininet 2.3 waits until its iperf server has reported twice: once for the
 connection by which Mininet tested that it listens, and once for the test. From
-version 2.1 on iperf reports only the test, and `mn --test iperf` waits for ever,
+version 2.1 on iperf reports only the test, and `mn --test iperf` waits indefinitely,
 on any machine. So where Mininet starts that server, the report it waits for is
 printed first; Mininet takes the figures from the last one.
 
-Mininet's scripts, and all that MiniEdit exports, ask for a program `controller`, which
-Debian does not have; Open vSwitch's test controller does the same, and takes its place.
+Mininet's scripts, and all that MiniEdit exports, use a program `controller`, which
+Debian does not have; Open vSwitch's test controller does the same, and replaces it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _FOLDER = "/run/mends"
 
 # Mininet's shells have DEL as their prompt, and its server has these arguments in this
-# order and a terminal; what a person starts as a server is left alone.
+# order and a terminal; servers started by a user are not affected.
 _IPERF = """\
 #!/bin/sh
 if [ "$PS1" = "$(printf '\\177')" ] && [ -t 1 ]; then
@@ -49,10 +49,10 @@ exec {program} "$@"
 
 
 def hint(session: Session) -> dict[str, str]:
-    """Put what is needed into a machine.
+    """Install the required shims in a machine.
 
     Returns:
-        What must be in a command's environment to find it.
+        The environment variables that a command needs to find them.
     """
     if shutil.which("mnexec", path=GUEST_PATH) is None:
         return {}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from longfat.live.exec.options import Order
 
 TIMED_OUT = 124
-"""The exit status of a command whose time was up, as timeout(1) has it."""
+"""The exit status of a command that exceeded its time limit, like timeout(1)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +28,8 @@ class Ending:
     """How a command ended.
 
     Attributes:
-        status: its exit status as a shell has it: 128 + N after signal N, 124 if its time
-            was up.
+        status: its exit status in a shell: 128 + N after signal N, 124 after the time
+            limit.
         virtual_s: the virtual time that it took, in seconds.
         wall_s: the wall time that it took, in seconds, without the machine's boot.
     """
@@ -42,8 +42,8 @@ class Ending:
 def execute(order: Order) -> Ending:
     """Run a command in a fresh machine, with this process's input and outputs.
 
-    It has a terminal if input and output are one, and it is ours to use; or if lines
-    are to be typed. What it left running ends with the machine.
+    It has a terminal if input and output are one, and we are in its foreground; or if lines
+    are to be typed. Processes that it left running end with the machine.
 
     Args:
         order: the command.
@@ -53,8 +53,8 @@ def execute(order: Order) -> Ending:
 
     Raises:
         RefusedError: it cannot be started.
-        BrokenPipeError: nobody reads what it writes.
-        Interrupted: the person ended it.
+        BrokenPipeError: the reader of its output is gone.
+        Interrupted: the user ended it.
         MachineError: the machine ended or stalls.
         HostError: the host lacks the kernel, Open vSwitch, or what a sandbox needs.
     """
@@ -77,14 +77,14 @@ def execute(order: Order) -> Ending:
         from_ns, from_s = session.now_ns, time.monotonic()
         until_ns = None if order.timeout_s is None else from_ns + round(order.timeout_s * 1e9)
         if _has_terminal() and not order.is_typed:
-            # It shares much with the shells, which take as long to load as a machine to boot.
+            # It shares much with the shells, whose import takes as long as booting a machine.
             from longfat.live.exec.at_terminal import run_at_terminal  # noqa: PLC0415
 
             status = run_at_terminal(session, order, until_ns=until_ns)
         else:
             run = run_typed if order.is_typed else run_by_pipes
-            with interrupts() as told:
-                status = run(session, order, until_ns=until_ns, interrupts=told)
+            with interrupts() as handled:
+                status = run(session, order, until_ns=until_ns, interrupts=handled)
         return Ending(
             status=_exit_status(status),
             virtual_s=(session.now_ns - from_ns) / 1e9,

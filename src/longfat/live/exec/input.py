@@ -1,11 +1,11 @@
-"""What a command reads, taken from this process's input when it wants it.
+"""The input of a command, read from this process's input on demand.
 
-Input that is there when the command has room for it comes at once, and takes no
+Input that is available when the command can take it is passed on at once, and takes no
 virtual time: so from a file, or from a pipe that was written in time, the same
-bytes come at the same moments. When there is none yet, time must go on, since
-nobody can tell whether the command reads at all; it may have been given an
-input that never ends and never says anything. But once such an input has said
-something and was read to its end, somebody talks with the command, and time
+bytes come at the same moments. When there is none yet, time must pass, since
+it is unknown whether the command reads at all; it may have been given an
+input that never ends and never has data. But once such an input has had
+data and was read to its end, the user interacts with the command, and time
 passes no faster than in reality until more comes.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from longfat.live.session import Session, Task
 
 _CHUNK = 1 << 16
-# So long a machine waits for who has written before, and may be about to write more.
+# The machine waits this long for an interactive input that may have more data.
 _GRACE_S = 0.02
 _REAL_TIME = 1.0
 
@@ -34,7 +34,7 @@ class Feed:
     Args:
         descriptor: the input.
         session: the session that the command runs in.
-        is_paced: a pace was asked for, and is not ours to change.
+        is_paced: a pace was specified, and must not be changed here.
     """
 
     def __init__(self, descriptor: int, session: Session, *, is_paced: bool) -> None:
@@ -67,7 +67,7 @@ class Feed:
         return self._read(self._descriptor)
 
     def come(self, task: Task) -> None:
-        """Give a command input that it has waited for; there is some."""
+        """Pass available input to a command that waits for it."""
         if self._descriptor is None:
             return
         data = self._read(self._descriptor)
@@ -88,7 +88,7 @@ class Feed:
 
 
 def _is_anothers_terminal(descriptor: int) -> bool:
-    """Return whether it is a terminal that is not ours to read: we run in the background."""
+    """Return whether it is a terminal that we must not read: we run in the background."""
     try:
         return os.isatty(descriptor) and os.tcgetpgrp(descriptor) != os.getpgrp()
     except OSError:

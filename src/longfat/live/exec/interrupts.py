@@ -1,4 +1,4 @@
-"""Signals to this process that are meant for the command."""
+"""Signals to this process that are forwarded to the command."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _TAKEN = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupted(Exception):  # noqa: N818  an order of the person's, more than an error
-    """The person insists: the machine is to end.
+    """The user insists on quitting: the machine is to end.
 
     Attributes:
-        number: the signal that said so.
+        number: the signal.
     """
 
     def __init__(self, number: int) -> None:
@@ -27,28 +27,28 @@ class Interrupted(Exception):  # noqa: N818  an order of the person's, more than
 
 
 class Interrupts:
-    """Signals, the first of which is the command's, and the second ends the machine.
+    """Signals, the first of which is forwarded to the command, and the second ends the machine.
 
     Args:
-        pass_on: passes a signal on to the command.
+        pass_on: forwards a signal to the command.
 
     Attributes:
-        told: a descriptor that can be read when there is something to `see_to`.
+        wakeup: a descriptor that is readable when there is something to `see_to`.
     """
 
-    def __init__(self, told: int) -> None:
-        self.told = told
+    def __init__(self, wakeup: int) -> None:
+        self.wakeup = wakeup
         self.pass_on: Callable[[int], None] | None = None
         self._had_one = False
 
     def see_to(self) -> None:
-        """See to signals that have come.
+        """Handle pending signals.
 
         Raises:
             Interrupted: it is the second, or there is no command yet.
         """
         try:
-            numbers = os.read(self.told, 256)
+            numbers = os.read(self.wakeup, 256)
         except BlockingIOError:
             return
         for number in numbers:
@@ -60,9 +60,9 @@ class Interrupts:
 
 @contextlib.contextmanager
 def interrupts() -> Iterator[Interrupts]:
-    """Take signals for as long as the context lasts; only the main thread can."""
+    """Handle signals for as long as the context lasts; only in the main thread."""
     reads, writes = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-    # What whoever started us ignores (nohup, a shell's background jobs) stays so.
+    # Signals that the parent ignores (nohup, a shell's background jobs) stay ignored.
     taken = [number for number in _TAKEN if signal.getsignal(number) != signal.SIG_IGN]
     former_fd = signal.set_wakeup_fd(writes, warn_on_full_buffer=False)
     former = [signal.signal(number, _nothing) for number in taken]
@@ -77,4 +77,4 @@ def interrupts() -> Iterator[Interrupts]:
 
 
 def _nothing(_number: int, _frame: FrameType | None) -> None:
-    """Be there, so that the signal wakes us."""
+    """Do nothing; without a handler, the signal would not wake us."""

@@ -1,8 +1,8 @@
 """Open vSwitch in a machine: its daemons, started without a system's services.
 
-The distribution's scripts load a module and ask systemd; the machine's kernel
-has the switch built in, and there is nothing to ask. The daemons get a database
-of their own in memory: the host's may be another user's, and is not theirs.
+The distribution's scripts load a module and call systemd; the machine's kernel
+has the switch built in, and there is no systemd. The daemons get a database
+of their own in memory: the host's may belong to another user.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ ovs-vswitchd --detach --no-chdir --pidfile --log-file
 """
 _WORDS = 2000
 
-# Until 10 s after boot ovs-vswitchd finds that the machine has no CPU (count_cpu_cores()
-# of its lib/ovs-thread.c keeps the count for 10 s, and begins with 0 at time 0). Then it
-# starts no thread for packets that the kernel asks about, and they are all lost.
+# Until 10 s after boot ovs-vswitchd detects no CPU (count_cpu_cores()
+# of its lib/ovs-thread.c caches the count for 10 s, and begins with 0 at time 0). Then it
+# starts no thread for packets that miss in the kernel's flow table, and they are all lost.
 _EARLIEST_NS = 11 * 10**9
 
 
@@ -41,12 +41,12 @@ def check_open_vswitch() -> None:
     """Check that the host has Open vSwitch.
 
     Raises:
-        HostError: it has not.
+        HostError: it does not.
     """
     for name in _PROGRAMS:
         if shutil.which(name, path=GUEST_PATH) is None:
             raise HostError(
-                f"Open vSwitch is not installed: there is no {name!r}",
+                f"Open vSwitch is not installed: {name!r} was not found",
                 hint="sudo apt-get install openvswitch-switch",
             )
 

@@ -1,4 +1,4 @@
-"""What is to be run in a fresh machine, and what of the host it is to see."""
+"""What to run in a fresh machine, and which of the host's files it can access."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class Order:
     Attributes:
         argv: the program and its arguments.
         kernel: the kernel's version.
-        seed: decides all random numbers in the machine, 0 to 2**63 - 1.
+        seed: determines all random numbers in the machine, 0 to 2**63 - 1.
         memory_bytes: the machine's memory.
-        folder: where the command runs, as it sees it.
-        folders: folders of the host's that it sees beside what every machine sees.
-        environment: what its environment has besides what every command has.
+        folder: the working directory, as the command sees it.
+        folders: folders of the host that it sees in addition to the default ones.
+        environment: additional environment variables.
         is_typed: type the lines of our input at its prompts.
         open_vswitch: start Open vSwitch before it.
-        host_boundary: see `longfat.live.session.Session`. Not by default: what it does with
-            namespaces is to be what it does on any Linux.
+        host_boundary: see `longfat.live.session.Session`. Not by default: namespaces are to
+            behave as on any Linux.
         factor: virtual seconds in a second of wall time; as fast as the machine can, if None.
-        timeout_s: the longest that it may take, in seconds of virtual time.
+        timeout_s: its time limit, in seconds of virtual time.
         stall_cpu_s: CPU seconds without a tick of virtual time that count as a stall.
     """
 
@@ -57,6 +57,6 @@ class Order:
         Args:
             term: the kind of its terminal, if it has one.
         """
-        # A person may type what is not ASCII.
+        # A user may type non-ASCII characters.
         own = {} if term is None else {"TERM": term, "LC_ALL": "C.UTF-8"}
         return {**LIVE_ENVIRONMENT, **own, **self.environment}

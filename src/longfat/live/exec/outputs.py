@@ -1,4 +1,4 @@
-"""What a command writes, given to an output of this process."""
+"""The output of a command, written to an output of this process."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from longfat.live.exec.interrupts import Interrupts
 
-# A pipe that can be written to takes so much without waiting.
+# A writable pipe takes this much without blocking.
 _AT_ONCE = select.PIPE_BUF
 
 
 class Outlet:
-    """An output of this process. The machine waits while it takes nothing.
+    """An output of this process. The machine waits while it is blocked.
 
     Args:
         descriptor: the output.
-        interrupts: signals, seen to while it takes nothing.
+        interrupts: signals, handled while it is blocked.
     """
 
     def __init__(self, descriptor: int, interrupts: Interrupts) -> None:
@@ -31,7 +31,7 @@ class Outlet:
         """Write it all.
 
         Raises:
-            BrokenPipeError: nobody reads it any more.
+            BrokenPipeError: its reader is gone.
             Interrupted: see `Interrupts`.
             OSError: it cannot be written.
         """
@@ -42,22 +42,22 @@ class Outlet:
             size = _AT_ONCE if self._may_wait else len(left)
             try:
                 left = left[os.write(self._descriptor, left[:size]) :]
-            except BlockingIOError:  # somebody set it so that it does not wait
+            except BlockingIOError:  # it was set to non-blocking mode
                 self._may_wait = True
 
     def _has_room(self) -> bool:
-        told = self._interrupts.told
-        readable, writable, _ = select.select([told], [self._descriptor], [])
+        wakeup = self._interrupts.wakeup
+        readable, writable, _ = select.select([wakeup], [self._descriptor], [])
         if readable:
             self._interrupts.see_to()
         return bool(writable)
 
 
 def open_what_is_closed() -> None:
-    """See that this process has an input and outputs, if only to nowhere.
+    """Make sure that this process has an input and outputs, if only /dev/null.
 
-    Where one was closed by whoever started us, the next thing that we open, such as
-    the line to the machine, would take its number.
+    Where one was closed by the parent, the next descriptor that we open, such as
+    the channel to the machine, would take its number.
     """
     for number in (0, 1, 2):
         try:

@@ -1,4 +1,4 @@
-"""A command without a terminal: its input and its outputs pass through, each apart."""
+"""A command without a terminal: its input and its outputs are passed through separately."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 STDIN, STDOUT, STDERR = 0, 1, 2
 
 LAST_GRACE_NS = 5 * 10**9
-"""So long a command may take for its end once it was told that its time is up."""
+"""The grace period of a command after SIGTERM at its time limit."""
 
 _LOOK_EVERY_S = 0.25
 
@@ -33,15 +33,15 @@ def run_by_pipes(
     Args:
         session: the machine, held.
         order: the command.
-        until_ns: when its time is up, in nanoseconds of virtual time since boot.
+        until_ns: its time limit, in nanoseconds of virtual time since boot.
         interrupts: signals for it.
 
     Returns:
-        Its exit status, -N after signal N; None if its time was up.
+        Its exit status, -N after signal N; None after the time limit.
 
     Raises:
         RefusedError: it cannot be started.
-        BrokenPipeError: nobody reads what it writes.
+        BrokenPipeError: the reader of its output is gone.
         Interrupted: see `Interrupts`.
         MachineError: the machine ended or stalls.
     """
@@ -50,7 +50,7 @@ def run_by_pipes(
 
     def show(is_error: bool, data: bytes) -> None:
         outlets[is_error].write(data)
-        session.leave()  # the machine may have had to wait for whoever reads
+        session.leave()  # the machine may have had to wait for the reader
 
     task = session.start(
         order.argv,
@@ -76,11 +76,11 @@ def _go(
     interrupts: Interrupts,
     until_ns: int | None,
 ) -> bool:
-    """Let time pass until the command ends, or to a moment; tell whether it has ended."""
+    """Let time pass until the command ends, or to a moment; return whether it has ended."""
     session.begin(ended=[task], until_ns=until_ns)
     while not session.is_held:
-        ready = session.wait(_LOOK_EVERY_S, also=[interrupts.told, *feed.waits_for])
-        if interrupts.told in ready:
+        ready = session.wait(_LOOK_EVERY_S, also=[interrupts.wakeup, *feed.waits_for])
+        if interrupts.wakeup in ready:
             interrupts.see_to()
         if feed.waits_for and feed.waits_for[0] in ready:
             feed.come(task)

@@ -1,7 +1,7 @@
 """A command in a terminal of its own, at whose prompts lines of our input are typed.
 
 Some programs read commands in a way that only works with a person: Mininet's
-CLI takes what comes while a command runs as keys for that command, and at the
+CLI takes input while a command runs as keys for that command, and at the
 end of a pipe it spins. So each line is typed when the program waits for it with
 readline (bash, Mininet's CLI, Python, vtysh, gdb); until then nothing is read,
 and while we wait for the line no time passes. So the same lines give the same
@@ -28,7 +28,7 @@ _ROWS, _COLUMNS = 24, 80
 _LOOK_EVERY_S = 0.25
 _CHUNK = 1 << 16
 _END = b"\x04"  # Ctrl-D
-# A shell with jobs wants to be told twice.
+# A shell with jobs needs a second Ctrl-D.
 _MOST_ENDS = 3
 
 
@@ -39,7 +39,7 @@ def run_typed(
 
     Raises:
         RefusedError: it cannot be started.
-        BrokenPipeError: nobody reads what it writes.
+        BrokenPipeError: the reader of its output is gone.
         Interrupted: see `Interrupts`; or it does not end when its input does.
         MachineError: the machine ended or stalls.
     """
@@ -48,7 +48,7 @@ def run_typed(
 
     def show(_is_error: bool, data: bytes) -> None:
         outlet.write(data)
-        session.leave()  # the machine may have had to wait for whoever reads
+        session.leave()  # the machine may have had to wait for the reader
 
     task = session.start(
         order.argv,
@@ -63,7 +63,7 @@ def run_typed(
             return task.status
         session.write_stdin(task, lines.take())
     session.signal(task, signal.SIGTERM)
-    # A shell's prompt ends it too: nobody types any more.
+    # A shell's prompt ends it too: no more lines will be typed.
     _go(session, task, interrupts=interrupts, until_ns=session.now_ns + LAST_GRACE_NS)
     return None
 
@@ -73,13 +73,13 @@ def _go(session: Session, task: Task, *, interrupts: Interrupts, until_ns: int |
     if task.status is None:
         session.begin(prompts=True, until_ns=until_ns)
     while not session.is_held:
-        if session.wait(_LOOK_EVERY_S, also=[interrupts.told]):
+        if session.wait(_LOOK_EVERY_S, also=[interrupts.wakeup]):
             interrupts.see_to()
     return session.why
 
 
 class _Lines:
-    """The lines of our input, and after them what says that there are no more."""
+    """The lines of our input, followed by the end-of-file key."""
 
     def __init__(self, descriptor: int, interrupts: Interrupts) -> None:
         self._descriptor: int | None = descriptor
@@ -88,14 +88,14 @@ class _Lines:
         self._ends = 0
 
     def take(self) -> bytes:
-        """Wait for a line and return it; at the end of all lines, the key that says so.
+        """Wait for a line and return it; at the end of all lines, the end-of-file key.
 
         Raises:
-            Interrupted: see `Interrupts`; or that key was of no use.
+            Interrupted: see `Interrupts`; or that key had no effect.
         """
         while b"\n" not in self._unread and self._descriptor is not None:
-            ready = select.select([self._descriptor, self._interrupts.told], [], [])[0]
-            if self._interrupts.told in ready:
+            ready = select.select([self._descriptor, self._interrupts.wakeup], [], [])[0]
+            if self._interrupts.wakeup in ready:
                 self._interrupts.see_to()
             elif not (data := os.read(self._descriptor, _CHUNK)):
                 self._descriptor = None

@@ -1,13 +1,13 @@
-"""Live networks for programs in any language: JSON-RPC 2.0, a line a message.
+"""Live networks for programs in any language: JSON-RPC 2.0, a message on each line.
 
 A program starts `longfat session` and writes requests to its standard input; answers come from
 its standard output. Each call is a method of the Python API, with the same names and units.
 
-* `calls`: which methods there are; parameters follow from their signatures
+* `calls`: the available methods; parameters follow from their signatures
 * `parameters`: how parameters are read from JSON, and their JSON Schema
-* `results`: how what a method returns is written as JSON, likewise
+* `results`: how the result of a method is written as JSON, likewise
 * `requests`: lines as requests, within limits
-* `server`: requests done one after the other, and their answers
+* `server`: executes requests one after the other, and answers them
 * `schema`: the JSON Schema of all of it
 """
 

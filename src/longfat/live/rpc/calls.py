@@ -1,7 +1,7 @@
-"""The calls of a session: methods of the Python API, with the parameters that these have.
+"""The calls of a session: methods of the Python API, with their parameters.
 
-A call is named after its object and method: `link.change` is `LiveLink.change`. What it is to
-act on is a parameter of its own: `{"link": 2, "loss": "1%"}`. To offer another method, name it
+A call is named after its object and method: `link.change` is `LiveLink.change`. Its object
+is a parameter of its own: `{"link": 2, "loss": "1%"}`. To offer another method, add it
 here.
 """
 
@@ -43,11 +43,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Object:
-    """What a call can act on.
+    """An object that calls operate on.
 
     Attributes:
         cls: its class in the Python API.
-        find: returns it, with the parameter that names it, if there is one.
+        find: returns it, given the parameter that identifies it, if there is one.
         parameter: that parameter.
     """
 
@@ -148,10 +148,10 @@ class Call:
 
     Attributes:
         name: its name in requests.
-        of: what it acts on.
+        of: the object.
         member: the method, or the property.
-        result: what it gives.
-        takes_more: it takes fields that its signature does not name, and checks them itself.
+        result: its result.
+        takes_more: it takes fields that its signature does not contain, and checks them itself.
     """
 
     name: str
@@ -175,7 +175,7 @@ class Call:
 
     @property
     def summary(self) -> str:
-        """What it does, in a sentence."""
+        """Its description, a sentence."""
         return (inspect.getdoc(self.member) or "").partition("\n")[0]
 
     def schema(self) -> dict[str, Any]:
@@ -187,7 +187,7 @@ class Call:
         return {**found, "additionalProperties": True} if self.takes_more else found
 
     def do(self, handles: Handles, given: Mapping[str, Any]) -> Any:
-        """Do it, with parameters that were read.
+        """Call it, with parsed parameters.
 
         Raises:
             LongfatError: as the method does.

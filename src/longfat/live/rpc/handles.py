@@ -1,4 +1,4 @@
-"""What a session's messages name by numbers: links, processes and traffic."""
+"""The objects that a session's messages identify by numbers: links, processes and traffic."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ T = TypeVar("T")
 
 
 class Numbered(Generic[T]):
-    """Things by their numbers, counted from 1.
+    """Objects by their numbers, counted from 1.
 
     Args:
-        what: what they are, for messages.
+        what: their kind, for messages.
     """
 
     def __init__(self, what: str) -> None:
@@ -31,14 +31,14 @@ class Numbered(Generic[T]):
         self._numbers: dict[int, int] = {}  # by identity
 
     def number(self, thing: T) -> int:
-        """Return the number of a thing, which is given one if it has none."""
+        """Return the number of an object, which is assigned one if it has none."""
         if id(thing) not in self._numbers:
             self._things.append(thing)
             self._numbers[id(thing)] = len(self._things)
         return self._numbers[id(thing)]
 
     def find(self, number: int) -> T:
-        """Return the thing of a number.
+        """Return the object with a number.
 
         Raises:
             InputError: there is none.
@@ -49,14 +49,14 @@ class Numbered(Generic[T]):
 
 
 class Handles:
-    """What the calls of a session can speak of.
+    """The objects of a session.
 
     Args:
         network: its network.
 
     Attributes:
-        processes: what was spawned.
-        traffic: what was started.
+        processes: the spawned processes.
+        traffic: the started traffic.
     """
 
     def __init__(self, network: Network) -> None:
@@ -68,7 +68,7 @@ class Handles:
         """Return a node, or root.
 
         Raises:
-            InputError: there is none of this name.
+            InputError: there is none with this name.
         """
         return self.network.root if name == ROOT_NAMESPACE else self.network[name]
 
@@ -76,7 +76,7 @@ class Handles:
         """Return a host or router.
 
         Raises:
-            InputError: there is none of this name.
+            InputError: there is none with this name.
         """
         hosts = {host.name: host for host in self.network.hosts}
         if name not in hosts:
@@ -90,7 +90,7 @@ class Handles:
         return self.network.links.index(link) + 1
 
     def find_link(self, number: int) -> LiveLink:
-        """Return the link of a number.
+        """Return the link with a number.
 
         Raises:
             InputError: there is none.

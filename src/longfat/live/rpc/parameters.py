@@ -1,7 +1,7 @@
 """Parameters of the Python API, read from JSON: their types are those of its signatures.
 
-What Python has and JSON has not is written otherwise: a node is its name, bytes are a text or
-`{"base64": ...}`, and a callback for output is `true`, which asks for messages.
+Python types without an equivalent in JSON are encoded: a node is its name, bytes are a text or
+`{"base64": ...}`, and a callback for output is `true`, which requests messages.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if typing.TYPE_CHECKING:
 
 
 class Base64(TypedDict):
-    """Bytes that are no text."""
+    """Bytes that are not text."""
 
     base64: str
 
 
 class _Callback:
-    """What stands for a callback: whether to send messages in its place."""
+    """The JSON equivalent of a callback: whether to send messages."""
 
     def __class_getitem__(cls, _signature: object) -> type[bool]:
         return bool
@@ -68,9 +68,9 @@ class Parameter:
 
     Attributes:
         name: its name.
-        help: what it means.
-        is_required: it has to be given.
-        is_repeated: it stands for all positional arguments.
+        help: its description.
+        is_required: it is mandatory.
+        is_repeated: it represents all positional arguments.
         kind: its type in JSON; None for a declared field.
         field: the declared field that it is, if any.
     """
@@ -86,7 +86,7 @@ class Parameter:
         """Return its value for the method.
 
         Raises:
-            InputError: there is no such value; without the parameter's name.
+            InputError: it is invalid; without the parameter's name.
         """
         if self.field is not None:
             if data is not None:
@@ -105,7 +105,7 @@ class Parameter:
 
 
 def parameters_of(method: Callable[..., Any]) -> tuple[Parameter, ...]:
-    """Return the parameters of a method of the API, but for `self`."""
+    """Return the parameters of a method of the API, except for `self`."""
     helps = _described(inspect.getdoc(method) or "")
     fields = fields_taken(method)
     found = []
@@ -129,7 +129,7 @@ def parameters_of(method: Callable[..., Any]) -> tuple[Parameter, ...]:
 
 
 def read_annotation(annotation: str) -> Any:
-    """Return the type in JSON of an annotation, which stands in our own code."""
+    """Return the type in JSON of an annotation, which is in longfat's own code."""
     return eval(annotation, {}, _TYPES)
 
 
@@ -185,7 +185,7 @@ def _bytes(value: Any) -> Any:
 
 
 def _described(doc: str) -> dict[str, str]:
-    """Return what a docstring says of each parameter."""
+    """Return a docstring's descriptions of the parameters."""
     section = doc.partition("\nArgs:\n")[2].partition("\n\n")[0]
     return dict(_entries(section))
 

@@ -1,7 +1,7 @@
-"""Lines from a program as requests, within limits; and errors as JSON-RPC has them.
+"""Parsing lines from a program into requests, within limits; and errors in JSON-RPC's form.
 
-What a program writes may be damaged, endless or nested without end. So a line has a largest
-length, JSON a largest depth, and every parameter is read by its type before anything is done.
+A program's input may be damaged, endless or nested without end. So a line has a maximum
+length, JSON a maximum depth, and every parameter is checked against its type first.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from longfat.live.rpc.calls import CALLS, Call
 from longfat.live.session import RefusedError
 
 PROTOCOL_VERSION = 1
-"""The version of the protocol; another one, if a program has to be changed for it."""
+"""The version of the protocol; incremented if programs have to be changed for it."""
 
 MOST_LINE_BYTES = 16 << 20
 """The longest line that is read."""
 
 MOST_DEPTH = 32
-"""How deep lists and objects of a request may be nested."""
+"""The maximum nesting depth of lists and objects of a request."""
 
 JSONRPC = "2.0"
 _MEMBERS = ("jsonrpc", "id", "method", "params")
@@ -33,7 +33,7 @@ _LONGEST_ID = 200
 
 
 class Code(IntEnum):
-    """The codes of errors: those of JSON-RPC 2.0, and ours from 1 on."""
+    """The error codes: those of JSON-RPC 2.0, and longfat's from 1 on."""
 
     NOT_JSON = -32700
     INVALID_REQUEST = -32600
@@ -57,12 +57,12 @@ _OF_ERRORS: Mapping[type[LongfatError], Code] = {
 
 
 class RequestError(InputError):
-    """A line is no request.
+    """A line is not a valid request.
 
     Attributes:
-        code: what is wrong with it.
+        code: the kind of error.
         id: the request's, if it has one that can be read.
-        where: which part of it is wrong, such as `params.rate`.
+        where: the part of it that is wrong, such as `params.rate`.
     """
 
     def __init__(self, message: str, *, code: Code, id: Any = None, where: str = "") -> None:  # noqa: A002
@@ -74,12 +74,12 @@ class RequestError(InputError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A request, read and checked as far as it can be without a network.
+    """A request, parsed and checked as far as possible without a network.
 
     Attributes:
-        id: what its answer has to name.
-        call: what to do.
-        params: with which parameters.
+        id: the id for its answer.
+        call: the call.
+        params: its parameters.
     """
 
     id: str | int
@@ -88,10 +88,10 @@ class Request:
 
 
 def read_request(line: bytes) -> Request:
-    """Read a line.
+    """Parse a line.
 
     Raises:
-        RequestError: it is no request, or one of a call or of parameters that there are not.
+        RequestError: it is not a request, or its call or parameters are unknown.
     """
     data = _read_object(line)
     number = _id(data)
@@ -106,7 +106,7 @@ def read_request(line: bytes) -> Request:
 def _read_object(line: bytes) -> dict[str, Any]:
     if len(line) > MOST_LINE_BYTES:
         raise RequestError(
-            f"the line is too long: at most {MOST_LINE_BYTES:,} bytes are read",
+            f"the line is too long: the maximum is {MOST_LINE_BYTES:,} bytes",
             code=Code.INVALID_REQUEST,
         )
     try:
@@ -154,9 +154,7 @@ def _call(data: Mapping[str, Any]) -> Call:
 def _id(data: Mapping[str, Any]) -> str | int:
     number = data.get("id")
     if "id" not in data:
-        raise RequestError(
-            "a request has an id, and this one has none", code=Code.INVALID_REQUEST, where="id"
-        )
+        raise RequestError("a request needs an id", code=Code.INVALID_REQUEST, where="id")
     if type(number) is int and -(2**63) <= number < 2**63:
         return number
     if isinstance(number, str) and len(number) <= _LONGEST_ID:

@@ -1,4 +1,4 @@
-"""What a call gives, as JSON, with its JSON Schema."""
+"""The results of calls as JSON, with their JSON Schema."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Write = Callable[[Any, "Handles"], Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What a call gives.
+    """The result of a call.
 
     Attributes:
         schema: its JSON Schema.
-        write: returns what a method returned as plain data.
+        write: returns a method's result as plain data.
     """
 
     schema: dict[str, Any]

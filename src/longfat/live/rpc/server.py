@@ -1,7 +1,7 @@
-"""A session for a program: its requests done one after the other, and their answers.
+"""A session for a program: its requests are executed one after the other, and answered.
 
-A request is read when the one before it was answered, so a flood of them waits in the pipe. When
-the input ends, so does the session; when nobody reads the answers any more, it ends at once.
+A request is read when the previous one was answered, so a flood of them waits in the pipe. When
+the input ends, so does the session; when the answers are not read any more, it ends at once.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _CHUNK = 1 << 16
 def serve(
     open_network: Callable[[Callable[[], None]], Network], *, requests: int, answers: int
 ) -> None:
-    """Do what the lines of a descriptor ask for, until its end.
+    """Execute the requests from a descriptor, until its end.
 
     Args:
         open_network: opens the network of the session; it is given what to call while it waits.
@@ -47,11 +47,11 @@ def serve(
 
     Raises:
         MachineError: the machine has failed; the request that met it was answered.
-        BrokenPipeError: nobody reads the answers any more.
+        BrokenPipeError: the reader of the answers is gone.
     """
-    told = _Answers(answers)
-    with open_network(told.check_reader) as network:
-        told.tell(
+    client = _Answers(answers)
+    with open_network(client.check_reader) as network:
+        client.notify(
             "ready",
             {
                 "protocol": PROTOCOL_VERSION,
@@ -63,7 +63,7 @@ def serve(
         )
         handles = Handles(network)
         for line in read_lines(requests):
-            _answer(line, handles, told)
+            _answer(line, handles, client)
 
 
 def _answer(line: bytes, handles: Handles, answers: _Answers) -> None:
@@ -109,7 +109,7 @@ def read_lines(descriptor: int) -> Iterator[bytes]:
 
 
 class _Answers:
-    """What goes to the program.
+    """The output to the program.
 
     Args:
         output: the descriptor that it goes to.
@@ -121,19 +121,19 @@ class _Answers:
         self._poll.register(output, 0)
 
     def check_reader(self) -> None:
-        """Check that somebody reads.
+        """Check that there is a reader.
 
         Raises:
-            BrokenPipeError: nobody does.
+            BrokenPipeError: there is none.
         """
         if self._poll.poll(0):
             raise BrokenPipeError
 
     def passes_on(self, number: str | int) -> Callable[[str], None]:
-        """Return what tells the program of output of the command that a request started."""
-        return lambda text: self.tell("output", {"request": number, "text": text})
+        """Return the callback that notifies the program of output of a request's command."""
+        return lambda text: self.notify("output", {"request": number, "text": text})
 
-    def tell(self, method: str, params: dict[str, Any]) -> None:
+    def notify(self, method: str, params: dict[str, Any]) -> None:
         """Write a message that answers no request."""
         self._write({"method": method, "params": params})
 
@@ -142,7 +142,7 @@ class _Answers:
         self._write({"id": number, "result": result})
 
     def fail(self, number: str | int | None, error: LongfatError) -> None:
-        """Answer a request that cannot be done, or a line that is none."""
+        """Answer a request that failed, or a line that is not a request."""
         code = code_of(error)
         data: dict[str, Any] = {"kind": code.name.lower(), "where": where_of(error)}
         if isinstance(error, CommandFailed):

@@ -1,20 +1,20 @@
 """Shells at a live network, in terminals: `longfat shell` and `longfat attach`.
 
-One process holds the session. It serves its own terminal and, by a socket, those
-that attach to it; in each of them runs a bash of the guest's, at root or at a
-host. Time stands still while all of these wait at their prompts.
+One process holds the session. It serves its own terminal and, over a socket, those
+that attach to it; each of them has a bash of the guest, at root or at a
+host. Time is stopped while all of these wait at their prompts.
 
-* `opening`: from what a person names to a live network
-* `bashrc`, `shell.bash`: the prompt, the nodes as commands, and what helps
-* `hold`: the session's process: its terminals, and when time passes
-* `door`: how other processes come in
-* `clock`: how fast it passes
-* `seats`: a terminal at the session, this process's own or one that attached
+* `opening`: opens a live network by name
+* `bashrc`, `shell.bash`: the prompt, the nodes as commands, and helper functions
+* `server`: the session's process: its terminals, and when time passes
+* `listener`: accepts connections of other processes
+* `clock_controller`: how fast time passes
+* `clients`: a terminal of the session, this process's own or one that attached
 * `attach`: the process of a terminal that attaches
-* `script`: lines that come by a pipe, without a terminal
-* `terminal`: a terminal in raw mode, and back
-* `wire`: frames between the two processes
-* `meeting`: where sessions are found by their names
+* `script`: lines from a pipe, without a terminal
+* `terminal`: a terminal in raw mode, and its restoration
+* `protocol`: frames between the two processes
+* `registry`: finds sessions by their names
 """
 
 from longfat.live.shell.attach import attach, session_info

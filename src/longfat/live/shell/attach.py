@@ -21,7 +21,7 @@ from longfat.live.shell.protocol import (
     fields_of,
 )
 from longfat.live.shell.registry import connect
-from longfat.live.shell.terminal import Terminal, signals_told
+from longfat.live.shell.terminal import Terminal, signal_descriptor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ _MOST_UNSENT_BYTES = 1 << 16
 
 
 def session_info(name: str) -> dict[str, Any] | None:
-    """Return what is known of a session: its nodes, terminals and virtual time.
+    """Return information about a session: its nodes, terminals and virtual time.
 
     Args:
         name: its name.
@@ -47,7 +47,7 @@ def session_info(name: str) -> dict[str, Any] | None:
         return None
     wire = Wire(connection)
     try:
-        wire.tell(HELLO, version=VERSION, do="tell")
+        wire.send_json(HELLO, version=VERSION, do="tell")
         return _answer(wire, within_s=_TELLS_WITHIN_S)[0]
     except (WireError, TimeoutError):
         return {"name": name}
@@ -56,11 +56,11 @@ def session_info(name: str) -> dict[str, Any] | None:
 
 
 def attach(name: str, *, node: str, report: Callable[[str], None]) -> int:
-    """Have a shell of a session in this terminal until it ends.
+    """Run a shell of a session in this terminal until it ends.
 
     Args:
         name: the session's name.
-        node: the node that the shell is to be at.
+        node: the node of the shell.
         report: called with messages for the user, while the terminal is not raw.
 
     Returns:
@@ -78,7 +78,7 @@ def attach(name: str, *, node: str, report: Callable[[str], None]) -> int:
     try:
         terminal = Terminal()
         rows, columns = terminal.size()
-        wire.tell(
+        wire.send_json(
             HELLO,
             version=VERSION,
             do="attach",
@@ -91,16 +91,16 @@ def attach(name: str, *, node: str, report: Callable[[str], None]) -> int:
         if "refused" in answer:
             raise InputError(f"session {name}: {answer['refused']}")
         report(f"{answer.get('node')} of {name}; Ctrl-D leaves it")
-        with terminal, signals_told() as told:
-            ending = _Attached(wire, terminal, told).serve(first)
+        with terminal, signal_descriptor() as signals:
+            ending = _Attached(wire, terminal, signals).serve(first)
     except TimeoutError:
         raise HostError(
             f"the session {name} does not answer: its process is stopped or its machine is busy"
         ) from None
     except WireError:
         raise MachineError(
-            f"the session {name} is gone: its process was killed, or gave up this terminal, "
-            "which took nothing of what it was sent"
+            f"the session {name} is gone: its process was killed, or dropped this terminal "
+            "because it did not read its output"
         ) from None
     finally:
         wire.close()
@@ -110,7 +110,7 @@ def attach(name: str, *, node: str, report: Callable[[str], None]) -> int:
 def _outcome(ending: dict[str, Any], *, report: Callable[[str], None]) -> int:
     status, words = ending.get("status"), ending.get("words")
     if not isinstance(status, int) or not isinstance(words, str):
-        raise MachineError("the session's process sent what is no ending")
+        raise MachineError("the session's process sent an invalid ending")
     if words and status != 0:
         raise MachineError(words)
     if words:
@@ -124,7 +124,7 @@ def _answer(wire: Wire, *, within_s: float) -> tuple[dict[str, Any], list[tuple[
         if frames := wire.receive():
             kind, payload = frames[0]
             if kind != ANSWER:
-                raise WireError("the first frame is no answer")
+                raise WireError("the first frame is not an answer")
             return fields_of(payload), frames[1:]
     raise TimeoutError
 
@@ -132,17 +132,17 @@ def _answer(wire: Wire, *, within_s: float) -> tuple[dict[str, Any], list[tuple[
 class _Attached:
     """A terminal, while it is attached."""
 
-    def __init__(self, wire: Wire, terminal: Terminal, told: int) -> None:
+    def __init__(self, wire: Wire, terminal: Terminal, signals: int) -> None:
         self._wire = wire
         self._terminal = terminal
-        self._told = told
+        self._signals = signals
         self._ending: dict[str, Any] | None = None
 
     def serve(self, frames: list[tuple[bytes, bytes]]) -> dict[str, Any]:
         """Serve the terminal until its shell or the session ends.
 
         Args:
-            frames: what has come already.
+            frames: those received already.
 
         Returns:
             The ending's fields.
@@ -153,14 +153,14 @@ class _Attached:
         wire, terminal = self._wire, self._terminal
         self._show(frames)
         while self._ending is None:
-            # What is shown slowly is taken slowly: the holder then waits for us.
-            reads = [terminal.reads, self._told]
+            # A slow terminal is read slowly: the server then waits for us.
+            reads = [terminal.reads, self._signals]
             if terminal.unsent_bytes < _MOST_UNSENT_BYTES:
                 reads.append(wire.fileno())
             writes = [wire.fileno()] if wire.unsent_bytes else []
             writes += [terminal.writes] if terminal.unsent_bytes else []
             readable, writable, _ = select.select(reads, writes, [])
-            if self._told in readable:
+            if self._signals in readable:
                 self._signalled()
             if terminal.is_gone or (terminal.reads in readable and not self._hear()):
                 return {"status": 0, "words": ""}
@@ -180,7 +180,7 @@ class _Attached:
                 self._ending = fields_of(payload)
 
     def _hear(self) -> bool:
-        """Send what was typed; tell whether this goes on."""
+        """Send what was typed; return whether to continue."""
         keys = self._terminal.read()
         if keys == b"" or (keys and self._terminal.is_quit(keys)):
             return False
@@ -189,7 +189,7 @@ class _Attached:
         return True
 
     def _signalled(self) -> None:
-        if signal.SIGCONT in os.read(self._told, 4096):
+        if signal.SIGCONT in os.read(self._signals, 4096):
             self._terminal.make_raw()
         rows, columns = self._terminal.size()
-        self._wire.tell(SIZE, rows=rows, columns=columns)
+        self._wire.send_json(SIZE, rows=rows, columns=columns)

@@ -1,4 +1,4 @@
-"""What a bash in a live network reads at its start: the network's names, and `shell.bash`."""
+"""The start-up file of a bash in a live network: the network's names, and `shell.bash`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from longfat.model.network import Network
 
 PLACE = "/run/shell.bash"
-"""Where it stands in the guest."""
+"""Its path in the guest."""
 
 NOTE, NOTE_END = b"\x1b]7777;", b"\a"
-"""An operating system command of xterm's kind: what does not know it, shows nothing."""
+"""An xterm operating system command: terminals that do not support it show nothing."""
 
 _TEXT = Path(__file__).with_name("shell.bash")
 
@@ -28,9 +28,9 @@ def bashrc(network: Network, *, session: str, notes: bool = False) -> str:
     """Return its text.
 
     Args:
-        network: the network that the shells are in.
-        session: what `longfat attach` calls the session; "" if nobody can attach.
-        notes: whoever holds the terminal gets each line that is typed, by a control
+        network: the network of the shells.
+        session: the session's name for `longfat attach`; "" if attaching is not possible.
+        notes: the terminal gets each line that is typed, in a control
             sequence: `NOTE`, the time as bash's EPOCHREALTIME has it, the line with its number
             in the history, and `NOTE_END`; and when it has ended, `=`, its exit status and
             `NOTE_END`.
@@ -65,11 +65,11 @@ def environment(node: str, *, term: str | None = None) -> dict[str, str]:
     """Return the environment of a shell.
 
     Args:
-        node: the node that it is at.
+        node: the node of the shell.
         term: the kind of its terminal, if it has one.
     """
     own = {"LONGFAT_NODE": node, "SHELL": "/bin/bash"}
     if term is not None:
-        # A person may type what is not ASCII.
+        # A user may type non-ASCII characters.
         own |= {"TERM": term, "LC_ALL": "C.UTF-8"}
     return {**LIVE_ENVIRONMENT, **own}

@@ -1,7 +1,7 @@
-"""A terminal at a session, as the session's process sees it.
+"""A terminal of a session, in the session's process.
 
 It is this process's own terminal, or another process's that attached by a
-socket; both are read, written to and ended alike.
+socket; all are read, written to and ended alike.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _LAST_WORDS_WITHIN_S = 1.0
 
 
 class Gone(Exception):  # noqa: N818  what has happened, more than an error
-    """The terminal is gone, or its person wants to be let out."""
+    """The terminal is gone, or the user wants to leave."""
 
 
-Said = bytes | tuple[int, int]
-"""What came from a terminal: keys, or its window's new rows and columns."""
+Received = bytes | tuple[int, int]
+"""Input from a terminal: keys, or its window's new rows and columns."""
 
 
 class Screen(Protocol):
@@ -49,31 +49,31 @@ class Screen(Protocol):
 
     @property
     def unsent_bytes(self) -> int:
-        """How much waits to be shown."""
+        """The number of pending output bytes."""
 
-    def read(self) -> list[Said]:
-        """Return what has come from it.
+    def read(self) -> list[Received]:
+        """Return new input from it.
 
         Raises:
-            Gone: see there.
+            Gone: the terminal is gone.
         """
 
     def write(self, data: bytes) -> None:
-        """Show something, now or with `flush`."""
+        """Write output, now or with `flush`."""
 
     def flush(self) -> None:
-        """Show of what waits what there is room for."""
+        """Write pending output as far as possible."""
 
     def end(self, *, status: int, words: str) -> None:
-        """Tell it that its shell is over.
+        """End it after its shell.
 
         Args:
             status: the shell's exit status.
-            words: why, for the person; "" if the shell has ended by itself.
+            words: the reason, for the user; "" if the shell has ended by itself.
         """
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close it."""
 
 
 class OwnScreen:
@@ -86,7 +86,7 @@ class OwnScreen:
 
     @property
     def is_gone(self) -> bool:
-        """Return whether nothing can be shown any more."""
+        """Return whether output is not possible any more."""
         return self._terminal.is_gone
 
     @property
@@ -94,7 +94,7 @@ class OwnScreen:
         """See `Screen`, as for all below."""
         return self._terminal.unsent_bytes
 
-    def read(self) -> list[Said]:
+    def read(self) -> list[Received]:
         """Return what was typed."""
         keys = self._terminal.read()
         if keys == b"" or (keys and self._terminal.is_quit(keys)):
@@ -102,18 +102,18 @@ class OwnScreen:
         return [keys] if keys else []
 
     def write(self, data: bytes) -> None:
-        """Show something."""
+        """Write output."""
         self._terminal.write(data)
 
     def flush(self) -> None:
-        """Show what waits."""
+        """Write pending output."""
         self._terminal.flush()
 
     def end(self, *, status: int, words: str) -> None:
-        """Do nothing: who holds the session says it."""
+        """Do nothing: the session's process reports it."""
 
     def close(self) -> None:
-        """Do nothing: who made it closes it."""
+        """Do nothing: its creator closes it."""
 
 
 class RemoteTerminal:
@@ -122,7 +122,7 @@ class RemoteTerminal:
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
         self.reads = wire.fileno()
-        # The same connection under another number: it is waited for on its own.
+        # A duplicate of the descriptor: it is waited for separately.
         self._again = socket.fromfd(self.reads, socket.AF_UNIX, socket.SOCK_STREAM)
         self.writes = self._again.fileno()
 
@@ -131,33 +131,33 @@ class RemoteTerminal:
         """See `Screen`, as for all below."""
         return self._wire.unsent_bytes
 
-    def read(self) -> list[Said]:
+    def read(self) -> list[Received]:
         """Return what was typed, and the window's sizes."""
-        said: list[Said] = []
+        received: list[Received] = []
         try:
             for kind, payload in self._wire.receive():
                 if kind == INPUT:
-                    said.append(payload)
+                    received.append(payload)
                 elif kind == SIZE:
-                    said.append(size_of(fields_of(payload)))
+                    received.append(size_of(fields_of(payload)))
         except WireError:
             raise Gone from None
-        return said
+        return received
 
     def write(self, data: bytes) -> None:
-        """Show something."""
+        """Write output."""
         self._wire.send(OUTPUT, data)
 
     def flush(self) -> None:
-        """Send what waits."""
+        """Send pending data."""
         self._wire.flush()
 
     def end(self, *, status: int, words: str) -> None:
-        """Tell it."""
-        self._wire.tell(END, status=status, words=words)
+        """Send the ending."""
+        self._wire.send_json(END, status=status, words=words)
 
     def close(self) -> None:
-        """Close the connection, when what waits has been sent."""
+        """Close the connection, after sending pending data."""
         self._wire.finish(within_s=_LAST_WORDS_WITHIN_S)
         self._again.close()
         self._wire.close()
@@ -167,10 +167,10 @@ class TerminalClient:
     """A screen with the shell that runs in it.
 
     Attributes:
-        node: the node that the shell is at.
+        node: the node of the shell.
         screen: the screen.
         task: the shell.
-        full_since_s: since when it has not taken what it was sent, by the host's clock.
+        full_since_s: since when it has not read its output, by the host's clock.
     """
 
     def __init__(self, *, node: str, screen: Screen, task: Task) -> None:

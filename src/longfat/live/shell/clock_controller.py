@@ -1,10 +1,10 @@
 """When time passes in a session with terminals, and how fast.
 
-It stands still while every terminal's shell waits at its prompt. It passes
+It is stopped while every terminal's shell waits at its prompt. It passes
 while a command is in the foreground anywhere: as fast as the machine can, since
-nobody waits for more than the end; but in real time while a program reads keys
+only the end matters; but in real time while a program reads keys
 one by one, as editors, pagers and `top` do, because there a person decides what
-comes next, and `top` should not flicker by. A pace that was asked for holds for
+comes next, and `top` should not flicker by. A pace that was specified holds for
 both.
 """
 
@@ -21,15 +21,15 @@ _REAL_TIME = 1.0
 
 
 class ClockController:
-    """Lets a session's time pass as its terminals need it.
+    """Controls the time of a session as its terminals need it.
 
     Args:
         session: the session, which is held now.
         factor: virtual seconds in a second of wall time, while time passes; see above, if None.
-        until_ns: when it is over, in nanoseconds of virtual time since boot; never, if None.
+        until_ns: the time limit, in nanoseconds of virtual time since boot; none, if None.
 
     Attributes:
-        is_over: it is so late.
+        is_over: the time limit is reached.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class ClockController:
         self._is_due = True
 
     def go_on(self) -> None:
-        """Let time pass again if it is to, and was held; at the pace that is right now."""
+        """Let time pass again if it should, and was held; at the appropriate pace."""
         if not self._session.is_held:
             return
         if self._is_going and self._session.why == "time":

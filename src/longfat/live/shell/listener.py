@@ -1,4 +1,4 @@
-"""The door of a session: terminals of other processes come in here, and their questions."""
+"""The listener of a session: connections of other processes' terminals, and queries."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _TERM = re.compile(r"[A-Za-z0-9._+-]{1,64}")
 
 
 class Host(Protocol):
-    """Who holds the session; see `longfat.live.shell.server`."""
+    """The process of a session; see `longfat.live.shell.server`."""
 
     def on(self, descriptor: int, do: Callable[[], None]) -> None:
-        """Do something whenever a descriptor can be read."""
+        """Call a function whenever a descriptor is readable."""
 
     def off(self, descriptor: int) -> None:
-        """Do nothing for a descriptor any more."""
+        """Remove the function of a descriptor."""
 
     def place(self, node: str) -> str:
         """Return where a node's commands run."""
@@ -38,21 +38,21 @@ class Host(Protocol):
         """Start a shell in a terminal."""
 
     def about(self) -> dict[str, Any]:
-        """Return what is told of the session."""
+        """Return the session's description."""
 
 
 class Door:
-    """Hears what a new connection wants, and sees to it."""
+    """Accepts connections and answers their first frame."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
 
     def accept(self, listener: socket.socket) -> None:
-        """Take in a connection, and hear what it wants when it says so."""
+        """Accept a connection, and read its first frame when it comes."""
         try:
             connection, _ = listener.accept()
         except OSError:
-            return  # it has gone again
+            return  # it has disconnected
         if not is_own(connection):
             connection.close()
             return
@@ -60,7 +60,7 @@ class Door:
         self._host.on(wire.fileno(), functools.partial(self._greet, wire))
 
     def _greet(self, wire: Wire) -> None:
-        """Hear what a new connection wants, and do it."""
+        """Read the first frame of a connection, and act on it."""
         try:
             frames = wire.receive()
             if not frames:
@@ -68,7 +68,7 @@ class Door:
             self._host.off(wire.fileno())
             kind, payload = frames[0]
             if kind != HELLO:
-                raise WireError("the first frame is no greeting")
+                raise WireError("the first frame is not a greeting")
             self._answer(wire, fields_of(payload))
         except WireError:
             self._host.off(wire.fileno())
@@ -86,16 +86,16 @@ class Door:
             else:
                 return
         if refused:
-            wire.tell(ANSWER, refused=refused)
+            wire.send_json(ANSWER, refused=refused)
         else:
-            wire.tell(ANSWER, **self._host.about())
+            wire.send_json(ANSWER, **self._host.about())
         wire.close()
 
     def _attach(self, wire: Wire, hello: dict[str, Any]) -> None:
         rows, columns = size_of(hello)
         node, term = hello.get("node"), hello.get("term")
         if not isinstance(node, str) or not isinstance(term, str) or not _TERM.fullmatch(term):
-            raise WireError("a greeting is not whole")
+            raise WireError("a greeting is incomplete")
         place = self._host.place(node)
-        wire.tell(ANSWER, node=place)
+        wire.send_json(ANSWER, node=place)
         self._host.sit(RemoteTerminal(wire), place, rows=rows, columns=columns, term=term)

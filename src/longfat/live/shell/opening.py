@@ -1,4 +1,4 @@
-"""From what a person names to a live network."""
+"""Opens a live network by name."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ PLAIN = Opened(
         links=tuple(Link(a=host, b="s1", a_to_b=_SHAPE, b_to_a=_SHAPE) for host in ("h1", "h2")),
     )
 )
-"""The network for who names none: two hosts and a switch."""
+"""The default network: two hosts and a switch."""
 
 PLAIN_NAME = "plain"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A network that is to be opened.
+    """A network to open.
 
     Attributes:
-        name: what to call it.
+        name: its name.
         opened: the network and what belongs to it.
         kernel: the kernel's version.
-        seed: what decides random numbers.
+        seed: determines random numbers.
     """
 
     name: str
@@ -54,13 +54,13 @@ class Plan:
 def plan_session(
     what: str | None, *, case: str | None, kernel: str | None, seed: int | None
 ) -> Plan:
-    """Find and read what a person means.
+    """Find and read a study or a network file.
 
     Args:
         what: a study file, a folder with one, the name of a lab, or a MiniEdit file; the
             plain network, if None.
-        case: the case of the study whose network and lines are meant; without it, the network
-            to work in by hand: see `open_network`.
+        case: the case of the study with the network and lines; without it, the network
+            for manual work: see `open_network`.
         kernel: the kernel to use in place of the study's.
         seed: likewise the seed.
 
@@ -69,7 +69,7 @@ def plan_session(
     """
     if what is None:
         if case is not None:
-            raise InputError(f"the case {case!r} of which study? Name it before --case")
+            raise InputError(f"the case {case!r} of which study? Specify it before --case")
         name, opened = PLAIN_NAME, PLAIN
     else:
         path = find_study(what)
@@ -87,8 +87,8 @@ def open_live(plan: Plan, *, node: str, factor: float | None = None) -> Network:
 
     Args:
         plan: what to open.
-        node: the node that somebody wants to be at.
-        factor: the pace, see `longfat.live.Clock.pace`; for who does not set it by and by.
+        node: the node for a shell.
+        factor: the pace, see `longfat.live.Clock.pace`; None to control it later.
 
     Raises:
         InputError: there is no such node, or a set-up line failed.
@@ -113,7 +113,7 @@ def open_live(plan: Plan, *, node: str, factor: float | None = None) -> Network:
         seed=plan.seed,
         memory_bytes=plan.opened.memory_bytes or DEFAULT_MEMORY_BYTES,
     )
-    # In this time Linux notes of each interface that it is up.
+    # In this time Linux marks each interface as up.
     network.session.run_until(until_ns=network.session.now_ns + 10**9)
     if factor is not None:
         network.clock.pace(factor)

@@ -1,16 +1,16 @@
 """Frames between the process that holds a session and a terminal that attaches to it.
 
 Both processes are of the same user, and may be of different versions of
-longfat: the first frame says of which version the rest is. A frame is a kind,
-how long the payload is, and the payload:
+longfat: the first frame contains the version of the rest. A frame is a kind,
+the length of the payload, and the payload:
 
-    h  terminal to holder: what it wants, JSON: version, do, and for "attach"
-       node, rows, columns and term; "tell" asks for what is known of the session
-    a  holder to terminal: the answer, JSON; refused: why not
+    h  terminal to holder: request, JSON: version, do, and for "attach"
+       node, rows, columns and term; "tell" requests the session's description
+    a  holder to terminal: the answer, JSON; refused: the reason for a rejection
     d  terminal to holder: what was typed
     r  terminal to holder: the window's size, JSON: rows, columns
-    1  holder to terminal: what is to be shown
-    x  holder to terminal: it is over, JSON: status, and words for the person
+    1  holder to terminal: output
+    x  holder to terminal: the end, JSON: status, and a message for the user
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _MOST_BYTES = 1 << 20
 
 
 class WireError(Exception):
-    """The other end is gone, or sends what is no frame."""
+    """The other end is gone, or sends an invalid frame."""
 
 
 class Wire:
-    """One end of a connection. It never waits: what there is no room for goes with `flush`.
+    """One end of a connection. It never blocks: pending data is sent with `flush`.
 
     Args:
         connection: the connection, which it closes.
@@ -53,7 +53,7 @@ class Wire:
         self._outbox = bytearray()
 
     def fileno(self) -> int:
-        """Return the descriptor, to be waited for."""
+        """Return the descriptor, for waiting."""
         return self._connection.fileno()
 
     def close(self) -> None:
@@ -62,7 +62,7 @@ class Wire:
 
     @property
     def unsent_bytes(self) -> int:
-        """Return how much waits for room."""
+        """Return the number of pending bytes."""
         return len(self._outbox)
 
     def send(self, kind: bytes, payload: bytes) -> None:
@@ -72,22 +72,22 @@ class Wire:
             self._outbox += _HEAD.pack(kind, len(piece)) + piece
         self.flush()
 
-    def tell(self, kind: bytes, **fields: Any) -> None:
+    def send_json(self, kind: bytes, **fields: Any) -> None:
         """Send a frame of JSON."""
         self.send(kind, json.dumps(fields).encode())
 
     def flush(self) -> None:
-        """Send of what waits what there is room for now."""
+        """Send pending data as far as possible."""
         try:
             while self._outbox:
                 del self._outbox[: self._connection.send(self._outbox)]
         except BlockingIOError:
             pass
         except OSError:
-            self._outbox.clear()  # it is gone, as whoever receives will find
+            self._outbox.clear()  # it is gone, which the reader will detect
 
     def finish(self, *, within_s: float) -> None:
-        """Send all that waits, and wait for room for so long.
+        """Send all pending data, waiting for a limited time.
 
         Args:
             within_s: the longest to wait, in seconds of wall time.
@@ -98,10 +98,10 @@ class Wire:
         self._outbox.clear()
 
     def receive(self) -> list[tuple[bytes, bytes]]:
-        """Return the frames that have come, without waiting: kinds and payloads.
+        """Return the received frames, without waiting: kinds and payloads.
 
         Raises:
-            WireError: the other end is gone, or what came is no frame.
+            WireError: the other end is gone, or sent an invalid frame.
         """
         try:
             data = self._connection.recv(_CHUNK)
@@ -119,7 +119,7 @@ class Wire:
         while len(self._inbox) >= _HEAD.size:
             kind, size = _HEAD.unpack_from(self._inbox)
             if size > _MOST_BYTES:
-                raise WireError("a frame is longer than any that is sent")
+                raise WireError("a frame is too long")
             end = _HEAD.size + size
             if len(self._inbox) < end:
                 break
@@ -132,14 +132,14 @@ def fields_of(payload: bytes) -> dict[str, Any]:
     """Return the fields of a frame of JSON.
 
     Raises:
-        WireError: it is none.
+        WireError: it is not JSON.
     """
     try:
         data = parse_json(payload, where="a frame")
     except InputError:
         data = None
     if not isinstance(data, dict):
-        raise WireError("a frame is no JSON object")
+        raise WireError("a frame is not a JSON object")
     return data
 
 
@@ -147,9 +147,9 @@ def size_of(fields: dict[str, Any]) -> tuple[int, int]:
     """Return rows and columns of a window, as Linux can hold them.
 
     Raises:
-        WireError: the fields have no such numbers.
+        WireError: the fields are missing or not numbers.
     """
     rows, columns = (fields.get(name) for name in ("rows", "columns"))
     if type(rows) is not int or type(columns) is not int:
-        raise WireError("a window's size is no number")
+        raise WireError("a window's size is not a number")
     return max(1, min(rows, 0xFFFF)), max(1, min(columns, 0xFFFF))

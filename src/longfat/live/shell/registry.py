@@ -1,8 +1,8 @@
-"""Where sessions are found: a Unix socket in the abstract namespace for each, by its name.
+"""Finding sessions: a Unix socket in the abstract namespace for each, by its name.
 
-Such a socket is no file: nothing of it is left when its holder is killed, and no two
-can have one name. It has no owner either, so both ends ask the kernel for the user at
-the other one. `XDG_RUNTIME_DIR` sets sessions apart: those of another one are not seen.
+Such a socket is not a file: nothing of it is left when its holder is killed, and no two
+can have one name. It has no owner either, so both ends query the kernel for the user of
+the other one. `XDG_RUNTIME_DIR` separates sessions: those of another one are not visible.
 Source: unix(7).
 """
 
@@ -35,16 +35,16 @@ _CREDENTIALS = struct.Struct("3i")
 
 @contextlib.contextmanager
 def published(name: str) -> Iterator[tuple[socket.socket, str]]:
-    """Let terminals find a session for as long as the context lasts.
+    """Publish a session for as long as the context lasts.
 
     Args:
-        name: what to call it; a number is put behind it if it is taken.
+        name: its name; a number is appended if it is taken.
 
     Yields:
         A socket that listens, and the name.
 
     Raises:
-        HostError: it cannot be found, since the host forbids such a socket.
+        HostError: it cannot be published, since the host forbids such a socket.
     """
     wanted = _STRANGE.sub("-", name)[:_LONGEST_NAME].strip("-.") or "session"
     with socket.socket(socket.AF_UNIX) as listener:
@@ -55,7 +55,7 @@ def published(name: str) -> Iterator[tuple[socket.socket, str]]:
 
 
 def session_names() -> list[str]:
-    """Return the names of the user's sessions that live, in order."""
+    """Return the names of the user's running sessions, in order."""
     start = f"@{_prefix()}"
     names = set()
     with contextlib.suppress(OSError):
@@ -103,7 +103,7 @@ def is_own(connection: socket.socket) -> bool:
 
 
 def _bind(listener: socket.socket, wanted: str) -> str:
-    """Give a socket the first name that nobody has, and return it."""
+    """Bind a socket to the first free name, and return it."""
     for number in range(1, _MOST_NUMBERS):
         called = wanted if number == 1 else f"{wanted}-{number}"
         try:
@@ -116,14 +116,14 @@ def _bind(listener: socket.socket, wanted: str) -> str:
                 ) from None
         else:
             return called
-    raise HostError(f"there are too many sessions of the name {wanted}")
+    raise HostError(f"there are too many sessions with the name {wanted}")
 
 
 def _lives(name: str) -> bool:
     try:
         connection = connect(name)
     except HostError:
-        return True  # it lives, and has no ear now
+        return True  # it is alive, but its backlog is full
     if connection is None:
         return False
     connection.close()
@@ -131,7 +131,7 @@ def _lives(name: str) -> bool:
 
 
 def _prefix() -> str:
-    """Return how the names of this user's sockets begin."""
+    """Return the prefix of the names of this user's sockets."""
     place = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
     scope = hashlib.sha256(os.fsencode(place)).hexdigest()[:8]
     return f"longfat-{os.getuid()}-{scope}-"

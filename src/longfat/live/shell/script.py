@@ -1,6 +1,6 @@
 """Lines of a script, run by bash in a live network, without a terminal.
 
-All lines are read before the first is run: time cannot tell how fast they came,
+All lines are read before the first is run: the time between them has no effect,
 so the same lines give the same bytes.
 """
 
@@ -33,7 +33,7 @@ def run_script(network: Network, script: bytes, *, node: str, outputs: tuple[int
 
     Raises:
         MachineError: the machine ended or stalls.
-        BrokenPipeError: nobody reads what it writes.
+        BrokenPipeError: the reader of its output is gone.
     """
     session = network.session
     network.session.write_everywhere(PLACE, bashrc(network.model, session="").encode())
@@ -42,7 +42,7 @@ def run_script(network: Network, script: bytes, *, node: str, outputs: tuple[int
 
     def show(is_error: bool, data: bytes) -> None:
         _write_all(outputs[is_error], data)
-        session.leave()  # the machine may have had to wait for whoever reads
+        session.leave()  # the machine may have had to wait for the reader
 
     task = session.start(
         ["bash", "--noprofile", _FILE],

@@ -1,4 +1,4 @@
-"""The process that holds a session: it serves its terminals and lets time pass for them."""
+"""The process of a session: it serves its terminals and lets time pass for them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from longfat.live.shell.clients import Gone, OwnScreen, RemoteTerminal, Terminal
 from longfat.live.shell.clock_controller import ClockController
 from longfat.live.shell.listener import Door
 from longfat.live.shell.registry import published
-from longfat.live.shell.terminal import Terminal, signals_told
+from longfat.live.shell.terminal import Terminal, signal_descriptor
 from longfat.model.network import ROOT_NAMESPACE
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ SHELL = ("bash", "--noprofile", "--rcfile", PLACE, "-i")
 
 _HOME = "/root"
 _LOOK_EVERY_S = 0.25
-# A terminal that has so much to show yet gets no more; the machine waits for it.
+# A terminal with this much pending output gets no more; the machine waits for it.
 _MOST_UNSENT_BYTES = 1 << 18
-# So long the others wait for one that attached and does not take what it is sent.
+# So long the others wait for one that attached and does not read its output.
 _WAITS_FOR_FAR_S = 10.0
 
 
@@ -48,10 +48,10 @@ def hold(
 
     Args:
         network: the network, built.
-        name: what to call the session, so that others can attach to it.
+        name: the name of the session, so that others can attach to it.
         node: the node of the shell in this terminal.
         factor: the pace, see `ClockController`.
-        welcome: called with the session's name before the terminal is made raw.
+        welcome: called with the session's name before the terminal is put into raw mode.
 
     Returns:
         The shell's exit status.
@@ -67,8 +67,8 @@ def hold(
         holder.listen(listener)
         place = holder.place(node)
         welcome(called)
-        with Terminal() as terminal, signals_told() as told:
-            return holder.serve(terminal, told=told, place=place)
+        with Terminal() as terminal, signal_descriptor() as signals:
+            return holder.serve(terminal, signals=signals, place=place)
 
 
 class _Holder:
@@ -109,12 +109,12 @@ class _Holder:
         door = Door(self)
         self.on(listener.fileno(), lambda: door.accept(listener))
 
-    def serve(self, terminal: Terminal, *, told: int, place: str) -> int:
+    def serve(self, terminal: Terminal, *, signals: int, place: str) -> int:
         """Serve all terminals until the shell in this process's own ends; see `hold`."""
         rows, columns = terminal.size()
         screen = OwnScreen(terminal)
         own = self.sit(screen, place, rows=rows, columns=columns, term=terminal.term)
-        self.on(told, lambda: self._signalled(own, terminal, told))
+        self.on(signals, lambda: self._signalled(own, terminal, signals))
         words, status = f"the session {self._name} has ended", 0
         try:
             while own.task.status is None and not (self._is_quit or screen.is_gone):
@@ -130,17 +130,17 @@ class _Holder:
     # ---------------------------------------------------------------- events
 
     def on(self, descriptor: int, do: Callable[[], None], *, writes: bool = False) -> None:
-        """Do something whenever a descriptor can be read, or written to."""
+        """Call a function whenever a descriptor is readable, or writable."""
         event = selectors.EVENT_WRITE if writes else selectors.EVENT_READ
         self._selector.register(descriptor, event, do)
 
     def off(self, descriptor: int) -> None:
-        """Do nothing for a descriptor any more."""
+        """Remove the function of a descriptor."""
         if descriptor in self._selector.get_map():
             self._selector.unregister(descriptor)
 
     def _turn(self) -> None:
-        """Wait until something happens, anywhere, and see to it."""
+        """Wait for events and handle them."""
         if any(seat.screen.unsent_bytes > _MOST_UNSENT_BYTES for seat in self._seats):
             self._session.leave()
             events = self._selector.select(_LOOK_EVERY_S)
@@ -149,7 +149,7 @@ class _Holder:
             self._session.wait(_LOOK_EVERY_S, also=[self._selector.fileno()])
             events = self._selector.select(0)
         for key, _ in events:
-            # What came before may have taken it away.
+            # An earlier event may have removed it.
             if self._selector.get_map().get(key.fd) == key:
                 key.data()
         for seat in self._seats[:]:
@@ -158,8 +158,8 @@ class _Holder:
             else:
                 self._check_flow(seat)
 
-    def _signalled(self, own: TerminalClient, terminal: Terminal, told: int) -> None:
-        numbers = os.read(told, 4096)
+    def _signalled(self, own: TerminalClient, terminal: Terminal, signals: int) -> None:
+        numbers = os.read(signals, 4096)
         if signal.SIGCONT in numbers:
             terminal.make_raw()
         rows, columns = terminal.size()
@@ -198,13 +198,13 @@ class _Holder:
         return seat
 
     def _hear(self, seat: TerminalClient) -> None:
-        """Pass on what came from a terminal."""
+        """Process input from a terminal."""
         try:
-            for said in seat.screen.read():
-                if isinstance(said, bytes):
-                    self._session.write_stdin(seat.task, said)
+            for received in seat.screen.read():
+                if isinstance(received, bytes):
+                    self._session.write_stdin(seat.task, received)
                 else:
-                    self._session.resize(seat.task, *said)
+                    self._session.resize(seat.task, *received)
                 self._clock.wake()
         except Gone:
             if isinstance(seat.screen, OwnScreen):
@@ -213,7 +213,7 @@ class _Holder:
                 self._dismiss(seat, status=0, words="")
 
     def _check_flow(self, seat: TerminalClient) -> None:
-        """See that what waits to be shown is shown, and nobody waits for ever for it."""
+        """Write pending output, and drop terminals that have not read theirs for too long."""
         screen = seat.screen
         if not screen.unsent_bytes:
             self.off(screen.writes)
@@ -228,10 +228,10 @@ class _Holder:
         elif time.monotonic() - seat.full_since_s > _WAITS_FOR_FAR_S and isinstance(
             screen, RemoteTerminal
         ):
-            self._dismiss(seat, status=0, words="it did not take what it was sent")
+            self._dismiss(seat, status=0, words="it did not read its output")
 
     def _dismiss(self, seat: TerminalClient, *, status: int, words: str) -> None:
-        """End a seat; its shell, if it still runs, loses its terminal and so ends."""
+        """Remove a client; its shell, if it is still running, loses its terminal and so ends."""
         self._see_off(seat, status=status, words=words)
         self._session.forget(seat.task)
         self._clock.wake()
@@ -259,7 +259,7 @@ class _Holder:
 
 
 def _exit_status(status: int | None) -> int:
-    """Return what a shell would say of a status: None is that of one which was cut off."""
+    """Return the exit status in a shell's form: None is that of a shell which was cut off."""
     if status is None:
         return ExitCode.INTERRUPTED
     return status if status >= 0 else 128 - status

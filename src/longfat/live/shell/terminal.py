@@ -1,4 +1,4 @@
-"""A terminal in raw mode: keys go to the guest as they are, and all is put back at the end."""
+"""A terminal in raw mode: keys are passed to the guest unchanged, and it is restored at the end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CHUNK = 1 << 16
 _QUIT = 0x1C  # what Ctrl-\ gives in raw mode
 _QUIT_TIMES, _QUIT_WITHIN_S = 3, 1.0
 
-# What full-screen programs switch on, and what switches it off.
+# The modes of full-screen programs, and sequences that reset them.
 _ALTERNATE = re.compile(rb"\x1b\[\?(?:1049|1047|47)([hl])")
 _LONGEST_SWITCH = 8
 _LEAVE_ALTERNATE = b"\x1b[?1049l"
@@ -35,11 +35,11 @@ class Terminal:
 
     Args:
         reads: a descriptor of the terminal.
-        writes: the descriptor that takes what is to be shown; a terminal or not.
+        writes: the descriptor for output; a terminal or not.
 
     Attributes:
         term: the terminal's kind.
-        is_gone: nothing can be shown any more.
+        is_gone: output is not possible any more.
     """
 
     def __init__(self, *, reads: int = 0, writes: int = 1) -> None:
@@ -57,8 +57,8 @@ class Terminal:
     def __enter__(self) -> Terminal:
         self._modes = termios.tcgetattr(self.reads)
         with contextlib.suppress(OSError):
-            # Opened anew, it can be written to without waiting, and who has the same
-            # descriptor as we (our shell) does not come to have it so, too.
+            # A new open file description can be set to non-blocking mode without affecting
+            # other processes with the same terminal, such as our shell.
             flags = os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
             self._own = os.open(os.ttyname(self.writes), flags)
             self.writes = self._own
@@ -71,7 +71,7 @@ class Terminal:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        # The terminal itself may be gone, and then nothing needs to be put back.
+        # The terminal itself may be gone, and then nothing needs to be restored.
         with contextlib.suppress(OSError, termios.error):
             if self._in_alternate:
                 self._unsent += _LEAVE_ALTERNATE
@@ -86,12 +86,12 @@ class Terminal:
             os.close(self._own)
 
     def make_raw(self) -> None:
-        """Put it into raw mode; again, after somebody has stopped and continued us."""
-        # What was typed already is kept.
+        """Put it into raw mode; again, after the process was stopped and continued."""
+        # Pending input is kept.
         tty.setraw(self.reads, termios.TCSADRAIN)
 
     def size(self) -> tuple[int, int]:
-        """Return the window's rows and columns; 24 and 80 where nobody knows."""
+        """Return the window's rows and columns; 24 and 80 if unknown."""
         try:
             answer = fcntl.ioctl(self.reads, termios.TIOCGWINSZ, bytes(8))
         except OSError:
@@ -109,7 +109,7 @@ class Terminal:
             return b""
 
     def is_quit(self, keys: bytes) -> bool:
-        r"""Return whether the person wants to be let out: Ctrl-\ three times within a second."""
+        r"""Return whether the user wants to leave: Ctrl-\ three times within a second."""
         now_s = time.monotonic()
         for key in keys:
             self._quits = [*self._quits[1 - _QUIT_TIMES :], now_s] if key == _QUIT else []
@@ -117,11 +117,11 @@ class Terminal:
 
     @property
     def unsent_bytes(self) -> int:
-        """Return how much waits for room."""
+        """Return the number of pending bytes."""
         return len(self._unsent)
 
     def write(self, data: bytes) -> None:
-        """Show something; what there is no room for now goes with `flush`."""
+        """Write output; what does not fit into the buffer is written with `flush`."""
         seen = self._tail + data
         for switch in _ALTERNATE.finditer(seen):
             self._in_alternate = switch[1] == b"h"
@@ -130,7 +130,7 @@ class Terminal:
         self.flush()
 
     def flush(self) -> None:
-        """Show of what waits what there is room for now."""
+        """Write pending output as far as possible."""
         try:
             while self._unsent:
                 del self._unsent[: os.write(self.writes, self._unsent)]
@@ -149,34 +149,34 @@ class Terminal:
 
 
 @contextlib.contextmanager
-def signals_told() -> Iterator[int]:
-    """Tell of SIGWINCH and SIGCONT on a descriptor for as long as the context lasts.
+def signal_descriptor() -> Iterator[int]:
+    """Report SIGWINCH and SIGCONT on a descriptor for as long as the context lasts.
 
     Yields:
-        A descriptor that does not wait; each byte read there is a signal's number.
+        A non-blocking descriptor; each byte read there is a signal's number.
     """
     reads, writes = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-    told = (signal.SIGWINCH, signal.SIGCONT)
-    before = [signal.signal(number, _nothing) for number in told]
+    signals = (signal.SIGWINCH, signal.SIGCONT)
+    before = [signal.signal(number, _nothing) for number in signals]
     former = signal.set_wakeup_fd(writes, warn_on_full_buffer=False)
     try:
         yield reads
     finally:
         signal.set_wakeup_fd(former)
-        for number, handler in zip(told, before, strict=True):
+        for number, handler in zip(signals, before, strict=True):
             signal.signal(number, handler)
         os.close(reads)
         os.close(writes)
 
 
 def end_orderly() -> None:
-    """Let SIGTERM and SIGHUP end this process by way of all that puts things back."""
+    """Let SIGTERM and SIGHUP end this process with an orderly clean-up."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)
 
 
 def _nothing(_number: int, _frame: FrameType | None) -> None:
-    """Be there, so that the signal wakes us."""
+    """Do nothing; without a handler, the signal would not wake us."""
 
 
 def _end(number: int, _frame: FrameType | None) -> None:
