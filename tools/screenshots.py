@@ -261,7 +261,7 @@ def timeline(camera: Camera) -> None:
     """Show a moment of a run that is over: on the canvas, and in the charts."""
     with camera.drawing(NARROWING) as page:
         acts.run(page)
-        slider = page.get_by_role("slider", name="Moment that is shown")
+        slider = page.get_by_role("slider", name="Displayed time")
         slider.focus()
         page.keyboard.press("Home")
         for _ in range(14):
@@ -298,7 +298,7 @@ def lab(camera: Camera) -> None:
         camera.shoot(page, "lab")
         article.get_by_role("button", name="Run all").click()
         expect(article.get_by_role("link", name="report")).to_be_visible(timeout=300_000)
-        page.get_by_label("Case that Run plays").select_option("default")
+        page.get_by_label("Case to run").select_option("default")
         acts.start(page)
         expect(page.get_by_role("button", name="Stop")).to_be_enabled()
         expect(page.get_by_role("button", name="Stop")).to_be_disabled(timeout=300_000)
@@ -340,7 +340,7 @@ def packetdrill(camera: Camera) -> None:
     with camera.page() as page:
         acts.turn_to(page, "packetdrill")
         page.get_by_role("button", name="New script…").click()
-        page.get_by_label("Begin with").select_option("tlp.pkt")
+        page.get_by_label("Start with").select_option("tlp.pkt")
         page.get_by_role("button", name="Create").click()
         page.get_by_text("+.2~+.22").click()
         page.keyboard.press("Home")

@@ -47,7 +47,7 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         for name in ("narrow", "wide"):
             page.get_by_role("checkbox", name=re.compile(name)).check()
         page.get_by_role("button", name="Side by side").click()
-        expect(page.get_by_role("region", name="Timeline of both")).to_be_visible()
+        expect(page.get_by_role("region", name="Timeline of both runs")).to_be_visible()
         yield page
     studio.end()
 
@@ -59,7 +59,7 @@ def runs(workspace: Path) -> None:
 
 
 def at(page: Page, time_s: float) -> None:
-    page.get_by_role("slider", name="Moment that is shown of both").evaluate(
+    page.get_by_role("slider", name="Time shown of both runs").evaluate(
         """(input, value) => {
             const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
             set.call(input, value);
@@ -70,7 +70,7 @@ def at(page: Page, time_s: float) -> None:
 
 
 def moment_s(page: Page) -> float:
-    slider = page.get_by_role("slider", name="Moment that is shown of both")
+    slider = page.get_by_role("slider", name="Time shown of both runs")
     return float(slider.input_value())
 
 
@@ -79,7 +79,7 @@ def rates(page: Page) -> dict[str, float]:
     found = {}
     for name in ("narrow", "wide"):
         column = page.get_by_role("region", name=re.compile(f"{name}-seed1$"))
-        card = column.get_by_role("region", name="The moment that is shown")
+        card = column.get_by_role("region", name="Flows at the displayed time")
         told = re.search(r"bulk[^\t]*\t\s*([\d.]+) Mbit/s", card.inner_text())
         assert told, card.inner_text()
         found[name] = float(told[1])
@@ -108,26 +108,26 @@ def test_both_show_the_same_moment(page: Page) -> None:
 
 def test_it_jumps_to_what_happened_in_either(page: Page) -> None:
     at(page, 0)
-    line = page.get_by_role("region", name="Timeline of both")
+    line = page.get_by_role("region", name="Timeline of both runs")
     line.get_by_label("What to jump to").select_option("event")
-    line.get_by_role("button", name="Next mark of either").click()
+    line.get_by_role("button", name="Next event of either run").click()
     assert moment_s(page) == pytest.approx(2.0, abs=0.01)
-    line.get_by_role("button", name="Next mark of either").click()
+    line.get_by_role("button", name="Next event of either run").click()
     assert moment_s(page) == pytest.approx(3.0, abs=0.01)
     expect(page.locator(".timeline-words")).to_contain_text("2 Mbit/s")
-    line.get_by_role("button", name="Previous mark of either").click()
+    line.get_by_role("button", name="Previous event of either run").click()
     assert moment_s(page) == pytest.approx(2.0, abs=0.01)
     line.get_by_label("What to jump to").select_option("drop")
-    line.get_by_role("button", name="Previous mark of either").click()
+    line.get_by_role("button", name="Previous event of either run").click()
     assert 0 < moment_s(page) < 2
 
 
 def test_it_plays_both(page: Page) -> None:
     at(page, 1)
-    line = page.get_by_role("region", name="Timeline of both")
-    line.get_by_label("Pace of playing").select_option("max")
+    line = page.get_by_role("region", name="Timeline of both runs")
+    line.get_by_label("Playback speed").select_option("max")
     line.get_by_role("button", name="Play").click()
-    slider = page.get_by_role("slider", name="Moment that is shown of both")
+    slider = page.get_by_role("slider", name="Time shown of both runs")
     expect(slider).to_have_js_property("value", slider.get_attribute("max"))
     assert moment_s(page) > 3.9
     expect(line.get_by_role("button", name="Play")).to_be_visible()

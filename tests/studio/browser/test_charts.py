@@ -82,7 +82,7 @@ def test_a_flow_has_one_colour_on_the_canvas_and_in_the_charts(studio: Studio, p
 def test_a_stretch_of_time_is_typed_in_the_clocks_time(studio: Studio, page: Page) -> None:
     begin(studio, page)
     ended(page)
-    page.get_by_label("Time that is shown").select_option("from … to …")
+    page.get_by_label("Time range").select_option("from … to …")
     page.get_by_label("From, in seconds of virtual time").fill("4")
     page.get_by_label("From, in seconds of virtual time").press("Enter")
     page.get_by_label("to, in seconds of virtual time").fill("6")
@@ -91,7 +91,7 @@ def test_a_stretch_of_time_is_typed_in_the_clocks_time(studio: Studio, page: Pag
     page.get_by_role("button", name="Log", exact=True).click()
     assert abs(read_at(page, 0.5)[0] - 5) < 0.05
     page.get_by_role("button", name="Reset zoom").click()
-    expect(page.get_by_label("Time that is shown")).to_be_visible()
+    expect(page.get_by_label("Time range")).to_be_visible()
 
 
 def test_links_are_grey_where_nothing_limits_them(studio: Studio, page: Page) -> None:
@@ -119,7 +119,7 @@ def test_what_happened_is_listed_with_its_time(studio: Studio, page: Page) -> No
     panel(page, "Properties")
     fill(page, "Rate", "50mbit")
     page.get_by_text("Happened (1)").click()
-    happened = page.get_by_role("list", name="What happened, in its order")
+    happened = page.get_by_role("list", name="Events, in order of time")
     expect(happened.get_by_role("listitem")).to_contain_text("s1 - h2: 50 Mbit/s")
     told = re.search(r"[\d.]+", happened.inner_text())
     assert told

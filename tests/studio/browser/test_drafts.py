@@ -82,11 +82,11 @@ def test_two_tabs_show_the_same_and_lose_nothing(page: Page) -> None:
 def test_a_restart_of_the_server_loses_nothing(page: Page, workspace: Path) -> None:
     before = page.locator(".react-flow__node").count()
     studio_of(page).end()
-    expect(page.get_by_role("alert")).to_contain_text("The studio does not answer")
+    expect(page.get_by_role("alert")).to_contain_text("The studio does not respond")
     add(page, "Switch", 250, 320)  # drawn while nobody answers
     page.studio = Studio(workspace)  # type: ignore[attr-defined]
     expect(page.get_by_role("alert")).to_have_count(0)
-    expect(page.get_by_text("The studio was started anew")).to_be_visible()
+    expect(page.get_by_text("The studio was restarted")).to_be_visible()
     saved(page)
     # Its token and its port are those of the time before.
     other = page.context.new_page()
@@ -105,7 +105,7 @@ def test_messages_of_an_import_can_be_read_again(page: Page, workspace: Path) ->
     page.get_by_role("button", name="File", exact=True).click()
     page.get_by_role("menuitem", name="Import report").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("odd.mn was opened")
+    expect(dialog).to_contain_text("odd.mn was imported")
     expect(dialog.get_by_role("listitem").first).to_contain_text("controller")
     dialog.get_by_role("button", name="Close", exact=True).last.click()
 
@@ -127,7 +127,7 @@ def test_another_workspace_on_the_same_port_sees_nothing(
     studio_of(page).end()
     another = Studio(tmp_path, port=port)
     try:
-        expect(page.get_by_role("alert")).to_contain_text("Another workspace")
+        expect(page.get_by_role("alert")).to_contain_text("serves another workspace")
         fresh = page.context.new_page()
         fresh.goto(another.url)
         expect(fresh.get_by_role("button", name="Close network-1")).to_be_visible()

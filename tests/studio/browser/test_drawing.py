@@ -182,7 +182,7 @@ def test_a_flow_that_becomes_a_ping_is_named_so(page: Page) -> None:
 def test_a_delay_tells_rtt_and_bdp(drawn: Page) -> None:
     drawn.get_by_label(re.compile("^Link from s1 to s2")).click(force=True)
     each_way = drawn.get_by_role("region", name="Each way")
-    expect(each_way).to_contain_text("RTT 40.0 ms there and back; BDP 4.77 MB")
+    expect(each_way).to_contain_text("RTT 40.0 ms; BDP 4.77 MB")
 
 
 def test_the_drawing_is_saved_as_svg_and_png(drawn: Page, tmp_path: Path) -> None:

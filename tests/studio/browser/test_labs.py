@@ -38,9 +38,9 @@ def test_a_lab_runs_all_and_shows_its_curves(page: Page) -> None:
 def test_a_labs_steps_are_typed_at_its_hosts(page: Page) -> None:
     open_lab(page, "Bandwidth-delay product")
     lab = page.get_by_role("article", name="Lab")
-    lab.get_by_role("button", name="Type it on root").first.click()
+    lab.get_by_role("button", name="Type at root").first.click()
     expect(lab.get_by_text("✓ done").first).to_be_visible()
-    lab.get_by_role("button", name="Type it on h1", exact=True).first.click()
+    lab.get_by_role("button", name="Type at h1", exact=True).first.click()
     terminal = page.get_by_label("Terminal of h1")
     expect(terminal.last).to_contain_text("min/avg/max/mdev = 20")
 
@@ -57,7 +57,7 @@ def test_a_text_is_in_the_browsers_language_or_in_the_one_that_was_chosen(
     progress = page.get_by_role("group", name="Progress of the lab")
     expect(lab.get_by_role("heading", level=1)).to_have_attribute("lang", "ru")
     expect(progress.get_by_label("Language")).to_have_value("ru")
-    expect(lab.get_by_role("button", name="Type it on root").first).to_be_visible()
+    expect(lab.get_by_role("button", name="Type at root").first).to_be_visible()
     progress.get_by_label("Language").select_option("en")
     expect(lab).to_contain_text("Learning objectives")
     page.reload()

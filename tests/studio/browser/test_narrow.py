@@ -89,9 +89,9 @@ def test_charts_are_as_wide_as_the_screen(studio: Studio, narrow: Page) -> None:
 
 def test_the_theme_s_button_follows_the_system(page: Page) -> None:
     page.emulate_media(color_scheme="dark")
-    expect(page.get_by_role("button", name="Change to light")).to_be_visible()
+    expect(page.get_by_role("button", name="Switch to light theme")).to_be_visible()
     page.emulate_media(color_scheme="light")
-    expect(page.get_by_role("button", name="Change to dark")).to_be_visible()
+    expect(page.get_by_role("button", name="Switch to dark theme")).to_be_visible()
 
 
 def test_the_dock_keeps_its_share_of_the_window(studio: Studio, page: Page) -> None:

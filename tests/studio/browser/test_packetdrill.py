@@ -11,7 +11,7 @@ from tests.studio.browser.conftest import Studio
 def create(page: Page, example: str, path: str) -> None:
     turn_to(page, "packetdrill")
     page.get_by_role("button", name="New script…").click()
-    page.get_by_label("Begin with").select_option(example)
+    page.get_by_label("Start with").select_option(example)
     page.get_by_label("File in the workspace").fill(path)
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("heading", name=path)).to_be_visible()
@@ -71,7 +71,7 @@ def test_changes_of_others_are_not_written_over(studio: Studio, page: Page) -> N
     alert = page.get_by_role("alert").filter(has_text="another program")
     expect(alert).to_be_visible()
     assert (studio.workspace / "shared.pkt").read_text() == "// of an editor\n"
-    alert.get_by_role("button", name="Open what is in the file").click()
+    alert.get_by_role("button", name="Reload the file").click()
     expect(page.locator(".script-editor .cm-content")).to_contain_text("// of an editor")
     expect(alert).to_have_count(0)
 

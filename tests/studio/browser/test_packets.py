@@ -133,14 +133,14 @@ def test_the_list_is_filtered_by_the_server(page: Page) -> None:
 
 
 def test_a_packet_s_time_is_the_timeline_s(page: Page) -> None:
-    slider = page.get_by_role("slider", name="Moment that is shown")
+    slider = page.get_by_role("slider", name="Displayed time")
     page.get_by_role("grid").press("Home")
     for _ in range(400):
         page.keyboard.press("ArrowDown")
     chosen = page.locator(".packet-row[aria-selected=true]")
     expect(chosen).to_be_visible()
     time_s = float(chosen.get_by_role("gridcell").nth(1).inner_text())
-    clock = page.get_by_label("The moment", exact=True)
+    clock = page.get_by_label("Time", exact=True)
     expect(clock).to_contain_text(f"{time_s:.3f} s")
     expect(page.get_by_role("complementary", name=re.compile("^Packet "))).to_contain_text("TCP")
     # And back: a moment of the timeline is a place of the list.
@@ -195,10 +195,10 @@ def hover_chart(page: Page, charts: Locator, share: float) -> None:
 
 
 def test_hovering_marks_the_same_time_in_packets_and_charts(page: Page) -> None:
-    page.get_by_role("button", name="Charts beside").click()
+    page.get_by_role("button", name="Show charts").click()
     charts = page.get_by_role("region", name="Charts beside the packets")
     legend = charts.get_by_role("group", name="Throughput: values")
-    clock = page.get_by_label("The moment", exact=True)
+    clock = page.get_by_label("Time", exact=True)
     page.get_by_role("grid").press("End")
     last = page.locator(".packet-rows .packet-row").last
     expect(last).to_contain_text(str(grid(page)))
@@ -237,7 +237,7 @@ def test_hovering_marks_the_same_time_in_the_time_sequence_plot(page: Page) -> N
     expect(legend).not_to_contain_text(f"at {before_s:.3f} s")
     expect(cursor_of(charts)).not_to_have_class(re.compile("u-off"))
     page.mouse.move(5, 5)
-    page.get_by_role("button", name="Charts beside").click()
+    page.get_by_role("button", name="Show charts").click()
     expect(charts).to_have_count(0)
     page.get_by_role("button", name="List", exact=True).click()
 
@@ -293,7 +293,7 @@ def test_a_hundred_thousand_packets_scroll_smoothly(browser: Browser, tmp_path: 
             seen = page.evaluate(SCROLL)
             print(f"{seen['fps']:.0f} frames/s, long tasks of {seen['tasks']} ms")
             assert max(seen["tasks"], default=0) < 1000  # of a busy computer
-            page.get_by_role("button", name="Charts beside").click()
+            page.get_by_role("button", name="Show charts").click()
             charts = page.get_by_role("region", name="Charts beside the packets")
             expect(charts.get_by_role("group", name="Throughput: values")).to_be_visible()
             page.evaluate(LONG_TASKS)

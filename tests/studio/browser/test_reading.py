@@ -17,13 +17,13 @@ SIZES = [(1440, 900), (1024, 700), (390, 844)]
 
 def read_wide(page: Page) -> Locator:
     open_lab(page, TITLE)
-    page.get_by_role("button", name="Read wide").click()
+    page.get_by_role("button", name="Full width").click()
     return page.get_by_role("article", name="Lab")
 
 
 def type_step(lab: Locator, node: str, number: int) -> Locator:
     """Press the button of a node's step; return what stands beside it."""
-    name = f"Type it on {node}"
+    name = f"Type at {node}"
     bar = lab.locator(".step-bar").filter(has=lab.page.get_by_role("button", name=name, exact=True))
     bar.nth(number).get_by_role("button").click()
     return bar.nth(number).get_by_role("status")
@@ -36,7 +36,7 @@ def test_steps_are_ticked_by_the_exit_status_and_kept(studio: Studio, page: Page
     expect(loss).to_contain_text("0/3")
     # The second step at h2 removes what the first one adds, and fails before it was there.
     removal = type_step(lab, "h2", 1)
-    expect(removal).to_contain_text("✗ the last line ended with status 2")
+    expect(removal).to_contain_text("✗ the last command exited with status 2")
     expect(type_step(lab, "h2", 0)).to_have_text("✓ done")
     expect(type_step(lab, "h2", 1)).to_have_text("✓ done")
     expect(loss).to_contain_text("1/3")
@@ -47,7 +47,7 @@ def test_steps_are_ticked_by_the_exit_status_and_kept(studio: Studio, page: Page
     expect(loss).to_contain_text("1/3")
     kept = json.loads((studio.workspace / "progress" / "lab04.json").read_text())
     assert sum(step["done"] for step in kept["steps"].values()) == 2
-    head.get_by_role("button", name="Begin anew").click()
+    head.get_by_role("button", name="Reset progress").click()
     expect(head).to_contain_text(re.compile(r"0 of \d+ steps"))
 
 
@@ -65,7 +65,7 @@ def test_what_is_done_in_one_tab_is_ticked_in_the_other(page: Page) -> None:
     answers[1].fill("because")
     answers[1].blur()
     expect(answers[0]).to_have_value("because")
-    heads[0].get_by_role("button", name="Begin anew").click()
+    heads[0].get_by_role("button", name="Reset progress").click()
     expect(heads[1]).to_contain_text(re.compile(r"0 of \d+ steps"))
     expect(answers[1]).to_have_value("")
 
@@ -77,7 +77,7 @@ def test_a_line_that_a_person_types_is_ticked_too(page: Page) -> None:
     terminal.click()
     page.keyboard.type("tc qdisc del dev h2-eth0 root\n")
     bar = lab.locator(".step-bar").filter(
-        has=page.get_by_role("button", name="Type it on h2", exact=True)
+        has=page.get_by_role("button", name="Type at h2", exact=True)
     )
     expect(bar.nth(1).get_by_role("status")).to_have_text("✓ done")
 
@@ -85,7 +85,7 @@ def test_a_line_that_a_person_types_is_ticked_too(page: Page) -> None:
 @pytest.mark.timeout(600)
 def test_run_all_is_in_sight_with_its_progress_and_ticks_claims(page: Page) -> None:
     open_lab(page, "Introduction to Mininet")
-    page.get_by_role("button", name="Read wide").click()
+    page.get_by_role("button", name="Full width").click()
     head = page.get_by_role("group", name="Progress of the lab")
     lab = page.get_by_role("article", name="Lab")
     lab.locator("h2").last.scroll_into_view_if_needed()
@@ -138,7 +138,7 @@ def test_wide_parts_scroll_and_nothing_else_does(
 
 def test_questions_are_answered_checked_and_shown(page: Page) -> None:
     open_lab(page, "Latency and jitter")
-    page.get_by_role("button", name="Read wide").click()
+    page.get_by_role("button", name="Full width").click()
     head = page.get_by_role("group", name="Progress of the lab")
     lab = page.get_by_role("article", name="Lab")
     field = page.get_by_label("Your answer to question 1", exact=True)

@@ -49,7 +49,7 @@ def page(browser: Browser, workspace: Path) -> Iterator[Page]:
 
 
 def slider(page: Page) -> Locator:
-    return page.get_by_role("slider", name="Moment that is shown")
+    return page.get_by_role("slider", name="Displayed time")
 
 
 def moment_s(page: Page) -> float:
@@ -70,7 +70,7 @@ def show(page: Page, at_s: float) -> None:
 
 def rate_mbps(page: Page) -> float:
     """Return what the card on the canvas says of the flow."""
-    card = page.get_by_role("region", name="The moment that is shown")
+    card = page.get_by_role("region", name="Flows at the displayed time")
     found = re.search(r"bulk[^\t]*\t\s*([\d.]+) Mbit/s", card.inner_text())
     assert found, card.inner_text()
     return float(found[1])
@@ -84,7 +84,7 @@ def test_a_moment_is_shown_on_the_canvas_and_in_all_charts(page: Page) -> None:
     legend = page.get_by_role("group", name="Throughput: values")
     time_s = re.search(r"at ([\d.]+) s", legend.inner_text())
     assert time_s
-    expect(page.get_by_label("The moment", exact=True)).to_contain_text(f"{float(time_s[1]):.3f} s")
+    expect(page.get_by_label("Time", exact=True)).to_contain_text(f"{float(time_s[1]):.3f} s")
     expect(page.get_by_role("group", name="Queue: values")).to_contain_text(f"at {time_s[1]} s")
     # Backwards and forwards, in any order: what is shown is of that moment.
     show(page, 5.5)
@@ -134,20 +134,20 @@ def test_it_jumps_to_drops_and_events_both_ways(page: Page) -> None:
 def test_it_plays_at_a_pace_and_stops_at_the_end(page: Page) -> None:
     line = page.get_by_role("region", name="Timeline")
     show(page, 1)
-    line.get_by_label("Pace of playing").select_option("0.5x")
+    line.get_by_label("Playback speed").select_option("0.5x")
     began = time.monotonic()
     line.get_by_role("button", name="Play").click()
     page.wait_for_timeout(600)
     line.get_by_role("button", name="Pause").click()
     # However long a busy computer takes between the two presses.
     assert 1.1 < moment_s(page) < 1.1 + 0.5 * (time.monotonic() - began)
-    line.get_by_label("Pace of playing").select_option("max")
+    line.get_by_label("Playback speed").select_option("max")
     line.get_by_role("button", name="Play").click()
     expect(slider(page)).to_have_js_property("value", slider(page).get_attribute("max"))
     expect(line.get_by_role("button", name="Play")).to_be_visible()
     assert moment_s(page) > 5.9
     line.get_by_role("button", name="End", exact=True).click()
-    expect(page.get_by_role("region", name="The moment that is shown")).to_have_count(0)
+    expect(page.get_by_role("region", name="Flows at the displayed time")).to_have_count(0)
 
 
 def test_a_run_from_runs_has_the_same_line_of_time(page: Page) -> None:
@@ -178,7 +178,7 @@ def test_two_runs_are_shown_at_the_same_moment(page: Page, workspace: Path) -> N
     page.get_by_role("button", name="Timeline").click()
     dock(page, "Charts")
     show(page, 5.5)
-    card = page.get_by_role("region", name="The moment that is shown")
+    card = page.get_by_role("region", name="Flows at the displayed time")
     rows = card.get_by_role("row").filter(has_text="bulk")
     expect(rows).to_have_count(2)
     for number in (1, 2):

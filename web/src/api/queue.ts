@@ -1,19 +1,19 @@
-/** Where a class shares a computer, a machine may have to be waited for: the page asks until it is its turn. */
+/** Where a class shares a computer, requests for a machine are queued: the page retries until its turn comes. */
 
 import { ApiError } from "./client";
 
 const ASK_AGAIN_MS = 2000;
 
 /**
- * Ask until it is one's turn.
+ * Repeats a request until it is no longer queued.
  *
- * @param onWait - called with what is waited for, at each refusal.
- * @param isWanted - false once nobody wants it any more: the refusal is raised then.
+ * @param onWait - called with the reason for the wait, each time the request is queued.
+ * @param isWanted - returns false to stop retrying: the last error is thrown then.
  */
-export async function whenItsTurn<T>(ask: () => Promise<T>, onWait: (words: string) => void, isWanted: () => boolean = () => true): Promise<T> {
+export async function retryWhileQueued<T>(request: () => Promise<T>, onWait: (words: string) => void, isWanted: () => boolean = () => true): Promise<T> {
   for (;;) {
     try {
-      return await ask();
+      return await request();
     } catch (error) {
       if (!(error instanceof ApiError && error.queued && isWanted())) throw error;
       onWait(error.message);

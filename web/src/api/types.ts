@@ -2,7 +2,7 @@
  * The values that server and page exchange, by subject. `longfat.studio` is the server's side;
  * fields have the same names on both.
  *
- * Times are seconds of virtual time since the machine's boot unless they say
+ * Times are seconds of virtual time since the machine's boot unless stated
  * otherwise; rates are bit/s, sizes bytes.
  */
 

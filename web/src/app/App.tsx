@@ -1,4 +1,4 @@
-/** The page: bar, tools, canvas, panel and dock; or the labs, or the runs. */
+/** The page: toolbar, palette, canvas, panel and dock; or the labs, or the runs. */
 
 import type { DragEvent } from "react";
 import { useEffect, useState } from "react";
@@ -66,7 +66,7 @@ export function App() {
           <PacketdrillPage />
         </main>
       )}
-      {/* The studio stays behind the other pages, so that terminals and charts live on. */}
+      {/* The studio stays mounted behind the other pages, so that terminals and charts keep their state. */}
       <div className="studio" hidden={view !== "studio"} data-narrow={narrow} data-reading={reads}>
         {current === null ? (
           <Start />
@@ -105,7 +105,7 @@ function Start() {
   return (
     <main className="start">
       <h1>longfat studio</h1>
-      <p>Draw a network, shape its links, run traffic through it in virtual time, and watch.</p>
+      <p>Draw a network, set its links' rate, delay and loss, run traffic through it in virtual time, and watch.</p>
       <div className="button-row">
         <button type="button" className="main" onClick={() => void openNew()}>
           New network
@@ -121,7 +121,7 @@ function Start() {
   );
 }
 
-/** A document that is opened or chosen is shown, with nothing of it selected. */
+/** Shows a document when it is opened or chosen, with nothing selected. */
 function useShown(): void {
   const shown = useDocuments((state) => state.shown);
   const currentId = useDocuments((state) => state.currentId);
@@ -141,7 +141,7 @@ function usePageKeys(): void {
       }
       if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
       const inDialog = event.target instanceof Element && event.target.closest("dialog") !== null;
-      // A terminal has Ctrl+S and Ctrl+O for itself.
+      // Ctrl+S and Ctrl+O belong to a terminal that has the focus.
       const inTerminal = isTyping(event.target) && event.target instanceof Element && event.target.closest(".xterm") !== null;
       if (inDialog || inTerminal) return;
       const id = useDocuments.getState().currentId;

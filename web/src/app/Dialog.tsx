@@ -1,4 +1,4 @@
-/** A dialog in front of the page: the browser's own, which keeps the focus in and closes by Escape. */
+/** A modal dialog: the browser's own, which traps the focus and closes by Escape. */
 
 import type { ReactNode } from "react";
 import { useEffect, useId, useRef } from "react";
@@ -17,7 +17,7 @@ export function Dialog({ title, close, children, wide = false }: DialogProps) {
     const element = dialog.current;
     if (element === null || element.open) return;
     element.showModal();
-    // The first thing to type in or press, not the cross in the corner.
+    // Focus the first input or button, not the close button.
     element.querySelector<HTMLElement>("input:not([hidden]), .main")?.focus();
   }, []);
   return (

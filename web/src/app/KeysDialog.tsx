@@ -1,4 +1,4 @@
-/** All keys at one glance, and what the mouse does that cannot be seen. */
+/** All keyboard shortcuts, and the mouse actions that have no button. */
 
 import { Dialog } from "./Dialog";
 
@@ -13,7 +13,7 @@ const GROUPS: { title: string; keys: [string, string][] }[] = [
       ["N", "Note"],
       ["Enter", "Place a node, choose an end, rename"],
       ["Tab  ← ↑ → ↓", "Go to a node, and move it"],
-      ["Escape", "Let go"],
+      ["Escape", "Cancel"],
     ],
   },
   {
@@ -30,7 +30,7 @@ const GROUPS: { title: string; keys: [string, string][] }[] = [
   {
     title: "Time and terminals",
     keys: [
-      ["Space", "Hold virtual time, and let it go on"],
+      ["Space", "Hold or resume virtual time"],
       ["T", "Terminal at the selected node; or double-click it"],
       ["Ctrl+Shift+C  V", "Copy and paste in a terminal"],
       ["Ctrl+Shift+E", "Leave a terminal"],
@@ -57,7 +57,7 @@ const GROUPS: { title: string; keys: [string, string][] }[] = [
 
 export function KeysDialog({ close }: { close: () => void }) {
   return (
-    <Dialog title="Keys" close={close} wide>
+    <Dialog title="Keyboard shortcuts" close={close} wide>
       <div className="keys">
         {GROUPS.map(({ title, keys }) => (
           <section key={title} aria-label={title}>

@@ -8,7 +8,7 @@ export interface MenuItem {
   /** Shown at the right, such as "Ctrl+C". */
   keys?: string;
   disabled?: boolean;
-  /** A line above it. */
+  /** A separator above it. */
   separated?: boolean;
   act: () => void;
 }

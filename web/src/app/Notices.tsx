@@ -1,4 +1,4 @@
-/** Messages over the canvas's upper corner, read out as they come: the dock below is typed in. */
+/** Messages over the canvas's upper corner, announced by screen readers: at the bottom they would cover the terminals. */
 
 import { useNotices } from "./notices";
 

@@ -1,19 +1,19 @@
-/** What the server says is wrong with the text: a click goes there. */
+/** The problems that the server found in the text: a click goes to the position. */
 
 import type { Problem, RepairEdit } from "../api/types";
 import { change } from "../documents/change";
-import { applyEdits, givenBy } from "../documents/edits/repair";
+import { applyEdits, assignedBy } from "../documents/edits/repair";
 import type { StudyDocument } from "../documents/model";
 import { noteAutomatic } from "../documents/propose";
 import { isUntouched } from "../documents/store";
 import { drawingOf } from "../documents/useDrawing";
 import { isInside, problemsAt } from "../properties/problems";
-import { tell } from "./notices";
+import { notify } from "./notices";
 import { useUi } from "./ui";
 
 export function ProblemsList({ document }: { document: StudyDocument }) {
-  const problems = worthTelling(document);
-  // What a lab leaves to be done is no oversight.
+  const problems = reportedProblems(document);
+  // A lab leaves parts undone on purpose.
   const isOwn = document.lab === null && !isUntouched(document);
   const warnings = isOwn ? (document.check?.warnings ?? []) : [];
   const repair = isOwn ? (document.check?.repair ?? []) : [];
@@ -47,7 +47,7 @@ export function ProblemsList({ document }: { document: StudyDocument }) {
       {repair.length > 0 && (
         <p className="problem-repair">
           <button type="button" className="small" title={repair.map(({ words }) => words).join("\n")} onClick={() => applyRepair(document, repair)}>
-            Set addresses and routes right
+            Fix addresses and routes
           </button>
         </p>
       )}
@@ -55,15 +55,15 @@ export function ProblemsList({ document }: { document: StudyDocument }) {
   );
 }
 
-/** One step of undo; what it did is reported. */
+/** One undo step; the changes are reported. */
 function applyRepair(document: StudyDocument, repair: readonly RepairEdit[]): void {
   if (!change(document.id, (text, { networkPath }) => applyEdits(text, networkPath, repair))) return;
-  noteAutomatic(document.id, givenBy(repair));
-  tell("info", `${repair.map(({ words }) => words).join("; ")}.`);
+  noteAutomatic(document.id, assignedBy(repair));
+  notify("info", `${repair.map(({ words }) => words).join("; ")}.`);
 }
 
-/** An empty page is no mistake: the canvas says what to do, and Run why it cannot be pressed. */
-function worthTelling(document: StudyDocument): Problem[] {
+/** An empty page is not an error: the canvas shows what to do, and Run why it is disabled. */
+function reportedProblems(document: StudyDocument): Problem[] {
   const problems = document.check?.problems ?? [];
   return isUntouched(document) ? [] : problems;
 }

@@ -19,7 +19,7 @@ export function RightPanel({ document }: { document: StudyDocument }) {
   const tabs: RightTab[] = document.lab === null ? ["properties", "yaml", "results"] : ["lab", "properties", "yaml", "results"];
   const tab = tabs.includes(rightTab) ? rightTab : "properties";
   useEffect(() => {
-    // A lab opens with its text.
+    // A lab opens with its text shown.
     if (document.lab !== null) useUi.getState().set({ rightTab: "lab", narrow: "panel" });
     else if (useUi.getState().rightTab === "lab") useUi.getState().set({ rightTab: "properties" });
   }, [document.id, document.lab]);

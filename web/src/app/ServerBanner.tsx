@@ -1,4 +1,4 @@
-/** What is true of the server, where it is not as usual: away, another one, or with another token. */
+/** A banner for a server that is unreachable, serves another workspace, or has another token. */
 
 import { useDrafts } from "../documents/drafts";
 
@@ -11,20 +11,20 @@ export function ServerBanner() {
     <p className="server-banner" role="alert">
       {link === "lost" && (
         <span>
-          <strong>The studio does not answer.</strong> What you draw meanwhile is kept in this browser and goes there as soon as it
-          answers again. If it was ended, start it: {start}. Its sessions have ended then; their runs are in Runs.
+          <strong>The studio does not respond.</strong> What you draw meanwhile is kept in this browser and sent as soon as it
+          responds again. If it was stopped, start it: {start}. Its sessions have ended then; their runs are in Runs.
         </span>
       )}
       {link === "refused" && (
         <span>
-          <strong>The studio wants another token.</strong> Open the URL that it printed; what you have drawn here since is
-          kept in this browser, and goes there then.
+          <strong>The studio has a new token.</strong> Open the URL that it printed; what you have drawn here since is
+          kept in this browser and sent then.
         </span>
       )}
       {link === "another" && (
         <span>
-          <strong>Another workspace’s studio answers here now.</strong> This page is of {path}, and nothing of it is written
-          there. To go on, start its own studio: {start}, and open the URL that it prints.
+          <strong>This address now serves another workspace.</strong> This page belongs to {path}, and nothing of it is written
+          there. To continue, start the studio for that folder: {start}, and open the URL that it prints.
         </span>
       )}
     </p>

@@ -19,7 +19,7 @@ export function Tabs() {
   };
   return (
     <div className="tabs">
-      {/* No list of tabs: each has a button of its own to close it. */}
+      {/* Not role="tablist": each tab has its own close button. */}
       <div role="group" aria-label="Open networks" className="tab-list" onKeyDown={onKeyDown}>
         {documents.map((one) => {
           const unsaved = isUnsaved(one);
@@ -30,7 +30,7 @@ export function Tabs() {
                 data-tab={one.id}
                 aria-current={one.id === currentId}
                 tabIndex={one.id === currentId ? 0 : -1}
-                title={`${one.path ?? (one.lab === null ? "in no file yet" : `lab ${one.lab}`)}${unsaved ? ", has unsaved changes" : ""}`}
+                title={`${one.path ?? (one.lab === null ? "not saved yet" : `lab ${one.lab}`)}${unsaved ? ", has unsaved changes" : ""}`}
                 onClick={() => select(one.id)}
                 onAuxClick={(event) => event.button === 1 && closeTab(one.id)}
               >

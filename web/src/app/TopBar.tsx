@@ -60,8 +60,8 @@ export function TopBar() {
         <button
           type="button"
           className="bar-button"
-          aria-label={isDark(theme) ? "Change to light" : "Change to dark"}
-          title={isDark(theme) ? "Change to light" : "Change to dark"}
+          aria-label={isDark(theme) ? "Switch to light theme" : "Switch to dark theme"}
+          title={isDark(theme) ? "Switch to light theme" : "Switch to dark theme"}
           onClick={switchTheme}
         >
           {isDark(theme) ? "☀" : "☾"}
@@ -69,9 +69,9 @@ export function TopBar() {
         <button
           type="button"
           className="bar-button"
-          aria-label="Keys"
+          aria-label="Keyboard shortcuts"
           aria-keyshortcuts="?"
-          title="Keys (?)"
+          title="Keyboard shortcuts (?)"
           onClick={() => useDialogs.getState().open({ kind: "keys" })}
         >
           ?

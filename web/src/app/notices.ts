@@ -1,4 +1,4 @@
-/** Short messages to the person. They are shown over the canvas and read out by screen readers. */
+/** Short messages to the user. They are shown over the canvas and announced by screen readers. */
 
 import { create } from "zustand";
 
@@ -12,7 +12,7 @@ export interface Notice {
 
 interface Notices {
   notices: Notice[];
-  tell: (level: Level, text: string) => void;
+  notify: (level: Level, text: string) => void;
   dismiss: (number: number) => void;
 }
 
@@ -24,7 +24,7 @@ let count = 0;
 
 export const useNotices = create<Notices>()((set, get) => ({
   notices: [],
-  tell(level, text) {
+  notify(level, text) {
     const number = ++count;
     set((state) => ({ notices: [...state.notices.filter((one) => one.text !== text), { number, level, text }].slice(-MOST) }));
     setTimeout(() => get().dismiss(number), STAYS[level]);
@@ -32,6 +32,6 @@ export const useNotices = create<Notices>()((set, get) => ({
   dismiss: (number) => set((state) => ({ notices: state.notices.filter((one) => one.number !== number) })),
 }));
 
-export function tell(level: Level, text: string): void {
-  useNotices.getState().tell(level, text);
+export function notify(level: Level, text: string): void {
+  useNotices.getState().notify(level, text);
 }

@@ -1,4 +1,4 @@
-/** What the server tells of itself: asked once, when it is wanted. */
+/** The server's state: requested once, when first needed. */
 
 import { create } from "zustand";
 import { getJson } from "../api/client";
@@ -6,16 +6,16 @@ import type { Fields, ServerState } from "../api/types";
 
 interface Server {
   state: ServerState | null;
-  ask: () => Promise<void>;
+  load: () => Promise<void>;
 }
 
 export const useServer = create<Server>()((set) => ({
   state: null,
-  async ask() {
+  async load() {
     try {
       set({ state: await getJson<ServerState>("/api/state") });
     } catch {
-      // What needs it says so itself.
+      // Its users report the error.
     }
   },
 }));

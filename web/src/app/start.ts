@@ -1,13 +1,13 @@
-/** What the page does once, when it is loaded. */
+/** Initialisation when the page is loaded. */
 
 import { attempt } from "../files/actions";
 import { beginDrafts } from "../documents/drafts";
 import { closeTaken, showLast, useDocuments } from "../documents/store";
 import { useServer } from "./server";
 
-/** Opens what the address names, and takes that out of the address again: a reload keeps the tabs. */
+/** Opens the file or lab in the URL's query, and removes it from the URL: a reload keeps the tabs. */
 export async function start(): Promise<void> {
-  void useServer.getState().ask();
+  void useServer.getState().load();
   const url = new URL(window.location.href);
   const path = url.searchParams.get("open");
   const lab = url.searchParams.get("lab");
@@ -16,7 +16,7 @@ export async function start(): Promise<void> {
   window.history.replaceState(null, "", url);
   const { openFile, openLab, openNew, take } = useDocuments.getState();
   const has = (id: string) => useDocuments.getState().documents.some((one) => one.id === id);
-  await attempt("What was drawn before could not be read.", () => beginDrafts({ take, close: closeTaken, has }));
+  await attempt("The saved drafts could not be read.", () => beginDrafts({ take, close: closeTaken, has }));
   showLast();
   if (path !== null) await attempt(`${path} could not be opened.`, () => openFile(path));
   if (lab !== null) await attempt(`The lab ${lab} could not be opened.`, () => openLab(lab));

@@ -1,4 +1,4 @@
-/** Light or dark: what the system says, unless the person chose. */
+/** Light or dark: the system's setting, unless the user chose one. */
 
 import { useEffect } from "react";
 import type { Theme } from "./ui";

@@ -1,4 +1,4 @@
-/** How the page is at the moment: tool, selection, panels and their sizes, light or dark. */
+/** State of the page: tool, selection, panels and their sizes, theme. */
 
 import { create } from "zustand";
 
@@ -23,17 +23,17 @@ interface Ui {
   view: View;
   tool: Tool;
   selection: Selection;
-  /** On a narrow screen there is room for the network or for the panel. */
+  /** A narrow screen shows either the network or the panel. */
   narrow: "network" | "panel";
   rightTab: RightTab;
   rightWidth: number;
-  /** A lab's text takes the page, in place of the canvas. */
+  /** A lab's text is shown in place of the canvas. */
   reading: boolean;
   showsAddresses: boolean;
   theme: Theme;
-  /** The language for labs' texts that the person chose; empty for the browser's. */
+  /** The language for labs' texts that the user chose; empty for the browser's. */
   language: string;
-  /** A place that the YAML editor shall go to; the number makes each wish a new one. */
+  /** A position that the YAML editor shall go to; the number makes each request distinct. */
   goTo: { line: number; column: number; focus: boolean; number: number } | null;
   set: (change: Partial<Omit<Ui, "set" | "select" | "goToLine">>) => void;
   select: (selection: Partial<Selection>) => void;
@@ -62,7 +62,7 @@ useUi.subscribe((state) => {
   try {
     localStorage.setItem(KEY, JSON.stringify(Object.fromEntries(KEPT.map((key) => [key, state[key]]))));
   } catch {
-    // Without a store the sizes are forgotten, no more.
+    // Without local storage, only the sizes are lost.
   }
 });
 

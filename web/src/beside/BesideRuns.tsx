@@ -1,12 +1,12 @@
 /**
- * Two runs side by side at the same moment after each one's start: one line of time, and for each
+ * Two runs side by side at the same moment after each one's start: one timeline, and for each
  * its network with links and queues, and its charts on the same axes.
  */
 
 import { useEffect, useMemo, useState } from "react";
 import { useStore } from "zustand";
 
-import { getJson, wordsOf } from "../api/client";
+import { getJson, errorMessage } from "../api/client";
 import type { OpenedDocument } from "../api/types";
 import { maximumOf } from "../charts/figures";
 import { joinCursors } from "../charts/livePlot";
@@ -64,13 +64,13 @@ function useLoaded(paths: readonly string[]): { texts: string[] | null; failure:
     setTexts(null);
     setFailure(null);
     const load = async () => {
-      // Time is counted from each one's start.
+      // Times are relative to each run's start.
       await Promise.all(paths.map((path, side) => loadRuns(idOf(paths, side), [path], (one) => ({ ...one, start_s: 0 }))));
       return Promise.all(paths.map(async (path) => (await getJson<OpenedDocument>(`/api/run-study?run=${encodeURIComponent(path)}`)).text));
     };
     load().then(
       (found) => current && setTexts(found),
-      (error: unknown) => current && setFailure(wordsOf(error)),
+      (error: unknown) => current && setFailure(errorMessage(error)),
     );
     return () => {
       current = false;
@@ -139,7 +139,7 @@ function Column({ session, text, path, tops }: ColumnProps) {
     [session.recordings, tops],
   );
   const view = chartViewOf(session.book);
-  // The clock of the charts is that of the longer one.
+  // The charts' time axis is that of the longer run.
   useEffect(() => {
     view.end_s = view.store.getState().zoom?.to ?? 0;
     view.ticker.invalidate();
@@ -153,7 +153,7 @@ function Column({ session, text, path, tops }: ColumnProps) {
         {panels.map((panel) => (
           <SeriesChart key={panel.id} panel={panel} book={session.book} view={view} going={false} of={name} />
         ))}
-        {latestOf(session)?.series.length === 0 && <p className="empty">This run has no samples: give its study probes.</p>}
+        {latestOf(session)?.series.length === 0 && <p className="empty">This run has no samples: add probes to its study.</p>}
       </div>
     </section>
   );
@@ -165,9 +165,9 @@ interface CommonLineProps {
   end_s: number;
 }
 
-const NAMES = { bar: "Timeline of both", slider: "Moment that is shown of both", moment: "The moment of both", mark: "mark of either" };
+const NAMES = { bar: "Timeline of both runs", slider: "Time shown of both runs", moment: "Time of both runs", mark: "event of either run" };
 
 function CommonLine({ view, moments, end_s }: CommonLineProps) {
   const at = useStore(view.store, (state) => state.at) ?? 0;
-  return <PlayBar names={NAMES} at={at} end_s={end_s} start_s={0} moments={moments} show={(at_s) => showMoment(view, at_s ?? end_s)} tells />;
+  return <PlayBar names={NAMES} at={at} end_s={end_s} start_s={0} moments={moments} show={(at_s) => showMoment(view, at_s ?? end_s)} showsText />;
 }

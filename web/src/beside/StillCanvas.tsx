@@ -1,4 +1,4 @@
-/** The network of a run, as it was drawn: to be looked at, with what its links carried at a moment. */
+/** The network of a run, read-only, with the rates of its links at a moment. */
 
 import { Background, BackgroundVariant, ReactFlow, ReactFlowProvider } from "@xyflow/react";
 import { useEffect, useMemo, useRef, useState } from "react";
@@ -77,7 +77,7 @@ function Frame({ session, text, label }: StillCanvasProps) {
           disableKeyboardA11y
           deleteKeyCode={null}
           zoomOnDoubleClick={false}
-          // The page scrolls with the wheel.
+          // The wheel scrolls the page.
           zoomOnScroll={false}
           preventScrolling={false}
           minZoom={0.05}

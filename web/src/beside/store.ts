@@ -1,4 +1,4 @@
-/** Which two runs stand side by side; kept while another page is shown. */
+/** Which two runs are shown side by side; kept while another page is shown. */
 
 import { create } from "zustand";
 

@@ -1,17 +1,17 @@
-/** Two runs at one moment: their marks on one line of time, and views that move together. */
+/** Two runs at one moment: their marks on one timeline, and views that move together. */
 
 import type { ChartState, ChartView } from "../charts/view";
 import type { SessionView } from "../live/view";
 import { latestOf } from "../live/view";
 import { endOf, momentsOf, type Moment } from "../timeline/moments";
 
-/** Something of one of the two. */
+/** An event of one of the two. */
 export interface SideMoment extends Moment {
   /** 0 or 1. */
   side: number;
 }
 
-/** All that can be jumped to in either, in the order of time. */
+/** All moments of either that can be jumped to, in order of time. */
 export function momentsOfAll(sessions: readonly SessionView[]): SideMoment[] {
   const found = sessions.flatMap((session, side) => {
     const recording = latestOf(session);
@@ -30,7 +30,7 @@ export function endOfAll(sessions: readonly SessionView[]): number {
 
 const COMMON = ["at", "zoom", "hover", "log", "hidden", "switched"] as const satisfies readonly (keyof ChartState)[];
 
-/** What is chosen in one view holds in the other; returns what ends that. */
+/** Keeps what is chosen in the views in sync; returns a function that stops it. */
 export function bind(views: readonly ChartView[], end_s: number): () => void {
   let busy = false;
   const stops = views.map((view) =>
@@ -38,7 +38,7 @@ export function bind(views: readonly ChartView[], end_s: number): () => void {
       if (busy || COMMON.every((name) => now[name] === last[name])) return;
       busy = true;
       const common = Object.fromEntries(COMMON.map((name) => [name, now[name]])) as Partial<ChartState>;
-      // All of it is the same stretch of time in both, however long each one is.
+      // "All" is the same time range in both, however long each one is.
       if (now.zoom === null) common.zoom = { from: 0, to: end_s };
       for (const each of views) each.store.setState(common);
       busy = false;

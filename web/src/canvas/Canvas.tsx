@@ -2,8 +2,8 @@
  * The canvas: the drawing of a document, with the tools that change it.
  *
  * React Flow draws and moves; what a node or link *is* comes from the text, and
- * every change goes there first and comes back as a new drawing. Only a drag lives
- * here until it ends.
+ * every change goes there first and comes back as a new drawing. Only the state
+ * of a drag is kept here until it ends.
  */
 
 import { Background, BackgroundVariant, ReactFlow, ReactFlowProvider, SelectionMode, useReactFlow } from "@xyflow/react";
@@ -50,9 +50,9 @@ const NODE_TYPES = { node: NodeView };
 const EDGE_TYPES = { link: LinkEdge, flow: FlowEdge };
 const MIDDLE = [1];
 const MIDDLE_AND_RIGHT = [1, 2];
-/** A finger has no second button: there a drag moves the canvas. */
+/** Touch has no second button: there a drag moves the canvas. */
 const HAS_MOUSE = typeof matchMedia !== "function" || matchMedia("(pointer: fine)").matches;
-/** With more links their dashes stand still: to move them all takes each frame's whole time. */
+/** With more links the dashes are not animated: that would take the whole time of each frame. */
 const MOST_MOVING = 80;
 const NO_RECORDINGS: readonly Recording[] = [];
 
@@ -93,7 +93,7 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
   }, [id, drawing, selection, problems]);
 
   const fit = useFit({ frame, drawing, nodes, edges, showsAddresses });
-  // An end belongs to the tool that it was chosen with; another tool begins anew.
+  // An end belongs to the tool that it was chosen with; choosing another tool resets it.
   if (firstEnd !== null && firstEnd.tool !== tool) setFirstEnd(null);
   const pending = firstEnd?.tool === tool ? firstEnd.name : null;
   const setPending = useCallback((name: string | null) => setFirstEnd(name === null ? null : { tool: useUi.getState().tool, name }), []);
@@ -129,7 +129,7 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
     [id],
   );
 
-  /** By keyboard: in the middle of what is seen. */
+  /** By keyboard: in the middle of the visible area. */
   const placeInMiddle = useCallback(
     (kind: NodeKind | "note") => {
       const box = frame.current?.getBoundingClientRect();
@@ -261,7 +261,7 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
           minZoom={0.05}
           maxZoom={3}
           elevateEdgesOnSelect={false}
-          // An empty canvas stays where it is: the first node shall appear under the pointer.
+          // An empty canvas stays where it is: the first node must appear under the pointer.
           onInit={() => fit(0)}
           proOptions={{ hideAttribution: true }}
         >
@@ -283,8 +283,10 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
   );
 }
 
-/** Listens to the session by itself, so that its news do not draw the whole canvas anew. */
-/** By the flow's name; the same object as long as nothing of it changes. */
+/**
+ * Looks by the flow's name; the same object as long as none of them changes. Subscribes to the
+ * session by itself, so that its events do not re-render the whole canvas.
+ */
 function useFlowLooks(sessionId: string | null): ReadonlyMap<string, Look> {
   const recordings = useLive((state) => (sessionId === null ? undefined : state.sessions[sessionId]?.recordings)) ?? NO_RECORDINGS;
   const known = useMemo(() => {

@@ -1,4 +1,4 @@
-/** Zoom, layout, and what is shown, at the canvas's lower edge. */
+/** Zoom, layout and display options, at the canvas's lower edge. */
 
 import { useReactFlow, useViewport } from "@xyflow/react";
 import { useUi } from "../app/ui";
@@ -36,10 +36,10 @@ export function CanvasBar({ documentId, fit, picture }: { documentId: string; fi
         <span className="wide-only">Interfaces and addresses</span>
         <span className="narrow-only">Addresses</span>
       </button>
-      <button type="button" title="Save the drawing as a file of SVG" aria-label="Drawing as SVG" onClick={() => saveSvg(name, picture())}>
+      <button type="button" title="Save the drawing as an SVG file" aria-label="Drawing as SVG" onClick={() => saveSvg(name, picture())}>
         SVG
       </button>
-      <button type="button" title="Save the drawing as a PNG picture" aria-label="Drawing as PNG" onClick={() => void savePng(name, picture())}>
+      <button type="button" title="Save the drawing as a PNG file" aria-label="Drawing as PNG" onClick={() => void savePng(name, picture())}>
         PNG
       </button>
     </div>

@@ -1,4 +1,4 @@
-/** What the canvas says to a person who has not drawn yet, or holds a tool. */
+/** Hints on an empty canvas, and for the active tool. */
 
 import { useDialogs } from "../files/dialogs";
 import { useUi } from "../app/ui";
@@ -6,9 +6,9 @@ import { TOOLS } from "./tools";
 
 const STEPS = [
   { key: "H", text: "Place hosts and switches: choose Host or Switch at the left, then click here." },
-  { key: "L", text: "Link them: choose Link, then click one node and another. Click a link to shape it." },
-  { key: "F", text: "Draw a flow: choose Flow, then click the sending host and the other." },
-  { key: "▶", text: "Press Run, and watch. Double-click a node for its terminal; Space holds time." },
+  { key: "L", text: "Link them: choose Link, then click one node and another. Click a link to set its rate, delay and loss." },
+  { key: "F", text: "Draw a flow: choose Flow, then click the sender and the receiver." },
+  { key: "▶", text: "Press Run, and watch. Double-click a node for a terminal; Space holds the clock." },
 ];
 
 export function EmptyCanvas() {
@@ -35,13 +35,13 @@ export function EmptyCanvas() {
         <button type="button" className="link-button" onClick={() => useDialogs.getState().open({ kind: "open" })}>
           open a file
         </button>
-        , or drop one here. <kbd>?</kbd> shows all keys.
+        , or drop one here. <kbd>?</kbd> lists all keyboard shortcuts.
       </p>
     </div>
   );
 }
 
-/** What the tool in the hand does next. */
+/** What the active tool does next. */
 export function ToolHint({ tool, pending }: { tool: string; pending: string | null }) {
   if (tool === "select") return null;
   const hint = TOOLS.find((one) => one.tool === tool)?.hint ?? "";

@@ -1,4 +1,4 @@
-/** What can be done with a node, a link, a flow, or the empty canvas. */
+/** The context menu of a node, a link, a flow, or the empty canvas. */
 
 import type { MenuItem } from "../app/Menu";
 import { MenuList } from "../app/Menu";
@@ -67,8 +67,8 @@ export function ContextMenu({ documentId, menu, close, rename, begin, fit, note 
         return [
           properties,
           ...capturesAt(documentId, (one) => one.kind === "link" && one.index === target.index),
-          { label: "Put a switch in the middle", separated: true, act: () => putInto(documentId, target.index, "switch") },
-          { label: "Put a router in the middle", act: () => putInto(documentId, target.index, "router") },
+          { label: "Insert a switch", separated: true, act: () => putInto(documentId, target.index, "switch") },
+          { label: "Insert a router", act: () => putInto(documentId, target.index, "router") },
           remove,
         ];
       case "flow":
@@ -79,8 +79,8 @@ export function ContextMenu({ documentId, menu, close, rename, begin, fit, note 
           { label: "Duplicate", keys: "Ctrl+D", act: () => duplicate(documentId) },
           { label: "Group", act: () => groupSelection(documentId) },
           ...ALIGNMENTS.map((how, index): MenuItem => ({ label: ALIGN_WORDS[how], separated: index === 0, act: () => arrange(documentId, how) })),
-          { label: "Distribute across", separated: true, act: () => arrange(documentId, "x") },
-          { label: "Distribute down", act: () => arrange(documentId, "y") },
+          { label: "Distribute horizontally", separated: true, act: () => arrange(documentId, "x") },
+          { label: "Distribute vertically", act: () => arrange(documentId, "y") },
           remove,
         ];
       case "pane":

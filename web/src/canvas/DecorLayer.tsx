@@ -1,4 +1,4 @@
-/** What stands beside the network: frames of groups behind it, notes before it, and guides while something is dragged. */
+/** Decorations of the network: frames of groups behind it, notes in front of it, and guides during a drag. */
 
 import { useReactFlow, ViewportPortal } from "@xyflow/react";
 import type { CSSProperties, KeyboardEvent, PointerEvent } from "react";
@@ -22,7 +22,7 @@ interface DecorProps {
   editNote: (index: number | null) => void;
 }
 
-/** The same to be looked at only, as of a run. */
+/** The same, read-only, as for a run. */
 export function StillDecor({ drawing, nodes }: Pick<DecorProps, "drawing" | "nodes">) {
   return (
     <ViewportPortal>
@@ -206,7 +206,7 @@ function NoteInput({ documentId, note, classes, style, done }: Pick<NoteProps, "
       className={`${classes} note-input nopan nokey nowheel`}
       style={style}
       aria-label="Text of the note"
-      title="Escape or a click elsewhere ends it; empty, it goes"
+      title="Escape or a click elsewhere finishes; an empty note is deleted"
       rows={Math.max(1, words.split("\n").length)}
       cols={Math.min(40, Math.max(12, ...words.split("\n").map((line) => line.length + 2)))}
       value={words}

@@ -11,7 +11,7 @@ import { bowOf } from "./geometry";
 export const FlowEdge = memo(function FlowEdge({ sourceX, sourceY, targetX, targetY, data, selected }: EdgeProps<FlowEdgeType>) {
   const { flowLooks } = useCanvas();
   if (data === undefined) return null;
-  // What has a line in the charts has its colour here.
+  // A flow has the colour of its line in the charts.
   const look = flowLooks.get(data.flow.name);
   const { path } = bowOf({ x: sourceX, y: sourceY }, { x: targetX, y: targetY }, data);
   return (

@@ -2,8 +2,8 @@
  * The labels of links and flows, over all lines, where `placedLabels.ts` has put them,
  * and the bars of the queues.
  *
- * They stand apart from the lines they speak of: so a line's own extent is the
- * line, and no bow runs over a text.
+ * They are separate from the lines that they describe: so an edge's bounding box
+ * is that of its line, and no flow's curve is drawn over a text.
  */
 
 import { ViewportPortal } from "@xyflow/react";
@@ -27,7 +27,7 @@ export function LabelLayer({ nodes, edges }: LabelLayerProps) {
   const { labels, rates, links } = useMemo(() => placeLabels(nodes, edges, showsAddresses), [nodes, edges, showsAddresses]);
   return (
     <ViewportPortal>
-      {/* What they say stands in the names of links and flows too. */}
+      {/* Their text is part of the accessible names of links and flows too. */}
       <svg className="label-layer" aria-hidden="true">
         {labels.map((label) => (
           <Label key={label.id} label={label} />
@@ -67,7 +67,7 @@ const Rates = memo(function Rates({ edge, line, box }: PlacedRates) {
   if (link === undefined) return null;
   const steep = Math.abs(line.along.y) > 0.8;
   const arrows = steep ? ["↓", "↑"] : ["→", "←"];
-  // The way to the right, or down, comes first, whichever end was named first.
+  // The direction to the right, or down, comes first, whichever end was named first.
   const isForward = steep ? line.along.y > 0 : line.along.x > 0;
   return (
     <>

@@ -1,6 +1,6 @@
 /**
  * A link on the canvas: a line, and while traffic runs how much goes each way (a lane
- * of moving dashes). Its properties, rates and queues stand in `LabelLayer.tsx`.
+ * of moving dashes). Its properties, rates and queues are in `LabelLayer.tsx`.
  */
 
 import type { EdgeProps } from "@xyflow/react";
@@ -71,7 +71,7 @@ function Direction({ link, direction, line }: { link: DrawnLink; direction: 0 | 
   );
 }
 
-/** Which colour: without a rate there is nothing that it could be much or little of. */
+/** The colour by utilisation, which is undefined without a rate limit. */
 function laneOf({ load, limited }: Look): "free" | "some" | "busy" | "full" {
   if (!limited) return "free";
   return load > 9 ? "full" : load > 6 ? "busy" : "some";

@@ -18,7 +18,7 @@ export const NodeView = memo(function NodeView({ data, selected }: NodeProps<Can
   if (problem) classes.push("node-problem");
   return (
     <div className={`${classes.join(" ")}${colourClass(colour)}`}>
-      {/* Links run from middle to middle, and their lines know where the border is. */}
+      {/* Links run from centre to centre; `lineBetween` cuts them at the borders. */}
       <Handle type="source" position={Position.Top} isConnectable={false} className="node-middle" />
       <Handle type="target" position={Position.Top} isConnectable={false} className="node-middle" />
       <div className="node-box">
@@ -44,7 +44,7 @@ export const NodeView = memo(function NodeView({ data, selected }: NodeProps<Can
 function NameInput({ name, finish }: { name: string; finish: (to: string | null) => boolean }) {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    // The canvas gives the focus back to the node after a key: be later than that.
+    // React Flow returns the focus to the node after a key: focus later than that.
     const timer = setTimeout(() => input.current?.select(), 0);
     return () => clearTimeout(timer);
   }, []);

@@ -1,4 +1,4 @@
-/** A bar at the end of a link that sends: as full as its queue, with what is dropped there. */
+/** A bar at the sending end of a link: its queue's fill level and drops. */
 
 import { useLook } from "./activityFeed";
 import { useCanvas } from "./context";

@@ -1,4 +1,4 @@
-/** The line from a link's first end to the pointer, while the second is looked for. */
+/** The line from a link's first end to the pointer, until the second is chosen. */
 
 import { useInternalNode, useReactFlow, ViewportPortal } from "@xyflow/react";
 import type { RefObject } from "react";

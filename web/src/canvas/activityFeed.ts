@@ -1,8 +1,8 @@
 /**
- * What goes on at interfaces, handed to each link by itself.
+ * The activity of interfaces, passed to each link separately.
  *
- * A link hears of a change only where it would look different: 200 links with
- * news ten times a second stay smooth.
+ * A link is notified only of changes that alter how it looks: so 200 links with
+ * ten updates a second stay smooth.
  */
 
 import { useCallback, useRef, useSyncExternalStore } from "react";
@@ -29,7 +29,7 @@ export class ActivityFeed {
     return this.#now.get(name) ?? null;
   }
 
-  /** The largest queue whose size is known: what others are measured by. Each direction of each link asks. */
+  /** The largest queue whose size is known, as the scale of the others. Cached: each direction of each link reads it. */
   get largestLimit_bytes(): number {
     return this.#largestLimit_bytes;
   }
@@ -40,11 +40,11 @@ export class ActivityFeed {
   };
 }
 
-/** How a direction of a link looks now, in few steps. */
+/** The appearance of a direction of a link now, quantised. */
 export interface Look {
-  /** 0 to 10, of what its qdiscs let through; where they limit nothing, of a terabit per second. */
+  /** 0 to 10, relative to the rate that its qdiscs allow; without a limit, to one terabit per second. */
   load: number;
-  /** Something limits the rate. */
+  /** Whether a qdisc limits the rate. */
   limited: boolean;
   /** 0 to 20. */
   fill: number;
@@ -52,7 +52,7 @@ export interface Look {
   rate: string;
 }
 
-/** What a queue bar shows as full where a queue has no known limit. */
+/** The size that a queue bar shows as full for a queue without a known limit. */
 export interface Scale {
   queue_bytes: number;
 }
@@ -66,7 +66,7 @@ export function lookOf(activity: InterfaceActivity, { queue_bytes }: Scale, spel
   return { load, limited: rate_bps !== null, fill, drops: activity.recent_drops, rate: tx_bps < 1 ? "" : spell(tx_bps) };
 }
 
-/** The look of an interface's sending side; null while nothing runs there. */
+/** The look of an interface's sending side; null while no traffic runs there. */
 export function useLook(feed: ActivityFeed, name: string, spell: (rate_bps: number) => string): Look | null {
   const last = useRef<Look | null>(null);
   const snapshot = useCallback(() => {

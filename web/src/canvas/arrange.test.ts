@@ -19,7 +19,7 @@ describe("arranging", () => {
   it("leaves the outermost in their places when it distributes", () => {
     expect(Object.fromEntries(distributed(places, "x"))).toEqual({ a: { x: 0, y: 0 }, b: { x: 100, y: 70 }, c: { x: 200, y: 20 } });
   });
-  it("pulls what is dragged onto a line that is near", () => {
+  it("snaps dragged nodes to a line that is near", () => {
     expect(guided([{ x: 5, y: 300 }], [...places.values()])).toEqual({ shift: { x: -5, y: 0 }, guides: { x: 0, y: null } });
     expect(guided([{ x: 120, y: 120 }], [...places.values()])).toEqual({ shift: { x: 0, y: 0 }, guides: { x: null, y: null } });
   });

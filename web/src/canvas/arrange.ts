@@ -1,4 +1,4 @@
-/** Lining nodes up: by command, and by guides while they are dragged. */
+/** Aligning nodes: by command, and by guides during a drag. */
 
 import type { Point } from "./geometry";
 import { snap } from "./geometry";
@@ -7,7 +7,7 @@ export const ALIGNMENTS = ["left", "centre", "right", "top", "middle", "bottom"]
 export type Alignment = (typeof ALIGNMENTS)[number];
 export type Axis = "x" | "y";
 
-/** All nodes on one line; the outermost node, or the mean of all, says where it is. */
+/** All nodes on one line; the outermost node, or the mean of all, gives its position. */
 export function aligned(places: ReadonlyMap<string, Point>, how: Alignment): Map<string, Point> {
   const axis: Axis = how === "left" || how === "centre" || how === "right" ? "x" : "y";
   const values = [...places.values()].map((place) => place[axis]);
@@ -25,7 +25,7 @@ export function distributed(places: ReadonlyMap<string, Point>, axis: Axis): Map
   return new Map(order.map(([name, place], index) => [name, { ...place, [axis]: Math.round(first + index * step) }]));
 }
 
-/** Lines through other nodes that dragged ones stand on. */
+/** Lines through other nodes that dragged nodes are aligned to. */
 export interface Guides {
   x: number | null;
   y: number | null;
@@ -33,10 +33,10 @@ export interface Guides {
 
 export const NO_GUIDES: Guides = { x: null, y: null };
 
-/** From so near on a node jumps onto the line of another, in pixels of the drawing. */
+/** Within this distance a node snaps to the line of another, in pixels of the drawing. */
 const REACH = 7;
 
-/** By how much what is dragged has to move on, so that one of its nodes is in line with another, and the lines. */
+/** The shift that aligns one of the dragged nodes with another node, and the guides. */
 export function guided(dragged: readonly Point[], others: readonly Point[]): { shift: Point; guides: Guides } {
   const [x, y] = [nearest("x", dragged, others), nearest("y", dragged, others)];
   return { shift: { x: x?.shift ?? 0, y: y?.shift ?? 0 }, guides: { x: x?.line ?? null, y: y?.line ?? null } };

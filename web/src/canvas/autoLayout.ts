@@ -12,7 +12,7 @@ const RANK_GAP = 130;
 /** A node with its name. */
 const NODE_HEIGHT = 70;
 
-/** From here on, layers from left to right would become one long column. */
+/** With more nodes, layers from left to right would become one long column. */
 const MANY = 40;
 /** From node to node in a block. */
 const STEP = 90;
@@ -23,7 +23,7 @@ export function autoLayout(drawing: Drawing): Map<string, Point> {
 }
 
 /**
- * Each switch or router with the nodes that hang on it alone below it, and all these
+ * Each switch or router with the nodes attached only to it below it, and all these
  * blocks beside and below each other, in the order in which links lead to them.
  */
 function inBlocks(drawing: Drawing): Map<string, Point> {
@@ -82,7 +82,7 @@ function inLayers(drawing: Drawing): Map<string, Point> {
   for (const node of drawing.nodes) graph.setNode(node.name, { width: 56, height: NODE_HEIGHT });
   for (const [a, b] of orientedLinks(drawing)) graph.setEdge(a, b);
   dagre.layout(graph);
-  // What dagre does well is which node is in which rank, and in which order.
+  // Of dagre's result only the ranks and the order in them are used.
   const byRank = new Map<number, { name: string; y: number }[]>();
   for (const { name } of drawing.nodes) {
     const { x, y } = graph.node(name);
@@ -97,7 +97,7 @@ function inLayers(drawing: Drawing): Map<string, Point> {
   );
 }
 
-/** Links in the direction in which flows go: senders come to stand on the left. */
+/** Links in the direction in which flows go: senders are placed on the left. */
 function orientedLinks(drawing: Drawing): [string, string][] {
   const neighbours = neighboursOf(drawing);
   const sources = drawing.flows.map((flow) => flow.source);
@@ -105,7 +105,7 @@ function orientedLinks(drawing: Drawing): [string, string][] {
   const first = sources.filter((name) => !targets.has(name));
   const distance = new Map<string, number>();
   const chosen = first.length > 0 ? first : drawing.nodes.slice(0, 1).map(({ name }) => name);
-  // What hangs on the same node as a sender stands beside it, so that both sides of a dumbbell are alike.
+  // Neighbours of a sender's neighbour share its rank, so that both sides of a dumbbell look alike.
   const isLeaf = (name: string) => neighbours.get(name)?.length === 1;
   const beside = chosen.filter(isLeaf).flatMap((name) => neighbours.get(neighbours.get(name)?.[0] ?? "") ?? []);
   const starts = [...new Set([...chosen, ...beside.filter((name) => isLeaf(name) && !targets.has(name))])];

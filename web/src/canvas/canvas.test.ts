@@ -21,13 +21,13 @@ cases: {a: , b: {flows: {bulk: }}}
 const drawing = readDrawing(TEXT, "a");
 
 describe("labels", () => {
-  it("spells quantities out, and leaves what it does not know", () => {
+  it("spells quantities out, and leaves anything else", () => {
     expect(["10gbit", "20ms", "0.01%", "1.5Mbit/s", "what 1"].map(spelt)).toEqual(["10 Gbit/s", "20 ms", "0.01 %", "1.5 Mbit/s", "what 1"]);
     expect([9.414e9, 1500, 12].map(rateText)).toEqual(["9.41 Gbit/s", "1.50 kbit/s", "12.0 bit/s"]);
     // Rounded to three digits they belong to the next prefix.
     expect([999.9e6, 999.6e3, 99.96e6].map(rateText)).toEqual(["1.00 Gbit/s", "1.00 Mbit/s", "100 Mbit/s"]);
   });
-  it("tells directions apart where they differ, and breaks what is too wide", () => {
+  it("shows directions separately where they differ, and wraps long lines", () => {
     const link = drawing.links[2];
     if (link === undefined) throw new Error("no link");
     expect(linkLabel(link, 1000)).toEqual(["to h2: 10 Gbit/s · 20 ms · loss 1 %", "to s1: 10 Gbit/s · 20 ms"]);
@@ -90,20 +90,20 @@ describe("places", () => {
 
 describe("activity", () => {
   const quiet = { tx_bps: 0, rate_bps: 1e9, backlog_bytes: 0, limit_bytes: null, recent_drops: 0 };
-  it("has few looks", () => {
+  it("has few distinct looks", () => {
     const scale = { queue_bytes: 1000 };
     expect(lookOf(quiet, scale, rateText)).toEqual({ load: 0, limited: true, fill: 0, drops: 0, rate: "" });
     const busy = lookOf({ tx_bps: 9.6e8, rate_bps: 1e9, backlog_bytes: 500, limit_bytes: 1000, recent_drops: 3 }, scale, rateText);
     expect(busy).toEqual({ load: 10, limited: true, fill: 10, drops: 3, rate: "960 Mbit/s" });
     expect(lookOf({ ...quiet, tx_bps: 10 }, scale, rateText).load).toBe(1);
   });
-  it("is never full where nothing limits the rate, however much others send", () => {
+  it("is never full without a rate limit, however much others send", () => {
     const free = lookOf({ ...quiet, tx_bps: 3.34e9, rate_bps: null }, { queue_bytes: 1000 }, rateText);
     expect(free.limited).toBe(false);
     const slow = lookOf({ ...quiet, tx_bps: 3.34e9, rate_bps: 1e10 }, { queue_bytes: 1000 }, rateText);
     expect([slow.limited, slow.load]).toEqual([true, 3]);
   });
-  it("tells those who listen, once for each news", () => {
+  it("notifies listeners once for each change", () => {
     const feed = new ActivityFeed();
     let times = 0;
     const stop = feed.listen(() => times++);

@@ -1,6 +1,6 @@
-/** What a person does on the canvas, by mouse, key or menu: each a step of undo. */
+/** The user's actions on the canvas, by mouse, key or menu: each is one undo step. */
 
-import { tell } from "../app/notices";
+import { notify } from "../app/notices";
 import { NOTHING, useUi } from "../app/ui";
 import { change, documentOf } from "../documents/change";
 import type { Drawing, NodeKind } from "../documents/drawing";
@@ -74,7 +74,7 @@ export function drawFlow(id: string, source: string, target: string): boolean {
   return done;
 }
 
-/** One end of a link leads to another node. */
+/** Moves one end of a link to another node. */
 export function moveEnd(id: string, index: number, end: 0 | 1, to: string): boolean {
   const document = documentOf(id);
   if (document === null) return false;
@@ -155,10 +155,10 @@ function warnOfNumbers(id: string, drawing: Drawing, gone: ReadonlySet<number>):
   if (document === null || gone.size === 0) return;
   const names = renumbered(drawing, drawingOf(document), gone);
   if (names.length === 0) return;
-  tell(
+  notify(
     "warning",
-    `Interfaces are numbered in the order of links, so ${names.join(", ")} ${names.length > 1 ? "have" : "has"} gone or changed. ` +
-      "Set-up lines or probes speak of them: look at these.",
+    `Interfaces are numbered in the order of links, so ${names.join(", ")} ${names.length > 1 ? "were" : "was"} removed or renumbered.  ` +
+      "Check the set-up lines and probes that refer to them.",
   );
 }
 
@@ -172,13 +172,13 @@ export function rename(id: string, from: string, to: string): boolean {
   return done;
 }
 
-/** Nodes stand somewhere else now. */
+/** Nodes were moved. */
 export function moveNodes(id: string, moved: Places, options: { joins?: boolean } = {}): void {
   change(id, (text, drawing) => move(withAllPlaces(id, text, drawing), moved), options);
 }
 
 /**
- * Once one place stands in the text, all do: else the others would be laid out anew
+ * Once one node's position is in the text, all are: else the others would be laid out anew
  * whenever the file is opened.
  */
 function withAllPlaces(id: string, text: string, drawing: Drawing): string {
@@ -197,7 +197,7 @@ export function copySelection(id: string): void {
   const drawing = drawingOf(document);
   clip = copy(document.text, drawing, nodes, Object.fromEntries(placesOf(id, drawing)));
   pastes = 0;
-  tell("info", nodes.size === 1 ? `Copied ${[...nodes][0] ?? ""}.` : `Copied ${nodes.size} nodes.`);
+  notify("info", nodes.size === 1 ? `Copied ${[...nodes][0] ?? ""}.` : `Copied ${nodes.size} nodes.`);
 }
 
 export function pasteClip(id: string): void {

@@ -1,4 +1,4 @@
-/** What nodes and links on the canvas need to know beside their own data. */
+/** State shared by nodes and links on the canvas, besides their own data. */
 
 import { createContext, useContext } from "react";
 import type { Look } from "../charts/looks";
@@ -6,16 +6,16 @@ import { ActivityFeed } from "./activityFeed";
 
 export interface CanvasContext {
   feed: ActivityFeed;
-  /** The looks of flows that have a line in the session's charts. */
+  /** The line styles of flows that have a line in the session's charts. */
   flowLooks: ReadonlyMap<string, Look>;
   showsAddresses: boolean;
   /** The node whose name is being edited in place. */
   editing: string | null;
   /** The node that a new link or flow begins at. */
   pending: string | null;
-  /** Tries a new name; false where it cannot be, and the person goes on typing. */
+  /** Tries a new name; false if it is rejected, and editing continues. */
   finishName: (from: string, to: string | null) => boolean;
-  /** Takes hold of an end of a link, to drag it to another node. */
+  /** Starts dragging an end of a link to another node. */
   holdEnd: (index: number, end: 0 | 1) => void;
 }
 

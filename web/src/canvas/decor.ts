@@ -1,10 +1,10 @@
-/** Colours for nodes, notes and groups, and where a group's frame runs. */
+/** Colours for nodes, notes and groups, and the extent of a group's frame. */
 
 import type { Point } from "./geometry";
 import { HALF } from "./geometry";
 import type { Box } from "./placement";
 
-/** As the study's `drawing` knows them; the style sheet has each for light and dark. */
+/** As named in the study's `drawing`; the style sheet defines each for light and dark. */
 export const COLOURS = ["red", "orange", "yellow", "green", "blue", "purple", "grey"] as const;
 
 /** The class that sets `--mark`; empty for the page's own colour. */
@@ -13,11 +13,11 @@ export function colourClass(colour: string | null | undefined): string {
 }
 
 const MARGIN = 22;
-/** Below a node stands its name, and above the frame's nodes its own. */
+/** Room for a node's name below it, and for the frame's name above the nodes. */
 const BELOW = 20;
 const ABOVE = 12;
 
-/** The frame around nodes that stand at places; null around none. */
+/** The frame around nodes at these positions; null for none. */
 export function frameOf(places: readonly Point[]): Box | null {
   if (places.length === 0) return null;
   const xs = places.map(({ x }) => x);
@@ -27,7 +27,7 @@ export function frameOf(places: readonly Point[]): Box | null {
   return { x, y, width: Math.max(...xs) + HALF + MARGIN - x, height: Math.max(...ys) + HALF + MARGIN + BELOW - y };
 }
 
-/** About how large a note is, for a view that shows everything. */
+/** The approximate size of a note, for fitting the view. */
 export function noteSize(text: string): { width: number; height: number } {
   const lines = text.split("\n").flatMap((line) => line.match(/.{1,36}/g) ?? [""]);
   return { width: Math.max(...lines.map((line) => line.length)) * 6.8 + 18, height: lines.length * 17 + 12 };

@@ -1,4 +1,4 @@
-/** From a drawing to the canvas's nodes and edges. What has not changed stays the same object. */
+/** From a drawing to the canvas's nodes and edges. Unchanged elements stay the same objects. */
 
 import type { Edge, Node } from "@xyflow/react";
 import type { Selection } from "../app/ui";
@@ -56,7 +56,7 @@ export function makeNodes(
       data: { node, problem, colour },
       width: SIZE,
       height: SIZE,
-      // What the canvas has measured stays: else it would hide the node until it has done so again.
+      // The measured size is kept: else React Flow would hide the node until it has measured it again.
       ...(known?.measured === undefined ? {} : { measured: known.measured }),
       ariaLabel: `${kinds[node.kind]} ${node.name}${node.address === null ? "" : `, ${node.address}`}${problem ? ", has a problem" : ""}`,
     };
@@ -75,7 +75,7 @@ export function makeEdges(
     const id = linkId(link.index);
     const [source, target] = link.ends;
     const parallel = drawing.links.filter((other) => sameEnds(other, link));
-    // The same side for both ways round, whichever end was named first.
+    // The same side in both orders of the ends.
     const side = source < target ? 1 : -1;
     const data = { link, shift: side * shiftOf(parallel.indexOf(link), parallel.length), problem: problems.has(link.index) };
     const selected = selection.links.has(link.index);
@@ -108,7 +108,7 @@ function sameHosts(one: DrawnFlow, other: DrawnFlow): boolean {
   return [one.source, one.target].sort().join() === [other.source, other.target].sort().join();
 }
 
-/** Whether the flow is in the network's lower half: its bow hangs down there, away from the links. */
+/** Whether the flow is in the network's lower half: there its curve bends down, away from the links. */
 function isLow({ source, target }: DrawnFlow, places: ReadonlyMap<string, Point>): boolean {
   const heights = [...places.values()].map(({ y }) => y);
   const middle = (Math.min(...heights) + Math.max(...heights)) / 2;

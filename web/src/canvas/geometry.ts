@@ -22,7 +22,7 @@ export interface Line {
 /**
  * A straight line between two nodes' borders, moved aside.
  *
- * Parameters: `shift`, by how much, so that parallel links stand apart.
+ * Parameters: `shift`, by how much, so that parallel links do not overlap.
  */
 export function lineBetween(a: Point, b: Point, shift = 0): Line {
   const dx = b.x - a.x;
@@ -49,7 +49,7 @@ export function at(line: Line, along: number, aside = 0): Point {
   };
 }
 
-/** How a flow's bow is bent: which of several between the same hosts, and whether it hangs down. */
+/** How a flow's curve bends: its rank among those between the same hosts, and whether it bends down. */
 export interface Bend {
   place: number;
   down: boolean;
@@ -57,10 +57,10 @@ export interface Bend {
 
 const BOW_POINTS = 24;
 
-/** A bow from node to node, for a flow: its path, and points along it. */
+/** A flow's curve from node to node: its path, and points along it. */
 export function bowOf(a: Point, b: Point, { place, down }: Bend): { path: string; points: Point[] } {
   const size = 34 + 0.06 * Math.hypot(b.x - a.x, b.y - a.y) + place * 24;
-  // Up or down as the bend says, whichever way it goes.
+  // Up or down as `bend` says, in either direction of the flow.
   const height = b.x >= a.x === down ? -size : size;
   const line = lineBetween(a, b);
   const middle = at(line, line.length / 2);

@@ -1,4 +1,4 @@
-/** Which keys belong to the canvas, and which to whatever a person types in. */
+/** Which keys are handled by the canvas, and which by an input that has the focus. */
 
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
@@ -7,7 +7,7 @@ export function isTyping(target: EventTarget | null): boolean {
   return target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
 }
 
-/** The canvas has the keys while nothing else has the focus. */
+/** The canvas handles keys while no other element has the focus. */
 export function isOnCanvas(target: EventTarget | null): boolean {
   return target === document.body || (target instanceof Element && target.closest(".canvas") !== null);
 }
@@ -35,7 +35,7 @@ export function nodeAt(x: number, y: number): string | null {
   return document.elementFromPoint(x, y)?.closest<HTMLElement>(".react-flow__node")?.dataset["id"] ?? null;
 }
 
-/** From now on keys are for the canvas: the tool in the hand acts there, and not on the button that was pressed for it. */
+/** Moves the focus to the canvas, so that Enter applies the tool there rather than presses the tool's button. */
 export function focusCanvas(): void {
   document.querySelector<HTMLElement>(".canvas")?.focus({ preventScroll: true });
 }

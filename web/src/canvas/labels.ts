@@ -1,13 +1,13 @@
-/** What stands at links and flows: properties as typed, with the units spelt out. */
+/** Labels of links and flows: properties as typed, with the units spelt out. */
 
 import { effective } from "../documents/drawing";
 import type { DrawnFlow, DrawnLink, Properties } from "../documents/drawing";
-import { tellQuantity } from "../live/quantities";
+import { formatQuantity } from "../live/quantities";
 import { sizeText } from "../properties/sizes";
 
 const RATES: Record<string, string> = { "": "bit/s", k: "kbit/s", m: "Mbit/s", g: "Gbit/s", t: "Tbit/s" };
 
-/** `10gbit` as `10 Gbit/s`; what is not understood stays as it is. */
+/** `10gbit` as `10 Gbit/s`; anything else is left as it is. */
 export function spelt(quantity: string): string {
   const text = quantity.trim();
   const rate = /^([\d.]+)\s*([kmgt]?)bits?(?:\/s(?:ec)?)?$/i.exec(text);
@@ -16,18 +16,18 @@ export function spelt(quantity: string): string {
   return other === null ? text : `${other[1] ?? ""} ${other[2] ?? ""}`;
 }
 
-/** `26214400` as `25 MB`, as people read it; the prefixes are powers of 1024, as in a study. */
+/** `26214400` as `25 MB`, human-readable; the prefixes are powers of 1024, as in a study. */
 export function speltSize(quantity: string): string {
   const text = quantity.trim();
   return /^\d+$/.test(text) ? sizeText(Number(text)) : spelt(text);
 }
 
-/** About how wide a letter of a label is, in pixels. */
+/** The approximate width of a letter of a label, in pixels. */
 const LETTER = 6;
 
 /**
- * One line for both directions, or one for each where they differ; in more lines
- * where there is less room than they need.
+ * One line for both directions, or one for each where they differ; broken into more
+ * lines where there is less room.
  */
 export function linkLabel(link: DrawnLink, width: number): string[] {
   return wholeLabel(link).flatMap((line) => wrapped(line, Math.max(width, 60) / LETTER));
@@ -76,5 +76,5 @@ export function flowLabel(flow: DrawnFlow): string {
 
 /** Three digits, such as `9.41 Gbit/s`. */
 export function rateText(rate_bps: number): string {
-  return tellQuantity(rate_bps, "bit/s");
+  return formatQuantity(rate_bps, "bit/s");
 }

@@ -1,6 +1,6 @@
 /**
- * Which labels the canvas has, and where they stand: properties of links, names of
- * flows, interfaces, and the room for what links carry while traffic runs.
+ * The labels on the canvas and their positions: properties of links, names of flows,
+ * interfaces, and the space for the rates of links while traffic runs.
  *
  * Properties come first and rates last, so that nothing jumps when Run is pressed.
  */
@@ -22,7 +22,7 @@ export interface PlacedLabel {
   selected: boolean;
 }
 
-/** The room for a link's two rates. */
+/** The space for a link's two rates. */
 export interface PlacedRates {
   edge: LinkEdgeType;
   line: Line;
@@ -41,9 +41,9 @@ export interface PlacedLabels {
 }
 
 export const ROW = 14;
-/** About how wide a letter is, in pixels. */
+/** The approximate width of a letter, in pixels. */
 const LETTER = 6.2;
-/** From a line to what stands beside it: lanes of traffic have some width. */
+/** Distance from a line to its labels: lanes of traffic have some width. */
 const GAP = 8;
 /** A link that is shorter has no room for its rates. */
 const LEAST_FOR_RATES = 60;
@@ -128,7 +128,7 @@ function boxesOf({ position: { x, y }, data: { node } }: CanvasNode, showsAddres
 const UP = (line: Line) => (Math.abs(line.along.y) > 0.8 ? { x: 1, y: 0 } : { x: 0, y: -1 });
 const DOWN = (line: Line) => (Math.abs(line.along.y) > 0.8 ? { x: -1, y: 0 } : { x: 0, y: 1 });
 
-/** Places beside a line, so far from it that the box touches nothing of it. */
+/** Positions beside a line at which the box does not touch it. */
 function besides(line: Line, size: Size, side: (line: Line) => Point): Point[] {
   const liked = side(line);
   const sign = line.aside.x * liked.x + line.aside.y * liked.y >= 0 ? 1 : -1;
@@ -153,7 +153,7 @@ function endLabel(edge: LinkEdgeType, end: 0 | 1): string[] {
   return [link.interfaces[end], ...(address === null ? [] : [address])];
 }
 
-/** A level line's label is as wide as the line; beside a steep one there is room. */
+/** A horizontal line's label is at most as wide as the line; beside a steep one there is more room. */
 function widthFor(line: Line): number {
   return Math.abs(line.along.y) > 0.8 ? 180 : Math.max(100, line.length * Math.abs(line.along.x) + 16);
 }

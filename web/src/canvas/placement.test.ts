@@ -70,7 +70,7 @@ flows: {bulk: {iperf3: h1 -> h2}, back: {iperf3: h2 -> h1}, near: {ping: h1 -> h
     for (const box of boxes) expect(overlap(box, extent)).toBeCloseTo(box.width * box.height);
   });
 
-  it("says nothing of a direction that is as it is, and sizes as people read them", () => {
+  it("omits a direction without properties, and formats sizes", () => {
     const drawing = readDrawing(text(", {to: {s2: {queue: 26214400}}}"));
     const places = new Map(["h1", "s1", "s2", "h2"].map((node, index) => [node, { x: index * 300, y: 0 }]));
     const edges = makeEdges(drawing, places, NOTHING, new Set(), []);

@@ -1,10 +1,10 @@
 /**
  * Finds places for labels, so that they cover neither each other nor what is drawn.
  *
- * Each label names the places where it could stand, the best first. Labels are
- * placed one after the other, each where it costs the least: what it would
- * cover, and how far down its list the place is. Everything is kept in a
- * coarse grid, so that a label looks only at what is near it.
+ * Each label lists the positions where it could be, the best first. Labels are
+ * placed one after the other, each where it costs the least: the area that it would
+ * cover, and the position's rank in the list. Everything is kept in a coarse grid,
+ * so that a label is compared only with what is near it.
  */
 
 import type { Point } from "./geometry";
@@ -20,22 +20,22 @@ export interface Box extends Point, Size {}
 export interface Wish {
   id: string;
   size: Size;
-  /** Where its middle could be, the best first. */
+  /** Possible positions of its centre, the best first. */
   middles: Point[];
   /** The strokes it belongs to, which it may cover. */
   own?: string;
 }
 
-/** A piece of a line that labels had better not cover. */
+/** A segment of a line that labels should not cover. */
 export interface Stroke {
   from: Point;
   to: Point;
   of: string;
 }
 
-/** What a pixel of a covered stroke costs, beside 1 for a covered square pixel of a box. */
+/** The cost of a covered pixel of a stroke; a covered square pixel of a box costs 1. */
 const STROKE_COST = 14;
-/** What each place further down the list costs. */
+/** The cost of each rank in the list of positions. */
 const ORDER_COST = 25;
 /** A label that covers a node or another label is hard to read at once. */
 const BOX_COST = 4;
@@ -61,7 +61,7 @@ export class Placement {
     });
   }
 
-  /** The place of a label, which later ones keep away from; null where it names none. */
+  /** Places a label, which later ones avoid; null if it lists no position. */
   place({ size, middles, own }: Wish): Box | null {
     let best: { box: Box; cost: number } | null = null;
     for (const [order, middle] of middles.entries()) {
@@ -110,7 +110,7 @@ export function overlap(one: Box, other: Box): number {
   return width > 0 && height > 0 ? width * height : 0;
 }
 
-/** How much of a stroke lies in a box: what is left of it when each side has cut it. */
+/** How much of a stroke lies in a box: clipped by each side in turn. */
 export function lengthInside({ from, to }: { from: Point; to: Point }, box: Box): number {
   let first = 0;
   let last = 1;

@@ -1,7 +1,7 @@
 /**
- * Where each node stands: where the study's `layout` says, or else where it was put.
+ * The position of each node: from the study's `layout`, or else computed.
  *
- * Places that were made stay while the document is open, so that adding a node
+ * Computed positions are kept while the document is open, so that adding a node
  * does not move the others.
  */
 
@@ -33,7 +33,7 @@ export function placesOf(documentId: string, drawing: Drawing): Map<string, Poin
   return places;
 }
 
-/** The nearest place below and beside which no node covers. */
+/** The nearest free position to the right or below. */
 export function freeSpot(wanted: Point, taken: readonly Point[]): Point {
   const isFree = (point: Point) => taken.every((other) => Math.abs(other.x - point.x) >= 70 || Math.abs(other.y - point.y) >= 80);
   for (let step = 0; step < 400; step++) {

@@ -1,4 +1,4 @@
-/** The pictures of hosts, switches and routers as shapes: for the page, and for files of SVG. */
+/** The pictures of hosts, switches and routers as shapes: for the page, and for SVG files. */
 
 import type { NodeKind } from "../documents/drawing";
 

@@ -1,5 +1,5 @@
 /**
- * Heights in a layout of ranks, so that what is alike above and below is drawn so.
+ * Heights in a layered layout that preserve the symmetry of the graph.
  *
  * Each node is drawn to the mean of its neighbours in the next ranks, and a rank's nodes keep
  * their order and a distance. That is an isotonic regression, which the algorithm "pool adjacent
@@ -31,7 +31,7 @@ export function symmetricHeights(
   };
   const down = () => ranks.forEach((_, rank) => rank > 0 && place(rank, -1));
   const up = () => ranks.forEach((_, rank) => rank > 0 && place(ranks.length - 1 - rank, 1));
-  // The last word has the side with more nodes: there are the leaves, and what leads to them stands in their middle.
+  // The side with more nodes is placed last: it has the leaves, and their neighbours are centred on them.
   const sizes = ranks.map((names) => names.length);
   const half = Math.floor(ranks.length / 2);
   const opensOut = total(sizes.slice(-half)) >= total(sizes.slice(0, half));

@@ -1,8 +1,8 @@
-/** The drawing as a file: SVG with the page's colours of the moment, and PNG made from it. */
+/** The drawing as a file: SVG in the page's current colours, and PNG made from it. */
 
 import { download } from "../charts/export";
 import { resolveColour } from "../charts/theme";
-import { tell } from "../app/notices";
+import { notify } from "../app/notices";
 import type { Drawing } from "../documents/drawing";
 import { COLOURS, frameOf, noteSize } from "./decor";
 import type { CanvasEdge, CanvasNode } from "./elements";
@@ -14,7 +14,7 @@ import { SHAPES } from "./shapes";
 const MARGIN = 16;
 const PNG_SCALE = 2;
 
-/** All that is drawn, whatever part of it the window shows, as the text of an SVG file. */
+/** The whole drawing, including parts outside of the window, as the text of an SVG file. */
 export function topologyPicture(drawing: Drawing, nodes: readonly CanvasNode[], edges: readonly CanvasEdge[], showsAddresses: boolean): string {
   const placed = placeLabels(nodes, edges, showsAddresses);
   const places = new Map(nodes.map((node) => [node.id, node.position]));
@@ -90,7 +90,7 @@ export async function savePng(name: string, svg: string): Promise<void> {
     if (blob === null) throw new Error("too large");
     download(`${name}.png`, blob);
   } catch {
-    tell("error", "The browser could not make a PNG of this drawing; SVG has the same.");
+    notify("error", "The browser could not make a PNG of this drawing; save it as SVG instead.");
   }
 }
 

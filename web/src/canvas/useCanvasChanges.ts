@@ -1,4 +1,4 @@
-/** What React Flow reports of drags and selections, brought to where it belongs: the text, and the page's selection. */
+/** Applies React Flow's drag and selection changes to the text and to the page's selection. */
 
 import type { EdgeChange, NodeChange } from "@xyflow/react";
 import { applyNodeChanges } from "@xyflow/react";
@@ -18,7 +18,7 @@ import { placesOf } from "./places";
 interface Wiring {
   id: string;
   drawing: Drawing;
-  /** True while nodes are being dragged: the text hears of it at the end. */
+  /** True while nodes are being dragged: the text changes at the end. */
   dragging: RefObject<boolean>;
   /** True from a press with the link or flow tool to the next press: such a click selects no node. */
   connects: RefObject<boolean>;
@@ -27,7 +27,7 @@ interface Wiring {
 }
 
 export function useCanvasChanges({ id, drawing, dragging, connects, setNodes, setGuides }: Wiring) {
-  /** Where what is dragged stands, pulled onto the lines of other nodes. */
+  /** Positions of dragged nodes, snapped to the lines of other nodes. */
   const pulled = useRef<ReadonlyMap<string, Point>>(new Map());
   const onNodesChange = useCallback(
     (changes: NodeChange<CanvasNode>[]) => {
@@ -38,7 +38,7 @@ export function useCanvasChanges({ id, drawing, dragging, connects, setNodes, se
         const { shift, guides } = guided(drags.map((one) => one.position), others);
         const first = drags[0]?.position ?? { x: 0, y: 0 };
         const grid = snap(first);
-        // Onto the line of another node, else onto the grid, which is that of the nodes' middles.
+        // Snap to the line of another node, else to the grid of the nodes' centres.
         const by = { x: guides.x === null ? grid.x - first.x : shift.x, y: guides.y === null ? grid.y - first.y : shift.y };
         pulled.current = new Map(drags.map((one) => [one.id, { x: one.position.x + by.x, y: one.position.y + by.y }]));
         setGuides(guides);
@@ -92,7 +92,7 @@ export function useCanvasChanges({ id, drawing, dragging, connects, setNodes, se
   return { onNodesChange, onEdgesChange, onDragStart, onDragStop };
 }
 
-/** Whoever clicks on a node or link means no note or group any more. */
+/** A click on a node or link deselects notes and groups. */
 function withoutDecor(selection: Selection, changes: readonly { type: string; selected?: boolean }[]): Selection {
   return changes.some((one) => one.type === "select" && one.selected === true) ? { ...selection, notes: NOTHING.notes, groups: NOTHING.groups } : selection;
 }

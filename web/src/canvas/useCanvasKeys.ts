@@ -1,4 +1,4 @@
-/** The canvas's keys. Everything that the mouse can do, they can. */
+/** Keyboard control of the canvas, equivalent to the mouse. */
 
 import { useReactFlow } from "@xyflow/react";
 import type { RefObject } from "react";
@@ -31,7 +31,7 @@ const ARROWS: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRigh
 
 export function useCanvasKeys({ id, pending, setPending, setEditing, choose, begin, placeInMiddle, fit }: Wiring): void {
   const { zoomIn, zoomOut } = useReactFlow();
-  /** The node that the focus came to by a key, not by a click. */
+  /** The node that received the focus by a key, not by a click. */
   const byKeyboard = useRef<string | null>(null);
 
   useEffect(() => {
@@ -63,7 +63,7 @@ export function useCanvasKeys({ id, pending, setPending, setEditing, choose, beg
       const ui = useUi.getState();
       const tool = toolOfKey(key);
       if (tool !== null) {
-        // Of a node that was only clicked, it is not known that something shall begin there.
+        // A click alone on a node does not choose it as the first end.
         const start = isOnCanvas(event.target) && focusedNode() === byKeyboard.current ? byKeyboard.current : null;
         if ((tool === "link" || tool === "flow") && start !== null) begin(tool, start);
         else ui.set({ tool });
@@ -156,7 +156,7 @@ export function useCanvasKeys({ id, pending, setPending, setEditing, choose, beg
       return true;
     }
 
-    /** Going through nodes by Tab selects the one that has the focus, so that the panel follows. */
+    /** Tab selects the node that gets the focus, so that the panel follows. */
     const onFocus = (event: FocusEvent) => {
       const element = event.target;
       if (!(element instanceof HTMLElement) || !element.matches(".react-flow__node") || !element.matches(":focus-visible")) return;
@@ -183,7 +183,7 @@ function onlySelected(): string | null {
   return nodes.size === 1 ? ([...nodes][0] ?? null) : null;
 }
 
-/** Text that is marked somewhere on the page is what Ctrl+C is about. */
+/** If text is selected somewhere on the page, Ctrl+C copies that. */
 function hasMarkedText(): boolean {
   return (window.getSelection()?.toString() ?? "") !== "";
 }

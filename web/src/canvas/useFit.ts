@@ -1,4 +1,4 @@
-/** Showing everything: nodes, and the bows and labels around them. */
+/** Fits the view to all nodes, flows and labels. */
 
 import type { Viewport } from "@xyflow/react";
 import { getViewportForBounds, useReactFlow } from "@xyflow/react";
@@ -8,7 +8,7 @@ import type { Drawing } from "../documents/drawing";
 import type { CanvasEdge, CanvasNode } from "./elements";
 import { placeLabels, extentOf } from "./placedLabels";
 
-/** Below stands the bar with the zoom, and above the tool's hint. */
+/** The zoom bar is below, and the tool's hint above. */
 const PADDING = { x: "24px", top: "20px", bottom: "48px" } as const;
 const LEAST_ZOOM = 0.05;
 const MOST_ZOOM = 1.3;
@@ -23,7 +23,7 @@ interface Shown {
 
 export function useFit({ frame, drawing, nodes, edges, showsAddresses }: Shown) {
   const flow = useReactFlow();
-  /** What it was fitted to last; as long as nobody has moved it since, it follows the frame's size. */
+  /** The viewport of the last fit; until the user moves it, the view follows the frame's size. */
   const fitted = useRef<Viewport | null>(null);
   const fit = useCallback(
     (duration = 150) => {

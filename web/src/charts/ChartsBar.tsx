@@ -1,8 +1,8 @@
-/** Above the charts: which of them, which recordings, how much of the time, and the data for elsewhere. */
+/** The charts' toolbar: charts, recordings, time range, and export. */
 
 import { useStore } from "zustand";
 
-import { tellClock } from "../live/quantities";
+import { formatClock } from "../live/quantities";
 import { latestOf, nameOf, type SessionView } from "../live/view";
 import { csvOf, download } from "./export";
 import { isShown } from "./ChartsTab";
@@ -13,7 +13,7 @@ import type { Range } from "./timeAxis";
 import { rangeOf, type ChartView } from "./view";
 
 const FOLLOWS = [
-  { seconds: null, label: "all of it" },
+  { seconds: null, label: "all" },
   { seconds: 10, label: "last 10 s" },
   { seconds: 1, label: "last 1 s" },
   { seconds: 0.1, label: "last 100 ms" },
@@ -71,10 +71,10 @@ export function ChartsBar({ session, view, panels, shown }: ChartsBarProps) {
       {marks.length > 0 && (
         <details className="chart-menu">
           <summary className="small-button">Happened ({marks.length})</summary>
-          <ol className="chart-menu-body chart-marks" aria-label="What happened, in its order">
+          <ol className="chart-menu-body chart-marks" aria-label="Events, in order of time">
             {marks.map(({ kind, text, at_s }) => (
               <li key={`${at_s} ${text}`}>
-                <time>{tellClock(at_s + origin_s)}</time> <span className={`mark-${kind}`}>{kind}</span> {text}
+                <time>{formatClock(at_s + origin_s)}</time> <span className={`mark-${kind}`}>{kind}</span> {text}
               </li>
             ))}
           </ol>
@@ -89,7 +89,7 @@ export function ChartsBar({ session, view, panels, shown }: ChartsBarProps) {
       {zoom !== null ? (
         <>
         <RangeFields zoom={zoom} origin_s={origin_s} onZoom={(to) => view.store.setState({ zoom: to })} />
-        <button type="button" className="small-button" title="Or press twice on a chart" onClick={() => view.store.setState({ zoom: null })}>
+        <button type="button" className="small-button" title="Or double-click a chart" onClick={() => view.store.setState({ zoom: null })}>
           Reset zoom
         </button>
         </>
@@ -97,7 +97,7 @@ export function ChartsBar({ session, view, panels, shown }: ChartsBarProps) {
         <label className="charts-follow">
           Show
           <select
-            aria-label="Time that is shown"
+            aria-label="Time range"
             value={String(follow_s)}
             onChange={(event) => {
               const value = event.target.value;
@@ -114,16 +114,16 @@ export function ChartsBar({ session, view, panels, shown }: ChartsBarProps) {
           </select>
         </label>
       )}
-      <button type="button" className="small-button" aria-pressed={log} title="Values on a logarithmic axis" onClick={() => view.store.setState({ log: !log })}>
+      <button type="button" className="small-button" aria-pressed={log} title="Logarithmic value axis" onClick={() => view.store.setState({ log: !log })}>
         Log
       </button>
-      <button type="button" className="small-button" title="Download what is shown, as a table" onClick={() => download(`${name}.csv`, new Blob([csvOf(shown, session.book, hidden)], { type: "text/csv" }))}>
+      <button type="button" className="small-button" title="Download the visible data as CSV" onClick={() => download(`${name}.csv`, new Blob([csvOf(shown, session.book, hidden)], { type: "text/csv" }))}>
         CSV
       </button>
       <button
         type="button"
         className="small-button"
-        title="Download the charts as a picture"
+        title="Download the charts as a PNG file"
         onClick={() => void pictureOf(shown, session.book, view).then((blob) => blob && download(`${name}.png`, blob))}
       >
         PNG
@@ -139,7 +139,7 @@ interface RangeFieldsProps {
   onZoom: (zoom: Range) => void;
 }
 
-/** The stretch that is shown, in the clock's time. */
+/** The visible range, in the clock's time. */
 function RangeFields({ zoom, origin_s, onZoom }: RangeFieldsProps) {
   const field = (label: string, end: keyof Range) => (
     <label className="charts-follow">

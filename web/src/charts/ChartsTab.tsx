@@ -1,4 +1,4 @@
-/** The dock's charts: all that is measured, over the virtual time since Run. */
+/** The dock's charts: all measured quantities, over the virtual time since Run. */
 
 import { useEffect, useMemo } from "react";
 import { useStore } from "zustand";
@@ -20,13 +20,13 @@ interface ChartsTabProps {
 
 export function ChartsTab({ documentId, view }: ChartsTabProps) {
   const latest = latestOf(view);
-  // What flows through a network nobody pressed Run on comes from terminals.
+  // Traffic before the first Run comes from terminals.
   const isEmpty = latest === null || (latest.number === 0 && !latest.series.some(({ kind }) => kind === "tcp" || kind === "ping"));
   if (view === undefined || isEmpty) {
     return (
       <p className="empty">
-        Press <strong>Run</strong> to start the flows: throughput, round-trip time, window and queue are drawn here as
-        they come, over virtual time. If there is no flow yet, draw one from host to host (<strong>F</strong>).
+        Press <strong>Run</strong> to start the flows: throughput, round-trip time, congestion window and queue are plotted here as
+        they are measured, over virtual time. If there is no flow yet, draw one from host to host (<strong>F</strong>).
       </p>
     );
   }
@@ -49,7 +49,7 @@ function Charts({ session }: { session: SessionView }) {
   );
 }
 
-/** The charts that are switched on, one below the other, beside something else that has their time. */
+/** The enabled charts, one below the other, beside a view with the same time axis. */
 export function ChartsColumn({ session }: { session: SessionView }) {
   const view = chartViewOf(session.book);
   const { shown, alone } = usePanels(session, view);
@@ -94,7 +94,7 @@ function Grid({ session, view, shown, alone }: GridProps) {
           going={isGoingOn(latestOf(session))}
         />
       ))}
-      {shown.length === 0 && <p className="empty">No chart is switched on: choose some in the tab Charts.</p>}
+      {shown.length === 0 && <p className="empty">No chart is enabled: choose some in the Charts tab.</p>}
     </div>
   );
 }
@@ -103,7 +103,7 @@ export function isShown(panel: PanelSpec, switched: ReadonlySet<string>): boolea
   return panel.usual !== switched.has(panel.id);
 }
 
-/** Keep the view's end at the end of the longest line, before the charts are drawn. */
+/** Keeps the view's end at the end of the longest line, before the charts are drawn. */
 function useEnd(view: ChartView, { book }: SessionView, panels: readonly PanelSpec[]): void {
   useEffect(() => {
     const find = () => {

@@ -1,14 +1,14 @@
 /**
- * The text beside a live chart: each line's value at the cursor or now, and over the whole recording.
+ * The text beside a live chart: each line's value at the cursor or now, and a statistic over the whole recording.
  *
- * A press on a name hides its lines in all charts.
+ * A click on a name hides its lines in all charts.
  */
 
 import { useEffect, useState } from "react";
 import { useStore } from "zustand";
 
 import type { SeriesBook } from "../live/book";
-import { tellQuantity } from "../live/quantities";
+import { formatQuantity } from "../live/quantities";
 import type { Growing } from "../live/growing";
 import { maximumOf as maximum } from "./figures";
 import { toggled } from "./hidden";
@@ -20,14 +20,14 @@ import { FAR } from "./livePlot";
 import { rangeOf, type ChartView } from "./view";
 
 const EVERY_MS = 250;
-/** What happened is shown at the cursor within this share of the time that is shown. */
+/** Events are shown at the cursor within this fraction of the visible time. */
 const NEAR = 0.01;
 
 interface LegendProps {
   panel: PanelSpec;
   book: SeriesBook;
   view: ChartView;
-  /** Whether the latest recording still goes on. */
+  /** Whether the latest recording is still running. */
   going: boolean;
 }
 
@@ -42,7 +42,7 @@ export function Legend({ panel, book, view, going }: LegendProps) {
   const when = hover === null ? (going ? "now" : "last") : `at ${(hover + panel.origin_s).toFixed(3)} s`;
   const range = rangeOf(view.store.getState(), view.end_s);
   const near = hover === null ? [] : panel.marks.filter(({ at_s }) => Math.abs(at_s - hover) < NEAR * (range.to - range.from));
-  // What is named here is so far above the lines that it is not drawn.
+  // These levels are so far above the lines that they are not drawn.
   const top = Math.max(0, ...all.map(({ line }) => maximumOf(book.get(line.recording, line.key))));
   const level = panel.levels.at(-1);
   const isFar = level !== undefined && level.value !== null && level.value > FAR * top;
@@ -76,7 +76,7 @@ export function Legend({ panel, book, view, going }: LegendProps) {
       </table>
       {isFar && (
         <p className="legend-quiet">
-          {level.label} {tellQuantity(level.value, panel.unit)}, far above
+          {level.label} {formatQuantity(level.value, panel.unit)}, far above
         </p>
       )}
       {near.map(({ text, at_s }) => (
@@ -86,7 +86,7 @@ export function Legend({ panel, book, view, going }: LegendProps) {
       ))}
       {quiet.length > 0 && (
         <p className="legend-quiet" title={quiet.map((row) => row.line.label).join(", ")}>
-          At 0 all the time: {quiet.length < 4 ? quiet.map((row) => row.line.label).join(", ") : `${quiet.length} lines`}
+          Always 0: {quiet.length < 4 ? quiet.map((row) => row.line.label).join(", ") : `${quiet.length} lines`}
         </p>
       )}
     </div>
@@ -106,13 +106,13 @@ function Row({ row, panel, counts, isHidden, onToggle }: RowProps) {
   return (
     <tr className={isHidden ? "legend-hidden" : undefined}>
       <td>
-        <button type="button" aria-pressed={!isHidden} title={`${line.label}: press to ${isHidden ? "show" : "hide"} it in all charts`} onClick={onToggle}>
+        <button type="button" aria-pressed={!isHidden} title={`${line.label}: click to ${isHidden ? "show" : "hide"} it in all charts`} onClick={onToggle}>
           <Swatch style={styleOf(line.look)} earlier={line.earlier} />
           <span>{line.label}</span>
         </button>
       </td>
-      <td>{tellQuantity(value, panel.unit)}</td>
-      <td>{tellQuantity(figure, panel.unit)}</td>
+      <td>{formatQuantity(value, panel.unit)}</td>
+      <td>{formatQuantity(figure, panel.unit)}</td>
       {counts && <td>{drops === null ? "" : Math.round(drops).toLocaleString("en-US")}</td>}
     </tr>
   );
@@ -122,7 +122,7 @@ function maximumOf(series: Growing | undefined): number {
   return series === undefined ? 0 : (maximum(series) ?? 0);
 }
 
-/** Look again some times a second while series grow. */
+/** Re-renders a few times a second while series grow. */
 function useRevision(book: SeriesBook): void {
   const [, setRevision] = useState(book.revision);
   useEffect(() => {

@@ -14,11 +14,11 @@ import "./charts.css";
 
 interface PanelChartProps {
   panel: PanelData;
-  /** The stretch of time that it shows together with others. */
+  /** The time range that it shares with others. */
   axis: TimeAxis;
   hidden: ReadonlySet<Look>;
   onHidden: (hidden: ReadonlySet<Look>) => void;
-  /** Charts with the same key have one cursor. */
+  /** Charts with the same key share a cursor. */
   syncKey: string;
   height?: number;
 }
@@ -67,7 +67,7 @@ export function PanelChart({ panel, axis, hidden, onHidden, syncKey, height = 22
       <ul className="panel-legend">
         {legendOf([panel]).map(({ look, label, isDots, isSolid }) => (
           <li key={look}>
-            <button type="button" aria-pressed={!hidden.has(look)} title={`${label}: press to ${hidden.has(look) ? "show" : "hide"} it in all charts`} onClick={() => onHidden(toggled(hidden, look))}>
+            <button type="button" aria-pressed={!hidden.has(look)} title={`${label}: click to ${hidden.has(look) ? "show" : "hide"} it in all charts`} onClick={() => onHidden(toggled(hidden, look))}>
               <Swatch style={isSolid || isDots ? { ...figureStyle(look), dash: [] } : figureStyle(look)} /> {label}
             </button>
           </li>

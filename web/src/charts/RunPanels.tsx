@@ -1,8 +1,8 @@
-/** The curves of runs, asked of the server: each quantity a chart, all runs in it. */
+/** The curves of runs: one chart for each quantity, with all runs. */
 
 import { useEffect, useId, useMemo, useState } from "react";
 
-import { getJson, wordsOf } from "../api/client";
+import { getJson, errorMessage } from "../api/client";
 import { PanelChart } from "./PanelChart";
 import type { Look } from "./looks";
 import type { PanelData } from "./panelData";
@@ -23,7 +23,7 @@ export function RunPanels({ runs }: { runs: readonly string[] }) {
     setHidden(new Set());
     getJson<PanelData[]>(`/api/panels?${query}`).then(
       (found) => current && setPanels(found),
-      (error: unknown) => current && setFailure(wordsOf(error)),
+      (error: unknown) => current && setFailure(errorMessage(error)),
     );
     return () => {
       current = false;
@@ -32,7 +32,7 @@ export function RunPanels({ runs }: { runs: readonly string[] }) {
 
   if (failure !== null) return <p role="alert">The curves could not be read: {failure}</p>;
   if (panels === null) return <p role="status">Reading the curves…</p>;
-  if (panels.length === 0) return <p>These runs have no curves: none of their flows or probes makes any.</p>;
+  if (panels.length === 0) return <p>These runs have no curves: none of their flows or probes records a time series.</p>;
   return (
     <div className="panels">
       {panels.map((panel) => (

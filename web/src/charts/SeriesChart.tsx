@@ -15,7 +15,7 @@ interface SeriesChartProps {
   book: SeriesBook;
   view: ChartView;
   going: boolean;
-  /** Whose it is, where the same charts stand beside each other. */
+  /** Whose it is, where the same charts are shown side by side. */
   of?: string;
 }
 
@@ -25,7 +25,7 @@ export function SeriesChart({ panel, book, view, going, of }: SeriesChartProps) 
   const theme = useThemeVersion();
   const { id } = panel;
   const log = useStore(view.store, (state) => state.log);
-  // The plot is made anew only when its lines are others, not with each event of the flows.
+  // The plot is rebuilt only when its lines change, not with each event of the flows.
   const lines = JSON.stringify(panel);
 
   useEffect(() => {
@@ -51,7 +51,7 @@ export function SeriesChart({ panel, book, view, going, of }: SeriesChartProps) 
         <h2>
           {panel.title} {unit !== "" && <span>{unit}</span>}
         </h2>
-        <button type="button" className="chart-alone" aria-label={`${panel.title}: alone, or with the others`} title="Alone, or with the others" onClick={toggleAlone}>
+        <button type="button" className="chart-alone" aria-label={`${panel.title}: maximise or restore`} title="Maximise or restore" onClick={toggleAlone}>
           ⤢
         </button>
       </header>

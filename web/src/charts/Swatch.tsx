@@ -1,4 +1,4 @@
-/** A piece of a line as it stands in the charts. */
+/** A sample of a line in the style of the charts. */
 
 import type { LineStyle } from "./looks";
 

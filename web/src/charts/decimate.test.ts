@@ -41,7 +41,7 @@ describe("decimate", () => {
     expect(columns[0]?.[21]).toBe(75);
   });
 
-  it("breaks a line off where a value is no number, and joins it everywhere else", () => {
+  it("breaks a line at NaN, and joins it everywhere else", () => {
     const { columns } = decimate([line([[1, 10], [2, 20], [3, Number.NaN], [6, 30], [8, 40]])], 0, 10, 100);
     const column = columns[0] ?? [];
     const at = (time: number) => column[1 + 2 * Math.floor(time * 10)];

@@ -1,14 +1,14 @@
 /**
- * Long series for a canvas: of the samples behind a pixel, the least and the greatest.
+ * Long series for a canvas: the minimum and maximum of the samples of each pixel.
  *
- * Lines of different sampling times get one shared axis: two places for each
- * pixel, and one at each edge, where the line is cut. So nothing that a person
- * could see is lost, and the work of drawing depends on the screen alone.
+ * Lines of different sampling times get one shared axis: two points for each
+ * pixel, and one at each edge, where the line is cut. So no visible detail is
+ * lost, and the cost of drawing depends on the screen alone.
  */
 
 import type { Growing } from "../live/growing";
 
-/** Null is a gap; undefined is a place where the line goes on from its sample before to the next. */
+/** Null is a gap; undefined is a point that the line passes from its previous sample to the next. */
 export type Place = number | null | undefined;
 
 export interface Drawn {

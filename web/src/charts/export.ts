@@ -1,4 +1,4 @@
-/** What the charts show as a table, for elsewhere, and how a browser saves something. */
+/** CSV export of the charts, and downloads. */
 
 import type { SeriesBook } from "../live/book";
 import type { PanelSpec } from "./panels";
@@ -6,7 +6,7 @@ import type { PanelSpec } from "./panels";
 /**
  * The shown lines as CSV, in base units: a row for each time of each recording.
  *
- * A line that has no sample at a time has an empty cell there.
+ * A line without a sample at a time has an empty cell.
  */
 export function csvOf(panels: readonly PanelSpec[], book: SeriesBook, hidden: ReadonlySet<string>): string {
   const lines = panels.flatMap((panel) => panel.lines).filter((line) => !hidden.has(line.of));
@@ -33,7 +33,7 @@ export function csvOf(panels: readonly PanelSpec[], book: SeriesBook, hidden: Re
   return `${rows.join("\r\n")}\r\n`;
 }
 
-/** Let the browser save something. */
+/** Downloads a blob. */
 export function download(name: string, blob: Blob): void {
   const url = URL.createObjectURL(blob);
   const link = document.createElement("a");

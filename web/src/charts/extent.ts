@@ -1,8 +1,8 @@
-/** The ends of what stands on an axis. */
+/** The extent of values on an axis. */
 
 import type { Values } from "./painter";
 
-/** The least and the greatest of known values; null where there is none. */
+/** The minimum and maximum of the values that are not null; null if there are none. */
 export function extentOf(...all: Values[]): [least: number, most: number] | null {
   let least = Infinity;
   let most = -Infinity;

@@ -1,8 +1,8 @@
 /**
  * A figure of finished runs on a uPlot: its axes, its cursor, its selection, and its size.
  *
- * What stands in it is painted by `paint`; what the cursor reads is found by `read`. It
- * stands apart from React, so that the studio and a report's page have the same figures.
+ * `paint` draws its content; `read` returns what the cursor points at. It is
+ * independent of React, so that the studio and a report's page have the same figures.
  */
 
 import uPlot from "uplot";
@@ -12,7 +12,7 @@ import { onThemeChange } from "./theme";
 import type { Range } from "./timeAxis";
 
 export interface Selection {
-  /** Null where all of an axis was selected. */
+  /** Null if the whole axis was selected. */
   x: Range | null;
   y: Range | null;
 }
@@ -20,26 +20,26 @@ export interface Selection {
 export interface FigureOptions {
   height: number;
   axes: (element: HTMLElement) => [uPlot.Axis, uPlot.Axis];
-  /** The ends of the axes now. */
+  /** The current ends of the axes. */
   range: (axis: "x" | "y") => Range;
   isLog?: (axis: "x" | "y") => boolean;
   paint: (plot: uPlot, element: HTMLElement) => void;
-  /** What is read at a place of the plotting area, in CSS pixels; null for nothing. */
+  /** The reading at a position in the plotting area, in CSS pixels; null for none. */
   read: (plot: uPlot, left: number, top: number) => Reading | null;
   /** Along which axes a drag selects. */
   drag: "x" | "xy" | "none";
   select?: (selection: Selection) => void;
   reset?: () => void;
-  /** Figures with the same key have one cursor, which is drawn as a line. */
+  /** Figures with the same key share a cursor, drawn as a line. */
   syncKey?: string;
 }
 
-/** Of other figures comes the place of the cursor alone: one selects for all. */
+/** Only the cursor's position is synchronised: a selection in one figure applies to all. */
 const isMove: uPlot.Cursor.Sync.Filter = (type) => type === "mousemove";
 
-/** Narrower selections are a click. */
+/** A narrower selection counts as a click. */
 const LEAST_SELECTION = 5;
-/** A drag that is narrower than this along one axis selects along the other alone. */
+/** A drag narrower than this along one axis selects only along the other. */
 const ONE_WAY = 24;
 
 export class FigurePlot {
@@ -61,7 +61,7 @@ export class FigurePlot {
     });
   }
 
-  /** Draw again: the ends of the axes or what is shown have changed. */
+  /** Redraws after a change of the axes or of the content. */
   redraw(): void {
     this.plot.batch(() => {
       for (const axis of ["x", "y"] as const) {

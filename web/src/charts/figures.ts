@@ -1,10 +1,10 @@
-/** Figures over a whole series, for the text beside a chart. */
+/** Statistics over a whole series, for the legend. */
 
 import type { Growing } from "../live/growing";
 
 /**
- * The average over time of rates or heights; each sample stands for the time since the one before.
- * What lies in a gap does not count.
+ * The time average of rates or heights; each sample is valid for the time since the one before.
+ * Gaps do not count.
  *
  * @returns null where there is no sample.
  */
@@ -22,7 +22,7 @@ export function averageOf(line: Growing): number | null {
   return span > 0 ? sum / span : line.last;
 }
 
-/** The mean of samples that stand for themselves, such as round-trip times. */
+/** The mean of independent samples, such as round-trip times. */
 export function meanOf(line: Growing): number | null {
   let sum = 0;
   let count = 0;

@@ -1,7 +1,7 @@
 /**
  * One live chart on its canvas: uPlot, fed from the session's book.
  *
- * It stands apart from React: it is made when the lines change, drawn by the
+ * It is independent of React: it is made when the lines change, drawn by the
  * ticker, and sized by its element.
  */
 
@@ -10,7 +10,7 @@ import uPlot from "uplot";
 import type { Mark } from "../api/types";
 import type { SeriesBook } from "../live/book";
 import type { Growing } from "../live/growing";
-import { tellQuantity } from "../live/quantities";
+import { formatQuantity } from "../live/quantities";
 import { decimate } from "./decimate";
 import { referenceDash, styleOf } from "./looks";
 import { axesFor, axisUnit, drawLevel, roomy, roomyLog } from "./options";
@@ -19,10 +19,10 @@ import type { LineSpec, PanelSpec } from "./panels";
 import { resolveColour } from "./theme";
 import { rangeOf, type ChartState, type ChartView } from "./view";
 
-/** Lines with fewer samples than one in so many pixels show them as points. */
+/** Lines with fewer than one sample in this many pixels show them as points. */
 const POINTS_APART = 9;
 
-/** Times the data; levels that are farther are named and not drawn. */
+/** A multiple of the data; levels above it are listed and not drawn. */
 export const FAR = 4;
 
 const MARK_COLOURS = { change: "var(--accent)", command: "var(--fg-dim)", event: "var(--flow)" };
@@ -30,12 +30,12 @@ const MARK_COLOURS = { change: "var(--accent)", command: "var(--fg-dim)", event:
 export class LivePlot {
   readonly plot: uPlot;
   private counts: number[] = [];
-  /** The time of the packet that the cursor is over, outside of the charts. */
+  /** The time of the packet that the pointer is over, outside of the charts. */
   private packet_s: number | null = null;
   private readonly stopFollowing: () => void;
-  /** The largest limit of a line: what an empty queue is compared with. */
+  /** The largest limit of a line: the scale of an empty queue. */
   private readonly limit: number;
-  /** How many samples of a line are known to be 0; null where one was more. */
+  /** How many samples of a line were checked to be 0; null once one was larger. */
   private readonly zeros = new Map<LineSpec, number | null>();
   private readonly bad: string;
   private readonly accent: string;
@@ -43,7 +43,7 @@ export class LivePlot {
   private readonly ground: string;
   private readonly marks: Record<Mark["kind"], string>;
   private readonly isLog: boolean;
-  /** The greatest value that is drawn. */
+  /** The largest visible value. */
   private most = 0;
 
   constructor(
@@ -65,13 +65,13 @@ export class LivePlot {
     };
     this.isLog = view.store.getState().log;
     this.plot = new uPlot(this.options(), [[0], ...panel.lines.map(() => [null])], element);
-    // The wheel and a second button are the page's; a double press shows all again.
+    // The wheel and the second button are left to the page; a double click resets the zoom.
     this.plot.over.addEventListener("dblclick", () => view.store.setState({ zoom: null, follow_s: null }));
     this.stopFollowing = view.store.subscribe((state) => this.followPackets(state));
     this.packet_s = view.store.getState().hoverFrom === "packets" ? view.store.getState().hover : null;
   }
 
-  /** Place the cursor at the packet that is hovered; uPlot moves it only with the pointer. */
+  /** Moves the cursor to the hovered packet; uPlot moves it only with the pointer. */
   private placeCursor(): void {
     const { packet_s, plot } = this;
     const left = packet_s === null ? -10 : plot.valToPos(packet_s + this.panel.origin_s, "x");
@@ -85,7 +85,7 @@ export class LivePlot {
     this.placeCursor();
   }
 
-  /** Draw what the book holds now. */
+  /** Draws the current data. */
   draw(): void {
     const width = this.element.clientWidth;
     const height = this.element.clientHeight;
@@ -173,7 +173,7 @@ export class LivePlot {
   private hovered(plot: uPlot): void {
     const left = plot.cursor.left ?? -1;
     const { hover: known, hoverFrom } = this.view.store.getState();
-    // The cursor stands at a packet: uPlot tells it again with each drawing.
+    // The cursor is at a packet: uPlot reports it again with each redraw.
     if (hoverFrom === "packets") return;
     const hover = left < 0 ? null : plot.posToVal(left, "x") - this.panel.origin_s;
     if (known !== hover) this.view.store.setState({ hover, hoverFrom: hover === null ? null : "charts" });
@@ -188,7 +188,7 @@ export class LivePlot {
     this.view.store.setState({ zoom });
   }
 
-  /** Limits and levels, what happened meanwhile, and drops as red marks at the upper edge. */
+  /** Limits and levels, events, and drops as red marks at the upper edge. */
   private drawMarks(plot: uPlot): void {
     const { hidden } = this.view.store.getState();
     const { origin_s, marks, dropKeys, latest } = this.panel;
@@ -209,12 +209,12 @@ export class LivePlot {
     }
     for (const [limit, names] of limits) {
       const whose = limits.size > 1 ? `${names[0] ?? ""}${names.length > 1 ? ", …" : ""}: ` : "";
-      const label = `${whose}limit ${tellQuantity(limit, this.panel.unit)}`;
+      const label = `${whose}limit ${formatQuantity(limit, this.panel.unit)}`;
       drawLevel(plot, { value: limit, label, colour: this.dim, ground: this.ground, dash: [2, 3] });
     }
   }
 
-  /** What the lines are compared with, each as long as it holds. */
+  /** Reference levels, each for the time that it is valid. */
   private drawLevels(plot: uPlot): void {
     const { levels, origin_s, unit } = this.panel;
     levels.forEach(({ label, value, from_s }, place) => {
@@ -222,7 +222,7 @@ export class LivePlot {
       const next = levels[place + 1];
       drawLevel(plot, {
         value,
-        label: `${label} ${tellQuantity(value, unit)}`,
+        label: `${label} ${formatQuantity(value, unit)}`,
         colour: this.dim,
         ground: this.ground,
         dash: referenceDash(0),
@@ -273,7 +273,7 @@ export class LivePlot {
 const keys = new WeakMap<ChartView, string>();
 let made = 0;
 
-/** The cursors of two views move together from now on: of charts that are made after it. */
+/** Links the cursors of two views, for charts that are made afterwards. */
 export function joinCursors(views: readonly ChartView[]): void {
   const [first, ...others] = views;
   if (first !== undefined) for (const other of others) keys.set(other, syncKeyOf(first));

@@ -1,9 +1,9 @@
 /**
  * Which colour, dash and mark a line has, the same in all charts and tables.
  *
- * The colours are those of the static figures (`longfat.output.plot.style`): told apart
- * by people with any colour vision, and by their lightness in print. They stand
- * in series.css, for light and dark. Live charts are dense: their lines have dashes
+ * The colours are those of the static figures (`longfat.output.plot.style`): distinguishable
+ * with any colour vision, and by their lightness in print. They are defined in
+ * series.css, for light and dark. Live charts are dense: their lines have dashes
  * only when the colours are used up. Figures of finished runs have the dashes and
  * marks of the static figures.
  */
@@ -40,7 +40,7 @@ export interface FigureStyle extends LineStyle {
   mark: Mark;
 }
 
-/** The looks of a session: numbered in the order in which flows and interfaces first appear. */
+/** The line styles of a session, numbered in the order in which flows and interfaces first appear. */
 export function looksOf(recordings: readonly Recording[]): Looks {
   const flows = new Map<string, Look>();
   const interfaces = new Map<string, Look>();

@@ -1,4 +1,4 @@
-/** What a legend says of each line, read from the book. */
+/** The rows of a legend, read from the book. */
 
 import type { SeriesBook } from "../live/book";
 import { averageOf, maximumOf, meanOf } from "./figures";
@@ -6,9 +6,9 @@ import type { LineSpec, PanelSpec } from "./panels";
 
 export interface LegendRow {
   line: LineSpec;
-  /** At the cursor, or the last. */
+  /** The value at the cursor, or the last one. */
   value: number | null;
-  /** Over the whole recording; see `PanelSpec.figure`. */
+  /** The statistic over the whole recording; see `PanelSpec.figure`. */
   figure: number | null;
   /** Packets dropped at the queue, where that is counted. */
   drops: number | null;
@@ -16,10 +16,10 @@ export interface LegendRow {
 
 const FIGURES = { average: averageOf, mean: meanOf, maximum: maximumOf };
 
-/** What `PanelSpec.figure` is called in a legend. */
+/** Labels of `PanelSpec.figure` in a legend. */
 export const FIGURE_WORDS = { average: "average", mean: "mean", maximum: "max" };
 
-/** The rows of a chart's legend, at a time in seconds since Run; null is now. */
+/** The rows of a chart's legend, at a time in seconds since Run; null for now. */
 export function legendRows(panel: PanelSpec, book: SeriesBook, time: number | null): LegendRow[] {
   return panel.lines.map((line) => {
     const series = book.get(line.recording, line.key);
@@ -36,7 +36,7 @@ export function legendRows(panel: PanelSpec, book: SeriesBook, time: number | nu
   });
 }
 
-/** Whether there was never anything: such lines are told in one row. */
+/** Whether all values are 0: such lines share one row. */
 export function isQuiet(row: LegendRow): boolean {
   return (row.figure === null || row.figure === 0) && (row.drops ?? 0) === 0;
 }

@@ -1,27 +1,27 @@
-/** What all charts have in common, live ones and those of runs. */
+/** Options common to all charts, live and of runs. */
 
 import type uPlot from "uplot";
 
-import { byteSteps, scaleFor, tellNumber, tellTicks, type Scale, type Unit } from "../live/quantities";
+import { byteSteps, scaleFor, formatNumber, formatTicks, type Scale, type Unit } from "../live/quantities";
 import { strokeLine } from "./painter";
 import { resolveColour } from "./theme";
 
 export const FONT = "11px system-ui, sans-serif";
 
-/** Above the highest value there is some air; the least is always 0 or below. */
+/** The axis range: some margin above the maximum; the minimum is 0 or below. */
 export function roomy(least: number | null, most: number | null): [number, number] {
   const top = most === null || most <= 0 ? 1 : most * 1.08;
   return [least !== null && least < 0 ? least * 1.08 : 0, top];
 }
 
-/** The same for a logarithmic axis: down to the least value above 0, but five decades at the most. */
+/** The same for a logarithmic axis: down to the smallest value above 0, but at most five decades. */
 export function roomyLog(least: number | null, most: number | null): [number, number] {
   const top = most === null || most <= 0 ? 1 : most;
   const bottom = least === null || least <= 0 ? top / 1e3 : Math.max(least, top / 1e5);
   return [Math.min(bottom / 1.3, top / 10), top * 1.3];
 }
 
-/** The ticks of a logarithmic axis: round in its unit, and so few that their numbers have room. */
+/** The ticks of a logarithmic axis: round in its unit, and few enough that their labels fit. */
 export function logTicks(least: number, most: number, divisor: number): number[] {
   const [first, last] = [Math.log10(least / divisor), Math.log10(most / divisor)];
   const steps = last - first > 2 ? [1] : [1, 2, 5];
@@ -36,7 +36,7 @@ function unitScale(plot: uPlot, unit: Unit): Scale {
   return scaleFor(plot.scales["y"]?.max ?? 1, unit);
 }
 
-/** What all axes look like, in the page's colours. */
+/** The style of all axes, in the page's colours. */
 export function axisLook(element: HTMLElement): uPlot.Axis {
   const rule = resolveColour(element, "var(--chart-rule)");
   return {
@@ -54,7 +54,7 @@ export function axisLook(element: HTMLElement): uPlot.Axis {
 export function axesFor(element: HTMLElement, unit: Unit, isLog = false): [uPlot.Axis, uPlot.Axis] {
   const common = axisLook(element);
   return [
-    { ...common, size: 24, gap: 3, space: 60, values: (_plot, ticks) => tellTicks(ticks, { divisor: 1, unit: "s" }) },
+    { ...common, size: 24, gap: 3, space: 60, values: (_plot, ticks) => formatTicks(ticks, { divisor: 1, unit: "s" }) },
     {
       ...common,
       size: 46,
@@ -67,13 +67,13 @@ export function axesFor(element: HTMLElement, unit: Unit, isLog = false): [uPlot
       }),
       values: (plot, ticks) => {
         const scale = unitScale(plot, unit);
-        return isLog ? ticks.map((tick) => tellNumber(tick / scale.divisor)) : tellTicks(ticks, scale);
+        return isLog ? ticks.map((tick) => formatNumber(tick / scale.divisor)) : formatTicks(ticks, scale);
       },
     },
   ];
 }
 
-/** The unit beside the axis now. */
+/** The unit currently shown beside the axis. */
 export function axisUnit(plot: uPlot, unit: Unit): string {
   return scaleFor(plot.scales["y"]?.max ?? 1, unit).unit;
 }
@@ -82,10 +82,10 @@ export interface LevelStyle {
   value: number;
   label: string;
   colour: string;
-  /** Behind the name. */
+  /** The background of the label. */
   ground: string;
   dash: readonly number[];
-  /** Where it holds, on the axis of time; all of it without. */
+  /** The time range where it is valid; without, the whole axis. */
   from?: number;
   to?: number;
 }
@@ -107,7 +107,7 @@ export function drawLevel(plot: uPlot, { value, label, colour, ground, dash, fro
   const hasRoomAbove = y - bbox.top > 13 * devicePixelRatio;
   ctx.textBaseline = hasRoomAbove ? "bottom" : "top";
   const right = Math.min(bbox.left + bbox.width, plot.valToPos(ends[1], "x", true)) - 4 * devicePixelRatio;
-  // It may stand over a line.
+  // The label may overlap a line.
   ctx.strokeStyle = ground;
   ctx.lineWidth = 3 * devicePixelRatio;
   ctx.lineJoin = "round";

@@ -1,5 +1,5 @@
 /**
- * What figures are made of: lines, bands, points, bars and rules on a chart's canvas.
+ * Primitives of figures: lines, bands, points, bars and rules on a chart's canvas.
  *
  * uPlot draws its own series on one sorted axis that all of them share. The lines of a
  * figure have times of their own, gaps, and points that are in no order, so they are
@@ -30,7 +30,7 @@ export interface PointStyle {
   alpha?: number;
 }
 
-/** Draw what must not leave the plotting area. */
+/** Draws clipped to the plotting area. */
 export function clipped(plot: uPlot, draw: () => void): void {
   const { ctx, bbox } = plot;
   ctx.save();
@@ -91,7 +91,7 @@ export function drawPoints(plot: uPlot, xs: ArrayLike<number>, ys: Values, style
   ctx.restore();
 }
 
-/** An upright bar with two ends at each point: its spread. */
+/** A vertical error bar at each point. */
 export function drawBars(plot: uPlot, xs: ArrayLike<number>, low: Values, high: Values, colour: string): void {
   const { ctx } = plot;
   const half = 3 * devicePixelRatio;
@@ -133,7 +133,7 @@ export function strokeRule(plot: uPlot, axis: "x" | "y", value: number, style: S
   ctx.restore();
 }
 
-/** The stretches `[first, end)` of places at which all values are known. */
+/** The ranges `[first, end)` of indices at which no value is null. */
 export function stretches(xs: ArrayLike<number>, ...values: Values[]): [first: number, end: number][] {
   const found: [number, number][] = [];
   let first = -1;

@@ -41,7 +41,7 @@ describe("readings", () => {
     expect(reading(1, { low: [0, 1.5e9, 0], high: [0, 3e9, 0] })).toBe("2.00 Gbit/s (5-95 %: 1.50 Gbit/s to 3.00 Gbit/s)");
   });
 
-  it("tell a request without a reply from one with it", () => {
+  it("distinguishes a request without a reply from one with it", () => {
     expect(reading(0.5, { missing_s: [0.5] })).toBe("no reply");
     expect(reading(0.9, { missing_s: [0.5] })).toBe("2.00 Gbit/s");
   });
@@ -87,7 +87,7 @@ it("finds the nearest of sorted times", () => {
   expect(nearest([], 1)).toBeNull();
 });
 
-it("writes times in the digits that the stretch asks for", () => {
+it("formats times with digits according to the range", () => {
   expect(formatTime(1.23456, 60)).toBe("1.2 s");
   expect(formatTime(1.23456, 0.01)).toBe("1.23456 s");
 });

@@ -1,9 +1,9 @@
 /**
  * One quantity of finished runs over time: what the server and a report's page send
- * (`longfat.output.report.panel_data`), and what a chart reads of it.
+ * (`longfat.output.report.panel_data`), and the readings of a chart.
  */
 
-import { scaleFor, tellQuantity, unitOf } from "../live/quantities";
+import { scaleFor, formatQuantity, unitOf } from "../live/quantities";
 import type { Look } from "./looks";
 
 export interface PanelTrace {
@@ -14,20 +14,20 @@ export interface PanelTrace {
 
 export interface PanelLine extends PanelTrace {
   label: string;
-  /** The number of a colour, dash and mark, the same in all panels for the same thing. */
+  /** The number of a colour, dash and mark, the same in all panels for the same flow or interface. */
   look: Look;
   /** The edges of a band around it. */
   low: (number | null)[] | null;
   high: (number | null)[] | null;
-  /** What it sums up, drawn thin: the streams of a flow. */
+  /** Its components, drawn thin: the streams of a flow. */
   parts: PanelTrace[];
   /** Its points are single measurements that no line joins. */
   dots: boolean;
   /** A value stays until the next one. */
   steps: boolean;
-  /** So many points that dashes would be lost in their zigzag. */
+  /** So many points that dashes would not be recognisable. */
   dense: boolean;
-  /** When a value was due and none came. */
+  /** Times of missing values, such as of lost replies. */
   missing_s: number[];
 }
 
@@ -40,22 +40,22 @@ export interface PanelData {
   title: string;
   metric: string;
   unit: string;
-  /** What is counted, where the unit is a count. */
+  /** What is counted, if the unit is a count. */
   counted: string;
   lines: PanelLine[];
   references: { label: string; value: number }[];
-  /** What happened meanwhile, in the order of the times. */
+  /** Events, in order of time. */
   moments: PanelMoment[];
 }
 
 /** A constant to compare with, in the order of the panel. */
 export interface PanelReference {
   text: string;
-  /** Null where it is so far above the data that it would press them flat. */
+  /** Null if it is so far above the data that these would be flattened. */
   at: number | null;
 }
 
-/** Times the data; references that are farther are named and not drawn. */
+/** A multiple of the data; references above it are listed and not drawn. */
 const FAR = 4;
 const ROOM_ABOVE = 1.08;
 
@@ -72,7 +72,7 @@ export function referencesOf(panel: PanelData): PanelReference[] {
   const largest = largestOf(panel);
   return panel.references.map(({ label, value }) => {
     const isFar = largest > 0 && value > FAR * largest;
-    const text = `${label} ${tellQuantity(value, unitOf(panel.unit))}`;
+    const text = `${label} ${formatQuantity(value, unitOf(panel.unit))}`;
     return isFar ? { text: `${text}, far above`, at: null } : { text, at: value };
   });
 }
@@ -83,7 +83,7 @@ export function topOf(panel: PanelData): number {
   return Math.max(largestOf(panel), ...near) * ROOM_ABOVE || 1;
 }
 
-/** The unit that stands beside the title. */
+/** The unit beside the title. */
 export function axisUnitOf(panel: PanelData): string {
   return panel.counted !== "" ? panel.counted : scaleFor(topOf(panel), unitOf(panel.unit)).unit;
 }
@@ -98,12 +98,12 @@ export function readingOf(line: PanelLine, time: number, panel: PanelData): stri
   const value = at === null ? null : line.values[at];
   if (at === null || value === null || value === undefined) return null;
   const format = (number: number | null | undefined) =>
-    panel.counted === "" ? tellQuantity(number, unitOf(panel.unit)) : `${Math.round(number ?? 0).toLocaleString("en-US")} ${panel.counted}`;
+    panel.counted === "" ? formatQuantity(number, unitOf(panel.unit)) : `${Math.round(number ?? 0).toLocaleString("en-US")} ${panel.counted}`;
   if (line.low === null || line.high === null) return format(value);
   return `${format(value)} (5-95 %: ${format(line.low[at])} to ${format(line.high[at])})`;
 }
 
-/** A time as a reading says it, in the digits that the stretch on the screen asks for. */
+/** A time of a reading, with digits according to the visible range. */
 export function formatTime(time: number, span: number): string {
   const digits = Math.min(6, Math.max(0, Math.ceil(-Math.log10(span / 500))));
   return `${time.toFixed(digits)} s`;
@@ -113,13 +113,13 @@ export function formatTime(time: number, span: number): string {
 export interface LegendName {
   label: string;
   look: Look;
-  /** It stands for single points. */
+  /** It is drawn as single points. */
   isDots: boolean;
   /** Its line has no dashes. */
   isSolid: boolean;
 }
 
-/** The names of panels' lines: what looks alike is one thing, and its shortest name fits all panels. */
+/** The names of panels' lines: equal looks are the same flow or interface, and its shortest name fits all panels. */
 export function legendOf(panels: readonly PanelData[]): LegendName[] {
   const found = new Map<Look, LegendName>();
   for (const { look, label, dense, dots } of panels.flatMap(({ lines }) => lines)) {
@@ -130,7 +130,7 @@ export function legendOf(panels: readonly PanelData[]): LegendName[] {
   return [...found.values()];
 }
 
-/** The place of the time that is nearest; null where there is none. Times are in their order. */
+/** The index of the nearest time; null for an empty list. Times are sorted. */
 export function nearest(times: ArrayLike<number>, time: number): number | null {
   const before = lastAt(times, time);
   if (before === null) return times.length > 0 ? 0 : null;
@@ -138,7 +138,7 @@ export function nearest(times: ArrayLike<number>, time: number): number | null {
   return distance(times, before + 1, time) < distance(times, before, time) ? before + 1 : before;
 }
 
-/** The place of the last time that is not later. */
+/** The index of the last time that is not later. */
 function lastAt(times: ArrayLike<number>, time: number): number | null {
   let low = 0;
   let high = times.length;

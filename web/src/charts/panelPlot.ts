@@ -17,19 +17,19 @@ export interface PanelPlotOptions {
   height: number;
   /** Whether the lines of a look are hidden now. */
   isHidden: (look: Look) => boolean;
-  /** Panels with the same key have one cursor. */
+  /** Panels with the same key share a cursor. */
   syncKey: string;
-  /** What stands below the axis of time; empty for nothing. */
+  /** The title of the time axis; empty for none. */
   timeTitle: string;
   /** Whether a drag selects a stretch of time: on a touch screen it scrolls the page. */
   canDrag: boolean;
 }
 
-/** A line with so few samples shows each of them. */
+/** A line with fewer samples shows each of them. */
 const FEW = 40;
 
 const MOMENT = { width: 1, dash: [1, 3] };
-/** What happened is shown at the cursor within this share of the time that is shown. */
+/** Events are shown at the cursor within this fraction of the visible time. */
 const NEAR = 0.01;
 
 export class PanelPlot {
@@ -60,7 +60,7 @@ export class PanelPlot {
     this.stopFollowing = axis.follow(() => this.figure.redraw());
   }
 
-  /** Draw again, after lines were hidden or shown. */
+  /** Redraws, after lines were hidden or shown. */
   redraw(): void {
     this.figure.redraw();
   }

@@ -30,7 +30,7 @@ describe("panelsOf", () => {
     expect(panels[2]?.lines).toMatchObject([{ of: "s1-eth1", drops: "queue:s1-eth1:drops" }]);
   });
 
-  it("lays the earlier recordings that are wanted behind the latest", () => {
+  it("draws the selected earlier recordings behind the latest", () => {
     const panels = panelsOf([recording(1), recording(2), recording(3)], new Set([1]));
     const [throughput] = panels;
     expect(throughput?.lines.map(({ recording: number, earlier }) => [number, earlier])).toEqual([[1, true], [3, false]]);

@@ -1,8 +1,8 @@
 /**
- * Which charts there are, and which lines stand in them.
+ * Which charts there are, and the lines in them.
  *
- * A chart shows one quantity of one kind of thing: of flows, or of interfaces.
- * The earlier recordings that a person has ticked lie behind the latest one.
+ * A chart shows one quantity of flows, or of interfaces. The earlier recordings that
+ * the user has ticked are drawn behind the latest one.
  */
 
 import type { Level, Mark, Recording, SeriesInfo } from "../api/types";
@@ -11,7 +11,7 @@ import { nameOf } from "../live/view";
 import { looksOf, type Look } from "./looks";
 
 export interface LineSpec {
-  /** Of the flow or interface in this chart, whatever the recording: what is hidden by it. */
+  /** Of the flow or interface in this chart, whatever the recording: hidden by this name. */
   of: string;
   label: string;
   recording: number;
@@ -21,9 +21,9 @@ export interface LineSpec {
   look: Look;
   /** Of a recording before the latest. */
   earlier: boolean;
-  /** What a queue holds at the most. */
+  /** A queue's capacity. */
   limit: number | null;
-  /** The key of what was dropped there, counted from the start. */
+  /** The key of the cumulative drops there. */
   drops: string | null;
 }
 
@@ -34,20 +34,20 @@ export interface PanelSpec {
   short: string;
   unit: Unit;
   lines: LineSpec[];
-  /** What is told of each line over the whole recording. */
+  /** The statistic of each line over the whole recording. */
   figure: "average" | "mean" | "maximum";
-  /** Whether it is there without being asked for. */
+  /** Whether it is shown by default. */
   usual: boolean;
   /** The start of the latest recording: times in charts are those of the clock. */
   origin_s: number;
-  /** What its lines are compared with in the latest recording. */
+  /** Reference levels of its lines in the latest recording. */
   levels: Level[];
-  /** What happened in it meanwhile, and the keys of what was dropped at its queues. */
+  /** Events in it, and the keys of the drops at its queues. */
   marks: Mark[];
   dropKeys: string[];
   /** The number of that recording. */
   latest: number;
-  /** The axis reaches up to this at the least: charts beside each other have the same. */
+  /** The minimum upper end of the axis: charts side by side share it. */
   top?: number;
 }
 

@@ -1,7 +1,7 @@
-/** The charts as one picture: each drawn anew at a size for paper, with its legend below. */
+/** The charts as one picture: each redrawn at print size, with its legend below. */
 
 import type { SeriesBook } from "../live/book";
-import { tellQuantity } from "../live/quantities";
+import { formatQuantity } from "../live/quantities";
 import { LivePlot } from "./livePlot";
 import { styleOf } from "./looks";
 import { FIGURE_WORDS, isQuiet, legendRows, type LegendRow } from "./lookups";
@@ -94,6 +94,6 @@ function drawRow(ctx: CanvasRenderingContext2D, row: LegendRow, panel: PanelSpec
   ctx.restore();
   ctx.fillStyle = resolveColour(document.body, "var(--fg)");
   ctx.font = "12px system-ui, sans-serif";
-  const figures = `last ${tellQuantity(value, panel.unit)}, ${FIGURE_WORDS[panel.figure]} ${tellQuantity(figure, panel.unit)}`;
+  const figures = `last ${formatQuantity(value, panel.unit)}, ${FIGURE_WORDS[panel.figure]} ${formatQuantity(figure, panel.unit)}`;
   ctx.fillText(`${line.label}: ${figures}`, GAP + 74, top);
 }

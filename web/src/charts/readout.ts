@@ -11,7 +11,7 @@ export interface ReadingRow {
 export interface Reading {
   heading: string;
   rows: ReadingRow[];
-  /** The point that is read, in CSS pixels of the plotting area; null for all that is at the cursor's time. */
+  /** The point that is read, in CSS pixels of the plotting area; null if the reading is of the cursor's time. */
   point: { left: number; top: number } | null;
 }
 
@@ -33,7 +33,7 @@ export class Readout {
     this.ring.hidden = true;
   }
 
-  /** Show a reading beside a place of the plotting area. */
+  /** Shows a reading beside a position of the plotting area. */
   show(reading: Reading, left: number): void {
     this.box.replaceChildren(
       line(reading.heading),
@@ -42,7 +42,7 @@ export class Readout {
     this.box.hidden = false;
     const width = this.over.clientWidth;
     const isRight = left < width / 2;
-    // Rather over the cursor than out of sight.
+    // Better over the cursor than outside of the window.
     const room = width - this.box.offsetWidth;
     const wanted = isRight ? left + APART : left - APART - this.box.offsetWidth;
     this.box.style.left = `${Math.max(Math.min(0, room), Math.min(wanted, room))}px`;

@@ -1,4 +1,4 @@
-/** A piece of a line as it stands in the charts, without React. */
+/** A sample of a line in the style of the charts, without React. */
 
 import type { LineStyle } from "./looks";
 

@@ -1,6 +1,6 @@
-/** Colours for canvases, which know no CSS variables, and when they change. */
+/** Colours for canvases, which do not support CSS variables, and their changes. */
 
-/** What a CSS colour, such as `var(--fg)`, is at an element now. */
+/** What a CSS colour, such as `var(--fg)`, currently resolves to at an element. */
 export function resolveColour(element: HTMLElement, colour: string): string {
   const probe = element.ownerDocument.createElement("span");
   probe.style.color = colour;
@@ -10,7 +10,7 @@ export function resolveColour(element: HTMLElement, colour: string): string {
   return resolved;
 }
 
-/** Call `changed` whenever the page goes from light to dark or back; the answer ends that. */
+/** Calls `changed` whenever the theme changes; returns a function that stops it. */
 export function onThemeChange(changed: () => void): () => void {
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   dark.addEventListener("change", changed);

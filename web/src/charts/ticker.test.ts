@@ -38,13 +38,13 @@ function run(ticker: Ticker, frames: number, draw: () => void, eachFrame: () => 
   return count;
 }
 
-it("draws once for what changed once, and again when told to", () => {
+it("draws once per change, and again on request", () => {
   const ticker = new Ticker(() => 1);
   expect(run(ticker, 60, () => undefined, () => undefined)).toBe(1);
   expect(run(ticker, 60, () => undefined, () => undefined)).toBe(1);
 });
 
-it("draws 20 times a second at the most", () => {
+it("draws at most 20 times a second", () => {
   let revision = 0;
   const ticker = new Ticker(() => revision);
   const count = run(ticker, 63, () => undefined, () => (revision += 1));
@@ -52,7 +52,7 @@ it("draws 20 times a second at the most", () => {
   expect(count).toBeLessThanOrEqual(20);
 });
 
-it("takes a third of the time at the most, however long drawing is", () => {
+it("takes at most a third of the time, however long drawing is", () => {
   let revision = 0;
   const ticker = new Ticker(() => revision);
   let spent = 0;
@@ -73,7 +73,7 @@ it("looks before it draws, and stops with the last chart", () => {
   stopLooking();
 });
 
-it("shares charts that take long out over several frames, and leaves none out", () => {
+it("spreads slow charts over several frames, and skips none", () => {
   const ticker = new Ticker(() => 1);
   const frames: number[] = [];
   let number = 0;
@@ -88,7 +88,7 @@ it("shares charts that take long out over several frames, and leaves none out", 
   stops.forEach((stop) => stop());
 });
 
-it("does not draw a chart that went in the middle of a round", () => {
+it("does not draw a chart that was removed in the middle of a round", () => {
   const ticker = new Ticker(() => 1);
   let drawn = 0;
   const stopFirst = ticker.subscribe(() => (clock += 9));

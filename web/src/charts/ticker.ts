@@ -1,16 +1,15 @@
 /**
- * When charts are drawn anew: after something has changed, and 20 times a second at the most.
+ * Schedules redraws of charts: after a change, and at most 20 times a second.
  *
- * Where drawing takes long, it is done less often, so that the page keeps most
- * of its time for the person. What the browser itself does with the lines comes
- * after us: that shows in how late the next frame is. Charts that take long
- * share a round of drawing out over several frames.
+ * If drawing takes long, it is done less often, so that the page stays responsive.
+ * The browser's own rendering happens afterwards: it shows in the delay of the next
+ * frame. Expensive charts spread a round of drawing over several frames.
  */
 
 const LEAST_MS = 50;
 const SHARE = 3;
 const FRAME_MS = 17;
-/** After so long in one frame, the other charts wait for the next. */
+/** After this time in one frame, the other charts wait for the next. */
 const BATCH_MS = 5;
 
 export class Ticker {
@@ -24,12 +23,12 @@ export class Ticker {
   private waiting: (() => void)[] = [];
   private begun = 0;
   private cost = 0;
-  /** When it was drawn last, until the next frame tells what that took. */
+  /** When it was drawn last, until the next frame shows how long that took. */
   private drawnAt: number | null = null;
 
   constructor(private readonly revision: () => number) {}
 
-  /** Call `draw` whenever it is time; the answer ends that. */
+  /** Calls `draw` in each round; returns a function that stops it. */
   subscribe(draw: () => void): () => void {
     this.draws.add(draw);
     this.invalidate();
@@ -43,13 +42,13 @@ export class Ticker {
     };
   }
 
-  /** Call `look` before each drawing; the answer ends that. */
+  /** Calls `look` before each round; returns a function that stops it. */
   before(look: () => void): () => void {
     this.firsts.add(look);
     return () => this.firsts.delete(look);
   }
 
-  /** Draw at the next chance, though no series has grown. */
+  /** Requests a redraw, though no series has grown. */
   invalidate(): void {
     this.stale = true;
     this.notBefore = 0;
@@ -71,14 +70,14 @@ export class Ticker {
     const before = performance.now();
     do {
       const draw = this.waiting.shift();
-      // It may have gone since the round began.
+      // It may have been removed since the round began.
       if (draw !== undefined && this.draws.has(draw)) draw();
     } while (this.waiting.length > 0 && performance.now() - before < BATCH_MS);
     this.drawnAt = now;
     this.pay(performance.now() - before);
   }
 
-  /** A new round, if it is time and something has changed. */
+  /** Starts a new round, if it is due and something has changed. */
   private begin(now: number): boolean {
     const revision = this.revision();
     if (now < this.notBefore || (!this.stale && revision === this.seen)) return false;

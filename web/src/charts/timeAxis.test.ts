@@ -37,7 +37,7 @@ describe("TimeAxis", () => {
     expect(made.isWhole).toBe(true);
   });
 
-  it("calls those that follow, once for each change", () => {
+  it("notifies followers once for each change", () => {
     const made = axis();
     const changed = vi.fn();
     const stop = made.follow(changed);

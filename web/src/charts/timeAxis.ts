@@ -1,11 +1,11 @@
-/** The stretch of time that several charts show together. */
+/** The time range that several charts share. */
 
 export interface Range {
   from: number;
   to: number;
 }
 
-/** The least part of the whole that can be shown. */
+/** The smallest fraction of the whole that can be shown. */
 const LEAST_PART = 1e-4;
 
 export class TimeAxis {
@@ -13,7 +13,7 @@ export class TimeAxis {
   private shown: Range = this.whole;
   private readonly followers = new Set<() => void>();
 
-  /** What is shown now. */
+  /** The visible range. */
   get now(): Range {
     return this.shown;
   }
@@ -22,19 +22,19 @@ export class TimeAxis {
     return this.shown.from === this.whole.from && this.shown.to === this.whole.to;
   }
 
-  /** Make the whole reach over a stretch, and show all of it. */
+  /** Sets the whole range, and shows all of it. */
   include({ from, to }: Range): void {
     this.whole = { from: Math.min(this.whole.from, from), to: Math.max(this.whole.to, to) };
     this.shown = this.whole;
   }
 
-  /** Call `changed` after each change; the answer ends that. */
+  /** Calls `changed` after each change; returns a function that stops it. */
   follow(changed: () => void): () => void {
     this.followers.add(changed);
     return () => this.followers.delete(changed);
   }
 
-  /** Show a stretch, as far as it lies in the whole. */
+  /** Shows a range, clipped to the whole. */
   show({ from, to }: Range): void {
     const length = this.whole.to - this.whole.from;
     const span = Math.min(length, Math.max(to - from, length * LEAST_PART));
@@ -44,7 +44,7 @@ export class TimeAxis {
     for (const changed of this.followers) changed();
   }
 
-  /** Move by a part of what is shown, and widen or narrow it by a factor. */
+  /** Moves by a fraction of the visible range, and scales it by a factor. */
   change(move: number, factor: number): void {
     const { from, to } = this.shown;
     const middle = (from + to) / 2 + move * (to - from);

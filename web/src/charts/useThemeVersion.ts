@@ -1,4 +1,4 @@
-/** A number that grows whenever the page goes from light to dark or back. */
+/** A number that grows whenever the theme changes. */
 
 import { useSyncExternalStore } from "react";
 

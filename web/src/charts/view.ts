@@ -1,4 +1,4 @@
-/** What a person has chosen to see of a session's charts: shared by all of them, so that they move together. */
+/** The display state of a session's charts, shared by all of them. */
 
 import { createStore, type StoreApi } from "zustand/vanilla";
 
@@ -10,21 +10,21 @@ export interface ChartState {
   /** Null is the whole recording, or its last `follow_s` seconds. */
   zoom: Range | null;
   follow_s: number | null;
-  /** The time below the cursor, in seconds since Run. */
+  /** The time at the cursor, in seconds since Run. */
   hover: number | null;
-  /** Where the cursor is: each of the two shows what is hovered in the other. */
+  /** Where the cursor is: charts and packets each show what is hovered in the other. */
   hoverFrom: "charts" | "packets" | null;
-  /** The moment that the timeline shows, likewise; null for the end, as it comes. */
+  /** The time that the timeline shows, likewise; null follows the end. */
   at: number | null;
   /** Flows and interfaces that are not shown. */
   hidden: ReadonlySet<string>;
-  /** Earlier recordings that lie behind the latest. */
+  /** Earlier recordings drawn behind the latest. */
   earlier: ReadonlySet<number>;
-  /** Charts that were switched on or off, against what is usual. */
+  /** Charts that were enabled or disabled, against the default. */
   switched: ReadonlySet<string>;
-  /** Values on a logarithmic axis. */
+  /** Whether the value axis is logarithmic. */
   log: boolean;
-  /** The one chart that has the whole dock. */
+  /** The maximised chart. */
   alone: string | null;
 }
 
@@ -62,7 +62,7 @@ export function chartViewOf(book: SeriesBook): ChartView {
   return view;
 }
 
-/** The cursor is over a packet of this time; null where it has left them. */
+/** The pointer is over a packet of this time; null if it is over none. */
 export function hoverPacket({ store }: ChartView, time_s: number | null): void {
   const { hover, hoverFrom } = store.getState();
   if (time_s === null ? hoverFrom !== "packets" : hover === time_s && hoverFrom === "packets") return;

@@ -1,7 +1,7 @@
-/** Trying an edit on a document: what cannot be done is told, and the text stays. */
+/** Applies an edit to a document: an edit that fails is reported, and the text stays. */
 
-import { wordsOf } from "../api/client";
-import { tell } from "../app/notices";
+import { errorMessage } from "../api/client";
+import { notify } from "../app/notices";
 import type { Drawing } from "./drawing";
 import type { Joins } from "./history";
 import type { StudyDocument } from "./model";
@@ -10,10 +10,10 @@ import { drawingOf } from "./useDrawing";
 import { EditError } from "./yaml/draft";
 
 /**
- * Makes one step of undo of an edit.
+ * Applies an edit as one undo step.
  *
  * Parameters: `edit`, from the text and its drawing to a new text; `joins`, whether it
- * continues the step before. Returns false where it could not be done: the person has been told.
+ * continues the step before. Returns false if it failed, which was reported.
  */
 export function change(
   documentId: string,
@@ -27,7 +27,7 @@ export function change(
     useDocuments.getState().setText(documentId, text, { joins });
     return true;
   } catch (error) {
-    tell("error", error instanceof EditError ? error.message : `This change failed. ${wordsOf(error)}`);
+    notify("error", error instanceof EditError ? error.message : `This change failed. ${errorMessage(error)}`);
     return false;
   }
 }

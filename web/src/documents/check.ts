@@ -1,4 +1,4 @@
-/** Asking the server what is wrong with a text, once the typing rests. */
+/** Checks a text on the server, once typing pauses. */
 
 import { postJson } from "../api/client";
 import type { CheckResult } from "../api/types";
@@ -7,12 +7,12 @@ import type { StudyDocument } from "./model";
 const REST_MS = 150;
 
 /** The server reads the files that a study names beside its own file, or in its lab. */
-type Asked = Pick<StudyDocument, "id" | "name" | "path" | "lab">;
+type CheckedDocument = Pick<StudyDocument, "id" | "name" | "path" | "lab">;
 
 export interface Checker {
-  /** The text of a document has changed: earlier questions about it are forgotten. */
-  ask: (document: Asked, text: string) => void;
-  forget: (id: string) => void;
+  /** The text of a document has changed: earlier checks of it are dropped. */
+  check: (document: CheckedDocument, text: string) => void;
+  cancel: (id: string) => void;
 }
 
 export function makeChecker(
@@ -20,14 +20,14 @@ export function makeChecker(
   onError: (error: unknown) => void,
 ): Checker {
   const timers = new Map<string, ReturnType<typeof setTimeout>>();
-  const forget = (id: string) => {
+  const cancel = (id: string) => {
     clearTimeout(timers.get(id));
     timers.delete(id);
   };
   return {
-    forget,
-    ask({ id, name, path, lab }, text) {
-      forget(id);
+    cancel,
+    check({ id, name, path, lab }, text) {
+      cancel(id);
       const send = () => {
         postJson<CheckResult>("/api/check", { text, name, path, lab }).then((result) => onResult(id, text, result), onError);
       };

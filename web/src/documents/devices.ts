@@ -1,4 +1,4 @@
-/** What Linux calls the interfaces of nodes whose names are too long for it, as `longfat.model.network.devices` says. */
+/** The Linux names of interfaces of nodes with long names, as in `longfat.model.network.devices`. */
 
 /** "-eth00" fits behind it into the 15 characters of an interface's name. */
 const LONGEST_STEM = 9;

@@ -1,16 +1,16 @@
 /**
- * Open documents belong to the server: each change goes there, and what other tabs do comes back.
+ * Open documents belong to the server: each change goes there, and changes of other tabs come back.
  *
- * What goes there is what a person did, step by step, so that two tabs which change one text
- * both have their steps in its history. Steps that the server has not got yet, since it is
- * away, wait here, and in the browser's store for the time after a reload.
+ * Changes are sent as single steps, so that two tabs which change one text both have
+ * their steps in its history. Steps not yet sent, because the server is unreachable, wait
+ * here, and in the browser's storage for the time after a reload.
  */
 
 import { create } from "zustand";
 
 import { ApiError, deleteJson, getJson, postJson, putJson, setWorkspace, socketUrl } from "../api/client";
 import type { Draft, DraftEvent, Drafts } from "../api/types";
-import { tell } from "../app/notices";
+import { notify } from "../app/notices";
 import { Connection } from "../live/connection";
 import type { History } from "./history";
 import type { StudyDocument } from "./model";
@@ -23,7 +23,7 @@ interface Waiting {
   closed: boolean | null;
 }
 
-/** Fields of a draft, and what a document calls them. */
+/** Fields of a draft, and their names in a document. */
 const FIELDS = {
   name: "name",
   path: "path",
@@ -35,7 +35,7 @@ const FIELDS = {
   imported: "imported",
 } as const satisfies Record<string, keyof StudyDocument>;
 
-/** What is known of the server: it answers, it is away, another one is there, or it wants another token. */
+/** State of the server: reachable, unreachable, replaced by another one, or with another token. */
 export type ServerLink = "open" | "lost" | "another" | "refused";
 
 interface DraftsState {
@@ -48,7 +48,7 @@ interface DraftsState {
 
 export const useDrafts = create<DraftsState>()(() => ({ link: "open", path: "", closed: [] }));
 
-/** What the store of documents gives: how a draft that another tab has changed is taken over. */
+/** Interface of the store of documents, for drafts that another tab has changed. */
 export interface Taker {
   take: (draft: Draft) => void;
   close: (id: string) => void;
@@ -56,19 +56,19 @@ export interface Taker {
   has: (id: string) => boolean;
 }
 
-/** Of no draft: the server answers with all of it. */
+/** The base of no draft: the server responds with the whole draft. */
 const NO_REVISION = Number.MAX_SAFE_INTEGER;
 
 const PAUSE_MS = 250;
 const RETRY_MS = 1500;
 
-/** This page among all that are open. */
+/** Identifies this page among all that are open. */
 export const page = typeof crypto === "undefined" ? "page" : crypto.randomUUID();
 const waiting = new Map<string, Waiting>();
 const revisions = new Map<string, number>();
-/** Drafts of which another tab has changed something that is not known here yet. */
+/** Drafts with changes by another tab that were not received yet. */
 const behind = new Set<string>();
-/** Drafts that were closed before the server had them, with nothing in them. */
+/** Empty drafts that were closed before the server had them. */
 const doomed = new Set<string>();
 let workspace: string | null = null;
 let instance: string | null = null;
@@ -80,7 +80,7 @@ export function workspaceId(): string {
   return workspace ?? "";
 }
 
-/** Ask for the drafts, take them over, and hear of changes from then on. */
+/** Loads the drafts and subscribes to changes. */
 export async function beginDrafts(to: Taker): Promise<void> {
   taker = to;
   const found = await getJson<Drafts>("/api/drafts");
@@ -102,7 +102,7 @@ export async function beginDrafts(to: Taker): Promise<void> {
  * A new network, whose name and id the server gives, so that two tabs never give the same.
  *
  * Parameters: `text`, with `{number}` for the number of its name; `first`, only if nothing is open.
- * Returns its id; null where the server is away.
+ * Returns its id; null if the server is unreachable.
  */
 export async function beginNew(text: string, first: boolean): Promise<string | null> {
   try {
@@ -118,13 +118,13 @@ export async function beginNew(text: string, first: boolean): Promise<string | n
 export function noteStep(id: string, step: Step): void {
   const one = waitingOf(id);
   const last = one.steps.at(-1);
-  // Typing that goes on is one step.
+  // Continuous typing is one step.
   if ("set" in step && !step.step && last !== undefined && "set" in last) last.set = step.set;
   else one.steps.push(step);
   soon();
 }
 
-/** Documents were opened, closed, or have other names, files or sessions. */
+/** Documents were opened or closed, or their names, files or sessions changed. */
 export function noteDocuments(now: readonly StudyDocument[], before: readonly StudyDocument[], untouched: (one: StudyDocument) => boolean): void {
   const old = new Map(before.map((one) => [one.id, one]));
   for (const document of now) {
@@ -143,7 +143,7 @@ export function noteDocuments(now: readonly StudyDocument[], before: readonly St
   for (const document of old.values()) {
     if (untouched(document)) {
       waiting.delete(document.id);
-      forget(document.id);
+      removeDraft(document.id);
       continue;
     }
     waitingOf(document.id).closed = true;
@@ -151,21 +151,21 @@ export function noteDocuments(now: readonly StudyDocument[], before: readonly St
   }
 }
 
-/** Remove a draft in which there is nothing; one that is on its way to the server, when it has come. */
-function forget(id: string): void {
+/** Removes an empty draft; one that is being sent, once it has arrived. */
+function removeDraft(id: string): void {
   if (!revisions.delete(id)) doomed.add(id);
   else void deleteJson(`/api/drafts/${id}?page=${page}`).catch(() => undefined);
 }
 
-/** A closed draft is open again. */
+/** Reopens a closed draft. */
 export async function reopen(draft: Draft): Promise<void> {
   waitingOf(draft.id).closed = false;
   taker?.take({ ...draft, closed_s: null });
-  forgetClosed(draft.id);
+  dropClosed(draft.id);
   await flush();
 }
 
-/** A draft as a document that the server has not looked at yet. */
+/** A draft as a document that was not checked yet. */
 export function documentOf(draft: Draft): StudyDocument {
   const { id, name, path, lab, text, imported } = draft;
   const { saved: savedText, chosen_case: chosenCase, session: sessionId, shown_run: shownRun } = draft;
@@ -176,7 +176,7 @@ export function historyOf({ undo, redo }: Draft): History {
   return { undo, redo, openSince: null };
 }
 
-/** Send what waits, now. */
+/** Sends all pending changes now. */
 export function flush(): Promise<void> {
   clearTimeout(timer);
   timer = undefined;
@@ -201,17 +201,17 @@ async function send(): Promise<void> {
       const answer = await putJson<{ revision: number; draft: Draft | null }>(`/api/drafts/${id}`, body);
       revisions.set(id, answer.revision);
       if (doomed.delete(id)) {
-        forget(id);
+        removeDraft(id);
         continue;
       }
       if (answer.draft === null) continue;
-      // Another tab was at it meanwhile. What was done here since then comes on top of it.
+      // Another tab has changed it meanwhile. Changes made here since are applied on top.
       if (waiting.has(id)) behind.add(id);
       else if (answer.draft.closed_s === null) taker?.take(answer.draft);
     } catch (error) {
       const status = error instanceof ApiError ? error.status : 0;
       if (status !== 0 && status !== 403 && status !== 421) {
-        tell("error", `What was drawn could not be kept. ${error instanceof Error ? error.message : ""}`);
+        notify("error", `The drawing could not be saved. ${error instanceof Error ? error.message : ""}`);
         continue;
       }
       putBack(id, one);
@@ -222,7 +222,7 @@ async function send(): Promise<void> {
   keepUnsent();
 }
 
-/** What could not be sent comes before what was done since. */
+/** Changes that could not be sent come before later ones. */
 function putBack(id: string, one: Waiting): void {
   const since = waiting.get(id);
   waiting.set(id, {
@@ -259,7 +259,7 @@ function takeOne(draft: Draft): void {
   revisions.set(draft.id, draft.revision);
   if (draft.closed_s === null) {
     taker?.take(draft);
-    forgetClosed(draft.id);
+    dropClosed(draft.id);
   } else {
     if (taker?.has(draft.id)) taker.close(draft.id);
     noteClosed(draft);
@@ -267,17 +267,17 @@ function takeOne(draft: Draft): void {
 }
 
 function noteClosed(draft: Draft): void {
-  forgetClosed(draft.id);
+  dropClosed(draft.id);
   useDrafts.setState(({ closed }) => ({ closed: [draft, ...closed] }));
 }
 
-/** There was nothing in it, and another tab has closed it. */
-function forgetTaken(id: string): void {
+/** An empty draft that another tab has closed. */
+function dropTaken(id: string): void {
   if (taker?.has(id) && !waiting.has(id)) taker.close(id);
-  forgetClosed(id);
+  dropClosed(id);
 }
 
-function forgetClosed(id: string): void {
+function dropClosed(id: string): void {
   useDrafts.setState(({ closed }) => ({ closed: closed.filter((one) => one.id !== id) }));
 }
 
@@ -286,9 +286,9 @@ function listen(): void {
     onText: (text) => {
       const event = JSON.parse(text) as DraftEvent;
       if (event.event === "hello") greet(event);
-      else if (event.event === "forgotten") forgetTaken(event.id);
+      else if (event.event === "forgotten") dropTaken(event.id);
       else if (event.page !== page) takeOne(event.draft);
-      // What is known here already, but for when it was closed.
+      // Already known here, except for the time of closing.
       else if (event.draft.closed_s !== null) noteClosed(event.draft);
     },
     onLost: () => {
@@ -309,12 +309,12 @@ function greet(found: Drafts): void {
   useDrafts.setState({ link: "open" });
   takeAll(found.drafts);
   if (isNew) {
-    tell("info", "The studio was started anew. What is drawn is as it was; sessions have ended, and their runs are in Runs.");
+    notify("info", "The studio was restarted. Drawings are unchanged; sessions have ended, and their runs are in Runs.");
   }
   void flush();
 }
 
-/** No connection: nobody answers, or somebody who does not know us. */
+/** Why the connection was lost: no server, another one, or another token. */
 async function whyLost(): Promise<void> {
   try {
     await getJson<Drafts>("/api/drafts");
@@ -325,7 +325,7 @@ async function whyLost(): Promise<void> {
   }
 }
 
-/** The page goes: what waits is sent without waiting for an answer, and kept in case there is none. */
+/** On unload: pending changes are sent without waiting for a response, and stored in case there is none. */
 function leave(): void {
   if (workspace === null || waiting.size === 0) return;
   keepUnsent();
@@ -341,7 +341,7 @@ function keepUnsent(): void {
     if (waiting.size === 0) localStorage.removeItem(unsentKey());
     else localStorage.setItem(unsentKey(), JSON.stringify(Object.fromEntries(waiting)));
   } catch {
-    // A browser without a store, or a full one: the page itself has it.
+    // No storage, or a full one: the changes are kept in memory.
   }
 }
 

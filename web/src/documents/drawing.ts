@@ -1,8 +1,8 @@
 /**
- * What the canvas shows of a text: nodes, links, flows and places.
+ * The content of a text that the canvas shows: nodes, links, flows and places.
  *
- * Tolerant: what cannot be understood is left out, so that half a text is drawn
- * while the rest is being typed. The server's check is the judge of what is right.
+ * Tolerant: whatever cannot be parsed is left out, so that half a text is drawn
+ * while the rest is being typed. The server's check decides whether a text is valid.
  */
 
 import type { Problem } from "../api/types";
@@ -24,7 +24,7 @@ export interface DrawnNode {
   line: number;
 }
 
-/** As typed; null is "taken back", which only a direction can be. */
+/** As typed; null unsets a common value, which is possible for a direction only. */
 export type Properties = Record<string, string | null>;
 
 export interface DrawnLink {
@@ -77,7 +77,7 @@ export interface DrawnNote {
 }
 
 export interface Drawing {
-  /** Where the network stands: common to all cases, or the chosen case's own. */
+  /** The path of the network: common to all cases, or the chosen case's own. */
   networkPath: Path;
   /** The network's own fields, as typed, by key: `frames`. */
   networkFields: Record<string, string>;
@@ -88,15 +88,15 @@ export interface Drawing {
   links: DrawnLink[];
   flows: DrawnFlow[];
   setup: DrawnSetupLine[];
-  /** The lines and what probes are of, in all cases. */
-  spoken: string[];
+  /** The set-up lines and the probes' targets, in all cases. */
+  references: string[];
   cases: { name: string; title: string | null; line: number }[];
   layout: Map<string, { x: number; y: number }>;
   /** Of nodes, by name. */
   colours: Map<string, string>;
   groups: DrawnGroup[];
   notes: DrawnNote[];
-  /** What is not YAML. */
+  /** YAML syntax errors. */
   problems: Problem[];
 }
 
@@ -119,7 +119,7 @@ export function readDrawing(text: string, chosenCase: string | null = null): Dra
     links: readLinks(source, networkPath, nodes),
     flows: readAllFlows(source, chosenCase),
     setup: [...readSetup(source, ["setup"]), ...(chosenCase === null ? [] : readSetup(source, ["cases", chosenCase, "setup"]))],
-    spoken: readSpoken(source),
+    references: readReferences(source),
     cases: entries(source, ["cases"]).map(({ key, node, line }) => ({
       name: key,
       title: scalarText(source, resolvedEntry(source, node, "title")),
@@ -134,12 +134,12 @@ export function readDrawing(text: string, chosenCase: string | null = null): Dra
   };
 }
 
-/** Whether a typed value is YAML's word for yes. */
+/** Whether a typed value is true in YAML. */
 export function isOn(value: Value | null | undefined): boolean {
   return typeof value === "string" && /^(true|yes|on)$/i.test(value);
 }
 
-/** What holds for one direction: what is common, but for what the direction says itself. */
+/** The properties of one direction: the common ones, overridden by its own. */
 export function effective(link: DrawnLink, direction: 0 | 1): Properties {
   return { ...link.common, ...link.towards[direction] };
 }
@@ -254,7 +254,7 @@ function readSetup(source: Source, path: Path): DrawnSetupLine[] {
   return found;
 }
 
-function readSpoken(source: Source): string[] {
+function readReferences(source: Source): string[] {
   const places: Path[] = [[], ...entries(source, ["cases"]).map(({ key }): Path => ["cases", key])];
   return places.flatMap((place) => [
     ...readSetup(source, [...place, "setup"]).map((line) => line.text),

@@ -3,7 +3,7 @@
 export interface History {
   undo: string[];
   redo: string[];
-  /** When the last step that more typing may join was made, in ms; null where none may. */
+  /** Time of the last step that more typing may extend, in ms; null if none may. */
   openSince: number | null;
 }
 
@@ -12,11 +12,11 @@ export const NO_HISTORY: History = { undo: [], redo: [], openSince: null };
 const STEPS = 200;
 const JOIN_MS = 1000;
 
-/** Whether a change continues the step before: never, where that was a moment ago, or in any case. */
+/** Whether a change extends the previous step: never, if that was a moment ago, or always. */
 export type Joins = boolean | "always";
 
-/** Before the text changes: what it was becomes a step, unless this continues the last one. */
-export function remember(history: History, old: string, joins: Joins, nowMs: number): History {
+/** Records the text before a change as a step, unless the change extends the last one. */
+export function pushStep(history: History, old: string, joins: Joins, nowMs: number): History {
   if (joins === "always" && history.undo.length > 0) return { undo: history.undo, redo: [], openSince: null };
   const continues = joins && history.openSince !== null && nowMs - history.openSince < JOIN_MS;
   const openSince = joins ? nowMs : null;

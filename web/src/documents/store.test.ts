@@ -10,13 +10,13 @@ beforeEach(() => {
   useDocuments.setState({ documents: [], currentId: null, histories: {} });
 });
 
-it("lets what is opened take the place of an empty page", async () => {
+it("replaces an untouched page by an opened document", async () => {
   await useDocuments.getState().openNew();
   await useDocuments.getState().openText("lab.mn", "");
   expect(useDocuments.getState().documents.map(({ name }) => name)).toEqual(["lab"]);
 });
 
-it("keeps a page that something was drawn on", async () => {
+it("keeps a page with a drawing", async () => {
   await useDocuments.getState().openNew();
   const [page] = useDocuments.getState().documents;
   if (page === undefined) throw new Error("no page");
@@ -32,7 +32,7 @@ it("opens a second empty page beside the first", async () => {
   expect(useDocuments.getState().documents.map(({ name }) => name)).toEqual(["network-1", "network-2"]);
 });
 
-it("leaves whoever has gone to another page there when the first network comes", async () => {
+it("stays on another page when the first network is loaded", async () => {
   const draft = { id: "1", name: "network-1", path: null, lab: null, text: "title: Network 1\n", saved_text: "", imported: null, session: null, undo: [], redo: [], version: 1 };
   vi.stubGlobal("fetch", () => Promise.resolve(new Response(JSON.stringify({ ...draft, problems: [], study: null }), { status: 200 })));
   const { shown } = useDocuments.getState();

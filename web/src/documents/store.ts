@@ -1,40 +1,40 @@
 /** The open documents. Everything on the page reads them here, and changes texts through here. */
 
 import { create } from "zustand";
-import { getJson, postJson, putJson, wordsOf } from "../api/client";
-import { whenItsTurn } from "../api/queue";
+import { getJson, postJson, putJson, errorMessage } from "../api/client";
+import { retryWhileQueued } from "../api/queue";
 import type { CheckResult, Draft, OpenedDocument } from "../api/types";
 import { useNotices } from "../app/notices";
 import { makeChecker } from "./check";
 import { beginNew, documentOf, historyOf, noteDocuments, noteStep, workspaceId } from "./drafts";
 import type { History } from "./history";
-import { NO_HISTORY, remember, stepBack, stepForward } from "./history";
+import { NO_HISTORY, pushStep, stepBack, stepForward } from "./history";
 import type { DocumentsState, StudyDocument } from "./model";
 import { isNewStudyText, newStudyText } from "./edits/study";
 import { drawingOf } from "./useDrawing";
 
 interface Store extends DocumentsState {
   histories: Record<string, History>;
-  /** Counts what was opened or chosen, so that the page can show it. */
+  /** Counts documents opened or chosen, so that the page can react. */
   shown: number;
   /** A run of the workspace as a study; resolves to the document's id. */
   openRun: (path: string) => Promise<string>;
-  /** A draft as the server has it: opened, or changed by another tab. */
+  /** Applies a draft from the server: opened, or changed by another tab. */
   take: (draft: Draft) => void;
-  /** The charts of a run of the workspace are shown with it. */
+  /** Shows the charts of a run of the workspace with it. */
   showRun: (id: string, path: string | null) => void;
   /** A text that the browser read itself, from disk or from a drop. */
   openText: (name: string, text: string) => Promise<void>;
-  /** A study of a template with these parameters, as typed; raises ApiError where one is wrong. */
+  /** A study of a template with these parameters, as typed; throws ApiError if one is invalid. */
   openTemplate: (template: string, values: Record<string, string>) => Promise<void>;
-  /** Raises ApiError: with status 409 where the file has changed on disk meanwhile. */
+  /** Throws ApiError, with status 409 if the file has changed on disk meanwhile. */
   save: (id: string, path: string, options?: { force?: boolean }) => Promise<void>;
 }
 
 export const useDocuments = create<Store>()((set, get) => {
   const checker = makeChecker(
     (id, text, result) => update(id, (document) => (document.text === text ? checked(document, result) : document)),
-    (error) => useNotices.getState().tell("error", `The network could not be checked. ${wordsOf(error)}`),
+    (error) => useNotices.getState().notify("error", `The network could not be checked. ${errorMessage(error)}`),
   );
 
   function update(id: string, change: (document: StudyDocument) => StudyDocument): void {
@@ -62,12 +62,12 @@ export const useDocuments = create<Store>()((set, get) => {
       sessionId: null,
       shownRun: null,
     };
-    // An empty page that nobody has drawn on makes room.
+    // An untouched new document is replaced.
     const stay = get().documents.filter((one) => !(one.id === get().currentId && isUntouched(one)));
     set({ documents: [...(isUntouched(document) ? get().documents : stay), document] });
     show(document.id);
-    checker.ask(document, text);
-    if (warnings.length > 0) tellImport(warnings);
+    checker.check(document, text);
+    if (warnings.length > 0) notifyImport(warnings);
     return document.id;
   }
 
@@ -75,7 +75,7 @@ export const useDocuments = create<Store>()((set, get) => {
   function place(id: string, text: string): void {
     update(id, (document) => ({ ...document, text }));
     const document = get().documents.find((one) => one.id === id);
-    if (document) checker.ask(document, text);
+    if (document) checker.check(document, text);
   }
 
   function goBy(id: string, step: typeof stepBack, noted: { undo: true } | { redo: true }): void {
@@ -94,7 +94,7 @@ export const useDocuments = create<Store>()((set, get) => {
     shown: 0,
     select: show,
     close(id) {
-      checker.forget(id);
+      checker.cancel(id);
       set((state) => {
         const index = state.documents.findIndex((one) => one.id === id);
         const documents = state.documents.filter((one) => one.id !== id);
@@ -124,12 +124,12 @@ export const useDocuments = create<Store>()((set, get) => {
     async openNew({ first = false } = {}) {
       const id = await beginNew(newStudyText("Network {number}"), first);
       if (id !== null) {
-        // Whoever has gone to another page meanwhile stays there.
+        // If another page was opened meanwhile, it stays in front.
         if (first) set({ currentId: id });
         else show(id);
         return;
       }
-      // The server is away: it gets this one with what is drawn on it.
+      // The server is unreachable: this document is sent with its first change.
       const name = freeTitle(get().documents);
       const text = newStudyText(name.replace("-", " ").replace(/^n/, "N"));
       add({ name, path: null, lab: null, text, warnings: [] }, false);
@@ -138,7 +138,7 @@ export const useDocuments = create<Store>()((set, get) => {
       const document = get().documents.find((one) => one.id === id);
       if (document === undefined || document.text === text) return;
       const before = get().histories[id] ?? NO_HISTORY;
-      const history = remember(before, document.text, joins, Date.now());
+      const history = pushStep(before, document.text, joins, Date.now());
       noteStep(id, { set: text, step: history.undo !== before.undo });
       set((state) => ({ histories: { ...state.histories, [id]: history } }));
       place(id, text);
@@ -156,7 +156,7 @@ export const useDocuments = create<Store>()((set, get) => {
         histories: { ...histories, [draft.id]: historyOf(draft) },
       });
       taking = false;
-      if (check === null) checker.ask(document, document.text);
+      if (check === null) checker.check(document, document.text);
     },
     showRun: (id, shownRun) => update(id, (document) => ({ ...document, shownRun })),
     chooseCase: (id, chosenCase) => update(id, (document) => ({ ...document, chosenCase })),
@@ -167,26 +167,26 @@ export const useDocuments = create<Store>()((set, get) => {
       const { text } = document;
       const before = document.path === path ? document.savedText : null;
       const answer = await putJson<{ warnings?: string[] } | null>("/api/document", { path, text, before, force });
-      for (const warning of answer?.warnings ?? []) useNotices.getState().tell("warning", warning);
+      for (const warning of answer?.warnings ?? []) useNotices.getState().notify("warning", warning);
       update(id, (now) => ({ ...now, path, name: nameOf(path), savedText: text }));
       const saved = get().documents.find((one) => one.id === id);
-      // The files that it names are others now.
-      if (saved && path !== document.path) checker.ask(saved, saved.text);
-      useNotices.getState().tell("info", `Saved ${path}.`);
+      // Relative file names now refer to other files.
+      if (saved && path !== document.path) checker.check(saved, saved.text);
+      useNotices.getState().notify("info", `Saved ${path}.`);
     },
   };
 });
 
-/** A Mininet script is run in a machine, which a class may have to wait for. */
-function inTurn<T>(ask: () => Promise<T>): Promise<T> {
-  let told = "";
-  return whenItsTurn(ask, (words) => {
-    if (words !== told) useNotices.getState().tell("info", words);
-    told = words;
+/** A Mininet script is run in a machine, for which requests are queued in a class. */
+function inTurn<T>(request: () => Promise<T>): Promise<T> {
+  let notified = "";
+  return retryWhileQueued(request, (words) => {
+    if (words !== notified) useNotices.getState().notify("info", words);
+    notified = words;
   });
 }
 
-/** What another tab did is not sent back. */
+/** Changes by another tab are not sent back. */
 let taking = false;
 
 useDocuments.subscribe((state, old) => {
@@ -202,7 +202,7 @@ export function closeTaken(id: string): void {
   taking = false;
 }
 
-// Which tab is in front is this page's own, over a reload.
+// The current tab is stored per page, and kept over a reload.
 function currentKey(): string {
   return `longfat-studio-current-${workspaceId()}`;
 }
@@ -211,11 +211,11 @@ function keepCurrent(id: string | null): void {
   try {
     if (id !== null) sessionStorage.setItem(currentKey(), id);
   } catch {
-    // Without a store the first tab is in front after a reload.
+    // Without storage the first tab is in front after a reload.
   }
 }
 
-/** Puts that tab in front which was so before a reload, else the last one. */
+/** Selects the tab that was current before a reload, else the last one. */
 export function showLast(): void {
   const { documents, currentId } = useDocuments.getState();
   if (currentId !== null || documents.length === 0) return;
@@ -229,10 +229,10 @@ export function showLast(): void {
   useDocuments.setState({ currentId: found?.id ?? null });
 }
 
-function tellImport(warnings: readonly string[]): void {
-  const { tell } = useNotices.getState();
+function notifyImport(warnings: readonly string[]): void {
+  const { notify } = useNotices.getState();
   const [first = "", ...more] = warnings;
-  tell("warning", more.length === 0 ? first : `${first}; and ${more.length} more: File, Import report`);
+  notify("warning", more.length === 0 ? first : `${first}; and ${more.length} more: File, Import report`);
 }
 
 export function useCurrentDocument(): StudyDocument | null {
@@ -243,7 +243,7 @@ export function isUnsaved(document: StudyDocument): boolean {
   return document.text !== document.savedText;
 }
 
-/** A new network as it came: in no file, and nothing drawn on it. */
+/** Whether a document is new and unchanged. */
 export function isUntouched({ path, lab, text, savedText }: Pick<StudyDocument, "path" | "lab" | "text" | "savedText">): boolean {
   return path === null && lab === null && text === savedText && isNewStudyText(text);
 }
@@ -260,7 +260,7 @@ export function isStudyName(path: string): boolean {
 }
 
 function checked(document: StudyDocument, check: CheckResult): StudyDocument {
-  // The text's own cases: the server calls a study without any one `default`.
+  // The text's own cases: the server names the single case of a study without cases `default`.
   const names = drawingOf(document).cases.map((one) => one.name);
   const chosen = document.chosenCase;
   const stays = check.study === null || (chosen !== null && names.includes(chosen));
@@ -268,7 +268,7 @@ function checked(document: StudyDocument, check: CheckResult): StudyDocument {
   return { ...document, check: withShortFields(check), lastGood: check.study ?? document.lastGood, chosenCase };
 }
 
-/** A link's properties are the third part of its list, which is nothing that people speak of. */
+/** A link's properties are the third item of its list, which is left out of shown field names. */
 function withShortFields(check: CheckResult): CheckResult {
   const problems = check.problems.map((one) => ({ ...one, field: one.field.replace(/(\.links\[\d+\])\[2\]/, "$1") }));
   return { ...check, problems };

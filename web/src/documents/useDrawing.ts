@@ -1,4 +1,4 @@
-/** The drawing of a document: read once for each text, whoever asks. */
+/** The drawing of a document: parsed once for each text. */
 
 import { readDrawing } from "./drawing";
 import type { Drawing } from "./drawing";

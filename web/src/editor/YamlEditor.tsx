@@ -1,6 +1,6 @@
 /**
- * The text of the study, beside the canvas. What is typed here is drawn at once;
- * what is drawn appears here, and the cursor stays where it is.
+ * The study's text, beside the canvas. What is typed here is drawn at once; changes on
+ * the canvas appear here, and the cursor stays in its place.
  */
 
 import { autocompletion, completionKeymap } from "@codemirror/autocomplete";
@@ -22,7 +22,7 @@ import { look } from "./look";
 import { marksOf } from "./marks";
 import { leastChange } from "./sync";
 
-/** Marks what comes from the document and is not to be sent back. */
+/** Marks changes that come from the document and must not be sent back. */
 const fromDocument = Annotation.define<boolean>();
 
 export function YamlEditor({ document }: { document: StudyDocument }) {
@@ -62,7 +62,7 @@ export function YamlEditor({ document }: { document: StudyDocument }) {
   }, [id, check]);
 
   useEffect(() => {
-    // Whoever types here looks here: only a choice on the canvas moves the text.
+    // Not while typing here: only a selection on the canvas scrolls the text.
     if (view.current === null || view.current.hasFocus) return;
     const current = documentOf(id);
     if (current === null) return;
@@ -110,8 +110,8 @@ function extensionsFor(id: string) {
     look,
     autocompletion({ override: [completionsFrom], icons: false, maxRenderedOptions: 60 }),
     EditorView.lineWrapping,
-    EditorView.contentAttributes.of({ "aria-label": "The study as YAML. Escape, then Tab leaves the editor." }),
-    // Undo is the document's: a step on the canvas and one here are in one row.
+    EditorView.contentAttributes.of({ "aria-label": "The study as YAML. Press Escape, then Tab to leave the editor." }),
+    // Undo is the document's: steps on the canvas and here share one history.
     keymap.of([
       { key: "Mod-z", run: () => (undo(id), true), preventDefault: true },
       { key: "Mod-y", run: () => (redo(id), true), preventDefault: true },

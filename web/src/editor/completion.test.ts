@@ -49,7 +49,7 @@ describe("the place in a text", () => {
   it("is none in a comment", () => expect(placeAt("a: 1 # fl", 9)).toBeNull());
 });
 
-describe("what can stand there", () => {
+describe("completions", () => {
   const schema: Schema = {
     $defs: { link: { properties: { rate: { title: "Rate", description: "the rate" }, delay: { description: "how long" } } } },
     properties: {
@@ -58,12 +58,12 @@ describe("what can stand there", () => {
     },
   };
   const labels = (text: string) => optionsAt(schema, at(text), readDrawing(text.replace("|", ""))).map(({ label }) => label);
-  it("is what is not there yet, with what it means", () => {
+  it("offers the missing keys, with their descriptions", () => {
     const [only, ...more] = optionsAt(schema, at(TEXT), readDrawing(TEXT.replace("|", "")));
     expect(only).toMatchObject({ label: "delay", info: "how long" });
     expect(more).toEqual([]);
   });
-  it("is words, and names of nodes", () => {
+  it("offers values, and names of nodes", () => {
     expect(labels("flows: {bulk: {congestion: |")).toEqual(["cubic", "bbr"]);
     expect(labels(TEXT.replace("|", "").replace("[s1, h2]", "[s1, |]"))).toEqual(["h1", "h2", "s1"]);
     expect(labels(TEXT.replace("|", "").replace("h1 -> h2", "h1 -> |"))).toEqual(["h1", "h2"]);

@@ -1,5 +1,5 @@
 /**
- * Completion in the text of a study: keys and words of the JSON Schema, with what they mean, and
+ * Completion in the text of a study: keys and values of the JSON Schema, with their descriptions, and
  * the names of nodes and flows where one belongs.
  */
 
@@ -27,15 +27,15 @@ export interface Schema {
   description?: string;
 }
 
-let asked: Promise<Schema> | null = null;
+let loading: Promise<Schema> | null = null;
 
 /** From the server, once. */
 function schema(): Promise<Schema> {
-  asked ??= getJson<Schema>("/api/schema").catch((error: unknown) => {
-    asked = null;
+  loading ??= getJson<Schema>("/api/schema").catch((error: unknown) => {
+    loading = null;
     throw error;
   });
-  return asked;
+  return loading;
 }
 
 export async function completionsFrom(context: CompletionContext): Promise<CompletionResult | null> {
@@ -52,7 +52,7 @@ export async function completionsFrom(context: CompletionContext): Promise<Compl
   }
 }
 
-/** What can stand at a place. */
+/** The completions at a position. */
 export function optionsAt(root: Schema, place: TextPlace, drawing: Drawing): Completion[] {
   const names = namesAt(place, drawing);
   if (names.length > 0) return names;
@@ -67,7 +67,7 @@ export function optionsAt(root: Schema, place: TextPlace, drawing: Drawing): Com
       }
     } else {
       for (const value of [...(one.enum ?? []), ...(one.const === undefined ? [] : [one.const])]) {
-        // `true` and `yes` say the same: people write the latter.
+        // `true` and `yes` are the same: studies use the latter.
         if (typeof value === "string") options.set(value, { label: value, type: "enum", ...about(root, one) });
       }
       for (const value of one.examples ?? []) {
@@ -83,7 +83,7 @@ function about(root: Schema, schemaHere: Schema): Partial<Completion> {
   return described?.description === undefined ? {} : { info: described.description, ...(described.title === undefined ? {} : { detail: described.title }) };
 }
 
-/** The schemas of what stands in a value behind a key, or at an index. */
+/** The schemas of the value of a key, or at an index. */
 function inside(root: Schema, holder: Schema, step: string | number): Schema[] {
   return choices(root, holder).flatMap((one) => {
     if (typeof step === "number") {
@@ -106,7 +106,7 @@ function choices(root: Schema, one: Schema): Schema[] {
   return [one, ...all];
 }
 
-/** Nodes and flows, where a name of one belongs. */
+/** Names of nodes and flows, where one is expected. */
 function namesAt({ path, isKey, before }: TextPlace, drawing: Drawing): Completion[] {
   const [top] = path[0] === "cases" ? path.slice(2) : path;
   const rest = path[0] === "cases" ? path.slice(3) : path.slice(1);
@@ -123,7 +123,7 @@ function namesAt({ path, isKey, before }: TextPlace, drawing: Drawing): Completi
     if (/->\s*$/.test(before) || (/^\s*$/.test(before) && isTool(rest[1], drawing))) return listed(hosts, "host");
     if (rest[1] === "after") return listed(flows, "flow");
   }
-  if (top === "setup" && isKey && rest.length <= 1) return listed(["root", ...hosts], "types a line", (name) => `${name}: `);
+  if (top === "setup" && isKey && rest.length <= 1) return listed(["root", ...hosts], "node", (name) => `${name}: `);
   if (top === "probes" && !isKey && rest[1] === "of") return [...listed(flows, "flow"), ...listed(drawing.nodes.flatMap(({ interfaces }) => interfaces), "interface")];
   if ((top === "layout" && isKey) || (path.join(".").startsWith("drawing.colours") && isKey && path.length === 2)) return listed(nodes, "node", (name) => `${name}: `);
   if (path[0] === "drawing" && path.includes("nodes") && !isKey) return listed(nodes, "node");

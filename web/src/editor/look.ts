@@ -1,4 +1,4 @@
-/** How the editor looks: in the page's own colours, light and dark. */
+/** The editor's theme: the page's colours, light and dark. */
 
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { EditorView } from "@codemirror/view";

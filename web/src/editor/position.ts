@@ -1,7 +1,7 @@
 /**
- * Where in a study's text a place is: the keys that lead there, and whether a key or a value
- * belongs there. It has to know that of a text that is being typed, which is no YAML yet; so it
- * looks at indents and brackets, and at nothing else.
+ * The position in a study's text: the keys that lead there, and whether a key or a value
+ * is expected. The text is being typed and may not be valid YAML yet, so only indentation
+ * and brackets are considered.
  */
 
 export interface TextPlace {
@@ -9,7 +9,7 @@ export interface TextPlace {
   isKey: boolean;
   /** The keys that the mapping has already. */
   taken: string[];
-  /** What stands before the word, in its value. */
+  /** The text before the word, in its value. */
   before: string;
 }
 
@@ -33,7 +33,7 @@ export function placeAt(text: string, offset: number): TextPlace | null {
   for (const line of lines) {
     const bare = line.replace(/(^|\s)#.*$/, "");
     if (bare.trim() === "") continue;
-    // The lines of a value with open brackets belong to it.
+    // Lines within open brackets belong to the value.
     if (open !== "") {
       open += `\n${bare}`;
       if (depthOf(open) <= 0) open = "";
@@ -50,14 +50,14 @@ export function placeAt(text: string, offset: number): TextPlace | null {
   return { path, isKey, taken: isKey ? (taken.get(path.join("\0")) ?? []) : [], before: value };
 }
 
-/** Take a line into account; returns the value that begins in it. */
+/** Processes a line; returns the value that begins in it. */
 function enter(line: string, levels: Level[], counts: Map<string, number>, taken: Map<string, string[]>): string {
   const found = KEY.exec(line);
   let indent = found?.[1]?.length ?? 0;
   const dashes = found?.[2] ?? "";
   while ((levels.at(-1)?.indent ?? -1) >= indent + (dashes === "" ? 0 : 1)) levels.pop();
   if (dashes !== "") {
-    // A list may stand at the indent of its key: then only items of the same indent end.
+    // A list may have the indentation of its key: then only items of that indentation end.
     while (typeof levels.at(-1)?.step === "number" && (levels.at(-1)?.indent ?? -1) >= indent) levels.pop();
   }
   for (const dash of dashes.match(/- +/g) ?? []) {
@@ -81,7 +81,7 @@ function pathOf(levels: readonly Level[]): (string | number)[] {
   return levels.map(({ step }) => step);
 }
 
-/** How many brackets are open, strings apart. */
+/** How many brackets are open, not counting those in strings. */
 function depthOf(text: string): number {
   const bare = text.replace(/"(?:[^"\\]|\\.)*"|'[^']*'/g, "");
   return (bare.match(/[[{]/g)?.length ?? 0) - (bare.match(/[\]}]/g)?.length ?? 0);

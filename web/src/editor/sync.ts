@@ -1,8 +1,8 @@
-/** The editor and the document follow each other. */
+/** Synchronises the editor and the document. */
 
 import type { ChangeSpec } from "@codemirror/state";
 
-/** The least that has to be replaced to come from one text to the other; null where they are the same. */
+/** The smallest replacement that turns one text into the other; null if they are equal. */
 export function leastChange(now: string, wanted: string): (ChangeSpec & { from: number; to: number; insert: string }) | null {
   if (now === wanted) return null;
   let from = 0;

@@ -1,4 +1,4 @@
-/** Networks whose tabs were closed: they can be opened again, with their steps of undo. */
+/** Networks whose tabs were closed: they can be reopened, with their undo history. */
 
 import type { Draft } from "../api/types";
 import { Dialog } from "../app/Dialog";
@@ -14,7 +14,7 @@ export function ClosedDialog({ close }: { close: () => void }) {
   };
   return (
     <Dialog title="Closed networks" close={close} wide>
-      {closed.length === 0 && <p className="dim">None was closed lately.</p>}
+      {closed.length === 0 && <p className="dim">No network was closed recently.</p>}
       <ul className="file-list" aria-label="Closed networks">
         {closed.map((draft) => (
           <li key={draft.id}>
@@ -26,7 +26,7 @@ export function ClosedDialog({ close }: { close: () => void }) {
           </li>
         ))}
       </ul>
-      <p className="dim">The last 30 are kept, with their steps of undo.</p>
+      <p className="dim">The last 30 are kept, with their undo history.</p>
     </Dialog>
   );
 }

@@ -1,4 +1,4 @@
-/** What was reported when a file of another format, or a run, was opened. */
+/** The messages of the import of a file of another format, or of a run. */
 
 import type { ImportReport } from "../api/types";
 import { Dialog } from "../app/Dialog";
@@ -8,7 +8,7 @@ export function ImportReportDialog({ report, close }: { report: ImportReport; cl
   return (
     <Dialog title="Import report" close={close} wide>
       <p>
-        {source} was opened on {new Date(at_s * 1000).toLocaleString()}. What of it is not as it was there:
+        {source} was imported on {new Date(at_s * 1000).toLocaleString()}. Differences from the original:
       </p>
       <ol className="import-report" aria-label="Messages">
         {messages.map((message, index) => (

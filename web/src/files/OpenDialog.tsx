@@ -1,7 +1,7 @@
-/** Opening a file of the workspace, or one of the person's own disk. */
+/** Opening a file of the workspace, or one of the user's disk. */
 
 import { useEffect, useMemo, useRef, useState } from "react";
-import { getJson, wordsOf } from "../api/client";
+import { getJson, errorMessage } from "../api/client";
 import type { FileEntry } from "../api/types";
 import { Dialog } from "../app/Dialog";
 import { openFile, openFromDisk, openScript } from "./actions";
@@ -16,7 +16,7 @@ export function OpenDialog({ close }: { close: () => void }) {
   const list = useRef<HTMLUListElement>(null);
 
   useEffect(() => {
-    getJson<FileEntry[]>("/api/files").then(setFiles, (error: unknown) => setProblem(wordsOf(error)));
+    getJson<FileEntry[]>("/api/files").then(setFiles, (error: unknown) => setProblem(errorMessage(error)));
   }, []);
 
   const shown = useMemo(() => {
@@ -66,7 +66,7 @@ export function OpenDialog({ close }: { close: () => void }) {
       {problem !== null && <p className="field-problem">{problem}</p>}
       {files === null && problem === null && <p className="dim">Looking…</p>}
       {files !== null && shown.length === 0 && (
-        <p className="dim">{files.length === 0 ? "There are no studies, .mn files, Mininet or packetdrill scripts in the workspace yet." : "No file's name has these words."}</p>
+        <p className="dim">{files.length === 0 ? "There are no studies, .mn files, Mininet or packetdrill scripts in the workspace yet." : "No file name matches."}</p>
       )}
       <ul className="file-list" ref={list} aria-label="Files of the workspace">
         {shown.map((file) => (

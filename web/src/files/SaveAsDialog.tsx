@@ -18,7 +18,7 @@ export function SaveAsDialog({ document, then, close }: SaveAsProps) {
   const [path, setPath] = useState(document.path ?? `${document.name}.yaml`);
   const [files, setFiles] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => {
-    // Without the list, the server still refuses to write over a file unasked.
+    // Without the list, the server still does not overwrite a file without confirmation.
     getJson<FileEntry[]>("/api/files").then((all) => setFiles(new Set(all.map((file) => file.path))), () => undefined);
   }, []);
   const problem = nameProblem(path);
@@ -46,12 +46,12 @@ export function SaveAsDialog({ document, then, close }: SaveAsProps) {
             onChange={(event) => setPath(event.target.value)}
           />
           <p id="save-words" className={problem !== null ? "field-problem" : "field-hint"} aria-live="polite">
-            {problem ?? (exists ? "There is a file of this name: it is written over." : "Ends in .yaml (a study), .mn (MiniEdit) or .py (Mininet).")}
+            {problem ?? (exists ? "A file with this name exists and will be overwritten." : "Ends in .yaml (a study), .mn (MiniEdit) or .py (Mininet).")}
           </p>
         </div>
         <div className="dialog-buttons">
           <button type="submit" className="main" disabled={problem !== null}>
-            {exists ? "Write over it" : "Save"}
+            {exists ? "Overwrite" : "Save"}
           </button>
           <button type="button" onClick={close}>
             Cancel

@@ -1,7 +1,7 @@
 /** A new study of a common topology, with its parameters. */
 
 import { useEffect, useState } from "react";
-import { getJson, wordsOf } from "../api/client";
+import { getJson, errorMessage } from "../api/client";
 import type { Template } from "../api/types";
 import { Dialog } from "../app/Dialog";
 import { useDocuments } from "../documents/store";
@@ -17,7 +17,7 @@ export function TemplateDialog({ close }: { close: () => void }) {
         setTemplates(found);
         setName(found[0]?.name ?? "");
       },
-      (error: unknown) => setProblem(wordsOf(error)),
+      (error: unknown) => setProblem(errorMessage(error)),
     );
   }, []);
   const template = templates.find((one) => one.name === name);
@@ -31,7 +31,7 @@ export function TemplateDialog({ close }: { close: () => void }) {
           useDocuments
             .getState()
             .openTemplate(name, own)
-            .then(close, (error: unknown) => setProblem(wordsOf(error)));
+            .then(close, (error: unknown) => setProblem(errorMessage(error)));
         }}
       >
         <div className="template-list" role="radiogroup" aria-label="Template">

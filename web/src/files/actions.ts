@@ -1,22 +1,22 @@
-/** What the File menu does. */
+/** The actions of the File menu. */
 
-import { ApiError, postJson, wordsOf } from "../api/client";
-import { tell } from "../app/notices";
+import { ApiError, postJson, errorMessage } from "../api/client";
+import { notify } from "../app/notices";
 import { useUi } from "../app/ui";
 import { documentOf } from "../documents/change";
 import { isUnsaved, useDocuments } from "../documents/store";
-import { askToEnd } from "../live/launch";
+import { confirmEnd } from "../live/launch";
 import { useLive } from "../live/store";
 import { usePacketdrill } from "../packetdrill/store";
 import { useDialogs } from "./dialogs";
 
-/** Does something that asks the server, and tells where that fails. */
+/** Runs an action, and reports a failure. */
 export async function attempt(what: string, act: () => Promise<void>): Promise<boolean> {
   try {
     await act();
     return true;
   } catch (error) {
-    tell("error", `${what} ${withPlace(error)}`);
+    notify("error", `${what} ${withPlace(error)}`);
     return false;
   }
 }
@@ -33,7 +33,7 @@ export function openScript(path: string): Promise<boolean> {
   });
 }
 
-/** Files from the person's own disk: chosen, or dropped onto the page. */
+/** Files from the user's disk: chosen, or dropped onto the page. */
 export async function openFromDisk(files: Iterable<File>): Promise<void> {
   for (const file of files) {
     await attempt(`${file.name} could not be opened.`, async () => {
@@ -43,14 +43,14 @@ export async function openFromDisk(files: Iterable<File>): Promise<void> {
         return;
       }
       if (!/\.(ya?ml|mn|py)$/i.test(file.name)) {
-        throw new Error("It should be a study (.yaml), a MiniEdit file (.mn), a Mininet script (.py) or a packetdrill script (.pkt).");
+        throw new Error("The file must be a study (.yaml), a MiniEdit file (.mn), a Mininet script (.py) or a packetdrill script (.pkt).");
       }
       await useDocuments.getState().openText(file.name, await file.text());
     });
   }
 }
 
-/** Into its file; asks for a name where it has none. */
+/** Saves to its file; opens "Save as" if it has none. */
 export function save(id: string, then?: () => void): void {
   const document = documentOf(id);
   if (document === null) return;
@@ -68,27 +68,27 @@ export async function saveTo(id: string, path: string, { force = false, then }: 
       const again = () => void saveTo(id, path, { force: true, ...(then === undefined ? {} : { then }) });
       useDialogs.getState().open({
         kind: "confirm",
-        title: "Write over the file?",
+        title: "Overwrite the file?",
         text: error.message,
         choices: [
-          { label: "Write over it", main: true, act: again },
+          { label: "Overwrite", main: true, act: again },
           { label: "Cancel", act: () => undefined },
         ],
       });
     } else {
-      tell("error", `${path} could not be saved. ${withPlace(error)}`);
+      notify("error", `${path} could not be saved. ${withPlace(error)}`);
     }
     return false;
   }
 }
 
-/** Closes a tab; asks first where something would be lost. */
+/** Closes a tab; asks first if something would be lost. */
 export function closeTab(id: string): void {
   const document = documentOf(id);
   if (document === null) return;
   const close = () => useDocuments.getState().close(id);
   if (!isUnsaved(document)) {
-    askToEnd(id, close);
+    confirmEnd(id, close);
     return;
   }
   const view = document.sessionId === null ? undefined : useLive.getState().sessions[document.sessionId];
@@ -96,7 +96,7 @@ export function closeTab(id: string): void {
   useDialogs.getState().open({
     kind: "confirm",
     title: `Save ${document.name} before it is closed?`,
-    text: `It has changes that are in no file yet; closed, it stays under File, Closed networks.${runs ? " Its session ends with it, machine and terminals; its runs are kept in Runs." : ""}`,
+    text: `It has unsaved changes; after closing, it can be reopened under File, Closed networks.${runs ? " Its session ends, with its machine and terminals; its runs are kept in Runs." : ""}`,
     choices: [
       { label: "Save", main: true, act: () => save(id, close) },
       { label: "Close without saving", act: close },
@@ -105,19 +105,19 @@ export function closeTab(id: string): void {
   });
 }
 
-/** As a file that the browser downloads. */
+/** Exports as a download. */
 export function exportAs(id: string, suffix: ".yaml" | ".mn" | ".py"): void {
   const document = documentOf(id);
   if (document === null) return;
   const { name, text } = document;
-  void attempt(`${name}${suffix} could not be made.`, async () => {
+  void attempt(`${name}${suffix} could not be exported.`, async () => {
     if (suffix === ".yaml") {
       download(`${name}.yaml`, text);
       return;
     }
     const made = await postJson<{ text: string; warnings: string[] }>("/api/export", { name, text, suffix });
     download(`${name}${suffix}`, made.text);
-    for (const warning of made.warnings) tell("warning", warning);
+    for (const warning of made.warnings) notify("warning", warning);
   });
 }
 
@@ -127,12 +127,12 @@ function download(name: string, text: string): void {
   link.href = url;
   link.download = name;
   link.click();
-  // The browser has begun by then.
+  // The download has begun by then.
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
 function withPlace(error: unknown): string {
   const problem = error instanceof ApiError ? error.problem : null;
-  if (problem === null || problem.line === null) return wordsOf(error);
+  if (problem === null || problem.line === null) return errorMessage(error);
   return `Line ${problem.line}: ${problem.message}`;
 }

@@ -15,17 +15,17 @@ interface CasePickerProps {
 }
 
 export function CasePicker({ document, job, hasRunAll = false }: CasePickerProps) {
-  const { run, asking, failure } = useCaseRun(document);
+  const { run, starting, failure } = useCaseRun(document);
   const [unwanted, setUnwanted] = useState<ReadonlySet<string>>(new Set());
   const [seeds, setSeeds] = useState("");
   const cases = document.check?.study?.cases ?? [];
   const wanted = cases.filter((each) => !unwanted.has(each.name));
   const seedsNumber = seeds.trim() === "" ? null : Number(seeds);
   const badSeeds = seedsNumber !== null && !(Number.isInteger(seedsNumber) && seedsNumber >= 1 && seedsNumber <= 1000);
-  const busy = asking || job?.state === "running";
+  const busy = starting || job?.state === "running";
 
   if (cases.length === 0) {
-    return <p className="dim">Its cases can be run when the text has no problems.</p>;
+    return <p className="dim">The cases can be run when the text has no problems.</p>;
   }
   return (
     <div className="case-picker">
@@ -54,7 +54,7 @@ export function CasePicker({ document, job, hasRunAll = false }: CasePickerProps
             type="button"
             className="small-button main"
             disabled={busy || badSeeds || wanted.length === 0}
-            title={busy ? "A job of this study runs already" : "Each case in a machine of its own, from its start"}
+            title={busy ? "A job of this study is already running" : "Runs each case from the start in its own machine"}
             onClick={() => run(wanted.length === cases.length ? [] : wanted.map(({ name }) => name), seedsNumber)}
           >
             {wanted.length === cases.length && !hasRunAll ? "Run all" : `Run ${wanted.length} of ${cases.length}`}
@@ -69,7 +69,7 @@ export function CasePicker({ document, job, hasRunAll = false }: CasePickerProps
             value={seeds}
             placeholder={String(Math.max(1, ...cases.map((each) => each.seeds)))}
             aria-invalid={badSeeds}
-            title={badSeeds ? "A whole number from 1 to 1000" : "How often each case is run, with another seed each time"}
+            title={badSeeds ? "A whole number from 1 to 1000" : "How often each case is run, each time with another seed"}
             onChange={(event) => setSeeds(event.target.value)}
           />
         </label>
@@ -103,7 +103,7 @@ function CaseLine({ one, wanted, busy, onWanted, onRun }: CaseLineProps) {
           </span>
         </label>
       </td>
-      <td className="dim" title="Virtual time of one run, about">
+      <td className="dim" title="Approximate virtual time of one run">
         {one.expected_s < 1000 ? `${Math.round(one.expected_s)} s` : `${Math.round(one.expected_s / 60)} min`}
       </td>
       <td>

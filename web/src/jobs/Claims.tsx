@@ -10,7 +10,7 @@ export function Claims({ claims }: { claims: readonly ClaimRow[] }) {
       <h2>
         Claims{" "}
         <span className="dim">
-          {held} of {claims.length} hold{known < claims.length ? `, ${claims.length - known} not known yet` : ""}
+          {held} of {claims.length} hold{known < claims.length ? `, ${claims.length - known} not evaluated yet` : ""}
         </span>
       </h2>
       <ul className="claims">
@@ -31,6 +31,6 @@ export function Claims({ claims }: { claims: readonly ClaimRow[] }) {
 }
 
 function markOf({ holds }: ClaimRow): { name: string; sign: string; words: string } {
-  if (holds === null) return { name: "claim-open", sign: "·", words: "not known yet" };
+  if (holds === null) return { name: "claim-open", sign: "·", words: "not evaluated yet" };
   return holds ? { name: "claim-holds", sign: "✓", words: "holds" } : { name: "claim-fails", sign: "✗", words: "fails" };
 }

@@ -1,12 +1,12 @@
-/** A job: how far its cases are, what they measured, which claims hold, and where its report is. */
+/** A job: the progress of its cases, their results, its claims and its report. */
 
 import { useState } from "react";
 
-import { wordsOf } from "../api/client";
+import { errorMessage } from "../api/client";
 import type { JobCase, JobInfo } from "../api/types";
 import { RunPanels } from "../charts/RunPanels";
 import { Claims } from "./Claims";
-import { doneShare, useJobs, wordsOfJob } from "./store";
+import { doneShare, useJobs, jobStatus } from "./store";
 import { ValueTable } from "./ValueTable";
 
 export function JobView({ job }: { job: JobInfo }) {
@@ -17,11 +17,11 @@ export function JobView({ job }: { job: JobInfo }) {
   return (
     <div className="job">
       <p className="job-head" role="status">
-        <span className={`job-state job-${job.state}`}>{wordsOfJob(job)}</span>
+        <span className={`job-state job-${job.state}`}>{jobStatus(job)}</span>
         {job.state === "running" && (
           <>
             <progress max={1} value={doneShare(job)} aria-label="Progress of all cases" />
-            <button type="button" className="small-button" onClick={() => void cancel(job.id).catch((error: unknown) => setFailure(wordsOf(error)))}>
+            <button type="button" className="small-button" onClick={() => void cancel(job.id).catch((error: unknown) => setFailure(errorMessage(error)))}>
               Cancel
             </button>
           </>
@@ -46,7 +46,7 @@ export function JobView({ job }: { job: JobInfo }) {
       </ul>
       {job.claims.length > 0 && <Claims claims={job.claims} />}
       {job.measured !== null && <ValueTable caption="Measured" table={job.measured} />}
-      {job.published !== null && <ValueTable caption="Beside what was published" table={job.published} />}
+      {job.published !== null && <ValueTable caption="Compared with published values" table={job.published} />}
       {runs.length > 0 && (
         <p>
           <button type="button" className="small-button" aria-expanded={curves} onClick={() => setCurves(!curves)}>

@@ -17,7 +17,7 @@ export function ResultsPanel({ document }: { document: StudyDocument }) {
   return (
     <section className="results" aria-label="Results">
       <p className="dim">
-        Cases run here from their start, each in a machine of its own, and their results are kept. They do not touch the
+        Cases run here from the start, each in its own machine, and their results are kept. They do not affect the
         network that Run plays.
       </p>
       <CasePicker document={document} job={job} />

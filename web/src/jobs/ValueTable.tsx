@@ -1,4 +1,4 @@
-/** A table of values, as the server has made it for people. */
+/** A table of values, formatted by the server. */
 
 import { Fragment } from "react";
 

@@ -23,18 +23,18 @@ describe("jobOf", () => {
 });
 
 describe("doneShare", () => {
-  it("goes by virtual time over cases and seeds", () => {
+  it("is weighted by virtual time over cases and seeds", () => {
     expect(doneShare(job("1"))).toBe(0);
     const cases = [one({ state: "done" }), one({ state: "running", virtual_s: 5 }), one({ seeds: 2 })];
     expect(doneShare(job("1", { cases }))).toBeCloseTo(15 / 40);
   });
 
-  it("is whole when all is over, failed or not", () => {
+  it("is 1 when all is over, failed or not", () => {
     expect(doneShare(job("1", { cases: [one({ state: "known" }), one({ state: "failed" })] }))).toBe(1);
   });
 });
 
-it("names a job as its file, in letters that a folder can have", () => {
+it("names a job after its file, in characters allowed for a folder", () => {
   expect(jobName("net.yaml")).toBe("net");
   expect(jobName("my net (2).mn")).toBe("my-net-2-");
   expect(jobName("../..")).toBe("study");

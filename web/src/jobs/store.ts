@@ -1,4 +1,4 @@
-/** Jobs: cases of a study that the server runs, each in a machine of its own; as it tells of them. */
+/** Jobs: cases of a study that the server runs, each in its own machine. */
 
 import { create } from "zustand";
 
@@ -8,11 +8,11 @@ import { Connection } from "../live/connection";
 
 interface JobsState {
   jobs: Record<string, JobInfo>;
-  /** Listen to the server's jobs; once is enough for all. */
+  /** Subscribes to the server's jobs; further calls do nothing. */
   listen: () => void;
-  /** @throws ApiError where the study or the request is wrong. */
+  /** @throws ApiError if the study or the request is invalid. */
   start: (request: JobRequest) => Promise<JobInfo>;
-  /** @throws ApiError where the server does not answer. */
+  /** @throws ApiError if the server does not respond. */
   cancel: (id: string) => Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export const useJobs = create<JobsState>()((set) => ({
 
   start: async (request) => {
     const job = await postJson<JobInfo>("/api/jobs", request);
-    // The socket may have told more of it already.
+    // The socket may have sent a newer state already.
     set(({ jobs }) => ({ jobs: { ...jobs, [job.id]: jobs[job.id] ?? job } }));
     return job;
   },
@@ -50,13 +50,13 @@ export function jobOf(jobs: Readonly<Record<string, JobInfo>>, document: { name:
   return its[its.length - 1] ?? null;
 }
 
-/** What a job of a document is called: as its file, without the suffix. */
+/** The name of a document's job: its file's name without the suffix. */
 export function jobName(name: string): string {
   const bare = name.replace(/\.(ya?ml|mn|py)$/i, "").replaceAll(/[^\w.-]+/g, "-");
   return bare.replace(/^[-.]+/, "") || "study";
 }
 
-/** How much of a job is done, 0 to 1, by virtual time. */
+/** The progress of a job, 0 to 1, by virtual time. */
 export function doneShare(job: JobInfo): number {
   let done = 0;
   let all = 0;
@@ -72,8 +72,8 @@ export function doneShare(job: JobInfo): number {
 
 const WORDS: Record<JobInfo["state"], string> = { running: "Running", done: "Done", failed: "Failed", cancelled: "Cancelled" };
 
-/** What a job does. When all cases have run, its report is written, which takes a while. */
-export function wordsOfJob(job: JobInfo): string {
+/** The state of a job as text. After the last case, its report is written, which takes a while. */
+export function jobStatus(job: JobInfo): string {
   if (job.waits !== null) return job.waits;
   const isWriting = job.state === "running" && job.cases.every(({ state }) => state === "done" || state === "known");
   return isWriting ? "Writing the report" : WORDS[job.state];

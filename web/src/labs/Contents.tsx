@@ -14,7 +14,7 @@ export interface Heading {
   steps: Step[];
 }
 
-/** Find the headings of a text that is on the page, with the steps below each. */
+/** Finds the headings of a displayed text, with the steps below each. */
 export function headingsOf(text: HTMLElement, steps: readonly Step[]): Heading[] {
   const found = [...text.querySelectorAll<HTMLElement>("h2[id], h3[id]")];
   return found.map((element, index) => {
@@ -29,7 +29,7 @@ export function headingsOf(text: HTMLElement, steps: readonly Step[]): Heading[]
 interface ContentsProps {
   headings: readonly Heading[];
   progress: LabProgress | undefined;
-  /** Shown beside the text, and not folded above it. */
+  /** Shown beside the text rather than folded above it. */
   wide: boolean;
 }
 

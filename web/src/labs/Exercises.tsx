@@ -1,8 +1,8 @@
-/** The exercises below a lab's text: each part with a place to fill it in, its exercises, and what a check said. */
+/** The exercises below a lab's text: each part with an editor, its exercises, and the results of checks. */
 
 import { useEffect, useState, type ReactNode } from "react";
 
-import { wordsOf } from "../api/client";
+import { errorMessage } from "../api/client";
 import type { Exercise, ExerciseFile, ExercisePart, ExerciseProgress, Exercises } from "../api/types";
 import type { StudyDocument } from "../documents/model";
 import { isUnsaved } from "../documents/store";
@@ -18,7 +18,7 @@ const KINDS: Record<ExercisePart["kind"], string> = {
   iperf3: "reports of iperf3 -J",
 };
 
-/** What is known of an exercise that was never checked. */
+/** The state of an exercise that was never checked. */
 const NO_PROGRESS: Record<string, ExerciseProgress> = {};
 
 export function ExercisesSection({ document, lab }: { document: StudyDocument; lab: string }) {
@@ -27,9 +27,9 @@ export function ExercisesSection({ document, lab }: { document: StudyDocument; l
   const results = useProgress((state) => state.labs[lab]?.exercises) ?? NO_PROGRESS;
   const [failure, setFailure] = useState<string | null>(null);
 
-  // What is saved of the study counts, also for what a check has looked at.
+  // The saved state of the study counts, also for deciding whether a check is up to date.
   useEffect(() => {
-    load(lab).catch((error: unknown) => setFailure(wordsOf(error)));
+    load(lab).catch((error: unknown) => setFailure(errorMessage(error)));
   }, [lab, load, document.savedText]);
 
   if (exercises === undefined) return failure === null ? null : <p role="alert">The exercises could not be read: {failure}</p>;
@@ -43,7 +43,7 @@ export function ExercisesSection({ document, lab }: { document: StudyDocument; l
       if (path !== null && isUnsaved(document) && !(await saveTo(document.id, path))) return;
       await check(lab, names);
     } catch (error) {
-      setFailure(wordsOf(error));
+      setFailure(errorMessage(error));
     }
   };
 
@@ -71,7 +71,7 @@ export function ExercisesSection({ document, lab }: { document: StudyDocument; l
         <a className="small-button" href={submissionUrl(lab)} download>
           Download submission
         </a>
-        <span role="status">{wordsOfCheck(exercises)}</span>
+        <span role="status">{checkStatus(exercises)}</span>
       </div>
       {failure !== null && <p role="alert" className="exercise-failure">{failure}</p>}
       {exercises.check?.state === "failed" && <p role="alert" className="exercise-failure">{exercises.check.problem}</p>}
@@ -82,13 +82,13 @@ export function ExercisesSection({ document, lab }: { document: StudyDocument; l
   );
 }
 
-function wordsOfCheck({ check, exercises }: Exercises): string {
+function checkStatus({ check, exercises }: Exercises): string {
   if (check === null || isOver(check)) return check?.state === "cancelled" ? "Cancelled" : "";
   const one = check.exercises.length === 1 ? exercises.find(({ name }) => name === check.exercises[0])?.title : undefined;
   return check.waits ?? `Checking ${one ?? "the exercises"}…`;
 }
 
-/** A text whose pieces between backticks are code. */
+/** Formats text between backticks as code. */
 function withCode(text: string): ReactNode[] {
   const pieces = text.split("`");
   return pieces.map((piece, index) => (index % 2 === 1 && index < pieces.length - 1 ? <code key={index}>{piece}</code> : piece));
@@ -139,13 +139,13 @@ function PartBox({ document, exercises, part, results, isChecking, onCheck }: Pa
 const LEAST_ROWS = 4;
 const MOST_ROWS = 24;
 
-/** Where a file is filled in. */
+/** The editor of a file. */
 function FilePlace({ document, lab, file }: { document: StudyDocument; lab: string; file: ExerciseFile }) {
   const { setPart } = useExercises.getState();
   if (file.is_canvas) {
     return (
       <p className="dim">
-        This is what is drawn, and its text is under <strong>YAML</strong>. {isUnsaved(document) ? "It has changes that are not saved; a check saves it first." : "It is saved."}
+        This file is the drawn network; its text is under <strong>YAML</strong>. {isUnsaved(document) ? "It has unsaved changes; a check saves it first." : "It is saved."}
       </p>
     );
   }
@@ -157,7 +157,7 @@ function FilePlace({ document, lab, file }: { document: StudyDocument; lab: stri
         <label>
           {file.file}: <input type="file" accept=".json,application/json" onChange={(event) => void take(event.target.files?.[0])} />
         </label>
-        <span className="dim">{file.size_bytes === null ? "not there yet" : `${file.size_bytes} bytes are there`}</span>
+        <span className="dim">{file.size_bytes === null ? "not uploaded yet" : `${file.size_bytes} bytes uploaded`}</span>
       </p>
     );
   }
@@ -209,7 +209,7 @@ function ExerciseItem({ exercises, exercise, result, isChecking, onCheck }: Exer
   const given = result?.hints.length ?? 0;
   const canHint = result !== undefined && !isFull && given < hintCount;
   const [failure, setFailure] = useState<string | null>(null);
-  const ask = () => void useExercises.getState().hint(exercises.lab, name).catch((error: unknown) => setFailure(wordsOf(error)));
+  const showHint = () => void useExercises.getState().hint(exercises.lab, name).catch((error: unknown) => setFailure(errorMessage(error)));
   return (
     <li aria-label={title}>
       <div className="exercise-row">
@@ -224,11 +224,11 @@ function ExerciseItem({ exercises, exercise, result, isChecking, onCheck }: Exer
           Check
         </button>
         {canHint && (
-          <button type="button" className="small-button" aria-label={`Hint: ${title}`} onClick={ask}>
+          <button type="button" className="small-button" aria-label={`Hint: ${title}`} onClick={showHint}>
             {hintCount === 1 ? "Hint" : `Hint ${given + 1} of ${hintCount}`}
           </button>
         )}
-        {isOld && <span className="dim">checked before the last change</span>}
+        {isOld && <span className="dim">changed since the check</span>}
       </div>
       {failure !== null && <p role="alert">{failure}</p>}
       {result !== undefined && !isFull && (
@@ -238,7 +238,7 @@ function ExerciseItem({ exercises, exercise, result, isChecking, onCheck }: Exer
           ))}
           {result.explained.map((words) => (
             <details key={words}>
-              <summary>What this means</summary>
+              <summary>Explanation</summary>
               <p>{withCode(words)}</p>
             </details>
           ))}

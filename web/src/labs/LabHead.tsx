@@ -1,9 +1,9 @@
-/** Above a lab's text, always in sight: how far one is, Run all with its progress, and how the text is shown. */
+/** The header of a lab's text, always visible: progress, Run all, and display options. */
 
 import type { JobInfo, LabProgress, LabText } from "../api/types";
 import { useUi } from "../app/ui";
 import type { StudyDocument } from "../documents/model";
-import { doneShare, wordsOfJob } from "../jobs/store";
+import { doneShare, jobStatus } from "../jobs/store";
 import { useCaseRun } from "../jobs/useCaseRun";
 import { LanguageSelect } from "./LanguageSelect";
 import { useProgress } from "./progress";
@@ -20,8 +20,8 @@ interface LabHeadProps {
 
 export function LabHead({ document, text, steps, questionCount, progress, job }: LabHeadProps) {
   const { reading, set } = useUi();
-  const { run, asking, failure } = useCaseRun(document);
-  const forget = useProgress((state) => state.forget);
+  const { run, starting, failure } = useCaseRun(document);
+  const reset = useProgress((state) => state.reset);
   const done = steps.filter(({ key }) => progress?.steps[key]?.done === true).length;
   const claims = Object.values(progress?.claims ?? {});
   const right = Object.values(progress?.answers ?? {}).filter((answer) => answer.right === true).length;
@@ -42,15 +42,15 @@ export function LabHead({ document, text, steps, questionCount, progress, job }:
         <button
           type="button"
           className="small-button main"
-          disabled={asking || runs || !canRun}
-          title={runs ? "A job of this study runs already" : "Runs each case of the lab in a machine of its own, from its start"}
+          disabled={starting || runs || !canRun}
+          title={runs ? "A job of this study is already running" : "Runs each case of the lab from the start in its own machine"}
           onClick={() => run([])}
         >
           Run all
         </button>
         {job !== null && (
           <span className="lab-job" role="status">
-            <span className={`job-state job-${job.state}`}>{wordsOfJob(job)}</span>
+            <span className={`job-state job-${job.state}`}>{jobStatus(job)}</span>
             {runs && <progress max={1} value={doneShare(job)} aria-label="Progress of all cases, above the text" />}
             <button type="button" className="small-button" onClick={showResults}>
               Results
@@ -63,14 +63,14 @@ export function LabHead({ document, text, steps, questionCount, progress, job }:
             <button
               type="button"
               className="small-button"
-              title="Forget which steps and answers of this lab were done"
-              onClick={() => document.lab !== null && void forget(document.lab).catch(() => undefined)}
+              title="Reset the progress of this lab: steps and answers"
+              onClick={() => document.lab !== null && void reset(document.lab).catch(() => undefined)}
             >
-              Begin anew
+              Reset progress
             </button>
           )}
           <button type="button" className="small-button lab-wide" aria-pressed={reading} onClick={() => set({ reading: !reading })}>
-            {reading ? "Show the network" : "Read wide"}
+            {reading ? "Show the network" : "Full width"}
           </button>
         </span>
       </div>

@@ -3,7 +3,7 @@
 import { memo, useEffect, useMemo, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 
-import { getJson, wordsOf } from "../api/client";
+import { getJson, errorMessage } from "../api/client";
 import type { LabText } from "../api/types";
 import type { StudyDocument } from "../documents/model";
 import { CasePicker } from "../jobs/CasePicker";
@@ -14,7 +14,7 @@ import { Contents, headingsOf } from "./Contents";
 import { languageQuery } from "./language";
 import { ExercisesSection } from "./Exercises";
 import { LabHead } from "./LabHead";
-import { emptyProgress, knowSteps, noteClaims, useProgress } from "./progress";
+import { emptyProgress, registerSteps, noteClaims, useProgress } from "./progress";
 import { QuestionBar } from "./QuestionBar";
 import { questionsOf, type Question } from "./questions";
 import { StepBar } from "./StepBar";
@@ -23,7 +23,7 @@ import "../live/dock.css";
 import "../jobs/jobs.css";
 import "./labs.css";
 
-/** What of a text is on the page. */
+/** The parts of the displayed text. */
 interface Shown {
   element: HTMLElement | null;
   steps: Step[];
@@ -57,7 +57,7 @@ export function LabPanel({ document }: { document: StudyDocument }) {
     setFailure(null);
     getJson<LabText>(`/api/labs/${encodeURIComponent(lab)}?${languageQuery(chosen)}`).then(
       (found) => current && setText(found),
-      (error: unknown) => current && setFailure(wordsOf(error)),
+      (error: unknown) => current && setFailure(errorMessage(error)),
     );
     return () => {
       current = false;
@@ -65,7 +65,7 @@ export function LabPanel({ document }: { document: StudyDocument }) {
   }, [lab, chosen]);
 
   useEffect(() => {
-    if (lab !== null) knowSteps(lab, steps);
+    if (lab !== null) registerSteps(lab, steps);
   }, [lab, steps]);
   useEffect(() => {
     if (lab !== null && job !== null && progress !== undefined) noteClaims(lab, job.claims);
@@ -94,7 +94,7 @@ export function LabPanel({ document }: { document: StudyDocument }) {
           <section className="lab-cases" aria-label="Cases of the lab">
             <h2>Run the cases</h2>
             <p className="dim">
-              Each case starts from its beginning in a machine of its own. The table and the claims fill in as they come.
+              Each case runs from the start in its own machine. The table and the claims fill in as cases finish.
             </p>
             <CasePicker document={document} job={job} hasRunAll />
             {job !== null && <JobView job={job} />}
@@ -105,7 +105,7 @@ export function LabPanel({ document }: { document: StudyDocument }) {
   );
 }
 
-/** Whether there is room for something beside the text. */
+/** Whether there is room beside the text. */
 function useIsRoomy(): boolean {
   const [query] = useState(() => window.matchMedia("(min-width: 761px)"));
   const [roomy, setRoomy] = useState(query.matches);
@@ -123,13 +123,13 @@ interface ProseProps {
   onShown: (shown: Shown) => void;
 }
 
-/** The text. It is drawn once for a text: places for buttons are put into it by hand. */
+/** The text. It is rendered once per text: placeholders for buttons are inserted into the DOM. */
 const Prose = memo(function Prose({ html, language, onShown }: ProseProps) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = place.current;
     if (element === null) return undefined;
-    // Set here rather than by React, which would not know of the places.
+    // Set here rather than by React, which would not know of the placeholders.
     // The server has cleaned it: `longfat.studio.labs`.
     element.innerHTML = html;
     onShown({ element, steps: stepsOf(element), questions: questionsOf(element) });

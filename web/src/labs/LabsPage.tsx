@@ -1,8 +1,8 @@
-/** All labs, as cards: one press opens one with its text beside the canvas. */
+/** All labs, as cards: a click opens one with its text beside the canvas. */
 
 import { useEffect, useState } from "react";
 
-import { getJson, wordsOf } from "../api/client";
+import { getJson, errorMessage } from "../api/client";
 import type { LabEntry } from "../api/types";
 import { useUi } from "../app/ui";
 import { useDocuments } from "../documents/store";
@@ -20,7 +20,7 @@ export function LabsPage() {
     let current = true;
     getJson<LabEntry[]>(`/api/labs?${languageQuery(chosen)}`).then(
       (found) => current && setLabs(found),
-      (error: unknown) => current && setFailure(wordsOf(error)),
+      (error: unknown) => current && setFailure(errorMessage(error)),
     );
     return () => {
       current = false;
@@ -34,11 +34,11 @@ export function LabsPage() {
       <h1>Labs</h1>
       <LanguageSelect language={shownLanguage(languages)} languages={languages} />
       <p className="dim">
-        Each lab is a network, a text that leads through it, and cases whose results can be checked. Change what you like: a
+        Each lab is a network, instructions, and cases whose results can be checked. You can change anything: a
         lab is opened as a copy.
       </p>
       {failure !== null && <p role="alert">The labs could not be listed: {failure}</p>}
-      {labs === null && failure === null && <p role="status">Looking for labs…</p>}
+      {labs === null && failure === null && <p role="status">Loading labs…</p>}
       {labs?.length === 0 && <p>There are no labs in this installation.</p>}
       {courses.map(({ course, course_title, course_about }) => (
         <div key={course}>
@@ -53,7 +53,7 @@ export function LabsPage() {
                     type="button"
                     onClick={() => {
                       setFailure(null);
-                      openLab(name).catch((error: unknown) => setFailure(wordsOf(error)));
+                      openLab(name).catch((error: unknown) => setFailure(errorMessage(error)));
                     }}
                   >
                     <span className="lab-name">{name}</span>

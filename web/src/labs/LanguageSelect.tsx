@@ -1,10 +1,10 @@
-/** The choice of a language for labs' texts, where there is more than one. */
+/** The choice of a language for labs' texts, if there is more than one. */
 
 import { useUi } from "../app/ui";
 import type { TextLanguage } from "../api/types";
 
 interface LanguageSelectProps {
-  /** Of the text that is shown. */
+  /** The language of the displayed text. */
   language: string;
   languages: TextLanguage[];
 }

@@ -1,4 +1,4 @@
-/** Below a question of a lab: a field for one's own answer, a check of its figures, and the answer on demand. */
+/** Below a question of a lab: a field for the student's answer, a check of its numbers, and the answer on demand. */
 
 import { useEffect, useState } from "react";
 
@@ -23,7 +23,7 @@ export function QuestionBar({ lab, question, count }: QuestionBarProps) {
 
   const note = (change: Partial<typeof kept>) => noteAnswer(lab, number, { ...kept, text: text.trim().slice(0, 2000), ...change }, count);
   useEffect(() => {
-    // Whoever unfolds the answer by hand has seen it, too.
+    // Unfolding the answer by hand counts as having seen it, too.
     const onToggle = () => {
       const now = useProgress.getState().labs[lab]?.answers[number] ?? NONE;
       if (answer.open && !now.shown) noteAnswer(lab, number, { ...now, shown: true }, count);
@@ -67,12 +67,12 @@ export function QuestionBar({ lab, question, count }: QuestionBarProps) {
       </button>
       {!kept.shown && (
         <button type="button" className="small-button" onClick={show}>
-          Show me
+          Show answer
         </button>
       )}
       {kept.shown && kept.right === null && (
         <span className="question-own">
-          Did you have it?{" "}
+          Was your answer right?{" "}
           <button type="button" className="small-button" onClick={() => note({ right: true })}>
             Yes
           </button>{" "}
@@ -82,7 +82,7 @@ export function QuestionBar({ lab, question, count }: QuestionBarProps) {
         </span>
       )}
       <span role="status" className={wrong ? "step-done step-failed" : "step-done"}>
-        {kept.right === true ? "✓ right" : wrong ? "✗ the answer has another figure, or another unit" : ""}
+        {kept.right === true ? "✓ right" : wrong ? "✗ different number or unit" : ""}
       </span>
     </form>
   );

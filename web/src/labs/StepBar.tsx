@@ -1,4 +1,4 @@
-/** The button below a lab's step: types it where it belongs; and what came of it. */
+/** The button below a lab's step, which types it at its nodes, and the result. */
 
 import { useState } from "react";
 
@@ -38,7 +38,7 @@ export function StepBar({ document, step }: StepBarProps) {
   return (
     <>
       <button type="button" className="small-button" disabled={busy} onClick={() => void type()}>
-        {busy ? "Typing…" : `Type it on ${nodes}`}
+        {busy ? "Typing…" : `Type at ${nodes}`}
       </button>
       <StepState progress={progress} count={step.nodes.length * step.lines.length} />
     </>
@@ -54,7 +54,7 @@ function StepState({ progress, count }: { progress: StepProgress | undefined; co
         : progress.done
           ? "✓ done"
           : failed
-            ? `✗ the last line ended with status ${progress.status}`
+            ? `✗ the last command exited with status ${progress.status}`
             : `${progress.good.length} of ${count} lines done`}
     </span>
   );

@@ -1,22 +1,22 @@
-/** Exercises of a lab: what is filled in goes to the server as it is typed, and comes back to other tabs. */
+/** Exercises of a lab: input is sent to the server as it is typed, and synchronised with other tabs. */
 
 import { create } from "zustand";
 
-import { deleteJson, getJson, postJson, putJson, wordsOf } from "../api/client";
+import { deleteJson, getJson, postJson, putJson, errorMessage } from "../api/client";
 import type { ExerciseCheck, ExerciseEvent, Exercises } from "../api/types";
-import { tell } from "../app/notices";
+import { notify } from "../app/notices";
 import { page } from "../documents/drafts";
 
 interface ExercisesState {
   labs: Record<string, Exercises>;
-  /** @throws ApiError where the lab has none, or the server does not answer. */
+  /** @throws ApiError if the lab has none, or the server does not respond. */
   load: (lab: string) => Promise<void>;
-  /** Load anew what is known: the connection was lost for a while. */
+  /** Reloads everything after a lost connection. */
   reload: () => void;
   hear: (event: ExerciseEvent) => void;
   setPart: (lab: string, file: string, text: string) => void;
   setAnswer: (lab: string, question: string, text: string) => void;
-  /** @throws ApiError where it cannot begin; all exercises, where none is named. */
+  /** @throws ApiError if it cannot begin; checks all exercises if none is named. */
   check: (lab: string, names: string[]) => Promise<void>;
   cancel: (lab: string) => Promise<void>;
   hint: (lab: string, name: string) => Promise<void>;
@@ -24,7 +24,7 @@ interface ExercisesState {
 
 const PAUSE_MS = 500;
 
-/** What is typed and not sent yet, by lab and file or question. */
+/** Input that was not sent yet, by lab and file or question. */
 const waiting = new Map<string, () => Promise<void>>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -40,7 +40,7 @@ export const useExercises = create<ExercisesState>()((set, get) => {
         const { digests } = await putJson<{ digests: Record<string, string> }>(at(lab, path), { page, ...body });
         change(lab, (now) => ({ ...now, digests }));
       } catch (error) {
-        tell("error", `What you wrote was not kept: ${wordsOf(error)}`);
+        notify("error", `Your input was not saved: ${errorMessage(error)}`);
       }
     });
     clearTimeout(timer);
@@ -52,7 +52,7 @@ export const useExercises = create<ExercisesState>()((set, get) => {
 
     load: async (lab) => {
       const found = await getJson<Exercises>(at(lab, "exercises"));
-      // What is on its way to the server is newer.
+      // Input that is being sent is newer.
       if (waiting.size === 0) set(({ labs }) => ({ labs: { ...labs, [lab]: found } }));
     },
 
@@ -78,7 +78,7 @@ export const useExercises = create<ExercisesState>()((set, get) => {
     check: async (lab, names) => {
       await flush();
       const check = await postJson<ExerciseCheck>(at(lab, "check"), { exercises: names });
-      // The socket may have told more of it already.
+      // The socket may have sent a newer state already.
       change(lab, (now) => (isOver(now.check) ? { ...now, check } : now));
     },
 
@@ -93,13 +93,13 @@ export function isOver(check: ExerciseCheck | null): boolean {
   return check === null || (check.state !== "waiting" && check.state !== "running");
 }
 
-/** The answer to a question, as far as one is there. */
+/** The answer to a question; empty if there is none. */
 export function answerOf(exercises: Exercises, question: string): string {
   const answers = exercises.parts.flatMap((part) => part.answers);
   return answers.find(({ name }) => name === question)?.text ?? "";
 }
 
-/** Where the submission is downloaded. */
+/** The download URL of the submission. */
 export function submissionUrl(lab: string): string {
   return at(lab, "submission");
 }
@@ -115,7 +115,7 @@ export function withAnswer(now: Exercises, question: string, text: string): Exer
   return { ...now, parts: now.parts.map((part) => ({ ...part, answers: answers(part.answers) })) };
 }
 
-/** Send what waits, now. */
+/** Sends pending input now. */
 async function flush(): Promise<void> {
   clearTimeout(timer);
   const all = [...waiting.values()];

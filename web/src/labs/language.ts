@@ -1,9 +1,9 @@
-/** The language of labs' texts: what the person chose, or else what the browser prefers. */
+/** The language of labs' texts: the user's choice, or else the browser's preference. */
 
 import type { TextLanguage } from "../api/types";
 import { useUi } from "../app/ui";
 
-/** The languages, the preferred first. Which of them a text has, the server knows. */
+/** The languages, the preferred first. The server picks one that a text has. */
 export function preferredLanguages(chosen = useUi.getState().language, browser = navigator.languages): string[] {
   return chosen === "" ? [...browser] : [chosen, ...browser];
 }

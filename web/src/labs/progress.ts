@@ -1,30 +1,30 @@
 /**
- * How far a person has come in each lab: steps ticked by the exit statuses of their lines, claims
- * by what they said of a run. The server keeps it, in the workspace.
+ * Progress in each lab: steps are ticked by the exit statuses of their commands, claims
+ * by the results of a run. The server stores it, in the workspace.
  */
 
 import { create } from "zustand";
 
-import { deleteJson, putJson, socketUrl, wordsOf } from "../api/client";
+import { deleteJson, putJson, socketUrl, errorMessage } from "../api/client";
 import type { AnswerProgress, ClaimRow, ExerciseEvent, LabProgress, ProgressChange, ProgressEvent, StepProgress } from "../api/types";
-import { tell } from "../app/notices";
+import { notify } from "../app/notices";
 import { page } from "../documents/drafts";
 import { useDocuments } from "../documents/store";
 import { Connection } from "../live/connection";
-import { hearTyped } from "../live/store";
+import { setTypedListener } from "../live/store";
 import { useExercises } from "./exercises";
 import { foldTyped, type Expected } from "./ticks";
 import type { Step } from "./steps";
 
 interface ProgressState {
-  /** The server has said how far each lab is. */
+  /** The server has sent the progress of each lab. */
   known: boolean;
   labs: Record<string, LabProgress>;
-  /** Hear from the server how far each lab is, and what other tabs do; once is enough for all. */
+  /** Subscribes to the server's progress events; further calls do nothing. */
   listen: () => void;
-  /** Add what has changed, here and on the server. */
+  /** Applies a change, here and on the server. */
   note: (lab: string, change: ProgressChange) => void;
-  forget: (lab: string) => Promise<void>;
+  reset: (lab: string) => Promise<void>;
 }
 
 interface Sent {
@@ -33,7 +33,7 @@ interface Sent {
 }
 
 let connection: Connection | null = null;
-/** What was sent to the server and has no answer yet. */
+/** Changes sent to the server and not acknowledged yet. */
 let unanswered: readonly Sent[] = [];
 
 export const useProgress = create<ProgressState>()((set) => ({
@@ -45,7 +45,7 @@ export const useProgress = create<ProgressState>()((set) => ({
       onText: (text) => {
         const event = JSON.parse(text) as ProgressEvent | ExerciseEvent;
         if (event.event === "part" || event.event === "answer" || event.event === "check") useExercises.getState().hear(event);
-        else set(({ labs, known }) => ({ labs: heard(labs, event, unanswered), known: known || event.event === "hello" }));
+        else set(({ labs, known }) => ({ labs: applyEvent(labs, event, unanswered), known: known || event.event === "hello" }));
       },
       onOpen: (again) => again && useExercises.getState().reload(),
     });
@@ -58,14 +58,14 @@ export const useProgress = create<ProgressState>()((set) => ({
     putJson<LabProgress>(path(lab), { page, ...change })
       .then(
         ({ changed_s }) => set(({ labs }) => ({ labs: { ...labs, [lab]: { ...(labs[lab] ?? emptyProgress(lab)), changed_s } } })),
-        (error: unknown) => tell("warning", `Your progress in ${lab} was not kept: ${wordsOf(error)}`),
+        (error: unknown) => notify("warning", `Your progress in ${lab} was not saved: ${errorMessage(error)}`),
       )
       .finally(() => {
         unanswered = unanswered.filter((one) => one !== sent);
       });
   },
 
-  forget: async (lab) => {
+  reset: async (lab) => {
     const found = await deleteJson<LabProgress>(`${path(lab)}?page=${page}`);
     set(({ labs }) => ({ labs: { ...labs, [lab]: found } }));
   },
@@ -75,19 +75,19 @@ export function emptyProgress(lab: string): LabProgress {
   return { lab, steps: {}, step_count: 0, claims: {}, claim_count: 0, answers: {}, answer_count: 0, exercises: {}, changed_s: 0 };
 }
 
-/** What is known after the server has said something, where it has not answered to `sent` yet. */
-export function heard(
+/** The progress after an event of the server, with the changes in `sent` not acknowledged yet. */
+export function applyEvent(
   labs: Readonly<Record<string, LabProgress>>,
   event: ProgressEvent,
   sent: readonly Sent[] = [],
 ): Record<string, LabProgress> {
   if (event.event === "hello") {
-    // The whole state: what is not in it was forgotten meanwhile. It may have been on its way for
-    // a while, and answers to what this page has sent have another way.
+    // The whole state: entries not in it were reset meanwhile. It may be older than changes that
+    // this page has sent, which are acknowledged on another connection.
     const newer = Object.entries(labs).filter(([lab, now]) => now.changed_s > (event.labs[lab]?.changed_s ?? Infinity));
     return sent.reduce(withSent, { ...event.labs, ...Object.fromEntries(newer) });
   }
-  // What this page did it knows already, and more that it has done since.
+  // This page's own changes are applied already, possibly with later ones.
   if (event.page === page) return labs;
   const now = (event.event === "forgotten" ? undefined : labs[event.lab]) ?? emptyProgress(event.lab);
   return { ...labs, [event.lab]: event.event === "forgotten" ? now : withChange(now, event.change) };
@@ -108,22 +108,22 @@ function withChange(now: LabProgress, change: ProgressChange): LabProgress {
   };
 }
 
-/** The steps of the texts that were shown, by lab, and what was sent to be typed and has not ended. */
+/** The steps of the displayed texts, by lab, and the commands that were sent and have not ended. */
 const known = new Map<string, Step[]>();
 const expected = new Map<string, Expected[]>();
 
-/** Take note of the steps of a lab's text. */
-export function knowSteps(lab: string, steps: Step[]): void {
+/** Registers the steps of a lab's text. */
+export function registerSteps(lab: string, steps: Step[]): void {
   if (steps.length > 0) known.set(lab, steps);
 }
 
-/** Take note that a step was sent to be typed in a session. */
+/** Registers that a step was sent to be typed in a session. */
 export function expectStep(session: string, step: Step): void {
   const lines = step.nodes.flatMap((node) => step.lines.map((line, index) => ({ key: step.key, node, line, index })));
   expected.set(session, [...(expected.get(session) ?? []), ...lines].slice(-500));
 }
 
-hearTyped((session, typed) => {
+setTypedListener((session, typed) => {
   const lab = useDocuments.getState().documents.find((one) => one.sessionId === session)?.lab ?? null;
   const steps = lab === null ? undefined : known.get(lab);
   if (lab === null || steps === undefined) return;
@@ -133,7 +133,7 @@ hearTyped((session, typed) => {
   if (step !== null) useProgress.getState().note(lab, { steps: { [step.key]: step.progress }, step_count: steps.length });
 });
 
-/** Take note of the claims of a job, as far as they are judged and nothing else is known yet. */
+/** Records the evaluated claims of a job, unless nothing has changed. */
 export function noteClaims(lab: string, claims: readonly ClaimRow[]): void {
   const now = useProgress.getState().labs[lab]?.claims ?? {};
   const judged = claims.flatMap(({ text, expression, holds }) => (holds === null ? [] : [[(text || expression).slice(0, 240), holds] as const]));

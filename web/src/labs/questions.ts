@@ -1,20 +1,20 @@
-/** The questions of a lab's text with their folded answers, and whether an answer has the same figure. */
+/** The questions of a lab's text with their folded answers, and the comparison of an answer's numbers. */
 
 export interface Question {
   /** Its number in the text, such as "1". */
   number: string;
   /** The answer, folded. */
   answer: HTMLDetailsElement;
-  /** Where its field goes. */
+  /** The placeholder of its field. */
   place: HTMLElement;
 }
 
-/** Find the questions of a text that is on the page, and make a place for a field after each. */
+/** Finds the questions of a displayed text, and inserts a placeholder for a field after each. */
 export function questionsOf(text: HTMLElement): Question[] {
   return [...text.querySelectorAll<HTMLDetailsElement>("details")].flatMap((answer) => {
-    const asked = answer.previousElementSibling;
-    const number = /^(\d+)\./.exec(asked?.querySelector("strong")?.textContent ?? "")?.[1];
-    if (asked?.tagName !== "P" || number === undefined) return [];
+    const before = answer.previousElementSibling;
+    const number = /^(\d+)\./.exec(before?.querySelector("strong")?.textContent ?? "")?.[1];
+    if (before?.tagName !== "P" || number === undefined) return [];
     const place = text.ownerDocument.createElement("div");
     place.className = "question-bar";
     answer.before(place);
@@ -22,7 +22,7 @@ export function questionsOf(text: HTMLElement): Question[] {
   });
 }
 
-/** A figure: its value in the base unit, and which unit that is; empty for a plain number. */
+/** A quantity: its value in the base unit, and that unit; empty for a plain number. */
 interface Figure {
   value: number;
   unit: string;
@@ -34,10 +34,10 @@ const RUSSIAN: Record<string, string> = { к: "k", К: "k", М: "M", Г: "G", м
 const FIGURE =
   /(?<![\w.,])((?:[1-9]\d{0,2}(?:[ \u00a0\u202f,]\d{3}(?!\d))+|\d+)(?:[.,]\d+)?)\s*(?:(мк|[kKMGmµunкКМГмн]?)(bit\/s|bytes?|bps|bit|бит\/с|бит|байта?|s|B|Б|с|%)(?![\w/а-я])|)/gu;
 
-/** How near a figure has to be to that of the answer. */
+/** Relative tolerance of a quantity against that of the answer. */
 const TOLERANCE = 0.02;
 
-/** The figures in a text. A comma or a space groups thousands where three digits follow; else a comma is a decimal mark. */
+/** The quantities in a text. A comma or a space groups thousands where three digits follow; else a comma is a decimal mark. */
 export function figuresOf(text: string): Figure[] {
   return [...text.matchAll(FIGURE)].map(([, digits = "", prefix = "", unit = ""]) => {
     const plain = digits.replace(/(?<=^[1-9][\d \u00a0\u202f,]*)[ \u00a0\u202f,](?=\d{3}(?!\d))/g, "");
@@ -46,7 +46,7 @@ export function figuresOf(text: string): Figure[] {
   });
 }
 
-/** Compare what was answered with the answer: null where there is no figure in one of them. */
+/** Compares the given answer with the expected one: null if either has no quantity. */
 export function hasSameFigure(given: string, answer: string): boolean | null {
   const ours = figuresOf(given).filter(({ value }) => Number.isFinite(value));
   const theirs = figuresOf(answer).filter(({ value }) => Number.isFinite(value));

@@ -11,7 +11,7 @@ it("finds steps with their nodes, and makes a place after each", () => {
   expect(steps[0]?.place.previousElementSibling?.tagName).toBe("PRE");
 });
 
-it("calls steps that say the same by their numbers", () => {
+it("numbers steps with the same commands", () => {
   const text = document.createElement("div");
   text.innerHTML = '<pre data-step="h1"><code>ping h2</code></pre>'.repeat(2);
   expect(stepsOf(text).map(({ key }) => key)).toEqual(["h1: ping h2", "h1: ping h2 #2"]);

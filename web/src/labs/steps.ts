@@ -1,19 +1,19 @@
-/** The steps in a lab's text: what is to be typed, and at which nodes. */
+/** The steps in a lab's text: the commands to type, and the nodes. */
 
 export interface Step {
-  /** What it is called in what is kept of it: the same in all languages of a text. */
+  /** Its key in the stored progress: the same in all languages of a text. */
   key: string;
   nodes: string[];
   text: string;
-  /** Its lines, as a shell knows them. */
+  /** Its commands, as a shell splits them. */
   lines: string[];
-  /** Where its button goes. */
+  /** The placeholder of its button. */
   place: HTMLElement;
 }
 
 const LONGEST_KEY = 240;
 
-/** Find the steps of a text that is on the page, and make a place for a button after each. */
+/** Finds the steps of a displayed text, and inserts a placeholder for a button after each. */
 export function stepsOf(text: HTMLElement): Step[] {
   const seen = new Map<string, number>();
   return [...text.querySelectorAll<HTMLElement>("pre[data-step]")].map((block) => {
@@ -30,13 +30,13 @@ export function stepsOf(text: HTMLElement): Step[] {
   });
 }
 
-/** What is typed of a block: its lines without a prompt, and one end of line behind them. */
+/** The input of a block: its lines without prompts, with one newline at the end. */
 export function typedText(block: string): string {
   const lines = block.split("\n").map((line) => line.replace(/^\$ (?=\S)/, ""));
   return `${lines.join("\n").trim()}\n`;
 }
 
-/** The lines of what is typed that a shell runs: no empty ones, and no comments. */
+/** The lines that a shell runs: without empty lines and comments. */
 export function linesOf(typed: string): string[] {
   return typed
     .split("\n")

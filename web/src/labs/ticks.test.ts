@@ -17,13 +17,13 @@ it("ticks a step when all its lines have ended with 0 at all its nodes", () => {
   expect(second.step?.progress.done).toBe(true);
 });
 
-it("takes a tick back when a line fails", () => {
+it("removes the tick when a command fails", () => {
   const now = { one: { good: ["h1 0", "h2 0"], status: 0, done: true } };
   const { step: changed } = foldTyped(STEPS.slice(0, 1), now, [], { node: "h2", line: "sysctl a", status: 2 });
   expect(changed?.progress).toEqual({ good: ["h1 0"], status: 2, done: false });
 });
 
-it("knows a line by the step that was sent, else by the first that is not done", () => {
+it("assigns a command to the step that was sent, else to the first that is not done", () => {
   const sent = [{ key: "three", node: "h1", line: "ping", index: 0 }];
   const of = foldTyped(STEPS, {}, sent, { node: "h1", line: "ping", status: 0 });
   expect(of.step?.key).toBe("three");
@@ -33,6 +33,6 @@ it("knows a line by the step that was sent, else by the first that is not done",
   expect(foldTyped(STEPS, done, [], { node: "h1", line: "ping", status: 0 }).step?.key).toBe("three");
 });
 
-it("knows nothing of other lines", () => {
+it("ignores other commands", () => {
   expect(foldTyped(STEPS, {}, [], { node: "h1", line: "ls", status: 0 })).toEqual({ step: null, rest: [] });
 });

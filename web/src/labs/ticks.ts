@@ -1,9 +1,9 @@
-/** Which step a line belongs to that has ended, and what becomes of the step by it. */
+/** Assigns finished commands to steps, and updates the steps. */
 
 import type { StepProgress } from "../api/types";
 import type { Step } from "./steps";
 
-/** A line that was sent to be typed. */
+/** A command that was sent to be typed. */
 export interface Expected {
   key: string;
   node: string;
@@ -19,19 +19,19 @@ export interface TypedLine {
 }
 
 export interface Folded {
-  /** The step that has changed; null where the line belongs to none. */
+  /** The step that has changed; null if the command belongs to none. */
   step: { key: string; progress: StepProgress } | null;
-  /** What is still expected. */
+  /** The commands still expected. */
   rest: Expected[];
 }
 
 const NONE: StepProgress = { good: [], status: null, done: false };
 
 /**
- * Find the step of a line that has ended.
+ * Finds the step of a command that has ended.
  *
- * A line may stand in several steps. It is of the step that was sent to be typed, or else of the
- * first that has it and is not done.
+ * A command may be part of several steps. It is assigned to the step that was sent to be
+ * typed, or else to the first step that contains it and is not done.
  */
 export function foldTyped(
   steps: readonly Step[],

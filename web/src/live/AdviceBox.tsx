@@ -1,16 +1,16 @@
-/** What limited a flow, the evidence, and lines that would help. */
+/** What limited a flow, the evidence, and recommended commands. */
 
 import { useState } from "react";
 
 import type { Advice } from "../api/types";
-import { tellLines, typingsOf } from "./advice";
+import { formatLines, typingsOf } from "./advice";
 import type { Typing } from "./advice";
 
 interface AdviceBoxProps {
   advice: Advice;
-  /** Types lines at nodes; absent where no network runs. */
+  /** Types commands at nodes; absent if no network is running. */
   onType?: (typings: Typing[]) => void;
-  /** Changes the flow in the study; absent where none is open. */
+  /** Changes the flow in the study; absent if none is open. */
   onStudy?: (fields: Advice["study"]) => void;
 }
 
@@ -24,7 +24,7 @@ export function AdviceBox({ advice, onType, onStudy }: AdviceBoxProps) {
       </p>
       {lines.length > 0 && (
         <>
-          <pre className="advice-lines">{tellLines(lines)}</pre>
+          <pre className="advice-lines">{formatLines(lines)}</pre>
           <div className="tool-row" style={{ padding: "0 0 4px" }}>
             {onType !== undefined && (
               <button
@@ -35,14 +35,14 @@ export function AdviceBox({ advice, onType, onStudy }: AdviceBoxProps) {
                   setDone("typed");
                 }}
               >
-                Type these lines
+                Type these commands
               </button>
             )}
             <button
               type="button"
               className="small-button"
               onClick={() =>
-                void navigator.clipboard.writeText(tellLines(lines)).then(
+                void navigator.clipboard.writeText(formatLines(lines)).then(
                   () => setDone("copied"),
                   () => setDone(null),
                 )
@@ -50,7 +50,7 @@ export function AdviceBox({ advice, onType, onStudy }: AdviceBoxProps) {
             >
               Copy
             </button>
-            <span role="status">{done === "typed" ? "Typed: run again to see." : done === "copied" ? "Copied." : ""}</span>
+            <span role="status">{done === "typed" ? "Typed: run again to compare." : done === "copied" ? "Copied." : ""}</span>
           </div>
         </>
       )}
@@ -73,7 +73,7 @@ export function AdviceBox({ advice, onType, onStudy }: AdviceBoxProps) {
                   Set {one.field}: {one.value}
                 </button>
               ))}
-              <span role="status">{done === "changed" ? "Changed: run again to see." : ""}</span>
+              <span role="status">{done === "changed" ? "Changed: run again to compare." : ""}</span>
             </div>
           )}
         </>

@@ -1,16 +1,16 @@
-/** What came out of a run, in a line: what each flow got and what limited it, with the way on. */
+/** The result of a run in one line: each flow's throughput, what limited it, and a button to try the fix. */
 
 import type { Recording } from "../api/types";
 import { useDock } from "./dockStore";
 import { hasFix, tryFix } from "./fix";
 
-/** So many flows are shown; the others stand in the tab. */
+/** This many flows are shown; the others are in the Flows tab. */
 const MOST = 2;
 
 interface AnswerProps {
   documentId: string;
   recording: Recording;
-  /** Whether its network is up, so that something can be tried in it. */
+  /** Whether its network is running, so that a fix can be tried. */
   alive: boolean;
 }
 

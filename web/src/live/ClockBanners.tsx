@@ -1,4 +1,4 @@
-/** What a person has to know at once, below the clock bar: why nothing runs, or no longer fits. */
+/** Banners below the clock bar: why no network runs, or why it has to be restarted. */
 
 import type { StudyDocument } from "../documents/model";
 import { useDocuments } from "../documents/store";
@@ -32,13 +32,13 @@ export function ClockBanners({ document, view }: ClockBannersProps) {
       )}
       {view?.link === "lost" && (
         <p className="banner banner-warn">
-          The connection to the server is lost. It is tried again; the session goes on meanwhile.
+          The connection to the server is lost. Reconnecting; the session continues meanwhile.
         </p>
       )}
       {view?.link === "ended" && (
         <p className={view.ended === ENDED_HERE ? "banner" : "banner banner-bad"}>
           <span>
-            <strong>The session has ended.</strong> {view.ended === ENDED_HERE ? "" : view.ended} {whatIsKept(view)}
+            <strong>The session has ended.</strong> {view.ended === ENDED_HERE ? "" : view.ended} {keptText(view)}
           </span>
           <span className="banner-buttons">
             <button type="button" disabled={starting} onClick={() => void restartSession(document.id)}>
@@ -60,7 +60,7 @@ export function ClockBanners({ document, view }: ClockBannersProps) {
       {view !== undefined && view.link !== "ended" && view.stale.length > 0 && (
         <p className="banner banner-warn">
           <span>
-            The drawing has changed in ways a running network cannot take: {view.stale.join("; ")}.
+            The drawing has changes that a running network cannot apply: {view.stale.join("; ")}.
           </span>
           <button type="button" disabled={starting} onClick={() => void restartSession(document.id)}>
             Restart the network
@@ -71,19 +71,19 @@ export function ClockBanners({ document, view }: ClockBannersProps) {
   );
 }
 
-function whatIsKept({ recordings }: SessionView): string {
+function keptText({ recordings }: SessionView): string {
   const runs = recordings.filter(({ number }) => number > 0).length;
-  if (runs === 0) return "The drawing is as it was.";
-  return `The drawing is as it was; ${runs === 1 ? "its run is" : `its ${runs} runs are`} in Runs, and the charts stay below.`;
+  if (runs === 0) return "The drawing is unchanged.";
+  return `The drawing is unchanged; ${runs === 1 ? "its run is" : `its ${runs} runs are`} in Runs, and the charts remain below.`;
 }
 
-/** Run was pressed, and the network that is up is not the one that is drawn. */
+/** Shown if Run was pressed and the running network differs from the drawn one. */
 function RestartDialog({ documentId, view, reasons }: { documentId: string; view: SessionView; reasons: string[] }) {
   const answered = () => useLive.getState().change(view.id, (each) => ({ ...each, restart: null }));
   return (
     <Dialog title="Restart the network and run?" close={answered}>
       <p>
-        What is drawn cannot run in the network that is up: {reasons.join("; ")}. A restart ends its terminals; its runs
+        The running network cannot apply the changes of the drawing: {reasons.join("; ")}. A restart ends its terminals; its runs
         are kept in Runs.
       </p>
       <div className="dialog-buttons">

@@ -1,8 +1,8 @@
 /**
- * The bar above the canvas: run the flows, and hold time in the hands.
+ * The bar above the canvas: runs the flows and controls virtual time.
  *
- * It also keeps the document and its session together (`follow.ts`), since it
- * is there whenever a document is.
+ * It also keeps the document and its session together (`follow.ts`), because it
+ * is mounted whenever a document is open.
  */
 
 import { useEffect } from "react";
@@ -10,8 +10,8 @@ import { useEffect } from "react";
 import type { StudyDocument } from "../documents/model";
 import { ClockBanners } from "./ClockBanners";
 import { ClockFace } from "./ClockFace";
-import { useFollowing, useForgetting } from "./follow";
-import { askToEnd, caseOf, chooseCase, endSession, restartSession, startRun, useLaunch } from "./launch";
+import { useFollowing, useSessionCleanup } from "./follow";
+import { confirmEnd, caseOf, chooseCase, endSession, restartSession, startRun, useLaunch } from "./launch";
 import { Pace } from "./Pace";
 import { useLive, useSession } from "./store";
 import { isGoingOn, latestOf } from "./view";
@@ -26,7 +26,7 @@ const STEPS = [
 ];
 
 export function ClockBar({ document }: { document: StudyDocument }) {
-  useForgetting();
+  useSessionCleanup();
   useFollowing(document);
   const view = useSession(document.sessionId);
   const starting = useLaunch((state) => state.starting[document.id] ?? false);
@@ -62,13 +62,13 @@ export function ClockBar({ document }: { document: StudyDocument }) {
           </button>
           {cases.length > 1 && (
             <select
-              aria-label="Case that Run plays"
-              title="The case that Run plays"
+              aria-label="Case to run"
+              title="The case to run"
               value={caseOf(document) ?? ""}
               onChange={(event) => chooseCase(document.id, event.target.value)}
             >
               {caseOf(document) === null && (
-                <option value="" title="What all cases have in common, and what was typed">
+                <option value="" title="The settings common to all cases, and the commands typed so far">
                   by hand
                 </option>
               )}
@@ -82,7 +82,7 @@ export function ClockBar({ document }: { document: StudyDocument }) {
           <button
             type="button"
             disabled={!going}
-            title="Stop the flows; the network lives on"
+            title="Stop the flows; the network keeps running"
             onClick={() => id !== null && send(id, { do: "stop" })}
           >
             <span aria-hidden="true">■</span> Stop<span className="unseen"> flows</span>
@@ -97,7 +97,7 @@ export function ClockBar({ document }: { document: StudyDocument }) {
             className="clock-hold"
             disabled={!alive}
             aria-pressed={held}
-            title={held ? "Let time pass again (Space)" : "Hold virtual time (Space)"}
+            title={held ? "Resume virtual time (Space)" : "Hold virtual time (Space)"}
             onClick={() => id !== null && send(id, { do: held ? "go" : "hold" })}
           >
             {held ? "Go" : "Hold"}
@@ -109,7 +109,7 @@ export function ClockBar({ document }: { document: StudyDocument }) {
                 type="button"
                 disabled={!alive}
                 aria-label={`Step ${label}`}
-                title={`Let ${label} of virtual time pass, then hold`}
+                title={`Advance virtual time by ${label}, then hold`}
                 onClick={() => id !== null && send(id, { do: "step", by_s })}
               >
                 +{label}
@@ -128,7 +128,7 @@ export function ClockBar({ document }: { document: StudyDocument }) {
           <button
             type="button"
             disabled={id === null || view?.link === "ended" || starting}
-            title="Restart: build the network anew, as it is drawn now"
+            title="Restart: rebuild the network as it is drawn now"
             aria-label="Restart the network"
             onClick={() => void restartSession(document.id)}
           >
@@ -137,9 +137,9 @@ export function ClockBar({ document }: { document: StudyDocument }) {
           <button
             type="button"
             disabled={id === null || view?.link === "ended" || starting}
-            title="End the session: its machine and terminals go; its runs are kept"
+            title="End the session: its machine and terminals are closed; its runs are kept"
             aria-label="End the session"
-            onClick={() => askToEnd(document.id, () => void endSession(document.id))}
+            onClick={() => confirmEnd(document.id, () => void endSession(document.id))}
           >
             ✕
           </button>
@@ -150,7 +150,7 @@ export function ClockBar({ document }: { document: StudyDocument }) {
   );
 }
 
-/** Space holds and lets go, unless a person types or a button has the focus. */
+/** Space holds and resumes, unless an input or a button has the focus. */
 function useSpace(act: (() => void) | null): void {
   useEffect(() => {
     if (act === null) return undefined;

@@ -1,12 +1,12 @@
-/** Virtual time, and how it goes: running, idle or held. */
+/** Virtual time and its state: running, idle or held. */
 
-import { tellClock, tellSpeed } from "./quantities";
+import { formatClock, formatSpeed } from "./quantities";
 import type { SessionView } from "./view";
 
 const MEANING = {
-  running: "Virtual time passes",
-  idle: "Nothing in the network has anything to do, so its clock stands still",
-  held: "Virtual time is held: read values, change links, type, step, or go on",
+  running: "Virtual time is running",
+  idle: "No process in the network has anything to do, so its clock is paused",
+  held: "Virtual time is held: read values, change links, type, step, or resume",
 };
 
 interface ClockFaceProps {
@@ -28,12 +28,12 @@ export function ClockFace({ view, starting }: ClockFaceProps) {
   return (
     <div className="clock-face" title={`${MEANING[state]}. Virtual time since the boot: ${now_s.toFixed(9)} s`}>
       <span className="clock-time" aria-label="Virtual time">
-        {tellClock(now_s)}
+        {formatClock(now_s)}
       </span>
       <span className={`clock-state clock-${state}`}>
         <span className="clock-dot" aria-hidden="true" />
         <span role="status">{state}</span>
-        {state === "running" && <span className="clock-speed"> {tellSpeed(speed)} real time</span>}
+        {state === "running" && <span className="clock-speed"> {formatSpeed(speed)} real time</span>}
       </span>
     </div>
   );

@@ -1,8 +1,8 @@
 /**
  * The dock below the canvas: charts, terminals, flows and messages of the document's session.
  *
- * Terminals stay mounted behind the other tabs, so that what they show is not
- * drawn anew; charts are not, since they cost time while they are drawn.
+ * Terminals stay mounted behind the other tabs, so that their screens need not be
+ * redrawn; charts do not, because drawing them takes time.
  */
 
 import { useRef } from "react";

@@ -1,4 +1,4 @@
-/** The flows of a recording: what they did, in their tools' words, and what limited them. */
+/** The flows of a recording: their results, as reported by their tools, and what limited them. */
 
 import { Fragment, useState } from "react";
 
@@ -6,7 +6,7 @@ import type { LiveFlow } from "../api/types";
 import { looksOf, styleOf } from "../charts/looks";
 import { AdviceBox } from "./AdviceBox";
 import { changeStudy } from "./fix";
-import { tellClock } from "./quantities";
+import { formatClock } from "./quantities";
 import { useLive } from "./store";
 import { latestOf, nameOf, type SessionView } from "./view";
 
@@ -75,7 +75,7 @@ export function FlowsTab({ documentId, view }: FlowsTabProps) {
 
 function FlowRows({ documentId, flow, view }: { documentId: string; flow: LiveFlow; view: SessionView }) {
   const style = styleOf(looksOf(view.recordings).flow(flow.name));
-  const started = flow.started_s === null ? "–" : tellClock(flow.started_s);
+  const started = flow.started_s === null ? "–" : formatClock(flow.started_s);
   return (
     <Fragment>
       <tr>

@@ -1,12 +1,12 @@
-/** What the session had to say, newest first. */
+/** The session's messages, newest first. */
 
-import { tellClock } from "./quantities";
+import { formatClock } from "./quantities";
 import { useLive } from "./store";
 import type { SessionView } from "./view";
 
 export function MessagesTab({ view }: { view: SessionView | undefined }) {
   if (view === undefined || view.messages.length === 0) {
-    return <p className="empty">No messages. Commands that fail are reported here, and warnings.</p>;
+    return <p className="empty">No messages. Failed commands and warnings are reported here.</p>;
   }
   return (
     <>
@@ -23,7 +23,7 @@ export function MessagesTab({ view }: { view: SessionView | undefined }) {
       <ol className="messages" aria-live="polite" aria-label="Messages, newest first">
         {[...view.messages].reverse().map((message) => (
           <li key={message.number} className={`message-${message.level}`}>
-            <time title="Virtual time">{message.at_s === null ? "–" : tellClock(message.at_s)}</time>
+            <time title="Virtual time">{message.at_s === null ? "–" : formatClock(message.at_s)}</time>
             <span className="level">{message.level}</span>
             <span className="text">
               {message.about !== "" && <span className="about">{message.about}: </span>}

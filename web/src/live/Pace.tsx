@@ -1,9 +1,9 @@
-/** How fast virtual time may go: a slider and a field, both for the same factor. */
+/** The pace of virtual time: a slider and a field for the same factor. */
 
 import { useEffect, useState } from "react";
 
 import type { PaceChoice } from "../api/types";
-import { PLACES, paceAt, placeOf, readPace, tellPace } from "./pace";
+import { PLACES, paceAt, placeOf, readPace, formatPace } from "./pace";
 
 interface PaceProps {
   pace: PaceChoice;
@@ -27,7 +27,7 @@ export function Pace({ pace, disabled, onPace }: PaceProps) {
 
   return (
     <div className="clock-pace" role="group" aria-label="Pace of virtual time">
-      <label className="clock-label" title="How many virtual seconds may pass in a second of real time">
+      <label className="clock-label" title="The maximum number of virtual seconds per second of real time">
         Pace
         <input
           type="range"
@@ -36,7 +36,7 @@ export function Pace({ pace, disabled, onPace }: PaceProps) {
           step={1}
           value={place}
           disabled={disabled}
-          aria-label="Pace, from 0.001 times real time to as fast as it goes"
+          aria-label="Pace, from 0.001 times real time to as fast as possible"
           aria-valuetext={valueText(place, pace)}
           onChange={(event) => {
             const next = Number(event.target.value);
@@ -49,11 +49,11 @@ export function Pace({ pace, disabled, onPace }: PaceProps) {
       <input
         type="text"
         className="clock-pace-text"
-        value={typed ?? tellPace(pace)}
+        value={typed ?? formatPace(pace)}
         disabled={disabled}
         aria-label="Pace, typed"
         aria-invalid={wrong}
-        title={wrong ? "A pace is a number from 0.001 to 1000, such as 0.5 or 1/20, or max or auto" : "Such as 0.5x, 1/20, max, or auto: as fast as it goes, but real time for a ping or server that goes on until it is ended"}
+        title={wrong ? "A pace is a number from 0.001 to 1000, such as 0.5 or 1/20, or max or auto" : "Such as 0.5x, 1/20, max, or auto: as fast as possible, but real time while a ping or server without an end runs"}
         onFocus={(event) => event.target.select()}
         onChange={(event) => setTyped(event.target.value)}
         onBlur={() => (wrong ? setTyped(null) : take())}
@@ -67,6 +67,6 @@ export function Pace({ pace, disabled, onPace }: PaceProps) {
 }
 
 function valueText(place: number, pace: PaceChoice): string {
-  if (place < PLACES) return `${tellPace(paceAt(place))} real time`;
-  return pace === null ? "automatic" : "as fast as it goes";
+  if (place < PLACES) return `${formatPace(paceAt(place))} real time`;
+  return pace === null ? "automatic" : "as fast as possible";
 }

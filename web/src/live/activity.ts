@@ -1,4 +1,4 @@
-/** What goes on at a link's interfaces now, for the canvas to show. */
+/** The current activity of interfaces, for the canvas. */
 
 import { useEffect, useState } from "react";
 
@@ -8,12 +8,12 @@ import { useLive } from "./store";
 import { latestOf, type SessionView } from "./view";
 
 export interface InterfaceActivity {
-  /** What it sends now. */
+  /** Its current sending rate. */
   tx_bps: number;
-  /** What its qdiscs limit it to; null where nothing does. */
+  /** The rate limit of its qdiscs; null for none. */
   rate_bps: number | null;
   backlog_bytes: number;
-  /** What its queue holds at the most; null where that is not known. */
+  /** The capacity of its queue; null if unknown. */
   limit_bytes: number | null;
   /** Packets dropped within the last half second of wall time. */
   recent_drops: number;
@@ -23,16 +23,16 @@ type Activity = ReadonlyMap<string, InterfaceActivity>;
 
 const NOTHING: Activity = new Map();
 const EVERY_MS = 100;
-/** Of more interfaces than this the news come less often: to draw hundreds of labels takes a while. */
+/** With more interfaces than this, updates are less frequent: drawing hundreds of labels takes a while. */
 const MANY = 150;
 const EVERY_OF_MANY_MS = 250;
 
-/** By the interface's name; empty where nothing runs. While time is held, it is as it was then. */
+/** By the interface's name; empty if no network runs. While time is held, the activity is that of the moment. */
 export function useActivity(sessionId: string | null): Activity {
-  // Only this much of the view is listened to: the canvas is not drawn anew with each tick of the clock.
+  // Only these parts of the view are subscribed to: the canvas is not re-rendered with each tick of the clock.
   const going = useLive((state) => {
     const view = sessionId === null ? undefined : state.sessions[sessionId];
-    // What was recorded can be looked at afterwards.
+    // A recording can be viewed afterwards.
     return view !== undefined && (view.link === "ended" || (view.clock !== null && (view.clock.state !== "idle" || view.recordings.length > 0)));
   });
   const [activity, setActivity] = useState<Activity>(NOTHING);
@@ -55,7 +55,7 @@ export function useActivity(sessionId: string | null): Activity {
       timer = setTimeout(lookAgain, size > MANY ? EVERY_OF_MANY_MS : EVERY_MS);
     };
     lookAgain();
-    // A slider that is dragged is followed at once.
+    // Updates are immediate while the slider is dragged.
     const book = useLive.getState().sessions[sessionId]?.book;
     const stop = book === undefined ? undefined : chartViewOf(book).store.subscribe((now, last) => now.at !== last.at && look());
     return () => {

@@ -1,4 +1,4 @@
-/** What is to be typed of an advice: its lines, put together by node. */
+/** The commands of an advice, grouped by node. */
 
 import type { SetupLine } from "../api/types";
 
@@ -7,7 +7,7 @@ export interface Typing {
   text: string;
 }
 
-/** One typing for each node; nodes that get the same lines are typed at together. */
+/** One typing for each node; nodes with the same commands share one. */
 export function typingsOf(lines: readonly SetupLine[]): Typing[] {
   const byNode = new Map<string, string[]>();
   for (const { node, line } of lines) byNode.set(node, [...(byNode.get(node) ?? []), line]);
@@ -19,8 +19,8 @@ export function typingsOf(lines: readonly SetupLine[]): Typing[] {
   return [...byText].map(([text, nodes]) => ({ nodes, text }));
 }
 
-/** The same for a clipboard: a comment with the nodes before their lines. */
-export function tellLines(lines: readonly SetupLine[]): string {
+/** The same for the clipboard: a comment with the nodes before their commands. */
+export function formatLines(lines: readonly SetupLine[]): string {
   return typingsOf(lines)
     .map(({ nodes, text }) => `# ${nodes.join(", ")}\n${text}`)
     .join("");

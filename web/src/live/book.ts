@@ -2,14 +2,14 @@
  * All series of a session, by recording and key.
  *
  * They change many times a second and are drawn on canvases, so they are kept
- * apart from what React renders: whoever draws asks for `revision` and looks
- * again where it has grown.
+ * outside of React's state: consumers poll `revision` and read again when it has
+ * grown.
  */
 
 import { decodeSeries } from "./decode";
 import { Growing } from "./growing";
 
-/** Drops are shown for so long, in milliseconds of wall time. */
+/** How long drops are shown, in milliseconds of wall time. */
 const RECENT_MS = 500;
 
 export class SeriesBook {
@@ -23,14 +23,14 @@ export class SeriesBook {
   }
 
   /**
-   * Take in a binary message of the session's socket.
+   * Adds the samples of a binary message of the session's socket.
    *
-   * @param as - the number of the recording that it is taken for; that of the message where it is left out.
-   * @throws Error where it is not in the agreed form.
+   * @param as - the recording's number to use in place of the message's.
+   * @throws Error if it is malformed.
    */
   take(message: ArrayBuffer, nowMs: number, as?: number): void {
-    const { recording: told, whole, parts } = decodeSeries(message);
-    const recording = as ?? told;
+    const { recording: own, whole, parts } = decodeSeries(message);
+    const recording = as ?? own;
     const series = this.recordings.get(recording) ?? new Map<string, Growing>();
     this.recordings.set(recording, series);
     for (const { key, times, values } of parts) {
@@ -43,7 +43,7 @@ export class SeriesBook {
     this.revision += 1;
   }
 
-  /** How many packets were dropped lately, by a key of cumulative drops. */
+  /** How many packets were dropped recently, by a key of cumulative drops. */
   recentDrops(key: string, nowMs: number): number {
     const seen = (this.drops.get(key) ?? []).filter((drop) => nowMs - drop.atMs < RECENT_MS);
     this.drops.set(key, seen);

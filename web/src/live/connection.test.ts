@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { Connection, GONE, waitBefore } from "./connection";
 
-/** A socket that does what the test says. */
+/** A socket controlled by the test. */
 class Socket {
   static readonly OPEN = 1;
   static all: Socket[] = [];
@@ -50,7 +50,7 @@ function last(): Socket {
 }
 
 describe("Connection", () => {
-  it("sends with the first connection what was to be sent before", () => {
+  it("sends earlier messages with the first connection", () => {
     const connection = new Connection("ws://x/", {});
     expect(connection.send("a")).toBe(true);
     expect(last().sent).toEqual([]);
@@ -59,7 +59,7 @@ describe("Connection", () => {
     connection.close();
   });
 
-  it("refuses to send while the line is lost, and opens it again", () => {
+  it("rejects messages while the connection is lost, and reconnects", () => {
     const opened: boolean[] = [];
     const lost: number[] = [];
     const connection = new Connection("ws://x/", {
@@ -79,7 +79,7 @@ describe("Connection", () => {
     connection.close();
   });
 
-  it("waits longer and longer where nothing is said, and briefly after a message", () => {
+  it("waits longer and longer without messages, and briefly after one", () => {
     const connection = new Connection("ws://x/", {});
     for (let failures = 0; failures < 4; failures += 1) {
       last().open();
@@ -97,7 +97,7 @@ describe("Connection", () => {
     connection.close();
   });
 
-  it("tries no more where its owner says so, or it was closed", () => {
+  it("stops reconnecting when its owner requests it, or it was closed", () => {
     const refused = new Connection("ws://x/", { onLost: (status) => status !== GONE });
     last().open();
     last().close(GONE);

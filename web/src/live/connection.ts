@@ -1,12 +1,12 @@
 /**
- * A WebSocket that comes back: after a loss it is opened again, sooner at first.
+ * A WebSocket that reconnects: after a loss it is opened again, with increasing delays.
  *
- * The server tells its whole state at the start of each connection, so nothing
- * is repeated here. What is sent before the first connection stands waits for
- * it; what is sent during a loss is refused, since the world may have moved on.
+ * The server sends its whole state at the start of each connection, so nothing
+ * is replayed here. Messages sent before the first connection wait for it; messages
+ * sent while the connection is lost are rejected, since the state may have changed.
  */
 
-/** The server's status for a session or terminal that is not there any more. */
+/** The server's status for a session or terminal that no longer exists. */
 export const GONE = 4404;
 
 const FIRST_WAIT_MS = 200;
@@ -17,11 +17,11 @@ export interface ConnectionHandlers {
   onBinary?: (bytes: ArrayBuffer) => void;
   /** `again` is false for the first connection only. */
   onOpen?: (again: boolean) => void;
-  /** The connection is gone, or could not be made, with the socket's status; false: try no more. */
+  /** The connection was closed or failed, with the socket's status; return false to stop reconnecting. */
   onLost?: (status: number) => boolean;
 }
 
-/** How long to wait before a try, by how many failed before it. */
+/** The delay before an attempt, by how many failed before it. */
 export function waitBefore(failures: number): number {
   return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures);
 }
@@ -41,7 +41,7 @@ export class Connection {
     this.open();
   }
 
-  /** Send now, or with the first connection. False where the connection is lost. */
+  /** Sends now, or with the first connection. Returns false if the connection is lost. */
   send(data: string | Uint8Array<ArrayBuffer>): boolean {
     if (this.socket?.readyState === WebSocket.OPEN) {
       this.socket.send(data);
@@ -52,7 +52,7 @@ export class Connection {
     return true;
   }
 
-  /** End it for good. */
+  /** Closes it permanently. */
   close(): void {
     this.closed = true;
     if (this.timer !== null) clearTimeout(this.timer);
@@ -90,7 +90,7 @@ export class Connection {
       this.closed = true;
       return;
     }
-    // A connection that was made but said nothing counts as one that failed.
+    // A connection without any message counts as failed.
     this.timer = setTimeout(() => this.open(), waitBefore(this.failures));
     this.failures += 1;
   }

@@ -47,7 +47,7 @@ describe("decodeSeries", () => {
     }
   });
 
-  it("says what is wrong with a message that is cut, or none at all", () => {
+  it("rejects truncated and empty messages", () => {
     expect(() => decodeSeries(message([{ key: "a", points: [[1, 2]] }], { cut: 1 }))).toThrow("1 samples of a");
     expect(() => decodeSeries(new ArrayBuffer(2))).toThrow("length field");
     expect(() => decodeSeries(new Uint8Array([200, 0, 0, 0, 1]).buffer)).toThrow("within its header");
@@ -67,7 +67,7 @@ describe("SeriesBook", () => {
     expect(book.get(2, "a")).toBeUndefined();
   });
 
-  it("remembers drops for half a second, and none of what came whole", () => {
+  it("keeps drops for half a second, and none of replaced series", () => {
     const book = new SeriesBook();
     const key = "queue:s1-eth1:drops";
     book.take(message([{ key, points: [[1, 100]] }], { whole: true }), 0);

@@ -9,7 +9,7 @@ interface DockState {
   /** Of the window's height, 0 to 1. */
   share: number;
   folded: boolean;
-  /** Whether the packets have the charts beside them. */
+  /** Whether the charts are shown beside the packets. */
   hasChartsBeside: boolean;
   show: (tab: DockTab) => void;
   setShare: (share: number) => void;
@@ -25,22 +25,22 @@ const USUAL = { share: 0.42, folded: false, hasChartsBeside: false };
 
 export const useDock = create<DockState>()((set, get) => ({
   tab: "charts",
-  ...remembered(),
+  ...loadLayout(),
   show: (tab) => {
     set({ tab, folded: false });
-    remember(get());
+    saveLayout(get());
   },
   setShare: (share) => {
     set({ share: within(share) });
-    remember(get());
+    saveLayout(get());
   },
   setFolded: (folded) => {
     set({ folded });
-    remember(get());
+    saveLayout(get());
   },
   setChartsBeside: (hasChartsBeside) => {
     set({ hasChartsBeside });
-    remember(get());
+    saveLayout(get());
   },
 }));
 
@@ -48,7 +48,7 @@ function within(share: number): number {
   return Math.min(MOST_SHARE, Math.max(LEAST_SHARE, share));
 }
 
-function remembered(): typeof USUAL {
+function loadLayout(): typeof USUAL {
   try {
     const kept = JSON.parse(localStorage.getItem(PLACE) ?? "{}") as { share?: unknown; folded?: unknown; hasChartsBeside?: unknown };
     const share = typeof kept.share === "number" ? within(kept.share) : USUAL.share;
@@ -58,10 +58,10 @@ function remembered(): typeof USUAL {
   }
 }
 
-function remember({ share, folded, hasChartsBeside }: DockState): void {
+function saveLayout({ share, folded, hasChartsBeside }: DockState): void {
   try {
     localStorage.setItem(PLACE, JSON.stringify({ share, folded, hasChartsBeside }));
   } catch {
-    // A browser without storage: the dock is as usual after a reload.
+    // Without storage, the dock has its defaults after a reload.
   }
 }

@@ -25,7 +25,7 @@ it("sets fields of a flow in the study, and leaves the rest of it as it was", ()
   expect(changeStudy("d", "gone", study)).toBe(false);
 });
 
-it("knows what there is to try", () => {
+it("detects whether there is a fix", () => {
   expect(hasFix(advice)).toBe(false);
   expect(hasFix({ ...advice, study: [{ field: "parallel", value: "9" }] })).toBe(true);
   expect(hasFix({ ...advice, lines: [{ node: "h1", line: "true" }] })).toBe(true);

@@ -1,4 +1,4 @@
-/** Trying what a diagnosis recommends: lines at nodes at once, fields of the study in its text. */
+/** Applies a diagnosis's recommendation: commands at nodes, or fields of the study in its text. */
 
 import type { Advice } from "../api/types";
 import { change } from "../documents/change";
@@ -6,22 +6,22 @@ import { setFlowField } from "../documents/edits/flows";
 import { EditError } from "../documents/yaml/draft";
 import { startRun } from "./launch";
 
-/** Whether there is anything to try. */
+/** Whether there is a fix to apply. */
 export function hasFix({ lines, study }: Advice): boolean {
   return lines.length > 0 || study.length > 0;
 }
 
 /**
- * Try it, and run again: the lines where there are some, else what belongs into the study.
+ * Applies the fix, and runs again: the commands if there are any, else the fields of the study.
  *
- * Lines are run before the flows start; a change of the study is a step of undo.
+ * Commands are run before the flows start; a change of the study is an undo step.
  */
 export async function tryFix(documentId: string, flow: string, { lines, study }: Advice): Promise<void> {
   if (lines.length === 0 && !changeStudy(documentId, flow, study)) return;
   await startRun(documentId, { lines });
 }
 
-/** Set fields of a flow in the text of the study; false where that could not be done: the person has been told. */
+/** Set fields of a flow in the text of the study; returns false if that failed, which was reported. */
 export function changeStudy(documentId: string, flow: string, fields: Advice["study"]): boolean {
   return change(documentId, (text, drawing) => {
     let next = text;

@@ -1,4 +1,4 @@
-/** What keeps a document and its session together while both live. */
+/** Synchronises a document and its session. */
 
 import { useEffect } from "react";
 
@@ -6,13 +6,13 @@ import { deleteJson, getJson } from "../api/client";
 import type { ServerState } from "../api/types";
 import type { StudyDocument } from "../documents/model";
 import { useDocuments } from "../documents/store";
-import { tellText } from "./launch";
+import { sendText } from "./launch";
 import { useLive } from "./store";
 
-/** So long a person may pause between two keys without the network following. */
+/** Delay after the last key press before the network is updated. */
 const PAUSE_MS = 800;
 
-/** Connect to the document's session, and tell it each change of the drawing that has no problems. */
+/** Connects to the document's session, and sends it each valid change of the drawing. */
 export function useFollowing(document: StudyDocument): void {
   const { id, sessionId, text, check, chosenCase } = document;
 
@@ -20,7 +20,7 @@ export function useFollowing(document: StudyDocument): void {
     if (sessionId !== null) useLive.getState().connect(sessionId);
   }, [sessionId]);
 
-  // What is shown when the session is over, also after a reload: the last run that was kept.
+  // Shown when the session has ended, also after a reload: the last saved run.
   const kept = useLive((state) => (sessionId === null ? null : (state.sessions[sessionId]?.recordings.filter((one) => one.kept !== null).at(-1)?.kept ?? null)));
   useEffect(() => {
     if (kept !== null) useDocuments.getState().showRun(id, kept);
@@ -28,7 +28,7 @@ export function useFollowing(document: StudyDocument): void {
 
   useEffect(() => {
     if (sessionId === null || check === null || check.problems.length > 0) return undefined;
-    const timer = setTimeout(() => tellText(id), PAUSE_MS);
+    const timer = setTimeout(() => sendText(id), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [id, sessionId, text, check, chosenCase]);
 }
@@ -36,14 +36,14 @@ export function useFollowing(document: StudyDocument): void {
 let begun = false;
 
 /**
- * From the first document on, and once for the whole page: documents whose
- * sessions are gone lose them, and a document that is closed takes its session with it.
+ * Runs from the first document on, once for the whole page: documents whose sessions no
+ * longer exist lose them, and closing a document ends its session.
  */
-export function useForgetting(): void {
+export function useSessionCleanup(): void {
   useEffect(() => {
     if (begun) return;
     begun = true;
-    void forgetLostSessions();
+    void detachLostSessions();
     useDocuments.subscribe((now, last) => {
       if (now.documents === last.documents) return;
       const open = new Set(now.documents.map(({ id }) => id));
@@ -56,21 +56,21 @@ export function useForgetting(): void {
 
 function endOf(sessionId: string): void {
   useLive.getState().disconnect(sessionId);
-  // Where the server is away, its sessions are gone as well.
+  // If the server is unreachable, its sessions are gone as well.
   void deleteJson(`/api/sessions/${encodeURIComponent(sessionId)}`).catch(() => undefined);
 }
 
-async function forgetLostSessions(): Promise<void> {
+async function detachLostSessions(): Promise<void> {
   let state: ServerState;
   try {
     state = await getJson<ServerState>("/api/state");
   } catch {
-    return; // Not now: the sockets find out by themselves.
+    return; // The sockets will detect it by themselves.
   }
   const known = new Set(state.sessions.map((session) => session.id));
   const { documents, setSession } = useDocuments.getState();
   for (const { id, sessionId } of documents) {
-    // One that was started while we asked is connected already.
+    // One that was started during the request is connected already.
     if (sessionId === null || known.has(sessionId)) continue;
     if (useLive.getState().sessions[sessionId]?.link === "open") continue;
     useLive.getState().disconnect(sessionId);

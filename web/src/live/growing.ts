@@ -1,6 +1,6 @@
 /**
- * One series that grows while it is looked at: times and values in typed arrays. A value that
- * is no number (NaN) is a gap: the line breaks off there.
+ * One series that grows while it is shown: times and values in typed arrays. A value
+ * of NaN is a gap in the line.
  *
  * Arrays double when they are full, so that appending costs the same however
  * long the series is.
@@ -37,7 +37,7 @@ export class Growing {
     this.used = 0;
   }
 
-  /** How many samples lie at `time` or before it. */
+  /** How many samples are at `time` or before it. */
   countUntil(time: number): number {
     let low = 0;
     let high = this.used;
@@ -55,7 +55,7 @@ export class Growing {
     return Number.isNaN(value) ? null : value;
   }
 
-  /** The last value that is a number: a line may have broken off since. */
+  /** The last value that is a number: gaps may follow. */
   get last(): number | null {
     let index = this.used - 1;
     while (index >= 0 && Number.isNaN(this.valuesRoom[index])) index -= 1;

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CheckResult, CheckedCase } from "../api/types";
 import type { StudyDocument } from "../documents/model";
 import { useDocuments } from "../documents/store";
-import { caseOf, chooseCase, ENDED_HERE, endSession, ensureSession, restartSession, startRun, tellText, useLaunch } from "./launch";
+import { caseOf, chooseCase, ENDED_HERE, endSession, ensureSession, restartSession, startRun, sendText, useLaunch } from "./launch";
 import { useLive } from "./store";
 
-let asked: { method: string; path: string; body: unknown }[] = [];
+let requests: { method: string; path: string; body: unknown }[] = [];
 let sent: string[] = [];
 let answer: (path: string) => Response;
 
@@ -58,17 +58,17 @@ const current = () => {
 };
 
 beforeEach(() => {
-  asked = [];
+  requests = [];
   sent = [];
   let count = 0;
   answer = () => {
     count += 1;
-    const last = asked[asked.length - 1]?.body as { case: string | null };
+    const last = requests[requests.length - 1]?.body as { case: string | null };
     return new Response(JSON.stringify({ id: `s${count}`, name: "net", kernel: "6.1", seed: 1, case: last.case, nodes: [] }));
   };
   vi.stubGlobal("WebSocket", Socket);
   vi.stubGlobal("fetch", (path: string, { method, body }: { method: string; body?: string }) => {
-    asked.push({ method, path, body: body === undefined ? null : JSON.parse(body) });
+    requests.push({ method, path, body: body === undefined ? null : JSON.parse(body) });
     return Promise.resolve(method === "DELETE" ? new Response("{}") : answer(path));
   });
 });
@@ -79,19 +79,19 @@ afterEach(() => {
 });
 
 describe("ensureSession", () => {
-  it("starts one session, however often it is asked meanwhile", async () => {
+  it("starts one session, however often it is requested meanwhile", async () => {
     open({ chosenCase: "two" });
     const [one, other] = await Promise.all([ensureSession("d"), ensureSession("d")]);
     expect(one).toBe("s1");
     expect(other).toBe("s1");
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       { method: "POST", path: "/api/sessions", body: { name: "net.yaml", path: null, lab: null, text: "a", case: "two" } },
     ]);
     expect(current().sessionId).toBe("s1");
     expect(await ensureSession("d")).toBe("s1");
   });
 
-  it("tells why it failed, and takes that back with the next try", async () => {
+  it("reports why it failed, and clears that with the next attempt", async () => {
     open();
     const problem = { message: "no", line: 3, column: 1, field: "network" };
     const good = answer;
@@ -106,7 +106,7 @@ describe("ensureSession", () => {
 });
 
 describe("startRun", () => {
-  it("tells a drawing that has changed before it runs, and one that has not only once", async () => {
+  it("sends a changed drawing before it runs, and an unchanged one only once", async () => {
     open();
     await startRun("d");
     expect(sent.map((text) => JSON.parse(text) as unknown)).toEqual([{ do: "run" }]);
@@ -118,24 +118,24 @@ describe("startRun", () => {
   });
 });
 
-describe("tellText", () => {
-  it("keeps a text with problems to itself", async () => {
+describe("sendText", () => {
+  it("does not send a text with problems", async () => {
     open();
     await ensureSession("d");
     const problem = { message: "no", line: 1, column: 1, field: "" };
     useDocuments.setState({ documents: [{ ...current(), text: "b", check: checkOf(["one"], [problem]) }] });
-    tellText("d");
+    sendText("d");
     await Promise.resolve();
     expect(sent).toEqual([]);
   });
 });
 
 describe("a network that is set up by hand", () => {
-  it("stays without a case, until the person chooses one", async () => {
+  it("stays without a case, until the user chooses one", async () => {
     open({ chosenCase: "one" });
     await ensureSession("d", null);
     expect(caseOf(current())).toBeNull();
-    tellText("d");
+    sendText("d");
     expect(sent).toEqual([]);
     chooseCase("d", "two");
     await Promise.resolve();
@@ -145,27 +145,27 @@ describe("a network that is set up by hand", () => {
 });
 
 describe("ending", () => {
-  it("takes the session from the server, and leaves what it has measured in sight", async () => {
+  it("ends the session on the server, and keeps its measurements visible", async () => {
     open();
     await ensureSession("d");
     await endSession("d");
-    expect(asked[1]).toMatchObject({ method: "DELETE", path: "/api/sessions/s1" });
+    expect(requests[1]).toMatchObject({ method: "DELETE", path: "/api/sessions/s1" });
     expect(current().sessionId).toBe("s1");
     expect(useLive.getState().sessions).toMatchObject({ s1: { link: "ended", ended: ENDED_HERE } });
     await endSession("d");
-    expect(asked).toHaveLength(2);
+    expect(requests).toHaveLength(2);
   });
 
   it("comes before the start of a new one", async () => {
     open({ chosenCase: "two" });
     await ensureSession("d");
     await restartSession("d");
-    expect(asked.map(({ method }) => method)).toEqual(["POST", "DELETE", "POST"]);
+    expect(requests.map(({ method }) => method)).toEqual(["POST", "DELETE", "POST"]);
     expect(current().sessionId).toBe("s2");
   });
 });
 
-it("plays the chosen case, else the first that there is", () => {
+it("runs the chosen case, else the first", () => {
   expect(caseOf(open({ chosenCase: "two" }))).toBe("two");
   expect(caseOf(open({ chosenCase: "gone" }))).toBe("one");
   expect(caseOf(open({ check: null }))).toBeNull();

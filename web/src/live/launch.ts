@@ -1,14 +1,14 @@
 /**
- * From a document to a running network: start its session, press Run, end it.
+ * Starting a document's session, pressing Run, and ending it.
  *
- * All parts of the page that need a machine come here, so that one document
- * has one session however many buttons were pressed while it boots.
+ * All parts of the page that need a machine use this module, so that a document
+ * has one session however many buttons are pressed while it boots.
  */
 
 import { create } from "zustand";
 
-import { ApiError, deleteJson, postJson, wordsOf } from "../api/client";
-import { whenItsTurn } from "../api/queue";
+import { ApiError, deleteJson, postJson, errorMessage } from "../api/client";
+import { retryWhileQueued } from "../api/queue";
 import type { Problem, SessionInfo } from "../api/types";
 import type { StudyDocument } from "../documents/model";
 import { useDocuments } from "../documents/store";
@@ -17,15 +17,15 @@ import { useLive } from "./store";
 import type { RunWish } from "./view";
 
 interface LaunchState {
-  /** Documents whose machine boots. */
+  /** Documents whose machine is booting. */
   starting: Record<string, boolean>;
-  /** Why the last start failed, by document, with its place in the text where it has one. */
+  /** Why the last start failed, by document, with the position in the text if there is one. */
   failures: Record<string, { words: string; problem: Problem | null } | undefined>;
-  /** What is waited for before the machine can boot: others have theirs. */
+  /** What the start is waiting for, if the machines of others come first. */
   waits: Record<string, string | undefined>;
   setWait: (documentId: string, words: string | undefined) => void;
   setStarting: (documentId: string, starting: boolean) => void;
-  /** Null takes it back. */
+  /** Null removes it. */
   setFailure: (documentId: string, error: unknown) => void;
 }
 
@@ -38,17 +38,17 @@ export const useLaunch = create<LaunchState>()((set) => ({
     set((state) => ({ starting: { ...state.starting, [documentId]: starting } })),
   setFailure: (documentId, error) => {
     const problem = error instanceof ApiError ? error.problem : null;
-    const failure = error === null ? undefined : { words: wordsOf(error), problem };
+    const failure = error === null ? undefined : { words: errorMessage(error), problem };
     set((state) => ({ failures: { ...state.failures, [documentId]: failure } }));
   },
 }));
 
-/** Why a session is over that a person has ended. */
-export const ENDED_HERE = "You have ended it.";
+/** The reason shown for a session that the user has ended. */
+export const ENDED_HERE = "You ended it.";
 
 const underWay = new Map<string, Promise<string>>();
 
-/** The case that Run plays: the chosen one, else the study's first; null for a network set up by hand. */
+/** The case that Run runs: the chosen one, else the study's first; null for a network set up by hand. */
 export function caseOf(document: StudyDocument): string | null {
   const names = (document.check?.study ?? document.lastGood)?.cases.map((each) => each.name) ?? [];
   const session = document.sessionId === null ? undefined : useLive.getState().sessions[document.sessionId];
@@ -57,19 +57,19 @@ export function caseOf(document: StudyDocument): string | null {
   return names[0] ?? null;
 }
 
-/** Choose the case that Run plays, for a network that was set up by hand as well. */
+/** Chooses the case to run, for a network that was set up by hand as well. */
 export function chooseCase(documentId: string, name: string): void {
   const id = documentOf(documentId).sessionId;
   if (id !== null) useLive.getState().change(id, (view) => ({ ...view, byHand: false }));
   useDocuments.getState().chooseCase(documentId, name);
-  tellText(documentId);
+  sendText(documentId);
 }
 
 /**
  * The document's session, started if there is none.
  *
  * @param chosen - the case whose set-up is done at the start; null for the bare network.
- * @throws ApiError where the server refuses; the clock bar shows it too.
+ * @throws ApiError if the server rejects it; the clock bar shows it too.
  */
 export function ensureSession(documentId: string, chosen?: string | null): Promise<string> {
   const document = documentOf(documentId);
@@ -90,10 +90,10 @@ export function ensureSession(documentId: string, chosen?: string | null): Promi
 }
 
 /**
- * Press Run: the network is started if need be, told what has changed, and its flows begin.
+ * Press Run: the network is started if necessary and updated, and its flows start.
  *
- * What is drawn goes with the order: where the network cannot take it, nothing runs, and the
- * page asks whether it shall be started anew.
+ * The drawing is part of the command: if the network cannot apply it, nothing runs, and the
+ * page asks whether to restart the network.
  */
 export async function startRun(documentId: string, wish: RunWish = { lines: [] }): Promise<void> {
   try {
@@ -110,15 +110,15 @@ export async function startRun(documentId: string, wish: RunWish = { lines: [] }
   }
 }
 
-/** Start the network anew, as it is drawn now, and do what Run was pressed for. */
+/** Restarts the network as it is drawn now, and runs. */
 export async function restartAndRun(documentId: string, wish: RunWish): Promise<void> {
   await restartSession(documentId);
   const id = documentOf(documentId).sessionId;
   if (id !== null && isAlive(id)) await startRun(documentId, wish);
 }
 
-/** End the session if a person agrees: its terminals are nowhere else. */
-export function askToEnd(documentId: string, end: () => void): void {
+/** Ends the session after confirmation: its terminals are lost. */
+export function confirmEnd(documentId: string, end: () => void): void {
   const { sessionId, name } = documentOf(documentId);
   const view = sessionId === null ? undefined : useLive.getState().sessions[sessionId];
   if (view === undefined || view.link === "ended") {
@@ -131,7 +131,7 @@ export function askToEnd(documentId: string, end: () => void): void {
   useDialogs.getState().open({
     kind: "confirm",
     title: `End the session of ${name}?`,
-    text: `Its machine goes${terminals > 0 ? `, with ${counted(terminals, "terminal")} and what was typed there` : ""}.${kept} The drawing stays.`,
+    text: `Its machine is shut down${terminals > 0 ? `, with ${counted(terminals, "terminal")}` : ""}.${kept} The drawing stays.`,
     choices: [
       { label: "End the session", main: true, act: end },
       { label: "Cancel", act: () => undefined },
@@ -143,8 +143,8 @@ function counted(count: number, of: string): string {
   return count === 0 ? "" : `${count} ${of}${count === 1 ? "" : "s"}`;
 }
 
-/** Tell the session the drawing, where it differs from what it knows and has no problems. */
-export function tellText(documentId: string): void {
+/** Sends the drawing to the session, if it has changed and has no problems. */
+export function sendText(documentId: string): void {
   const document = documentOf(documentId);
   const id = document.sessionId;
   if (id === null || document.check === null || document.check.problems.length > 0) return;
@@ -168,11 +168,11 @@ export async function endSession(documentId: string): Promise<void> {
       return;
     }
   }
-  // What was measured stays in sight, until the next session.
+  // The measurements stay visible until the next session.
   useLive.getState().change(id, (view) => ({ ...view, link: "ended", ended: ENDED_HERE }));
 }
 
-/** Build the network anew, as it is drawn now. */
+/** Restarts the network as it is drawn now. */
 export async function restartSession(documentId: string): Promise<void> {
   const chosen = caseOf(documentOf(documentId));
   await endSession(documentId);
@@ -202,12 +202,12 @@ async function makeSession(document: StudyDocument, chosen: string | null): Prom
   }
 }
 
-/** Ask for a machine until it is one's turn, as long as the document is open. */
-async function machineFor<T>(documentId: string, ask: () => Promise<T>): Promise<T> {
+/** Requests a machine until its turn comes, as long as the document is open. */
+async function machineFor<T>(documentId: string, request: () => Promise<T>): Promise<T> {
   const { setWait } = useLaunch.getState();
   const isOpen = () => useDocuments.getState().documents.some((each) => each.id === documentId);
   try {
-    return await whenItsTurn(ask, (words) => setWait(documentId, words), isOpen);
+    return await retryWhileQueued(request, (words) => setWait(documentId, words), isOpen);
   } finally {
     setWait(documentId, undefined);
   }

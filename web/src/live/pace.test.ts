@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 
-import { PLACES, paceAt, placeOf, readPace, tellPace } from "./pace";
+import { PLACES, paceAt, placeOf, readPace, formatPace } from "./pace";
 
 describe("the pace's slider", () => {
-  it("goes from 0.001x to as fast as it goes, and only up", () => {
+  it("goes from 0.001x to as fast as possible, monotonically", () => {
     expect(paceAt(0)).toBe(0.001);
     expect(paceAt(PLACES)).toBe("max");
     const factors = Array.from({ length: PLACES }, (_, place) => Number(paceAt(place)));
@@ -41,9 +41,9 @@ describe("readPace", () => {
     expect(readPace(text)).toBeUndefined();
   });
 
-  it("tells what it reads", () => {
-    expect(tellPace(null)).toBe("auto");
-    expect(tellPace("max")).toBe("max");
-    expect(tellPace(0.05)).toBe("0.05x");
+  it("formats what it parses", () => {
+    expect(formatPace(null)).toBe("auto");
+    expect(formatPace("max")).toBe("max");
+    expect(formatPace(0.05)).toBe("0.05x");
   });
 });

@@ -1,7 +1,7 @@
 /**
- * The pace, from 0.001x to as fast as it goes, as a slider's place and as text.
+ * The pace, from 0.001x to as fast as possible, as a slider's position and as text.
  *
- * The slider is logarithmic; its last place is "max".
+ * The slider is logarithmic; its last position is "max".
  */
 
 import type { PaceChoice } from "../api/types";
@@ -11,22 +11,22 @@ const SLOWEST = 0.001;
 const FASTEST = 100;
 const DECADES = Math.log10(FASTEST / SLOWEST);
 
-/** The factor at a place of the slider. */
+/** The factor at a position of the slider. */
 export function paceAt(place: number): number | "max" {
   if (place >= PLACES) return "max";
   const exact = SLOWEST * 10 ** ((DECADES * place) / (PLACES - 1));
   return Number(exact.toPrecision(exact >= 0.1 ? 2 : 1));
 }
 
-/** The place nearest to a factor. */
+/** The position nearest to a factor. */
 export function placeOf(factor: PaceChoice): number {
   if (factor === null || factor === "max") return PLACES;
   const clipped = Math.min(FASTEST, Math.max(SLOWEST, factor));
   return Math.round(((PLACES - 1) * Math.log10(clipped / SLOWEST)) / DECADES);
 }
 
-/** What a pace is called: `0.5x`, `max` or `auto`. */
-export function tellPace(factor: PaceChoice): string {
+/** A pace as text: `0.5x`, `max` or `auto`. */
+export function formatPace(factor: PaceChoice): string {
   if (factor === null) return "auto";
   return factor === "max" ? "max" : `${Number(factor.toPrecision(3))}x`;
 }
@@ -34,7 +34,7 @@ export function tellPace(factor: PaceChoice): string {
 /**
  * Read a typed pace: `0.5`, `0.5x`, `1/20`, `50%`, `max` or `auto`.
  *
- * @returns undefined where it is none, or not between 0.001 and 1000.
+ * @returns undefined if it is invalid, or not between 0.001 and 1000.
  */
 export function readPace(text: string): PaceChoice | undefined {
   const word = text.trim().toLowerCase().replace(",", ".");

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { scaleFor, byteSteps, tellClock, tellNumber, tellQuantity, tellSpeed, tellTicks, unitOf } from "./quantities";
+import { scaleFor, byteSteps, formatClock, formatNumber, formatQuantity, formatSpeed, formatTicks, unitOf } from "./quantities";
 
-describe("tellQuantity", () => {
+describe("formatQuantity", () => {
   it.each([
     [3.28e9, "bit/s", "3.28 Gbit/s"],
     [9.4123e9, "bit/s", "9.41 Gbit/s"],
@@ -16,13 +16,13 @@ describe("tellQuantity", () => {
     [512, "bytes", "512 B"],
     [12_345, "packets", "12,345 packets"],
     [0.25, "1", "0.25"],
-  ] as const)("tells %s %s as %s", (value, unit, text) => {
-    expect(tellQuantity(value, unit)).toBe(text);
+  ] as const)("formats %s %s as %s", (value, unit, text) => {
+    expect(formatQuantity(value, unit)).toBe(text);
   });
 
-  it("has a dash for what is no value", () => {
-    expect(tellQuantity(null, "s")).toBe("–");
-    expect(tellQuantity(Number.NaN, "s")).toBe("–");
+  it("has a dash for a missing value", () => {
+    expect(formatQuantity(null, "s")).toBe("–");
+    expect(formatQuantity(Number.NaN, "s")).toBe("–");
   });
 });
 
@@ -30,14 +30,14 @@ describe("scales and ticks", () => {
   it("gives all ticks of an axis one unit and the same digits", () => {
     const scale = scaleFor(1.2e9, "bit/s");
     expect(scale.unit).toBe("Gbit/s");
-    expect(tellTicks([0, 0.5e9, 1e9], scale)).toEqual(["0.0", "0.5", "1.0"]);
-    expect(tellTicks([0, 0.25e9, 0.5e9], scale)).toEqual(["0.00", "0.25", "0.50"]);
-    expect(tellTicks([0, 2e9, 4e9], scale)).toEqual(["0", "2", "4"]);
+    expect(formatTicks([0, 0.5e9, 1e9], scale)).toEqual(["0.0", "0.5", "1.0"]);
+    expect(formatTicks([0, 0.25e9, 0.5e9], scale)).toEqual(["0.00", "0.25", "0.50"]);
+    expect(formatTicks([0, 2e9, 4e9], scale)).toEqual(["0", "2", "4"]);
   });
 
   it("has round steps for bytes, whose prefixes are powers of 1024", () => {
     expect(byteSteps(500_000)).toContain(200 * 1024);
-    expect(tellTicks([0, 204_800, 409_600], scaleFor(500_000, "bytes"))).toEqual(["0", "200", "400"]);
+    expect(formatTicks([0, 204_800, 409_600], scaleFor(500_000, "bytes"))).toEqual(["0", "200", "400"]);
     // Half a MB is no round number of KB, and 500 KB none of MB.
     const most = 2.4 * 1024 ** 2;
     expect(byteSteps(most)).toContain(0.5 * 1024 ** 2);
@@ -46,17 +46,17 @@ describe("scales and ticks", () => {
   });
 
   it("takes a single tick, and none", () => {
-    expect(tellTicks([1], { divisor: 1, unit: "s" })).toEqual(["1"]);
-    expect(tellTicks([], { divisor: 1, unit: "s" })).toEqual([]);
+    expect(formatTicks([1], { divisor: 1, unit: "s" })).toEqual(["1"]);
+    expect(formatTicks([], { divisor: 1, unit: "s" })).toEqual([]);
   });
 });
 
 describe("the clock", () => {
-  it("tells milliseconds, and minutes where seconds are many", () => {
-    expect(tellClock(0)).toBe("0.000 s");
-    expect(tellClock(12.3456)).toBe("12.346 s");
-    expect(tellClock(125.5)).toBe("2 min 05.500 s");
-    expect(tellClock(119.9996)).toBe("2 min 00.000 s");
+  it("shows milliseconds, and minutes for long times", () => {
+    expect(formatClock(0)).toBe("0.000 s");
+    expect(formatClock(12.3456)).toBe("12.346 s");
+    expect(formatClock(125.5)).toBe("2 min 05.500 s");
+    expect(formatClock(119.9996)).toBe("2 min 00.000 s");
   });
 
   it.each([
@@ -69,17 +69,17 @@ describe("the clock", () => {
     [0.00123, "0.001x"],
     [0.00021, "<0.001x"],
     [0, "0x"],
-  ])("tells a speed of %s as %s: three digits at the most", (speed, text) => {
-    expect(tellSpeed(speed)).toBe(text);
+  ])("formats a speed of %s as %s: at most three digits", (speed, text) => {
+    expect(formatSpeed(speed)).toBe(text);
   });
 });
 
 it("writes small numbers with three digits and great ones whole", () => {
-  expect(tellNumber(0.012345)).toBe("0.0123");
-  expect(tellNumber(1234.6)).toBe("1,235");
+  expect(formatNumber(0.012345)).toBe("0.0123");
+  expect(formatNumber(1234.6)).toBe("1,235");
 });
 
-it("has no unit for a word that it does not know", () => {
+it("has no unit for an unknown name", () => {
   expect(unitOf("bytes")).toBe("bytes");
   expect(unitOf("furlongs")).toBe("1");
 });

@@ -2,10 +2,10 @@
 
 import { useEffect } from "react";
 
-import { getBytes, getJson, wordsOf } from "../api/client";
+import { getBytes, getJson, errorMessage } from "../api/client";
 import type { Recording } from "../api/types";
 import { chartViewOf } from "../charts/view";
-import { tell } from "../app/notices";
+import { notify } from "../app/notices";
 import type { StudyDocument } from "../documents/model";
 import { useDocuments } from "../documents/store";
 import { SeriesBook } from "./book";
@@ -14,18 +14,18 @@ import { newView } from "./view";
 
 const loading = new Set<string>();
 
-/** Load the run that a document shows; once for each. */
+/** Load the run that a document shows; once for each run. */
 export function useShownRun({ id, sessionId, shownRun }: StudyDocument): void {
   useEffect(() => {
     if (sessionId !== null || shownRun === null) return;
     load(shownRun).catch((error: unknown) => {
-      tell("warning", `${shownRun} cannot be shown any more. ${wordsOf(error)}`);
+      notify("warning", `${shownRun} can no longer be shown. ${errorMessage(error)}`);
       useDocuments.getState().showRun(id, null);
     });
   }, [id, sessionId, shownRun]);
 }
 
-/** What a document is to show: one run, or some to compare at the same moment, the first one on the canvas. */
+/** The runs that a document shows: one, or several to compare at the same moment, the first one on the canvas. */
 export function pathsOf(shownRun: string): string[] {
   return shownRun.split("\n");
 }
@@ -44,7 +44,7 @@ async function load(shownRun: string): Promise<void> {
 /**
  * Load runs as a session that has ended, the first one in front.
  *
- * @param change - changes what is known of each, such as where its time begins.
+ * @param change - changes each recording, such as its start time.
  */
 export async function loadRuns(id: string, paths: readonly string[], change: (recording: Recording) => Recording = (one) => one): Promise<void> {
   const book = new SeriesBook();

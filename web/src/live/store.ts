@@ -1,27 +1,27 @@
 /**
- * The live sessions that this page looks at: one socket and one view for each.
+ * The live sessions that this page shows: one socket and one view for each.
  *
- * Events change the view (`view.ts`), binary messages the book of series
- * (`book.ts`). Orders go out by `send`. A session that the server does not
- * know any more is ended.
+ * Events change the view (`view.ts`), binary messages the series book (`book.ts`).
+ * Commands are sent by `send`. A session that the server no longer knows is marked
+ * as ended.
  */
 
 import { create } from "zustand";
 
 import { socketUrl } from "../api/client";
 import type { SessionEvent, SessionOrder } from "../api/types";
-import { tell } from "../app/notices";
+import { notify } from "../app/notices";
 import { SeriesBook } from "./book";
 import { Connection, GONE } from "./connection";
 import { newView, reduce, withMessage, type SessionView } from "./view";
 
 interface LiveState {
   sessions: Record<string, SessionView>;
-  /** Look at a session; nothing happens where this page already does. */
+  /** Connects to a session, unless it is already connected. */
   connect: (id: string) => void;
-  /** Look no more, and forget it. */
+  /** Disconnects, and removes its view. */
   disconnect: (id: string) => void;
-  /** Send an order; where that cannot be, a message says so. */
+  /** Sends a command; a failure is reported as a message. */
   send: (id: string, order: SessionOrder) => boolean;
   change: (id: string, change: (view: SessionView) => SessionView) => void;
 }
@@ -30,8 +30,8 @@ const connections = new Map<string, Connection>();
 
 let onTyped: ((id: string, typed: { node: string; line: string; status: number }) => void) | null = null;
 
-/** Have somebody hear of each line that has ended at a terminal of any session. */
-export function hearTyped(listener: NonNullable<typeof onTyped>): void {
+/** Sets the listener for commands that ended at a terminal of any session. */
+export function setTypedListener(listener: NonNullable<typeof onTyped>): void {
   onTyped = listener;
 }
 
@@ -56,7 +56,7 @@ export const useLive = create<LiveState>()((set, get) => ({
   send: (id, order) => {
     const sent = connections.get(id)?.send(JSON.stringify(order)) ?? false;
     if (!sent) {
-      const text = "The connection to the server is lost, so this order did not reach it.";
+      const text = "The connection to the server is lost, so this command was not sent.";
       get().change(id, (view) => withMessage(view, { level: "error", text, about: order.do }));
     }
     return sent;
@@ -70,17 +70,17 @@ export const useLive = create<LiveState>()((set, get) => ({
   },
 }));
 
-/** What a document shows: its session, or a run of the workspace where it has none. */
+/** What a document shows: its session, or a run of the workspace if it has none. */
 export function shownOf({ sessionId, shownRun }: { sessionId: string | null; shownRun: string | null }): string | null {
   return sessionId ?? (shownRun === null ? null : runId(shownRun));
 }
 
-/** What a run that is shown is called among the sessions. */
+/** The key of a displayed run among the sessions. */
 export function runId(path: string): string {
   return `run:${path}`;
 }
 
-/** The view of a session, or undefined where there is none. */
+/** The view of a session, or undefined if there is none. */
 export function useSession(id: string | null): SessionView | undefined {
   return useLive((state) => (id === null ? undefined : state.sessions[id]));
 }
@@ -92,8 +92,8 @@ function openConnection(id: string, book: SeriesBook): Connection {
       const event = JSON.parse(text) as SessionEvent;
       change(id, (view) => reduce(view, event));
       if (event.event === "typed") onTyped?.(id, event);
-      // The list of messages may be out of sight.
-      if (event.event === "message" && event.level !== "info") tell(event.level, event.text);
+      // The list of messages may not be visible.
+      if (event.event === "message" && event.level !== "info") notify(event.level, event.text);
     },
     onBinary: (bytes) => book.take(bytes, performance.now()),
     onLost: (status) => {
@@ -105,7 +105,7 @@ function openConnection(id: string, book: SeriesBook): Connection {
   });
 }
 
-/** The server was started anew, or the session was ended elsewhere. */
+/** The server was restarted, or the session was ended elsewhere. */
 function gone(view: SessionView): SessionView {
-  return { ...view, link: "ended", ended: view.ended ?? "The studio was started anew, or the session was ended elsewhere." };
+  return { ...view, link: "ended", ended: view.ended ?? "The studio was restarted, or the session was ended elsewhere." };
 }

@@ -1,4 +1,4 @@
-/** Arrow keys in a list of tabs, as ARIA's authoring practices have it. */
+/** Arrow keys in a list of tabs, following the ARIA Authoring Practices. */
 
 import type { KeyboardEvent } from "react";
 

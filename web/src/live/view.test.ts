@@ -47,7 +47,7 @@ describe("reduce", () => {
     expect(again.link).toBe("open");
   });
 
-  it("counts a message that is said again, and numbers others", () => {
+  it("counts repeated messages, and numbers others", () => {
     let view = reduce(newView("1", new SeriesBook()), state);
     const said = { level: "error", text: "no", about: "run" } as const;
     view = withMessage(withMessage(view, said), said);
@@ -56,7 +56,7 @@ describe("reduce", () => {
     expect(view.messages.map(({ number }) => number)).toEqual([1, 2]);
   });
 
-  it("ends with the server's words", () => {
+  it("ends with the server's message", () => {
     const view = reduce(newView("1", new SeriesBook()), { event: "ended", words: "the machine died" });
     expect(view).toMatchObject({ link: "ended", ended: "the machine died" });
   });
@@ -77,7 +77,7 @@ describe("recordings", () => {
   });
 });
 
-it("tells the last samples of each interface as its activity", () => {
+it("returns the last samples of each interface as its activity", () => {
   const info = { kind: "queue", of: "s1-eth1", label: "", limit: 1000 } as const;
   const series: Recording["series"] = [
     { ...info, key: "queue:s1-eth1:backlog_bytes", quantity: "backlog_bytes", unit: "bytes" },

@@ -1,7 +1,7 @@
 /**
- * What the page knows of a session, and how each event of its socket changes it.
+ * The page's view of a session, and its update by each event of the socket.
  *
- * Pure: the socket stands in `store.ts`, the series in `book.ts`.
+ * Pure functions: the socket is in `store.ts`, the series are in `book.ts`.
  */
 
 import type { LiveCapture, Clock, Recording, SessionEvent, SessionInfo, SetupLine, TerminalInfo } from "../api/types";
@@ -12,20 +12,20 @@ export interface Message {
   number: number;
   level: "error" | "warning" | "info";
   text: string;
-  /** The order it speaks of, if any. */
+  /** The command it refers to, if any. */
   about: string;
-  /** Virtual time when it came, in seconds; null before the machine is there. */
+  /** Virtual time of its arrival, in seconds; null before the machine has booted. */
   at_s: number | null;
-  /** How often it came in a row. */
+  /** How often it was repeated in a row. */
   times: number;
 }
 
-/** What Run is to do first: lines at nodes, by which a fix is tried. */
+/** Commands to run at nodes before the flows, to try a fix. */
 export interface RunWish {
   lines: SetupLine[];
 }
 
-/** Whether the socket is there: for the first time, again, or no more. */
+/** State of the socket. */
 export type LinkState = "connecting" | "open" | "lost" | "ended";
 
 export interface SessionView {
@@ -36,20 +36,20 @@ export interface SessionView {
   recordings: Recording[];
   terminals: TerminalInfo[];
   captures: LiveCapture[];
-  /** What of the drawing a running network cannot take. */
+  /** Changes of the drawing that the running network cannot apply. */
   stale: string[];
   messages: Message[];
-  /** Why it is over. */
+  /** Why it has ended. */
   ended: string | null;
-  /** The bare network, without a case's set-up, as a lab's steps need it; null before that is known. */
+  /** The bare network, without a case's set-up, as a lab's steps need it; null if not known yet. */
   byHand: boolean | null;
-  /** What the server knows of the drawing; null where this page has not told it. */
+  /** The drawing last sent to the server; null if this page has sent none. */
   sent: { text: string; case: string | null } | null;
-  /** What Run was pressed with here the last time, to be done again after a restart; null before. */
+  /** The last request to run from this page, to be repeated after a restart; null if none. */
   runs: RunWish | null;
-  /** Why the network has to be started anew before Run, until a person has answered. */
+  /** Why the network has to be restarted before Run, until the user has responded. */
   restart: string[] | null;
-  /** The run of the workspace that it is; null for a session. */
+  /** The run of the workspace that is shown; null for a session. */
   run: string | null;
   /** Always the same object. */
   book: SeriesBook;
@@ -99,7 +99,7 @@ export function reduce(view: SessionView, event: SessionEvent): SessionView {
     case "stale":
       return { ...view, stale: event.reasons };
     case "restart-needed":
-      // Of all pages that look, the one that has pressed Run asks.
+      // Of all connected pages, only the one that pressed Run shows the dialog.
       return view.runs === null ? view : { ...view, restart: event.reasons };
     case "message":
       return withMessage(view, { level: event.level, text: event.text, about: event.about });
@@ -111,18 +111,18 @@ export function reduce(view: SessionView, event: SessionEvent): SessionView {
   }
 }
 
-/** The view with a message more; one that says the same as the last only counts up. */
+/** Adds a message to the view; a repetition of the last one only increments its count. */
 export function withMessage(
   view: SessionView,
-  said: Pick<Message, "level" | "text" | "about">,
+  added: Pick<Message, "level" | "text" | "about">,
 ): SessionView {
   const last = view.messages[view.messages.length - 1];
   const at_s = view.clock?.now_s ?? null;
-  if (last !== undefined && last.text === said.text && last.level === said.level) {
+  if (last !== undefined && last.text === added.text && last.level === added.level) {
     const again = { ...last, at_s, times: last.times + 1 };
     return { ...view, messages: [...view.messages.slice(0, -1), again] };
   }
-  const message = { ...said, number: (last?.number ?? 0) + 1, at_s, times: 1 };
+  const message = { ...added, number: (last?.number ?? 0) + 1, at_s, times: 1 };
   return { ...view, messages: [...view.messages, message].slice(-MOST_MESSAGES) };
 }
 
@@ -131,13 +131,13 @@ export function latestOf(view: SessionView | undefined): Recording | null {
   return view?.recordings[view.recordings.length - 1] ?? null;
 }
 
-/** Whether flows of it still go on, or wait for their turn. */
+/** Whether some of its flows are running or waiting. */
 export function isGoingOn(recording: Recording | null): boolean {
   if (recording === null || recording.end_s !== null) return false;
   return recording.flows.some(({ state }) => state === "waiting" || state === "running");
 }
 
-/** What a recording is called. The first is not of a press on Run, but of what is done at terminals before. */
+/** The label of a recording. Recording 0 is of the traffic from terminals before the first Run. */
 export function nameOf(recording: Recording): string {
   if (recording.number === 0) return "before the first run";
   return recording.case === null ? `run ${recording.number}` : `run ${recording.number}, ${recording.case}`;

@@ -1,4 +1,4 @@
-/** Why Run cannot be pressed, in words for its title; null where it can. */
+/** Why Run is disabled, for its tooltip; null if it is enabled. */
 
 import type { StudyDocument } from "../documents/model";
 import { isUntouched } from "../documents/store";

@@ -1,8 +1,8 @@
-/** packetdrill scripts: edited, run against a kernel in virtual time, and explained. */
+/** packetdrill scripts: an editor, runs against a kernel in virtual time, and their reports. */
 
 import { useEffect, useMemo, useState } from "react";
 
-import { wordsOf } from "../api/client";
+import { errorMessage } from "../api/client";
 import type { Problem } from "../api/types";
 import { Dialog } from "../app/Dialog";
 import { useKernels, useServer } from "../app/server";
@@ -20,7 +20,7 @@ export function PacketdrillPage() {
   const [isNew, setIsNew] = useState(false);
   useEffect(() => {
     void list();
-    void useServer.getState().ask();
+    void useServer.getState().load();
     const keep = () => void usePacketdrill.getState().save();
     window.addEventListener("pagehide", keep);
     return () => {
@@ -58,13 +58,13 @@ function Introduction({ begin }: { begin: () => void }) {
   return (
     <div className="script-introduction">
       <p>
-        A packetdrill script tests a TCP/IP stack from outside: it says which packets arrive, which system calls a program
-        makes, and which packets the kernel must send, each at its time. It runs in a machine of its own, in virtual time.
+        A packetdrill script tests a TCP/IP stack from outside: it specifies which packets arrive, which system calls a program
+        makes, and which packets the kernel must send, each at its time. It runs in its own machine, in virtual time.
       </p>
       <p>
         Open a script of the workspace at the left, or{" "}
         <button type="button" className="link-button" onClick={begin}>
-          begin with an example
+          start with an example
         </button>
         .
       </p>
@@ -132,11 +132,11 @@ function SaveProblem({ script }: { script: OpenScript }) {
   const { message, conflict } = script.failure;
   return (
     <div role="alert" className="script-conflict">
-      {conflict ? `${script.path} has been changed by another program or page.` : message}
+      {conflict ? `${script.path} was changed by another program or page.` : message}
       {conflict && (
         <>
           <button type="button" className="small-button" onClick={() => void save({ force: true })}>
-            Write over it
+            Overwrite
           </button>
           <button
             type="button"
@@ -146,7 +146,7 @@ function SaveProblem({ script }: { script: OpenScript }) {
               void attempt(`${script.path} could not be opened.`, () => open(script.path));
             }}
           >
-            Open what is in the file
+            Reload the file
           </button>
         </>
       )}
@@ -174,7 +174,7 @@ function Options({ path }: { path: string }) {
       <label className="script-option">
         IP
         <select value={ip_version ?? ""} onChange={(event) => choose({ ip_version: event.target.value || null })}>
-          <option value="">as the script says</option>
+          <option value="">as in the script</option>
           {overview?.ip_versions.map((version) => (
             <option key={version} value={version}>
               {version}
@@ -184,7 +184,7 @@ function Options({ path }: { path: string }) {
       </label>
       {folders.length > 1 && (
         <label className="script-option" title="The folder that the script's commands see, read-only">
-          Sees
+          Folder
           <select value={root ?? folders[0]} onChange={(event) => choose({ root: event.target.value })}>
             {folders.map((folder) => (
               <option key={folder} value={folder}>
@@ -198,13 +198,13 @@ function Options({ path }: { path: string }) {
   );
 }
 
-/** The folder of a file and those above it, up to the workspace, which is empty. */
+/** The folder of a file and those above it, up to the workspace, which is "". */
 export function foldersAbove(path: string): string[] {
   const parts = path.split("/").slice(0, -1);
   return Array.from({ length: parts.length + 1 }, (_, count) => parts.slice(0, parts.length - count).join("/"));
 }
 
-const EMPTY = `// What the kernel does with a connection that arrives.
+const EMPTY = `// The kernel's response to an incoming connection.
     0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
    +0 bind(3, ..., ...) = 0
    +0 listen(3, 1) = 0
@@ -221,18 +221,18 @@ function NewScript({ close }: { close: () => void }) {
   const [example, setExample] = useState("");
   const [failure, setFailure] = useState<string | null>(null);
   const taken = overview?.scripts.some((one) => one.path === path.trim()) ?? false;
-  const problem = taken ? "There is a script of this name." : path.trim().endsWith(".pkt") ? failure : "The name must end in .pkt.";
+  const problem = taken ? "A script with this name exists." : path.trim().endsWith(".pkt") ? failure : "The name must end in .pkt.";
   return (
     <Dialog title="New script" close={close}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
           const text = overview?.examples.find(({ name }) => name === example)?.text ?? EMPTY;
-          create(path.trim(), text).then(close, (error: unknown) => setFailure(wordsOf(error)));
+          create(path.trim(), text).then(close, (error: unknown) => setFailure(errorMessage(error)));
         }}
       >
         <div className="field field-wide">
-          <label htmlFor="script-example">Begin with</label>
+          <label htmlFor="script-example">Start with</label>
           <select
             id="script-example"
             value={example}

@@ -1,4 +1,4 @@
-/** What came of a script: passed, or which event failed and how. */
+/** The report of a script: passed, or which event failed and how. */
 
 import type { PacketdrillFailure, PacketdrillReport } from "../api/types";
 
@@ -28,7 +28,7 @@ export function ReportView({ report, isOld, goTo }: ReportViewProps) {
       ))}
       {output !== "" && (
         <details open={failure !== null}>
-          <summary>What its commands printed</summary>
+          <summary>Output of its commands</summary>
           <pre tabIndex={0}>{output}</pre>
         </details>
       )}
@@ -96,7 +96,7 @@ function Row({ name, time_ns, words }: { name: string; time_ns: number | null; w
   );
 }
 
-/** How many packets, how exact, on which kernel. */
+/** Summary: packets, timing deviation, kernel. */
 export function summary({ packets, deviation_s, deviation_line, ip_version, kernel, virtual_s, wall_s }: PacketdrillReport): string {
   const parts = [];
   if (packets !== undefined) parts.push(packets === 1 ? "1 packet as expected" : `${packets} packets as expected`);

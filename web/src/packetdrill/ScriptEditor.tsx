@@ -19,7 +19,7 @@ interface ScriptEditorProps {
   text: string;
   problems: readonly Problem[];
   warnings: readonly Problem[];
-  /** A line to go to; the number makes each wish a new one. */
+  /** A line to go to; the number makes each request distinct. */
   goTo: { line: number; wish: number } | null;
 }
 
@@ -76,7 +76,7 @@ function extensionsFor(path: string) {
     drawSelection(),
     packetdrill,
     look,
-    EditorView.contentAttributes.of({ "aria-label": `${path}. Escape, then Tab leaves the editor.` }),
+    EditorView.contentAttributes.of({ "aria-label": `${path}. Press Escape, then Tab to leave the editor.` }),
     keymap.of([
       { key: "Mod-Enter", run: () => (void run(), true), preventDefault: true },
       { key: "Mod-s", run: () => (void save(), true), preventDefault: true },

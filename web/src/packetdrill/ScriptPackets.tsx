@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useState } from "react";
 
-import { wordsOf } from "../api/client";
+import { errorMessage } from "../api/client";
 import { address, PacketRows } from "../packets/capture";
 import { PacketDetails } from "../packets/PacketDetails";
 import { PacketList } from "../packets/PacketList";
@@ -14,7 +14,7 @@ export function ScriptPackets({ number }: { number: string }) {
   const [revision, setRevision] = useState(0);
   const [failure, setFailure] = useState<string | null>(null);
   const [chosen, setChosen] = useState<number | null>(null);
-  const rows = useMemo(() => new PacketRows(capture, "", () => setRevision((one) => one + 1), (error) => setFailure(wordsOf(error))), [capture]);
+  const rows = useMemo(() => new PacketRows(capture, "", () => setRevision((one) => one + 1), (error) => setFailure(errorMessage(error))), [capture]);
   useEffect(() => {
     setChosen(null);
     setFailure(null);

@@ -1,4 +1,4 @@
-/** The words of packetdrill's language, for the colours of the editor. */
+/** Syntax highlighting of packetdrill scripts. */
 
 import { StreamLanguage, type StringStream } from "@codemirror/language";
 

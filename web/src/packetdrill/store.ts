@@ -1,13 +1,13 @@
 /**
  * The packetdrill script that is open, its runs, and the scripts of the workspace.
  *
- * What is typed is saved by itself: a script is a file, and there is no other state to lose.
+ * Edits are saved automatically: a script is a file, without any other state.
  */
 
 import { create } from "zustand";
 
-import { ApiError, getJson, postJson, putJson, wordsOf } from "../api/client";
-import { whenItsTurn } from "../api/queue";
+import { ApiError, getJson, postJson, putJson, errorMessage } from "../api/client";
+import { retryWhileQueued } from "../api/queue";
 import type { PacketdrillOverview, PacketdrillReport, PacketdrillRequest, Problem } from "../api/types";
 
 const SAVE_AFTER_MS = 400;
@@ -15,16 +15,16 @@ const SAVE_AFTER_MS = 400;
 export interface OpenScript {
   path: string;
   text: string;
-  /** The text that is in the file, as far as is known. */
+  /** The last known text of the file. */
   saved: string;
-  /** Why it is not saved; a conflict is a change of the file by somebody else. */
+  /** Why it is not saved; a conflict is a change of the file by another program or page. */
   failure: { message: string; conflict: boolean } | null;
   problems: readonly Problem[];
 }
 
 export interface Running {
   path: string;
-  /** What is waited for, where others use the machines. */
+  /** What it is waiting for, if others use the machines. */
   waits: string | null;
   cancel: () => void;
 }
@@ -36,7 +36,7 @@ interface Scripts extends Choices {
   failure: string | null;
   script: OpenScript | null;
   running: Running | null;
-  /** The last report of each script, with the text that it is of. */
+  /** The last report of each script, with the text that was run. */
   reports: Record<string, { report: PacketdrillReport; text: string }>;
   list: () => Promise<void>;
   open: (path: string) => Promise<void>;
@@ -72,7 +72,7 @@ export const usePacketdrill = create<Scripts>()((set, get) => {
       try {
         set({ overview: await getJson<PacketdrillOverview>("/api/packetdrill"), failure: null });
       } catch (error) {
-        set({ failure: wordsOf(error) });
+        set({ failure: errorMessage(error) });
       }
     },
 
@@ -107,7 +107,7 @@ export const usePacketdrill = create<Scripts>()((set, get) => {
         change(path, { saved: text, failure: null });
         await check(path, text);
       } catch (error) {
-        change(path, { failure: { message: wordsOf(error), conflict: error instanceof ApiError && error.status === 409 } });
+        change(path, { failure: { message: errorMessage(error), conflict: error instanceof ApiError && error.status === 409 } });
       }
     },
 
@@ -120,14 +120,14 @@ export const usePacketdrill = create<Scripts>()((set, get) => {
       try {
         await save();
         const request: PacketdrillRequest = { path, text, root, kernel, ip_version, seed: 1 };
-        const report = await whenItsTurn(
+        const report = await retryWhileQueued(
           () => postJson<PacketdrillReport>("/api/packetdrill/run", request, { signal: abort.signal }),
           (waits) => set((state) => (state.running === null ? {} : { running: { ...state.running, waits } })),
           () => !abort.signal.aborted,
         );
         set(({ reports }) => ({ reports: { ...reports, [path]: { report, text } }, failure: null }));
       } catch (error) {
-        if (!abort.signal.aborted) set({ failure: wordsOf(error) });
+        if (!abort.signal.aborted) set({ failure: errorMessage(error) });
       } finally {
         set({ running: null });
       }

@@ -1,8 +1,8 @@
-/** All that is known of one packet, as the decoder has it: its layers can be folded. */
+/** The decoded details of one packet, in foldable layers. */
 
 import { useEffect, useState } from "react";
 
-import { getJson, wordsOf } from "../api/client";
+import { getJson, errorMessage } from "../api/client";
 import { address } from "./capture";
 
 interface Layer {
@@ -10,7 +10,7 @@ interface Layer {
   lines: string[];
 }
 
-/** The layers of a text that is indented by four blanks a level, and the bytes behind them. */
+/** The layers of a text that is indented by four blanks a level, and the bytes after them. */
 export function layersOf(text: string): { layers: Layer[]; bytes: string } {
   const layers: Layer[] = [];
   const bytes: string[] = [];
@@ -29,11 +29,11 @@ export function PacketDetails({ capture, number, close }: { capture: string; num
   useEffect(() => {
     let current = true;
     setFailure(null);
-    // Whoever walks through the list by the arrow keys wants none of those in between.
+    // Packets that are only passed with the arrow keys are not decoded.
     const timer = setTimeout(() => {
       getJson<{ text: string }>(address("/api/packet", capture, { number })).then(
         (found) => current && setText(found.text),
-        (error: unknown) => current && setFailure(wordsOf(error)),
+        (error: unknown) => current && setFailure(errorMessage(error)),
       );
     }, 120);
     return () => {
@@ -51,7 +51,7 @@ export function PacketDetails({ capture, number, close }: { capture: string; num
         </button>
       </header>
       {failure !== null && <p role="alert">{failure}</p>}
-      {text === null && failure === null && <p role="status">Decoding it…</p>}
+      {text === null && failure === null && <p role="status">Decoding…</p>}
       {layers.map(({ title, lines }, index) => (
         <details key={index} open={index >= layers.length - 2}>
           <summary>{title}</summary>

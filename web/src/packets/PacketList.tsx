@@ -1,6 +1,6 @@
 /**
- * The packets of a capture, as a list or as a diagram between hosts: only the rows that are
- * seen are there, so that a hundred thousand scroll as smoothly as ten.
+ * The packets of a capture, as a list or as a diagram between hosts: only the visible rows
+ * are in the DOM, so that a hundred thousand scroll as smoothly as ten.
  */
 
 import type { KeyboardEvent } from "react";
@@ -11,32 +11,32 @@ import { segmentWords, toneOf, type PacketRows } from "./capture";
 
 const ROW = 20;
 const LADDER_ROW = 26;
-/** The row of the columns' names. */
+/** Height of the header row. */
 const HEAD = ROW + 4;
-/** Rows above and below what is seen. */
+/** Rows rendered above and below the visible ones. */
 const SPARE = 12;
 
 interface PacketListProps {
   rows: PacketRows;
-  /** Grows when rows have come. */
+  /** Grows when rows have arrived. */
   revision: number;
   origin_s: number;
   chosen: number | null;
   goTo: PlaceWish | null;
   choose: (row: PacketRow) => void;
-  /** The packet that the pointer is over; null where it has left them. */
+  /** The packet that the pointer is over; null if it is over none. */
   hover: (row: PacketRow | null) => void;
   /** The row that is nearest to what is hovered in the charts. */
   near: number | null;
   diagram: boolean;
 }
 
-/** A row to bring into sight. */
+/** A row to scroll to. */
 export interface PlaceWish {
   row: number;
-  /** Each wish has another one. */
+  /** Differs for each request. */
   number: number;
-  /** It is only pointed at: it is not the row from which the arrow keys go on, and stays where it is in sight. */
+  /** Only scroll if it is not visible: the row is not selected. */
   isPointed?: boolean;
 }
 
@@ -81,13 +81,13 @@ export function PacketList({ rows, revision, origin_s, chosen, goTo, choose, hov
     awaited.current = found === undefined ? next : null;
     if (found !== undefined) choose(found);
   };
-  // A row that was gone to before it had come is chosen when it comes.
+  // A row that was requested before it was loaded is selected once it is.
   useEffect(() => {
     const found = awaited.current === null ? undefined : rows.get(awaited.current);
     if (found === undefined) return;
     awaited.current = null;
     choose(found);
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- when rows have come, and then once
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- when rows have arrived, and then once
   }, [revision]);
   const onKeyDown = (event: KeyboardEvent) => {
     const page = Math.max(1, Math.floor(height / size) - 2);
@@ -161,11 +161,11 @@ function Cells({ row, origin_s }: { row: PacketRow; origin_s: number }) {
   );
 }
 
-/** More lines than these have no room: the rest shares one. */
+/** The maximum number of host lines: other hosts share one. */
 const MOST_HOSTS = 5;
 const OTHERS = "others";
 
-/** Those that say most of what is seen, in the order of their addresses: so they stay in their places. */
+/** The hosts with the most packets among the rows, ordered by address so that they keep their positions. */
 export function hostsOf(rows: readonly Pick<PacketRow, "source" | "target">[]): string[] {
   const counts = new Map<string, number>();
   for (const { source, target } of rows) for (const host of [source, target]) counts.set(host, (counts.get(host) ?? 0) + 1);
@@ -175,7 +175,7 @@ export function hostsOf(rows: readonly Pick<PacketRow, "source" | "target">[]): 
   return most.length > shown.length ? [...shown, OTHERS] : shown;
 }
 
-/** Where a host's line is, as a share of the width. */
+/** The position of a host's line, as a fraction of the width. */
 function placeOf(host: string, hosts: readonly string[]): number {
   const place = hosts.indexOf(host);
   return ((place < 0 ? hosts.length - 1 : place) + 0.5) / Math.max(1, hosts.length);
@@ -201,7 +201,7 @@ function LadderRow({ row, hosts, origin_s }: { row: PacketRow; hosts: readonly s
   const from = placeOf(row.source, hosts) * 100;
   const to = placeOf(row.target, hosts) * 100;
   const left = Math.min(from, to);
-  // Between two that share a line there is no arrow: the words stand where there is room.
+  // Two hosts that share a line have no arrow: the text is placed where there is room.
   const words =
     from !== to ? { left: `${left}%`, width: `${Math.max(20, Math.abs(to - from))}%` } : from > 50 ? { right: `${100 - from}%`, width: `${from}%` } : { left: `${from}%`, width: `${100 - from}%` };
   const arrow = from === to ? "ladder-arrow ladder-same" : to < from ? "ladder-arrow ladder-back" : "ladder-arrow";

@@ -1,9 +1,9 @@
-/** The dock's packets: captures of the session, or those that a run has kept. */
+/** The dock's packets: captures of the session, or saved captures of a run. */
 
 import { useEffect, useMemo, useState } from "react";
 import { useStore } from "zustand";
 
-import { getJson, wordsOf } from "../api/client";
+import { getJson, errorMessage } from "../api/client";
 import type { KeptCapture, LiveCapture, PacketCapture, PacketRow } from "../api/types";
 import { ChartsColumn } from "../charts/ChartsTab";
 import { chartViewOf, hoverPacket } from "../charts/view";
@@ -23,7 +23,7 @@ import "../live/dock.css";
 import "uplot/dist/uPlot.min.css";
 import "./packets.css";
 
-/** A capture that goes on is read again by itself up to this size, in bytes. */
+/** A running capture is reloaded automatically up to this size, in bytes. */
 const SMALL = 3_000_000;
 
 export function PacketsTab({ view }: { view: SessionView | undefined }) {
@@ -34,7 +34,7 @@ export function PacketsTab({ view }: { view: SessionView | undefined }) {
   const start_s = recording?.start_s ?? 0;
   if (view.run !== null) {
     const name = kept.find((one) => one.name === state.capture)?.name ?? kept[0]?.name;
-    if (name === undefined) return <p className="empty">This run has no captures. Give its study a probe such as <code>{"{kind: capture, of: h1-eth0}"}</code>.</p>;
+    if (name === undefined) return <p className="empty">This run has no captures. Add a probe to its study, such as <code>{"{kind: capture, of: h1-eth0}"}</code>.</p>;
     const [run = ""] = pathsOf(view.run.replaceAll(", ", "\n"));
     const capture = `run=${encodeURIComponent(run)}&probe=${encodeURIComponent(name)}`;
     const choices = kept.map((one) => ({ id: one.name, words: `${one.name}: ${one.interface}` }));
@@ -50,8 +50,8 @@ export function PacketsTab({ view }: { view: SessionView | undefined }) {
 function Nothing() {
   return (
     <p className="empty">
-      Press the right button on a link or a node and choose <strong>Capture packets at …</strong>: what passes that
-      interface is decoded here. Captures that a study's probes have taken are shown with their runs.
+      Right-click a link or a node and choose <strong>Capture packets at …</strong>: packets at that
+      interface are decoded here. Captures by a study's probes are shown with their runs.
     </p>
   );
 }
@@ -69,7 +69,7 @@ function useKept(run: string | null): KeptCapture[] {
     let current = true;
     getJson<KeptCapture[]>(`/api/captures?run=${encodeURIComponent(path)}`).then(
       (found) => current && setKept(found),
-      () => undefined, // The tab says that there are none.
+      () => undefined, // The tab shows that there are none.
     );
     return () => {
       current = false;
@@ -81,20 +81,20 @@ function useKept(run: string | null): KeptCapture[] {
 interface PacketsProps {
   session: SessionView;
   state: PacketsState;
-  /** Its address on the server. */
+  /** Its URL on the server. */
   capture: string;
   chosen: string;
   choices: { id: string; words: string }[];
-  /** The capture where it is of a live session. */
+  /** The capture, if it is of a live session. */
   going: LiveCapture | null;
   size: number;
 }
 
 function Packets({ session, state, capture, chosen, choices, going, size }: PacketsProps) {
-  const [asked, setAsked] = useState(0);
+  const [reloads, setReloads] = useState(0);
   const isGoing = going?.going ?? false;
   const seen = isGoing && size > SMALL ? -1 : size;
-  const { about, failure } = useAbout(capture, `${asked} ${isGoing} ${seen}`);
+  const { about, failure } = useAbout(capture, `${reloads} ${isGoing} ${seen}`);
   const change = (next: Partial<PacketsState>) => usePackets.getState().change(session.id, next);
   const named = about === null ? "" : `${capture}&version=${encodeURIComponent(about.version)}`;
   const { hasChartsBeside, setChartsBeside } = useDock();
@@ -113,15 +113,15 @@ function Packets({ session, state, capture, chosen, choices, going, size }: Pack
             <button type="button" className="small-button" onClick={() => useLive.getState().send(session.id, { do: "end-capture", id: going.number })}>
               Stop capturing
             </button>
-            <button type="button" className="small-button" onClick={() => setAsked(asked + 1)}>
-              Read again
+            <button type="button" className="small-button" onClick={() => setReloads(reloads + 1)}>
+              Reload
             </button>
           </>
         )}
         {about !== null && (
           <>
             <Decoder about={about} />
-            <a className="small-button" href={address("/api/packets.pcapng", named, { filter: state.filter })} download="packets.pcapng" title="The packets that pass the filter, for Wireshark">
+            <a className="small-button" href={address("/api/packets.pcapng", named, { filter: state.filter })} download="packets.pcapng" title="The packets that match the filter, for Wireshark">
               Save as pcapng
             </a>
           </>
@@ -130,10 +130,10 @@ function Packets({ session, state, capture, chosen, choices, going, size }: Pack
           type="button"
           className="small-button packets-beside"
           aria-pressed={hasChartsBeside}
-          title="Show the charts beside the packets: what is hovered in one is marked in the other"
+          title="Show the charts beside the packets, with linked cursors"
           onClick={() => setChartsBeside(!hasChartsBeside)}
         >
-          Charts beside
+          Show charts
         </button>
       </div>
       {going !== null && going.words !== "" && <p className="packets-words">{going.words}</p>}
@@ -157,7 +157,7 @@ function useAbout(capture: string, again: string): { about: PacketCapture | null
     let current = true;
     loadCapture(capture).then(
       (about) => current && setFound({ of: capture, about, failure: null }),
-      (error: unknown) => current && setFound({ of: capture, about: null, failure: wordsOf(error) }),
+      (error: unknown) => current && setFound({ of: capture, about: null, failure: errorMessage(error) }),
     );
     return () => {
       current = false;
@@ -170,7 +170,7 @@ function Decoder({ about: { packets, is_cut, decoder } }: { about: PacketCapture
   return (
     <>
       <span className="dim" role="status">
-        {packets.toLocaleString("en")} packets{is_cut && ", and more that are not decoded"}
+        {packets.toLocaleString("en")} packets{is_cut && " decoded of a longer capture"}
       </span>
       <span className="grow" />
       <details className="packets-decoder">
@@ -212,32 +212,32 @@ function Decoded({ session, state, about, capture, change }: DecodedProps) {
   const origin_s = latestOf(session)?.start_s ?? 0;
   const rows = useMemo(() => {
     setFailure(null);
-    return new PacketRows(capture, filter, () => setRevision((one) => one + 1), (error) => setFailure(wordsOf(error)));
+    return new PacketRows(capture, filter, () => setRevision((one) => one + 1), (error) => setFailure(errorMessage(error)));
   }, [capture, filter]);
   const stream = about.streams.find((one) => one.number === state.stream) ?? mostOf(about);
 
   const wish = (row: number, isPointed = false) => setGoTo((last) => ({ row, isPointed, number: (last?.number ?? 0) + 1 }));
   const near = useNearRow(rows, revision, charts, (row) => wish(row, true));
-  // What the pointer was over is gone with the list.
+  // The hovered packet is removed with the list.
   useEffect(() => () => hoverPacket(charts, null), [charts, view]);
   const find = (wanted: { number: number } | { time: number }) => {
     rows.placeOf(wanted).then(
       (row) => wish(row),
-      () => undefined, // The list itself says what is wrong.
+      () => undefined, // The list itself shows the error.
     );
   };
-  // The moment that the timeline shows is shown here, unless it was chosen here.
-  const [told, setTold] = useState<number | null>(null);
+  // Follows the timeline's time, unless that was chosen here.
+  const [shown_s, setShown_s] = useState<number | null>(null);
   useEffect(() => {
-    if (at === null || at === told) return undefined;
+    if (at === null || at === shown_s) return undefined;
     const timer = setTimeout(() => find({ time: at }), 100);
     return () => clearTimeout(timer);
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- a wish of the moment, not of the list
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- a one-time request, not a dependency of the list
   }, [at, rows]);
 
   const showTime = (time_s: number) => {
     if (time_s < 0) return;
-    setTold(time_s);
+    setShown_s(time_s);
     showMoment(charts, time_s);
   };
   const choose = (row: PacketRow) => {
@@ -325,7 +325,7 @@ function Decoded({ session, state, about, capture, change }: DecodedProps) {
   );
 }
 
-/** The stream that a person most likely wants: the one with most packets. */
+/** The default stream: the one with the most packets. */
 function mostOf({ streams }: PacketCapture): PacketCapture["streams"][number] | null {
   return [...streams].sort((one, other) => other.packets - one.packets)[0] ?? null;
 }

@@ -1,9 +1,9 @@
-/** A stream's time-sequence plot, with what its colours mean. */
+/** A stream's time-sequence plot, with a legend of its colours. */
 
 import { useEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 
-import { getJson, wordsOf } from "../api/client";
+import { getJson, errorMessage } from "../api/client";
 import type { PacketStream, TimeSequence } from "../api/types";
 import { useThemeVersion } from "../charts/useThemeVersion";
 import { hoveredInCharts, hoverPacket, type ChartView } from "../charts/view";
@@ -46,10 +46,10 @@ export function SequenceView({ capture, stream, origin_s, view, choose }: Sequen
   useEffect(() => {
     let current = true;
     setFailure(null);
-    const asked = address("/api/packet-sequence", capture, { stream: number, ...(reverse !== null && { reverse }) });
-    getJson<TimeSequence>(asked).then(
+    const url = address("/api/packet-sequence", capture, { stream: number, ...(reverse !== null && { reverse }) });
+    getJson<TimeSequence>(url).then(
       (found) => current && setData(found),
-      (error: unknown) => current && setFailure(wordsOf(error)),
+      (error: unknown) => current && setFailure(errorMessage(error)),
     );
     return () => {
       current = false;
@@ -90,7 +90,7 @@ export function SequenceView({ capture, stream, origin_s, view, choose }: Sequen
         <button type="button" className="small-button" onClick={() => plot.current?.reset()}>
           Show all
         </button>
-        {data !== null && data.thinned > 1 && <span className="dim">1 segment in {data.thinned} is drawn, and all retransmissions</span>}
+        {data !== null && data.thinned > 1 && <span className="dim">1 in {data.thinned} segments and all retransmissions are shown</span>}
       </div>
       {failure !== null && <p role="alert">{failure}</p>}
       <div className="sequence-frame">
@@ -99,7 +99,7 @@ export function SequenceView({ capture, stream, origin_s, view, choose }: Sequen
           className="sequence-place"
           role="img"
           aria-label={data === null ? "Time-sequence plot" : `Time-sequence plot of stream ${number}: ${data.sent.seq.length} segments, ${data.sent.repeated.filter((one) => one === 1).length} retransmissions`}
-          title="Drag to zoom, click a segment for its packet, press twice to see all"
+          title="Drag to zoom, click a segment for its packet, double-click to reset"
         />
         <ul className="sequence-key" aria-label="Colours">
           {KEY.map(([colour, words]) => (

@@ -1,8 +1,8 @@
-/** What the two ends of a TCP stream said to each other. */
+/** The data that the two ends of a TCP stream exchanged. */
 
 import { useEffect, useState } from "react";
 
-import { getJson, wordsOf } from "../api/client";
+import { getJson, errorMessage } from "../api/client";
 import type { FollowedPiece, PacketStream } from "../api/types";
 import { address } from "./capture";
 
@@ -22,7 +22,7 @@ export function StreamView({ capture, stream, show }: StreamViewProps) {
     setFailure(null);
     getJson<FollowedPiece[]>(address("/api/packet-stream", capture, { stream: number })).then(
       (found) => current && setPieces(found),
-      (error: unknown) => current && setFailure(wordsOf(error)),
+      (error: unknown) => current && setFailure(errorMessage(error)),
     );
     return () => {
       current = false;
@@ -35,8 +35,8 @@ export function StreamView({ capture, stream, show }: StreamViewProps) {
     <div className="stream-view" role="region" aria-label={`Stream ${number}`} tabIndex={0}>
       <p className="dim">
         <span className="stream-0">{`${ends[0].address}:${ends[0].port}`}</span>, and <span className="stream-1">{`${ends[1].address}:${ends[1].port}`}</span>.
-        {lacking > 0 && ` ${lacking.toLocaleString("en")} bytes were not captured: a capture here keeps the first 128 bytes of each packet.`}
-        {pieces.length === 0 && " Nothing was said."}
+        {lacking > 0 && ` ${lacking.toLocaleString("en")} bytes were not captured: captures keep the first 128 bytes of each packet.`}
+        {pieces.length === 0 && " No data was sent."}
       </p>
       {grouped(pieces).map((group, index) => (
         <button key={index} type="button" className={`stream-piece stream-${group.from}`} title={`Packet ${group.number}`} onClick={() => group.number > 0 && show(group.number)}>
@@ -53,7 +53,7 @@ interface Group {
   text: string;
 }
 
-/** Pieces that one end said one after the other, as one. */
+/** Joins consecutive pieces of the same end. */
 export function grouped(pieces: readonly FollowedPiece[]): Group[] {
   const groups: Group[] = [];
   let lacking = 0;
@@ -65,7 +65,7 @@ export function grouped(pieces: readonly FollowedPiece[]): Group[] {
   for (const { from, number, length, captured, text, more } of pieces) {
     if (more) {
       close();
-      groups.push({ from, number: 0, text: "… more is not shown" });
+      groups.push({ from, number: 0, text: "… the rest is not shown" });
       break;
     }
     if (groups.at(-1)?.from !== from) {

@@ -1,24 +1,24 @@
-/** Captures by their addresses on the server, and what was asked of them. */
+/** Access to captures on the server by their URLs, with a cache. */
 
 import { getJson } from "../api/client";
 import type { PacketCapture, PacketPage, PacketRow } from "../api/types";
 
-/** Packets of the list come by so many. */
+/** Page size of the packet list. */
 export const PAGE = 250;
-/** So many pages are kept: what was scrolled past comes again from the server. */
+/** How many pages are cached. */
 const MOST_PAGES = 60;
 
-/** An address of the server's with parameters. */
+/** A URL of the server with parameters. */
 export function address(path: string, capture: string, more: Record<string, string | number | boolean> = {}): string {
   const rest = Object.entries(more).map(([name, value]) => `&${name}=${encodeURIComponent(String(value))}`);
   return `${path}?${capture}${rest.join("")}`;
 }
 
-/** The rows of a filtered list: those that were asked for, and the rest by and by. */
+/** The rows of a filtered list, loaded by pages on demand. */
 export class PacketRows {
-  /** How many there are; null before that is known. */
+  /** How many there are; null if not known yet. */
   total: number | null = null;
-  private readonly pages = new Map<number, readonly PacketRow[] | "asked">();
+  private readonly pages = new Map<number, readonly PacketRow[] | "loading">();
 
   constructor(
     private readonly capture: string,
@@ -26,21 +26,21 @@ export class PacketRows {
     private readonly changed: () => void,
     private readonly failed: (error: unknown) => void,
   ) {
-    this.ask(0);
+    this.load(0);
   }
 
-  /** A row; undefined where it is not there yet, and then it is asked for. */
+  /** A row; undefined if it is not loaded yet: it is requested then. */
   get(index: number): PacketRow | undefined {
     const number = Math.floor(index / PAGE);
     const page = this.pages.get(number);
-    if (page === undefined) this.ask(number);
-    return page === undefined || page === "asked" ? undefined : page[index - number * PAGE];
+    if (page === undefined) this.load(number);
+    return page === undefined || page === "loading" ? undefined : page[index - number * PAGE];
   }
 
-  /** The row whose packet is nearest to a time; null where the packets around that time are not there yet. */
+  /** The row whose packet is nearest to a time; null if the packets around that time are not loaded yet. */
   nearest(time_s: number): number | null {
     for (const [number, page] of this.pages) {
-      if (page === "asked" || page.length === 0) continue;
+      if (page === "loading" || page.length === 0) continue;
       const start = number * PAGE;
       const [first, last] = [page[0]?.time_s ?? 0, page.at(-1)?.time_s ?? 0];
       if (time_s < first) {
@@ -51,7 +51,7 @@ export class PacketRows {
         return this.total - 1;
       } else {
         const next = this.pages.get(number + 1);
-        const after = next === undefined || next === "asked" ? undefined : next[0]?.time_s;
+        const after = next === undefined || next === "loading" ? undefined : next[0]?.time_s;
         if (after !== undefined && time_s <= after) return start + page.length - (time_s - last <= after - time_s ? 1 : 0);
       }
     }
@@ -64,10 +64,10 @@ export class PacketRows {
     return row;
   }
 
-  private ask(number: number): void {
-    this.pages.set(number, "asked");
-    const asked = address("/api/packet-rows", this.capture, { filter: this.filter, from: number * PAGE, count: PAGE });
-    getJson<PacketPage>(asked).then(
+  private load(number: number): void {
+    this.pages.set(number, "loading");
+    const url = address("/api/packet-rows", this.capture, { filter: this.filter, from: number * PAGE, count: PAGE });
+    getJson<PacketPage>(url).then(
       ({ total, rows }) => {
         this.total = total;
         this.pages.set(number, rows);
@@ -113,7 +113,7 @@ const FLAGS: [number, string][] = [
   [128, "CWR"],
 ];
 
-/** A segment in few words, for a diagram. */
+/** A short description of a segment, for a diagram. */
 export function segmentWords({ tcp, protocol, info }: PacketRow): string {
   if (tcp === undefined) return `${protocol}: ${info}`;
   const flags = FLAGS.filter(([bit]) => (tcp.flags & bit) !== 0).map(([, word]) => word);
@@ -123,7 +123,7 @@ export function segmentWords({ tcp, protocol, info }: PacketRow): string {
   return `${flags.join(" ")}${data}${ack}${sack}, win ${tcp.window}`;
 }
 
-/** How bad a packet's marks are, for its colour. */
+/** The severity of a packet's marks, for its colour. */
 export function toneOf({ marks, ecn }: PacketRow): "bad" | "warn" | "mark" | "" {
   if (marks.some((mark) => mark === "retransmission" || mark === "zero_window")) return "bad";
   if (marks.some((mark) => mark === "out_of_order" || mark === "lost_segment" || mark === "duplicate")) return "warn";

@@ -1,4 +1,4 @@
-/** A time-sequence plot as tcptrace draws it, on uPlot: what was sent, acknowledged, and allowed. */
+/** A time-sequence plot as tcptrace draws it, on uPlot: sent data, acknowledgments, and the receive window. */
 
 import uPlot from "uplot";
 
@@ -9,14 +9,14 @@ import { resolveColour } from "../charts/theme";
 import { nearestIn } from "./capture";
 
 export interface SequenceHandlers {
-  /** The time of what is nearest to a click, after the traffic's start, and its packet. */
+  /** The time nearest to a click, after the traffic's start, and its packet. */
   choose: (time_s: number, number: number | null) => void;
   hover: (time_s: number | null) => void;
   /** The unit of the numbers beside the axis. */
   unit: (unit: string) => void;
 }
 
-/** A click chooses what is so near, in pixels. */
+/** Maximum distance of a click, in pixels. */
 const NEAR = 12;
 
 export class SequencePlot {
@@ -24,7 +24,7 @@ export class SequencePlot {
   private at: number | null = null;
   private readonly resizes: ResizeObserver;
   private pressed: { x: number; y: number } | null = null;
-  /** Around the packet that is nearest to what is hovered in the charts. */
+  /** Marks the packet nearest to the time hovered in the charts. */
   private readonly ring = document.createElement("div");
   private charted_s: number | null = null;
 
@@ -38,7 +38,7 @@ export class SequencePlot {
     this.plot.over.addEventListener("pointerdown", (event) => (this.pressed = { x: event.clientX, y: event.clientY }));
     this.plot.over.addEventListener("click", (event) => {
       const start = this.pressed;
-      // The end of a drag is no click.
+      // The end of a drag is not a click.
       if (start !== null && Math.hypot(event.clientX - start.x, event.clientY - start.y) < 4) this.clicked(event.offsetX, event.offsetY);
     });
     this.ring.className = "readout-ring";
@@ -48,13 +48,13 @@ export class SequencePlot {
     this.resizes.observe(element);
   }
 
-  /** Show a moment, after the traffic's start. */
+  /** Shows a time, after the traffic's start. */
   setMoment(at_s: number | null): void {
     this.at = at_s;
     this.plot.redraw(false);
   }
 
-  /** Show the time that is hovered in the charts, and the packet that is nearest to it. */
+  /** Shows the time hovered in the charts, and the nearest packet. */
   setHover(charted_s: number | null): void {
     if (charted_s === null && this.charted_s === null) return;
     this.charted_s = charted_s;
@@ -69,7 +69,7 @@ export class SequencePlot {
     this.ring.style.top = `${plot.valToPos(packet.value, "y")}px`;
   }
 
-  /** The data or the acknowledgment that is nearest to a time. */
+  /** The segment or acknowledgment nearest to a time. */
   private nearest(time_s: number): { time_s: number; value: number } | null {
     const { sent, acked } = this.data;
     const lists = [
@@ -184,7 +184,7 @@ export class SequencePlot {
     ctx.stroke();
   }
 
-  /** From one number to another, each at its time; at least as high as can be seen. */
+  /** Vertical bars of sequence ranges, with a visible minimum height. */
   private bars(plot: uPlot, list: readonly (readonly [number, number, number, ...number[]])[], colour: string, width: number): void {
     const { ctx } = plot;
     const { min = 0, max = 0 } = plot.scales["x"] ?? {};

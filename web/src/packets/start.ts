@@ -1,4 +1,4 @@
-/** Begin a capture at an interface, from anywhere in the page. */
+/** Starts a capture at an interface. */
 
 import type { StudyDocument } from "../documents/model";
 import { useDock } from "../live/dockStore";
@@ -6,7 +6,7 @@ import { ensureSession } from "../live/launch";
 import { useLive } from "../live/store";
 import { usePackets } from "./store";
 
-/** Show the dock's packets, with a capture there; where no network runs, it is started first. */
+/** Shows the Packets tab with a capture there; the network is started first if necessary. */
 export async function startCapture(document: StudyDocument, interfaceName: string, filter = ""): Promise<void> {
   useDock.getState().show("packets");
   let sessionId: string;

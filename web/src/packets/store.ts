@@ -1,4 +1,4 @@
-/** What a person looks at of a session's packets, or of a run's; it stays while other tabs are open. */
+/** Display state of a session's or run's packets; kept while other tabs are open. */
 
 import { create } from "zustand";
 
@@ -9,9 +9,9 @@ export interface PacketsState {
   capture: string | null;
   filter: string;
   view: PacketsView;
-  /** The packet that is chosen. */
+  /** The selected packet. */
   number: number | null;
-  /** The TCP stream that is drawn or followed. */
+  /** The TCP stream that is plotted or followed. */
   stream: number | null;
 }
 

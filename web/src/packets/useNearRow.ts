@@ -1,4 +1,4 @@
-/** The row of the list that is nearest to the time hovered in the charts. */
+/** The list's row nearest to the time hovered in the charts. */
 
 import { useEffect, useState } from "react";
 import { useStore } from "zustand";
@@ -6,14 +6,14 @@ import { useStore } from "zustand";
 import { hoveredInCharts, type ChartView } from "../charts/view";
 import type { PacketRows } from "./capture";
 
-/** The list scrolls to a time only after the pointer has rested there for so long: it would not keep still else. */
+/** How long the pointer must rest before the list scrolls, to avoid constant scrolling. */
 const REST_MS = 250;
 
 /**
- * Mark the nearest row at once where it is loaded, and ask for it to be shown when the pointer rests.
+ * Marks the nearest row at once if it is loaded, and scrolls to it when the pointer rests.
  *
- * @param revision - grows when rows have come.
- * @param reveal - brings a row into sight.
+ * @param revision - grows when rows have arrived.
+ * @param reveal - scrolls to a row.
  */
 export function useNearRow(rows: PacketRows, revision: number, view: ChartView, reveal: (row: number) => void): number | null {
   const charted_s = useStore(view.store, hoveredInCharts);
@@ -28,7 +28,7 @@ export function useNearRow(rows: PacketRows, revision: number, view: ChartView, 
       else {
         rows.placeOf({ time: charted_s }).then(
           (row) => current && reveal(row),
-          () => undefined, // The list itself says what is wrong.
+          () => undefined, // The list itself shows the error.
         );
       }
     }, REST_MS);
@@ -36,7 +36,7 @@ export function useNearRow(rows: PacketRows, revision: number, view: ChartView, 
       current = false;
       clearTimeout(timer);
     };
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- to reveal is a wish of the moment
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- `reveal` is a one-time request
   }, [charted_s, rows, revision]);
   return near;
 }

@@ -1,9 +1,9 @@
-/** A colour for nodes, a note or a group: few, so that all can be told apart in both themes. */
+/** The colour of nodes, a note or a group: few choices, distinguishable in both themes. */
 
 import { COLOURS } from "../canvas/decor";
 
 interface ColourChoiceProps {
-  /** The colour of all that is meant; null is the page's own, undefined where they differ. */
+  /** The common colour; null is the default, undefined if they differ. */
   value: string | null | undefined;
   commit: (colour: string | null) => void;
 }

@@ -1,4 +1,4 @@
-/** One property: its name, what is typed, and what is wrong with it right below. */
+/** One property: label, input, and error message. */
 
 import type { ChangeEvent, KeyboardEvent } from "react";
 import { useEffect, useId, useRef, useState } from "react";
@@ -6,18 +6,18 @@ import { useEffect, useId, useRef, useState } from "react";
 interface FieldProps {
   label: string;
   value: string;
-  /** The server's words, or null. */
+  /** The server's error message, or null. */
   problem?: string | null;
   placeholder?: string;
   hint?: string;
-  /** What it means, where the pointer rests on it. */
+  /** The tooltip. */
   title?: string;
-  /** Words to choose from; others can be typed. */
+  /** Suggestions; other values can be typed. */
   options?: readonly string[];
-  /** Changes at every key, or only when it is finished (Enter, or leaving the field). */
+  /** Commit at every key, or only on Enter or when the field loses the focus. */
   when?: "typed" | "finished";
   wide?: boolean;
-  /** A long line, shown whole, and without its name above it. */
+  /** A long line, wrapped, without a label above it. */
   area?: boolean;
   disabled?: boolean;
   commit: (value: string) => void;
@@ -28,7 +28,7 @@ export function Field({ label, value, problem, placeholder, hint, title, options
   const [typed, setTyped] = useState(value);
   const focused = useRef(false);
   useEffect(() => {
-    // What is being typed is not pulled from under the fingers.
+    // Input is not replaced while the field is being edited.
     if (!focused.current) setTyped(value);
   }, [value]);
   const finish = () => {
@@ -52,7 +52,7 @@ export function Field({ label, value, problem, placeholder, hint, title, options
     onBlur: () => {
       focused.current = false;
       finish();
-      // Where it could not be done, what stands in the text comes back.
+      // If the change failed, the value of the text is restored.
       if (when === "finished") setTyped(value);
     },
     onKeyDown: (event: KeyboardEvent) => {

@@ -1,6 +1,6 @@
-/** A flow: which tool sends, from where to where, how much and when. */
+/** A flow: tool, source, target, volume and time. */
 
-import { tell } from "../app/notices";
+import { notify } from "../app/notices";
 import { useFields } from "../app/server";
 import { useUi } from "../app/ui";
 import { deleteSelection } from "../canvas/commands";
@@ -13,7 +13,7 @@ import type { Value } from "../documents/yaml/source";
 import { Check, Choice, Field } from "./Field";
 import { fieldName, problemOf } from "./problems";
 
-/** Words to choose from where a field takes a name. */
+/** Suggestions for fields that take a name. */
 const OPTIONS: Record<string, readonly string[]> = { congestion: ["cubic", "reno", "bbr"] };
 
 export function FlowProperties({ document, drawing, flow }: { document: StudyDocument; drawing: Drawing; flow: DrawnFlow }) {
@@ -72,7 +72,7 @@ export function FlowProperties({ document, drawing, flow }: { document: StudyDoc
               />
             ))}
           <Choice
-            label="Waits for"
+            label="Starts after"
             value={textOf(flow.fields["after"])}
             choices={[{ value: "", label: "no other flow" }, ...others]}
             problem={problemOf(problems, `${field}.after`)?.message ?? null}
@@ -87,7 +87,7 @@ export function FlowProperties({ document, drawing, flow }: { document: StudyDoc
       </section>
       {checked !== undefined && (
         <figure className="tc">
-          <figcaption>The line that is run at {flow.source}</figcaption>
+          <figcaption>Command at {flow.source}</figcaption>
           <pre tabIndex={0}>{checked.command}</pre>
         </figure>
       )}
@@ -107,7 +107,7 @@ export function FlowProperties({ document, drawing, flow }: { document: StudyDoc
 
   function rename(name: string): void {
     if (flow.path[0] === "cases") {
-      tell("warning", "This flow is one case's own: rename it in the text.");
+      notify("warning", "This flow belongs to one case: rename it in the text.");
     } else if (change(document.id, (text, now) => renameFlow(text, now, flow, name))) {
       useUi.getState().select({ flows: new Set([name]) });
     }

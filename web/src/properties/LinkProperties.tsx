@@ -1,4 +1,4 @@
-/** A link: its ends, and what happens to packets in each direction, with the lines of tc that this becomes. */
+/** A link: its ends, and its properties in each direction, with the resulting tc commands. */
 
 import { useState } from "react";
 import { useFields } from "../app/server";
@@ -144,7 +144,7 @@ function Direction({ document, drawing, link, side, title }: LinkProps & { side:
   );
 }
 
-/** What the properties become, as the server says; of the last text without problems. */
+/** The tc commands of the properties, of the last valid text. */
 function TcLines({ document, link, side }: { document: StudyDocument; link: DrawnLink; side: Side }) {
   const checked = document.lastGood?.network?.links[link.index];
   if (checked === undefined) return null;
@@ -152,13 +152,13 @@ function TcLines({ document, link, side }: { document: StudyDocument; link: Draw
   const lines = side === "both" ? checked.tc.flat() : checked.tc[side];
   return (
     <figure className={old ? "tc tc-old" : "tc"}>
-      <figcaption>{old ? "Lines of tc, before the last changes" : "Lines of tc that this becomes"}</figcaption>
-      {lines.length === 0 ? <p>none: packets go on as they come</p> : <pre tabIndex={0}>{lines.join("\n")}</pre>}
+      <figcaption>{old ? "tc commands before the last changes" : "Resulting tc commands"}</figcaption>
+      {lines.length === 0 ? <p>none: packets are forwarded unchanged</p> : <pre tabIndex={0}>{lines.join("\n")}</pre>}
     </figure>
   );
 }
 
-/** The address that an end has without one of its own. */
+/** The address that an end has if none is set. */
 function endAddress(document: StudyDocument, link: DrawnLink, end: 0 | 1): string | null {
   return document.lastGood?.network?.links[link.index]?.addresses[end] ?? null;
 }

@@ -66,7 +66,7 @@ export function NodeProperties({ document, drawing, node }: { document: StudyDoc
         </div>
         {!isSwitch && (
           <Check
-            label="Passes on packets, as a router does"
+            label="Forwards packets (router)"
             value={node.kind === "router"}
             commit={(on) => change(document.id, (text) => setForwards(text, drawing.networkPath, node.name, on))}
           />

@@ -1,4 +1,4 @@
-/** What is selected on the canvas, with all that can be set of it. */
+/** The properties of the selection on the canvas. */
 
 import { useUi } from "../app/ui";
 import type { StudyDocument } from "../documents/model";

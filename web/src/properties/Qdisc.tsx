@@ -1,4 +1,4 @@
-/** The queue discipline of a direction: a kind, and its parameters as tc takes them. */
+/** The queue discipline of a direction: a kind, and its parameters in the syntax of tc. */
 
 import { useId } from "react";
 import { Field } from "./Field";
@@ -26,7 +26,7 @@ export function Qdisc({ value, problem, commit }: { value: string; problem: stri
       <div className="field">
         <label htmlFor={id}>Queue discipline</label>
         <select id={id} value={kind} onChange={(event) => commit(event.target.value)}>
-          <option value="">none of its own</option>
+          <option value="">default</option>
           {choices.map((one) => (
             <option key={one} value={one}>
               {one}

@@ -1,6 +1,6 @@
-/** The sysctl settings that labs change most, without typing the lines. */
+/** Form fields of the sysctl settings that labs change most. */
 
-import { tell } from "../app/notices";
+import { notify } from "../app/notices";
 import { change } from "../documents/change";
 import type { Drawing } from "../documents/drawing";
 import { setSysctl, sysctlOf } from "../documents/edits/setup";
@@ -26,12 +26,12 @@ export function QuickSysctls({ document, drawing, node }: { document: StudyDocum
         label={label}
         when="finished"
         value={largest}
-        placeholder="kernel's"
+        placeholder="kernel default"
         {...(largest === "" ? {} : { hint: `${sizeText(Number(largest))}` })}
         commit={(typed) => {
           const bytes = bytesOf(typed);
           if (typed === "") set(key, null);
-          else if (bytes === null) tell("error", `'${typed}' is not a size: write bytes, or a unit such as 50MB; less than 2 GB.`);
+          else if (bytes === null) notify("error", `'${typed}' is not a valid size: enter bytes, or a unit such as 50MB; less than 2 GB.`);
           else set(key, withLargest(sizes, bytes));
         }}
       />

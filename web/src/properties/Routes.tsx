@@ -1,4 +1,4 @@
-/** Where a host sends what is not for its own network. */
+/** The routes of a host. */
 
 import { useState } from "react";
 import type { Problem } from "../api/types";

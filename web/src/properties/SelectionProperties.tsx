@@ -1,4 +1,4 @@
-/** Several things at once: nodes are lined up, grouped and coloured, links get the same properties. */
+/** A selection of several elements: nodes can be aligned, grouped and coloured, links get the same properties. */
 
 import { useFields } from "../app/server";
 import { ALIGNMENTS } from "../canvas/arrange";
@@ -17,7 +17,7 @@ interface SelectionProps {
   drawing: Drawing;
   nodes: readonly DrawnNode[];
   links: readonly DrawnLink[];
-  /** How many there are of each kind, in words. */
+  /** The counts of each kind, as text. */
   title: string;
 }
 
@@ -55,10 +55,10 @@ export function SelectionProperties({ document, drawing, nodes, links, title }: 
               </button>
             ))}
             <button type="button" className="small" disabled={nodes.length < 3} onClick={() => arrange(document.id, "x")}>
-              Distribute across
+              Distribute horizontally
             </button>
             <button type="button" className="small" disabled={nodes.length < 3} onClick={() => arrange(document.id, "y")}>
-              Distribute down
+              Distribute vertically
             </button>
           </div>
         </section>
@@ -74,7 +74,7 @@ export function SelectionProperties({ document, drawing, nodes, links, title }: 
   );
 }
 
-/** Properties of several links, both ways: what is typed here is what all of them get. */
+/** Properties of several links, in both directions: a value applies to all of them. */
 function LinksFields({ document, drawing, links }: { document: StudyDocument; drawing: Drawing; links: readonly DrawnLink[] }) {
   const { direction, link: own } = useFields();
   const indexes = links.map(({ index }) => index);
@@ -83,7 +83,7 @@ function LinksFields({ document, drawing, links }: { document: StudyDocument; dr
       document.id,
       (text, now) =>
         indexes.reduce((next, index) => {
-          // Each reads the text that the one before has left.
+          // Each edit starts from the text after the previous one.
           const link = readDrawing(next, document.chosenCase).links.find((one) => one.index === index);
           if (link === undefined) return next;
           return direction.some((field) => field.key === key)
@@ -104,7 +104,7 @@ function LinksFields({ document, drawing, links }: { document: StudyDocument; dr
     problems.find(({ field }) => indexes.some((index) => field.startsWith(`${network}.links[${index}]`) && field.endsWith(`.${key}`)))?.message ?? null;
   return (
     <section className="group" aria-label="Properties of the links">
-      <h3>All {links.length} links, both ways</h3>
+      <h3>All {links.length} links, both directions</h3>
       <div className="fields">
         {[...direction, ...own]
           .filter(({ form }) => form !== "flag")
@@ -132,7 +132,7 @@ function LinksFields({ document, drawing, links }: { document: StudyDocument; dr
   );
 }
 
-/** What all have; undefined where they differ. */
+/** The common value; undefined if they differ. */
 function same<T>(values: readonly T[]): T | undefined {
   const [first] = values;
   return values.every((value) => value === first) ? first : undefined;

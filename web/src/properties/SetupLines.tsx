@@ -1,4 +1,4 @@
-/** The lines typed at a node before the traffic starts: for every case, and of the chosen one. */
+/** The set-up commands of a node, run before the traffic starts: common to all cases, and of the chosen case. */
 
 import { useState } from "react";
 import { change } from "../documents/change";
@@ -11,7 +11,7 @@ import { fieldName } from "./problems";
 interface SetupLinesProps {
   document: StudyDocument;
   drawing: Drawing;
-  /** Where the line is typed: a host, or root. */
+  /** The node: a host, or root. */
   node: string;
   /** Which of the node's lines to show; all without it. */
   only?: (line: DrawnSetupLine) => boolean;
@@ -64,7 +64,7 @@ export function SetupLines({ document, drawing, node, only = () => true }: Setup
 
 function SetupLine({ document, line, node }: { document: StudyDocument; line: DrawnSetupLine; node: string }) {
   const others = line.nodes.filter((other) => other !== node);
-  // A line may stand behind `[h1, h2]`: the field's name on the server is that of its entry.
+  // A line may belong to `[h1, h2]`: the server's field name is that of the entry.
   const problem = document.check?.problems.find((one) => one.line === line.line || one.field === fieldName(line.path))?.message ?? null;
   return (
     <div className="line-row">
@@ -74,7 +74,7 @@ function SetupLine({ document, line, node }: { document: StudyDocument; line: Dr
         when="finished"
         value={line.text}
         problem={problem}
-        {...(others.length > 0 ? { hint: `Also at ${others.join(", ")}; a change here is for ${node} alone.` } : {})}
+        {...(others.length > 0 ? { hint: `Also at ${others.join(", ")}; a change here applies to ${node} only.` } : {})}
         commit={(words) =>
           change(document.id, (text) => (words === "" ? removeSetupLine(text, line, node) : setSetupLine(text, line, node, words)))
         }

@@ -1,4 +1,4 @@
-/** The study itself: what the panel shows while nothing is selected. */
+/** The study's properties, shown while nothing is selected. */
 
 import { useFields, useKernels } from "../app/server";
 import { useUi } from "../app/ui";
@@ -21,7 +21,7 @@ export function StudyProperties({ document, drawing }: { document: StudyDocument
   const set = (field: StudyField, typed: string) => change(document.id, (text) => setStudyField(text, field, typed || null), { joins: true });
   const words = (field: string) => problems.find((one) => one.field === field)?.message ?? null;
   const series = kernels.map(({ series: name, release }) => ({ value: name, label: `${name} (${release})` }));
-  const usual = { value: "", label: `${document.lastGood?.kernel ?? "newest"}, as usual` };
+  const usual = { value: "", label: `${document.lastGood?.kernel ?? "newest"} (default)` };
   return (
     <>
       <header className="panel-title">
@@ -51,7 +51,7 @@ export function StudyProperties({ document, drawing }: { document: StudyDocument
       {drawing.cases.length > 0 && (
         <section className="group" aria-label="Cases">
           <h3>Cases</h3>
-          <div role="radiogroup" aria-label="The case that Run plays" className="cases">
+          <div role="radiogroup" aria-label="Case to run" className="cases">
             {drawing.cases.map((one) => (
               <div key={one.name} className="case-row">
                 <label>

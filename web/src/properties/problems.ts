@@ -1,4 +1,4 @@
-/** What of a check's problems belongs to a field, a node or a link. */
+/** Assigns a check's problems to fields, nodes and links. */
 
 import type { CheckResult, Problem } from "../api/types";
 import type { Drawing } from "../documents/drawing";

@@ -1,8 +1,8 @@
-/** Sizes of buffers: typed with or without a unit, kept as bytes, told for people. */
+/** Sizes of buffers: typed with or without a unit, stored as bytes, shown with a unit. */
 
 const POWERS: Record<string, number> = { "": 0, k: 1, m: 2, g: 3 };
 
-/** `50MB` and `52428800` alike as bytes; null where it is neither. */
+/** `50MB` and `52428800` alike as bytes; null if it is neither. */
 export function bytesOf(text: string): number | null {
   const match = /^(\d+(?:\.\d+)?)\s*([kmg]?)i?(?:b|bytes)?$/i.exec(text.trim());
   if (match === null) return null;
@@ -20,7 +20,7 @@ export function largestOf(sizes: string): string {
   return sizes.trim().split(/\s+/)[2] ?? "";
 }
 
-/** With another largest; what stood there before keeps its two others. */
+/** Replaces the largest size; the other two are kept. */
 export function withLargest(sizes: string, bytes: number): string {
   const [least, usual] = sizes.trim().split(/\s+/);
   return `${least || "10240"} ${usual || "87380"} ${bytes}`;

@@ -1,4 +1,4 @@
-/** The axes of small multiples: their ticks come with the data, or from what is zoomed in. */
+/** The axes of small multiples: their ticks come with the data, or are computed for the zoomed range. */
 
 import type uPlot from "uplot";
 
@@ -6,7 +6,7 @@ import { axisLook } from "../charts/options";
 import type { Range } from "../charts/timeAxis";
 import type { AxisSpec } from "./data";
 
-/** About how wide a letter of a tick is. */
+/** The approximate width of a letter of a tick. */
 const LETTER = 6.3;
 const ENOUGH_TICKS = 6;
 
@@ -14,7 +14,7 @@ const ENOUGH_TICKS = 6;
  * An axis of uPlot.
  *
  * @param isUpright whether it is the axis at the left.
- * @param zoom what is zoomed in; null for all.
+ * @param zoom the zoomed range; null for all.
  */
 export function axisOptions(element: HTMLElement, axis: AxisSpec, isUpright: boolean, zoom: () => Range | null): uPlot.Axis {
   const [places, texts] = axis.ticks;
@@ -24,7 +24,7 @@ export function axisOptions(element: HTMLElement, axis: AxisSpec, isUpright: boo
     isOwn() ? splits.map((at) => texts[places.indexOf(at)] ?? "") : splits.map((at) => tickText(at, axis));
   const all: uPlot.Axis.Filter = (_plot, splits) => splits;
   const look = axisLook(element);
-  // Texts that would run into each other are turned.
+  // Labels that would overlap are rotated.
   const isTurned = (plot: uPlot) => !isUpright && axis.texts && longest + 8 > plot.over.clientWidth / Math.max(1, places.length);
   return {
     ...look,
@@ -43,7 +43,7 @@ export function axisOptions(element: HTMLElement, axis: AxisSpec, isUpright: boo
   };
 }
 
-/** Round places in a stretch, about half a dozen. */
+/** About six round values in a range. */
 export function ticksBetween(low: number, high: number, isLog: boolean): number[] {
   if (isLog && high / low >= 10) {
     const found: number[] = [];
@@ -60,7 +60,7 @@ export function ticksBetween(low: number, high: number, isLog: boolean): number[
   return found;
 }
 
-/** What a place reads: a text, a number with its unit, or the 0 beside a logarithmic scale. */
+/** The label of a position: a text, a number with its unit, or the 0 beside a logarithmic scale. */
 export function placeText(axis: AxisSpec, value: number): string {
   if (axis.texts) return axis.ticks[1][axis.ticks[0].indexOf(Math.round(value))] ?? "";
   const unit = axis.unit === "" ? "" : ` ${axis.unit}`;
@@ -78,7 +78,7 @@ export function numberText(value: number): string {
     : Number(value.toPrecision(4)).toLocaleString("en", { maximumFractionDigits: 6 });
 }
 
-/** The title names the unit, or each tick does. */
+/** The unit is in the title or in each tick. */
 function tickText(value: number, { unit, title }: AxisSpec): string {
   return unit === "" || title.endsWith(`(${unit})`) || title === unit ? numberText(value) : `${numberText(value)} ${unit}`;
 }

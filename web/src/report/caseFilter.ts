@@ -1,4 +1,4 @@
-/** The cases of a table: what a cell says, which cases a filter leaves, and their order. */
+/** The cases of a table: the text of cells, filters, and the order. */
 
 /** A column, as `longfat.output.report.case_table` writes it. */
 export interface Column {
@@ -6,10 +6,10 @@ export interface Column {
   title: string;
   unit: string;
   shown: boolean;
-  /** Of numbers: one for each case, null where there is none, and the digits after their points. */
+  /** Numbers: one for each case, null for none, and the digits after the decimal point. */
   numbers?: (number | null)[];
   digits?: number;
-  /** Of texts: one for each case, or their places among the choices. */
+  /** Texts: one for each case, or indices into the choices. */
   texts?: (string | number)[];
   choices?: string[];
 }
@@ -50,11 +50,11 @@ function numberText(value: number, digits: number): string {
     formats.set(digits, format);
   }
   const text = format.format(value);
-  // A small number among large ones would be 0.
+  // A small number among large ones would be rounded to 0.
   return value !== 0 && !/[1-9]/.test(text) ? value.toExponential(1) : text;
 }
 
-/** A filter of numbers: `> 10`, `<= 5`, `3-8`, `5`; null where it is not understood. */
+/** A filter of numbers: `> 10`, `<= 5`, `3-8`, `5`; null if it is invalid. */
 export function numberTest(text: string): ((value: number) => boolean) | null {
   const compact = text.replaceAll(",", "").trim();
   const range = /^(-?[\d.]+)\s*(?:-|\.\.|to)\s*(-?[\d.]+)$/.exec(compact);
@@ -79,7 +79,7 @@ export function numberTest(text: string): ((value: number) => boolean) | null {
   }
 }
 
-/** What a filter of a column leaves; null where it is not understood. */
+/** The test of a column's filter; null if it is invalid. */
 export function testOf(column: Column, text: string): Test | null {
   if (text === "") return () => true;
   const { texts, numbers = [] } = column;
@@ -96,7 +96,7 @@ export function testOf(column: Column, text: string): Test | null {
   };
 }
 
-/** The rows that all tests leave, in an order. */
+/** The rows that pass all tests, sorted. */
 export function arranged(count: number, tests: readonly Test[], sort: Sort | null): number[] {
   const rows = Array.from({ length: count }, (_, row) => row).filter((row) => tests.every((test) => test(row)));
   if (sort === null) return rows;
@@ -104,7 +104,7 @@ export function arranged(count: number, tests: readonly Test[], sort: Sort | nul
   const sign = sort.isDown ? -1 : 1;
   return rows.sort((one, other) => {
     const [first, second] = [values[one] ?? null, values[other] ?? null];
-    // What has no number stands last, whichever way.
+    // Missing numbers come last in either order.
     if (first === null || second === null) return Number(first === null) - Number(second === null) || one - other;
     const order = typeof first === "number" && typeof second === "number" ? first - second : collator.compare(String(first), String(second));
     return sign * order || one - other;

@@ -1,15 +1,15 @@
 /**
- * The table of all cases: sorted by a click on a head, filtered below it.
+ * The table of all cases: sorted by a click on a header, filtered below it.
  *
- * Rows are made when they come near the window, so that thousands cost nothing. Without
- * scripts, and on paper, the page shows the first of them.
+ * Rows are created when they come near the viewport, so that thousands are cheap. Without
+ * JavaScript, and in print, the page shows the first of them.
  */
 
 import { download } from "../charts/export";
 import { arranged, cellText, csvOf, headOf, testOf, type CaseData, type Column, type Sort } from "./caseFilter";
 import { element } from "./dom";
 
-/** So many rows are made at once. */
+/** Rows created per batch. */
 const CHUNK = 80;
 
 type Field = HTMLInputElement | HTMLSelectElement;
@@ -49,7 +49,7 @@ export class CaseTable {
     ).observe(end);
   }
 
-  /** Show the columns that are chosen. */
+  /** Shows the chosen columns. */
   private choose(): void {
     this.shown = this.data.columns.filter(({ shown }) => shown);
     this.sorters = this.shown.map((column) => this.headOf(column));
@@ -68,7 +68,7 @@ export class CaseTable {
     return { column, sign, cell: element("th", { scope: "col", ...alignment(column) }, button) };
   }
 
-  /** Where a column is filtered; it keeps what was typed while the column is not shown. */
+  /** The filter field of a column; it keeps its input while the column is hidden. */
   private fieldOf(column: Column): Field {
     const known = this.fields.get(column);
     if (known !== undefined) return known;

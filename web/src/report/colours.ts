@@ -1,11 +1,11 @@
-/** Scales of colours: of heat maps, and of time. */
+/** Colour scales: of heat maps, and of time. */
 
 import type { Stop } from "./data";
 import { element } from "./dom";
 
 type Rgb = [red: number, green: number, blue: number];
 
-/** The colour at a part from 0 to 1 of a scale. */
+/** The colour at a position from 0 to 1 of a scale. */
 export function colourAt(stops: readonly Stop[], share: number): Rgb {
   let before = stops[0];
   for (const stop of stops) {

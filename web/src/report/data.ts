@@ -3,7 +3,7 @@
 import type { PanelData, PanelLine, PanelTrace } from "../charts/panelData";
 import type { Range } from "../charts/timeAxis";
 
-/** A part from 0 to 1 of a scale of colours, and the colour there. */
+/** A position from 0 to 1 of a colour scale, and the colour there. */
 export type Stop = [share: number, colour: string];
 
 type Packed<Of extends PanelTrace> = Omit<Of, "times_s"> & { times_s: number };
@@ -20,7 +20,7 @@ interface PackedPanel extends Omit<PanelData, "lines"> {
 /** Quantities over time. */
 export interface TimeSpec {
   type: "time";
-  /** What the axis of time is called; charts with the same are zoomed together. */
+  /** The title of the time axis; charts with the same title are zoomed together. */
   time: string;
   span: [from: number, to: number];
   panels: PackedPanel[];
@@ -39,14 +39,14 @@ export interface PhaseTrace {
   t: number[];
   x: number[];
   y: number[];
-  /** What is compared with across and up: null for nothing. */
+  /** Reference values on the two axes: null for none. */
   marks: [number | null, number | null];
 }
 
 /** Metrics of many cases in small multiples with the same axes. */
 export interface GridSpec {
   type: "lines" | "points" | "cdf";
-  /** What tells series apart; empty where there is one. */
+  /** What distinguishes the series; empty if there is only one. */
   by: string;
   x: AxisSpec;
   y: AxisSpec;
@@ -59,7 +59,7 @@ export interface AxisSpec {
   log: boolean;
   /** Its ticks are texts and not a scale of numbers. */
   texts: boolean;
-  /** Of a logarithmic axis, where 0 stands, apart from the scale, and what parts it from that. */
+  /** On a logarithmic axis: the position of 0 beside the scale, and the separator. */
   zero: number | null;
   fence: number | null;
   range: [low: number, high: number];
@@ -74,15 +74,15 @@ export interface FacetSpec {
 
 export interface SeriesSpec {
   label: string;
-  /** Of theory, null belongs to no series. */
+  /** For theory, null means that it belongs to no series. */
   look: number | null;
-  /** Which curve of theory it is; null for what was measured. */
+  /** The index of the curve of theory; null for measurements. */
   rank: number | null;
   x: (number | null)[];
   y: (number | null)[];
   low?: (number | null)[];
   high?: (number | null)[];
-  /** The cases, as places in the page's list of names. */
+  /** The cases, as indices into the page's list of names. */
   names?: number[];
 }
 
@@ -105,7 +105,7 @@ export interface HeatSpec {
 
 export interface HeatFacetSpec {
   title: string;
-  /** By row and column: the part of the colours, or null where there is no value. */
+  /** By row and column: the position on the colour scale, or null for no value. */
   z: (number | null)[][];
   text: string[][];
 }
@@ -113,16 +113,16 @@ export interface HeatFacetSpec {
 export type ChartSpec = TimeSpec | PhaseSpec | GridSpec | HeatSpec;
 
 export interface ReportCharts {
-  /** Times that lines share, as the steps between them, in units of 10 µs. */
+  /** Times that lines share, as differences in units of 10 µs. */
   times: number[][];
   /** Names of cases. */
   names: string[];
-  /** The colours of time on light and on dark ground. */
+  /** The colour scales of time for the light and the dark theme. */
   timeColours: [light: Stop[], dark: Stop[]];
   charts: Record<string, ChartSpec>;
 }
 
-/** Times in seconds from the steps between them. */
+/** Times in seconds from their differences. */
 export function timesOf(steps: readonly number[]): number[] {
   let sum = 0;
   return steps.map((step) => (sum += step) / 1e5);

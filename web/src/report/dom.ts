@@ -1,6 +1,6 @@
 /** Elements without React. */
 
-/** Make an element with its attributes and what is in it. */
+/** Creates an element with its attributes and children. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Readonly<Record<string, string>> = {},
@@ -12,7 +12,7 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Make a button that has a sign for its label. */
+/** Creates a button with a symbol. */
 export function signButton(label: string, sign: string, press: () => void): HTMLButtonElement {
   const made = element("button", { type: "button", "aria-label": label, title: label }, sign);
   made.addEventListener("click", press);

@@ -12,13 +12,13 @@ import { axisOptions, nameOf, numberText, placeText } from "./axes";
 import { rangeOf, type FacetSpec, type GridSpec, type SeriesSpec } from "./data";
 import { idOf, theoryColour } from "./gridLegend";
 
-/** Points of a multiple: small and light from here on. */
+/** From this number of points on they are small and translucent. */
 const MANY = 400;
-/** Points of a line whose spread is drawn as bars; more have a band. */
+/** Maximum number of points with error bars; more have a band. */
 const FEW_BARS = 14;
-/** Points of a line that have marks. */
+/** Maximum number of points with marks. */
 const FEW_MARKS = 60;
-/** So near, in pixels, is a point or a curve read. */
+/** Maximum distance of a reading, in pixels. */
 const NEAR_POINT = 30;
 const NEAR_CURVE = 8;
 
@@ -37,7 +37,7 @@ export interface FacetOptions {
   canDrag: boolean;
 }
 
-/** Points with a place on both axes; of a series on an axis of texts, beside those of the others. */
+/** Points with positions on both axes; on a category axis, series are drawn side by side. */
 interface Points {
   series: SeriesSpec;
   x: number[];
@@ -63,7 +63,7 @@ export class Facet {
       paint: (plot, place) => this.paint(plot, (colour) => resolveColour(place, colour)),
       read: (plot, left, top) => this.read(plot, left, top),
       drag: options.canDrag ? "xy" : "none",
-      // An axis that was not selected along stays as it is.
+      // An axis without a selection keeps its range.
       select: ({ x, y }) => options.show({ x: x ?? zoom().x, y: y ?? zoom().y }),
       reset: () => options.show({ x: null, y: null }),
     });
@@ -126,11 +126,11 @@ export class Facet {
     if (spec.type === "points" || spec.x.texts) return;
     const stroke = { colour, width: 2, dash: style.dash };
     if (spec.type === "cdf") {
-      // It begins at 0, and goes on to the right at its last height.
+      // It begins at 0, and extends to the right at its last value.
       const end = Math.max(x.at(-1) ?? 0, plot.scales["x"]?.max ?? 0);
       strokeLine(plot, [x[0] ?? 0, ...x, end], [0, ...y, y.at(-1) ?? 0], { ...stroke, steps: true });
     } else if (spec.x.zero !== null && x[0] === spec.x.zero) {
-      // From 0 to a logarithmic scale there is no way that a line could show.
+      // A line cannot connect 0 with a logarithmic scale.
       strokeLine(plot, x.slice(1), y.slice(1), stroke);
     } else {
       strokeLine(plot, x, y, stroke);
@@ -181,7 +181,7 @@ export class Facet {
     return { heading: mark.label, rows: [{ text: `${nameOf(axis)}: ${placeText(axis, mark.at)}` }], point: null };
   }
 
-  /** Whether a curve passes near a place. */
+  /** Whether a curve passes near a position. */
   private isOn(plot: uPlot, { x, y }: SeriesSpec, left: number, top: number): boolean {
     for (let at = 1; at < x.length; at += 1) {
       const ends = [x[at - 1], y[at - 1], x[at], y[at]];
@@ -196,7 +196,7 @@ export class Facet {
     return false;
   }
 
-  /** What is said of a point: its case, its series, its place and its spread. */
+  /** The reading of a point: its case, series, values and spread. */
   private words(series: SeriesSpec, at: number): string[] {
     const { spec, names } = this.options;
     const { x, y, type } = spec;

@@ -1,4 +1,4 @@
-/** Long tables that are folded away: each is made when it is unfolded. */
+/** Long collapsed tables: each is created when it is expanded. */
 
 import { element } from "./dom";
 

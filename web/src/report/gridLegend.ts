@@ -1,4 +1,4 @@
-/** The legend of a chart of many cases: its series, and what was computed. */
+/** The legend of a chart of many cases: its series, and the curves of theory. */
 
 import { figureStyle, referenceDash } from "../charts/looks";
 import { swatch } from "../charts/swatchPicture";
@@ -6,17 +6,17 @@ import type { GridSpec } from "./data";
 import type { LegendEntry } from "./legend";
 import { markSign } from "./marks";
 
-/** What stands for a series in the legend. */
+/** The id of a series in the legend. */
 export function idOf({ rank, look }: { rank: number | null; look: number | null }): string {
   return rank === null ? `look ${look ?? 0}` : `rank ${rank}`;
 }
 
-/** The colour of what was computed: its series', or the ink. */
+/** The colour of a curve of theory: that of its series, or the text colour. */
 export function theoryColour(look: number | null): string {
   return look === null ? "var(--chart-text)" : figureStyle(look).colour;
 }
 
-/** The names of a chart's series, and then those of what was computed. */
+/** The names of a chart's series, and then those of the curves of theory. */
 export function entriesOf({ type, x, facets }: GridSpec): LegendEntry[] {
   const found = new Map<string, LegendEntry>();
   const isJoined = type !== "points" && !x.texts;

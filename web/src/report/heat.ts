@@ -1,4 +1,4 @@
-/** Heat maps: a metric over two parameters, as colours, with its value where there is room. */
+/** Heat maps: a metric over two parameters, as colours, with its value if there is room. */
 
 import type uPlot from "uplot";
 
@@ -44,7 +44,7 @@ function drawFacet(box: HTMLElement, facet: HeatFacetSpec, spec: HeatSpec, heigh
   });
 }
 
-/** An axis of texts; where there are more than fit, some have none. */
+/** An axis of texts; if not all fit, some ticks have none. */
 function textAxis(place: HTMLElement, { title, texts }: { title: string; texts: string[] }, isUpright: boolean): uPlot.Axis {
   const longest = Math.max(...texts.map(({ length }) => length), 1) * LETTER;
   const room = isUpright ? 18 : longest + 12;
@@ -91,7 +91,7 @@ function paint(plot: uPlot, facet: HeatFacetSpec, { x, y, colour }: HeatSpec, ru
   });
 }
 
-/** What the cells leave free: they have no value. */
+/** Hatches cells without a value. */
 function hatch(ctx: CanvasRenderingContext2D, { left, top, width, height }: uPlot.BBox, colour: string): void {
   const apart = 7 * devicePixelRatio;
   ctx.strokeStyle = colour;

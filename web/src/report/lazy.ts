@@ -1,7 +1,7 @@
-/** Charts are drawn when they come near the window: a page may have dozens. */
+/** Charts are drawn when they come near the viewport: a page may have dozens. */
 
 export interface Drawn {
-  /** The element that must come near. */
+  /** The element that is observed. */
   root: HTMLElement;
   draw: () => void;
 }

@@ -6,7 +6,7 @@ import { element } from "./dom";
 export interface LegendEntry {
   id: string;
   label: string;
-  /** What stands before the name: a piece of its line, or its mark. */
+  /** The sample before the name: of its line, or its mark. */
   sign: Element;
 }
 
@@ -22,7 +22,7 @@ export class Legend {
     for (const { id, label, sign } of entries) {
       const key = element("span", { class: "key", "aria-hidden": "true" }, sign);
       const button = element("button", { type: "button", "aria-pressed": "true" }, key, label);
-      button.title = "Click to hide or show; double-click to see this one alone";
+      button.title = "Click to hide or show; double-click to show only this one";
       button.addEventListener("click", () => this.hide(toggled(this.hidden, id)));
       button.addEventListener("dblclick", () => this.hide(isolated(this.hidden, id, [...this.buttons.keys()])));
       this.buttons.set(id, button);

@@ -1,8 +1,8 @@
 /**
  * The script of a report's page: it draws the charts that can be zoomed, and builds long tables.
  *
- * The page carries it and its data, and loads nothing. Without it, and on paper, the page
- * shows static figures and the first rows of the table in their place.
+ * The page embeds it and its data, and loads nothing. Without JavaScript, and in print, the
+ * page shows static figures and the first rows of the table instead.
  */
 
 import { TimeAxis } from "../charts/timeAxis";
@@ -47,7 +47,7 @@ async function showCharts(): Promise<void> {
   const canDrag = !matchMedia("(pointer: coarse)").matches;
   const axes = axesOf(data);
   const times = data.times.map(timesOf);
-  // Before anything is measured: what is hidden has no width.
+  // Before anything is measured: hidden elements have no width.
   root.classList.add("charts");
   const drawn: Drawn[] = [];
   for (const place of places) {
@@ -74,7 +74,7 @@ async function showCharts(): Promise<void> {
   zoomAsAddressed(axes.values());
 }
 
-/** Charts with the same title of their axis of time are zoomed together. */
+/** Charts with the same time axis title are zoomed together. */
 function axesOf({ charts }: ReportCharts): Map<string, TimeAxis> {
   const axes = new Map<string, TimeAxis>();
   for (const spec of Object.values(charts)) {
@@ -86,7 +86,7 @@ function axesOf({ charts }: ReportCharts): Map<string, TimeAxis> {
   return axes;
 }
 
-/** An address that ends with `#from=2&to=4` opens the page zoomed. */
+/** A URL that ends with `#from=2&to=4` opens the page zoomed. */
 function zoomAsAddressed(axes: Iterable<TimeAxis>): void {
   const wanted = new URLSearchParams(location.hash.slice(1));
   const [from, to] = ["from", "to"].map((name) => Number.parseFloat(wanted.get(name) ?? ""));

@@ -1,4 +1,4 @@
-/** The marks of points, as letters for a legend. */
+/** The marks of points, as characters for a legend. */
 
 import type { Mark } from "../charts/looks";
 import { element } from "./dom";

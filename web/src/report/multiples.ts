@@ -1,4 +1,4 @@
-/** A chart of many cases in small multiples: its legend, and what is zoomed in all of them. */
+/** A chart of many cases in small multiples: with a common legend and zoom. */
 
 import type { GridSpec } from "./data";
 import { element } from "./dom";
@@ -49,7 +49,7 @@ export class Multiples {
   }
 }
 
-/** The place of a small multiple, below its title. */
+/** The container of a small multiple, below its title. */
 export function panelOf(title: string, box: HTMLElement): HTMLElement {
   const heading = title === "" ? [] : [element("p", { class: "panel-title" }, element("b", {}, title))];
   return element("div", { class: "panel" }, ...heading, box);

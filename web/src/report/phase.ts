@@ -51,7 +51,7 @@ function drawTrace(box: HTMLElement, trace: PhaseTrace, spec: PhaseSpec, stops: 
   };
   const figure = new FigurePlot(box, {
     height: HEIGHT,
-    // All of the ticks are found from what is shown.
+    // All ticks are computed from the visible range.
     axes: (place) => [axisOptions(place, axes.x, false, () => zoom.x ?? whole("x")), axisOptions(place, axes.y, true, () => zoom.y ?? whole("y"))],
     range: (axis) => zoom[axis] ?? whole(axis),
     paint: (plot, place) => paint(plot, trace, stops(), (colour) => resolveColour(place, colour)),

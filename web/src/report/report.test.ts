@@ -9,7 +9,7 @@ import { entriesOf } from "./gridLegend";
 const AXIS: AxisSpec = { title: "rate (Mbit/s)", unit: "Mbit/s", log: false, texts: false, zero: null, fence: null, range: [0, 10], ticks: [[0, 5, 10], ["0", "5", "10"]] };
 
 describe("axes", () => {
-  it("have round ticks in what is zoomed in", () => {
+  it("have round ticks in the zoomed range", () => {
     expect(ticksBetween(0.31, 0.99, false)).toEqual([0.4, 0.6, 0.8]);
     expect(ticksBetween(1, 60, true)).toEqual([1, 2, 5, 10, 20, 50]);
     expect(ticksBetween(0.5, 2e4, true)).toEqual([1, 10, 100, 1000, 10000]);
@@ -50,13 +50,13 @@ describe("the table of cases", () => {
   const rate: Column = { key: "rate", title: "rate", unit: "Mbit/s", shown: true, numbers: [2.5, null, 1200], digits: 1 };
   const all = () => true;
 
-  it("says numbers in the digits of their column, and small ones all the same", () => {
+  it("formats numbers with the digits of their column, but not small ones as 0", () => {
     expect([0, 1, 2].map((row) => cellText(rate, row))).toEqual(["2.5", "-", "1,200.0"]);
     expect(cellText({ ...rate, numbers: [0.00001] }, 0)).toBe("1.0e-5");
     expect(cellText(cc, 0)).toBe("cubic");
   });
 
-  it("sorts numbers and texts, with what is missing last either way", () => {
+  it("sorts numbers and texts, with missing values last in either order", () => {
     expect(arranged(3, [all], { column: rate, isDown: false })).toEqual([0, 2, 1]);
     expect(arranged(3, [all], { column: rate, isDown: true })).toEqual([2, 0, 1]);
     expect(arranged(3, [all], { column: name, isDown: false })).toEqual([2, 1, 0]);
@@ -88,7 +88,7 @@ it("gives panels the times that they share", () => {
   expect(panel?.lines[0]).toMatchObject({ times_s: [7], missing_s: [], parts: [{ times_s: [], values: [2] }] });
 });
 
-it("names what was measured first, and theory once", () => {
+it("lists measured series first, and theory once", () => {
   const series = { label: "reno", look: 0, rank: null, x: [1], y: [1] };
   const theory = { label: "model", look: null, rank: 0, x: [1], y: [1] };
   const facet = { title: "", series: [theory, series], marks: [{ label: "mark", rank: 1, look: 0, upright: true, at: 1 }] };

@@ -1,8 +1,8 @@
-/** What a page carries: JSON, compressed, in base64, as text in a script of no language. */
+/** Embedded data of a page: compressed JSON in base64, as the text of a data script. */
 
 export const canUnpack = "DecompressionStream" in window;
 
-/** Return what an element of the page holds; null where there is none. */
+/** Returns the data of an element of the page; null if there is none. */
 export async function unpack<Content>(id: string): Promise<Content | null> {
   const holder = document.getElementById(id);
   if (holder === null) return null;

@@ -1,8 +1,8 @@
-/** What is known of the chosen runs: figures side by side, curves together, and what limited each flow. */
+/** Details of the chosen runs: metrics side by side, curves in common charts, and what limited each flow. */
 
 import { useEffect, useState } from "react";
 
-import { getJson, wordsOf } from "../api/client";
+import { getJson, errorMessage } from "../api/client";
 import type { RunDiagnosis, RunEntry } from "../api/types";
 import { RunPanels } from "../charts/RunPanels";
 import { languageQuery } from "../labs/language";
@@ -11,7 +11,7 @@ import { useBeside } from "../beside/store";
 import { openRunAsStudy, replayRun, watchRuns } from "./actions";
 import { sideBySide } from "./filter";
 
-/** So many runs can be shown on one line of time. */
+/** The maximum number of runs on one timeline. */
 const MOST_AT_ONCE = 6;
 
 export function RunDetails({ runs }: { runs: readonly RunEntry[] }) {
@@ -27,7 +27,7 @@ export function RunDetails({ runs }: { runs: readonly RunEntry[] }) {
             <button
               type="button"
               className="small-button"
-              title="A network with a line of time: what links, queues and flows did at each moment; flows of several runs beside each other"
+              title="The network with a timeline: the state of links, queues and flows at any moment; flows of several runs side by side"
               onClick={() => void watchRuns(runs.map(({ path }) => path))}
             >
               Timeline
@@ -37,14 +37,14 @@ export function RunDetails({ runs }: { runs: readonly RunEntry[] }) {
             <button
               type="button"
               className="small-button"
-              title="Two networks with one line of time: links, queues and charts of both at the same moment"
+              title="Two networks with one timeline: links, queues and charts of both at the same moment"
               onClick={() => useBeside.getState().show(runs.map(({ path }) => path))}
             >
               Side by side
             </button>
           )}
           <Reports runs={runs} />
-          <a className="small-button" href={`/api/share?${query}&${languageQuery()}`} download title="One HTML file with these runs, for others">
+          <a className="small-button" href={`/api/share?${query}&${languageQuery()}`} download title="One HTML file with these runs">
             Share as one file
           </a>
         </span>
@@ -83,14 +83,14 @@ export function RunDetails({ runs }: { runs: readonly RunEntry[] }) {
   );
 }
 
-/** What can be done with one run. */
+/** The actions for one run. */
 function OfOne({ run }: { run: RunEntry }) {
   return (
     <>
       <button
         type="button"
         className="small-button"
-        title="As a study in a new tab: its network, flows, and what was changed meanwhile as events"
+        title="As a study in a new tab: its network, its flows, and changes during the run as events"
         onClick={() => void openRunAsStudy(run.path)}
       >
         Open as study
@@ -98,7 +98,7 @@ function OfOne({ run }: { run: RunEntry }) {
       <button
         type="button"
         className="small-button"
-        title="Open it as a study, and run that in a new network"
+        title="Open it as a study, and run it in a new network"
         onClick={() => void replayRun(run.path)}
       >
         Replay
@@ -107,7 +107,7 @@ function OfOne({ run }: { run: RunEntry }) {
   );
 }
 
-/** The reports of the chosen runs' studies, where they were written. */
+/** The reports of the chosen runs' studies, if they were written. */
 function Reports({ runs }: { runs: readonly RunEntry[] }) {
   const there = [...new Set(runs.flatMap(({ report }) => report ?? []))];
   return there.map((url) => (
@@ -117,7 +117,7 @@ function Reports({ runs }: { runs: readonly RunEntry[] }) {
   ));
 }
 
-/** As short as tells the chosen runs apart. */
+/** The shortest label that distinguishes the chosen runs. */
 function labelOf(run: RunEntry, among: readonly RunEntry[]): string {
   const alike = among.filter((each) => each.case === run.case);
   const studies = new Set(among.map((each) => each.study));
@@ -131,26 +131,26 @@ function labelOf(run: RunEntry, among: readonly RunEntry[]): string {
 function Diagnosis({ run, label }: { run: RunEntry; label: string }) {
   const [found, setFound] = useState<RunDiagnosis[] | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
-  const [asked, setAsked] = useState(false);
+  const [opened, setOpened] = useState(false);
 
   useEffect(() => {
-    if (!asked) return undefined;
+    if (!opened) return undefined;
     let current = true;
     getJson<RunDiagnosis[]>(`/api/diagnosis?run=${encodeURIComponent(run.path)}`).then(
       (list) => current && setFound(list),
-      (error: unknown) => current && setFailure(wordsOf(error)),
+      (error: unknown) => current && setFailure(errorMessage(error)),
     );
     return () => {
       current = false;
     };
-  }, [asked, run.path]);
+  }, [opened, run.path]);
 
   return (
-    <details className="diagnosis" onToggle={(event) => event.currentTarget.open && setAsked(true)}>
+    <details className="diagnosis" onToggle={(event) => event.currentTarget.open && setOpened(true)}>
       <summary>What limited it{label === "" ? "" : `: ${label}`}</summary>
       {failure !== null && <p role="alert">{failure}</p>}
-      {asked && found === null && failure === null && <p role="status">Reading the run…</p>}
-      {found?.length === 0 && <p>There is no flow in it that can be diagnosed.</p>}
+      {opened && found === null && failure === null && <p role="status">Reading the run…</p>}
+      {found?.length === 0 && <p>The run has no flow that can be diagnosed.</p>}
       {found?.map(({ flow, advice }) => (
         <section key={flow}>
           <h3>{flow}</h3>

@@ -2,19 +2,19 @@
 
 import { useEffect, useMemo, useState } from "react";
 
-import { getJson, wordsOf } from "../api/client";
+import { getJson, errorMessage } from "../api/client";
 import type { RunEntry } from "../api/types";
 import { BesideRuns } from "../beside/BesideRuns";
 import { useBeside } from "../beside/store";
 import { useLive } from "../live/store";
-import { askToDelete } from "./actions";
+import { confirmDelete } from "./actions";
 import { found, sorted, type Sort } from "./filter";
 import { RunDetails } from "./RunDetails";
 import { RunsTable } from "./RunsTable";
 import "../live/dock.css";
 import "./runs.css";
 
-/** More are not drawn at once: a search finds the rest. */
+/** The maximum number of rows shown: a search finds the rest. */
 const MOST_ROWS = 500;
 
 export function RunsPage() {
@@ -23,8 +23,8 @@ export function RunsPage() {
   const [search, setSearch] = useState("");
   const [sort, setSort] = useState<Sort>({ key: "modified_s", up: false });
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const [asked, setAsked] = useState(0);
-  // A live run is there a moment after its end.
+  const [reloads, setReloads] = useState(0);
+  // A live run is saved a moment after its end.
   const kept = useLive(({ sessions }) => Object.values(sessions).flatMap(({ recordings }) => recordings.filter((one) => one.kept !== null)).length);
 
   useEffect(() => {
@@ -35,20 +35,20 @@ export function RunsPage() {
         setRuns(list);
         setFailure(null);
       },
-      (error: unknown) => current && setFailure(wordsOf(error)),
+      (error: unknown) => current && setFailure(errorMessage(error)),
     );
     return () => {
       current = false;
     };
-  }, [asked, kept]);
+  }, [reloads, kept]);
 
   const beside = useBeside((state) => state.paths);
   const listed = useMemo(() => sorted(found(runs ?? [], search), sort), [runs, search, sort]);
   const picked = useMemo(() => (runs ?? []).filter((run) => chosen.has(run.path)), [runs, chosen]);
 
-  const forgetChosen = () => {
+  const clearChosen = () => {
     setChosen(new Set());
-    setAsked((times) => times + 1);
+    setReloads((times) => times + 1);
   };
 
   if (beside !== null) return <BesideRuns paths={beside} close={() => useBeside.getState().show(null)} />;
@@ -58,31 +58,31 @@ export function RunsPage() {
         <h1>Runs</h1>
         <input
           type="search"
-          placeholder="Search: study, case, kernel, figure…"
+          placeholder="Search: study, case, kernel, metric…"
           aria-label="Search runs"
           value={search}
           onChange={(event) => setSearch(event.target.value)}
         />
         <span className="dim" role="status">
-          {runs === null ? "" : tellCount(listed.length, runs.length)}
+          {runs === null ? "" : formatCount(listed.length, runs.length)}
         </span>
         <span className="grow" />
         {chosen.size > 0 && (
           <>
-            <button type="button" className="small-button" onClick={() => askToDelete([...chosen], forgetChosen)}>
+            <button type="button" className="small-button" onClick={() => confirmDelete([...chosen], clearChosen)}>
               Delete
             </button>
             <button type="button" className="small-button" onClick={() => setChosen(new Set())}>
-              Choose none
+              Clear selection
             </button>
           </>
         )}
-        <button type="button" className="small-button" onClick={() => setAsked(asked + 1)}>
+        <button type="button" className="small-button" onClick={() => setReloads(reloads + 1)}>
           Refresh
         </button>
       </header>
       {failure !== null && <p role="alert">The runs could not be listed: {failure}</p>}
-      {runs === null && failure === null && <p role="status">Looking for runs…</p>}
+      {runs === null && failure === null && <p role="status">Loading runs…</p>}
       {runs?.length === 0 && (
         <p className="empty">
           No runs yet. Press <strong>Run</strong> above a network, run a study's cases under <strong>Results</strong>, or use{" "}
@@ -93,7 +93,7 @@ export function RunsPage() {
         <div className="runs-body" data-details={picked.length > 0}>
           <div className="runs-list">
             <RunsTable runs={listed.slice(0, MOST_ROWS)} sort={sort} onSort={setSort} chosen={chosen} onChosen={setChosen} />
-            {listed.length === 0 && <p className="empty">No run has all of these words.</p>}
+            {listed.length === 0 && <p className="empty">No run matches.</p>}
             {listed.length > MOST_ROWS && <p className="dim">The first {MOST_ROWS} are shown: search for the others.</p>}
           </div>
           {picked.length > 0 && <RunDetails key={picked.map((run) => run.path).join("\n")} runs={picked} />}
@@ -103,7 +103,7 @@ export function RunsPage() {
   );
 }
 
-function tellCount(listed: number, all: number): string {
+function formatCount(listed: number, all: number): string {
   if (listed < all) return `${listed} of ${all} runs`;
   return all === 1 ? "1 run" : `${all} runs`;
 }

@@ -1,4 +1,4 @@
-/** The list of runs: sorted by a press on a column's name, chosen by ticks. */
+/** The list of runs: sorted by a click on a column header, selected by check boxes. */
 
 import type { RunEntry } from "../api/types";
 import type { Sort, SortKey } from "./filter";
@@ -59,7 +59,7 @@ export function RunsTable({ runs, sort, onSort, chosen, onChosen }: RunsTablePro
             <td>{run.case}</td>
             <td>{run.seed}</td>
             <td>{run.kernel}</td>
-            <td title={`${run.path}, ${run.digest}`}>{tellDate(run.modified_s)}</td>
+            <td title={`${run.path}, ${run.digest}`}>{formatDate(run.modified_s)}</td>
             <td>
               <span className="flow-told">
                 {run.results.map(({ name, text }) => (
@@ -76,6 +76,6 @@ export function RunsTable({ runs, sort, onSort, chosen, onChosen }: RunsTablePro
   );
 }
 
-function tellDate(seconds: number): string {
+function formatDate(seconds: number): string {
   return new Date(seconds * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
 }

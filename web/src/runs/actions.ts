@@ -1,4 +1,4 @@
-/** What a person does with a run: open it as a study, and play it once more. */
+/** Actions on runs: open as a study, replay, delete, show. */
 
 import { deleteJson } from "../api/client";
 import { useDocuments } from "../documents/store";
@@ -14,14 +14,14 @@ export async function openRunAsStudy(path: string): Promise<string | null> {
   return id;
 }
 
-/** In a session of its own: what was changed by hand happens again, at the same times. */
+/** In a new session: changes made by hand are repeated at the same times. */
 export async function replayRun(path: string): Promise<void> {
   const id = await openRunAsStudy(path);
   if (id !== null) await startRun(id);
 }
 
-/** Delete runs of the workspace, if the person agrees. */
-export function askToDelete(paths: readonly string[], then: () => void): void {
+/** Deletes runs of the workspace, after confirmation. */
+export function confirmDelete(paths: readonly string[], then: () => void): void {
   const what = paths.length === 1 ? (paths[0] ?? "") : `${paths.length} runs`;
   const act = async () => {
     const query = paths.map((path) => `runs=${encodeURIComponent(path)}`).join("&");
@@ -31,7 +31,7 @@ export function askToDelete(paths: readonly string[], then: () => void): void {
   useDialogs.getState().open({
     kind: "confirm",
     title: `Delete ${what}?`,
-    text: `${paths.length === 1 ? "Its folder is" : "Their folders are"} removed from the workspace, for good.`,
+    text: `${paths.length === 1 ? "Its folder is" : "Their folders are"} removed from the workspace permanently.`,
     choices: [
       { label: "Delete", main: true, act: () => void act() },
       { label: "Cancel", act: () => undefined },
@@ -39,7 +39,7 @@ export function askToDelete(paths: readonly string[], then: () => void): void {
   });
 }
 
-/** With charts, flows and the line of time as they were; several at the same moment, the first one on the canvas. */
+/** Shows runs with their charts, flows and timeline; several at the same moment, the first one on the canvas. */
 export async function watchRuns(paths: readonly string[]): Promise<void> {
   const shownRun = paths.join("\n");
   const shown = useDocuments.getState().documents.find((one) => one.shownRun === shownRun && one.sessionId === null);

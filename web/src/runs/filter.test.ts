@@ -20,14 +20,14 @@ describe("found", () => {
 });
 
 describe("sorted", () => {
-  it("knows numbers from words", () => {
+  it("sorts numbers as numbers", () => {
     expect(sorted(runs, { key: "seed", up: true }).map(({ seed }) => seed)).toEqual([1, 2, 10]);
     expect(sorted(runs, { key: "modified_s", up: false }).map(({ modified_s }) => modified_s)).toEqual([3, 2, 1]);
     expect(sorted(runs, { key: "case", up: true }).map((each) => each.case)).toEqual(["default", "default", "tuned"]);
   });
 });
 
-it("lays figures side by side, with gaps where a run has none", () => {
+it("shows metrics side by side, with gaps where a run has none", () => {
   const other = run({ results: [{ name: "ping.avg", text: "20 ms" }] });
   expect(sideBySide([run({}), other])).toEqual([
     { name: "bulk.receiver", texts: ["3.28 Gbit/s", null] },

@@ -6,11 +6,11 @@ export type SortKey = "study" | "case" | "seed" | "kernel" | "modified_s";
 
 export interface Sort {
   key: SortKey;
-  /** From small to large, or from old to new. */
+  /** Ascending, or oldest first. */
   up: boolean;
 }
 
-/** The runs that have each word of the search in their names, kernels or figures. */
+/** The runs that have each word of the search in their names, kernels or metrics. */
 export function found(runs: readonly RunEntry[], search: string): RunEntry[] {
   const words = search.toLowerCase().split(/\s+/).filter((word) => word !== "");
   return runs.filter((run) => {
@@ -22,7 +22,7 @@ export function found(runs: readonly RunEntry[], search: string): RunEntry[] {
   });
 }
 
-/** The runs in order; runs that are equal in it stay in the order that they have. */
+/** The runs in order; the sort is stable. */
 export function sorted(runs: readonly RunEntry[], { key, up }: Sort): RunEntry[] {
   const sign = up ? 1 : -1;
   return [...runs].sort((one, other) => {
@@ -33,7 +33,7 @@ export function sorted(runs: readonly RunEntry[], { key, up }: Sort): RunEntry[]
   });
 }
 
-/** The results of runs side by side: a row for each name that any of them has. */
+/** The metrics of runs side by side: a row for each name that any of them has. */
 export function sideBySide(runs: readonly RunEntry[]): { name: string; texts: (string | null)[] }[] {
   const names = [...new Set(runs.flatMap((run) => run.results.map((each) => each.name)))];
   return names.map((name) => ({

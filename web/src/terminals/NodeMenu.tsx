@@ -40,7 +40,7 @@ export function NodeMenu({ document }: { document: StudyDocument }) {
   );
 }
 
-/** Hosts first, then switches, then root; those drawn, and those that run. */
+/** Hosts first, then switches, then root; from the drawing and from the running network. */
 function nodesOf({ check, lastGood }: StudyDocument, running: readonly string[]): string[] {
   const network = (check?.study ?? lastGood)?.network;
   const drawn = [...(network?.hosts ?? []), ...(network?.switches ?? [])].map(({ name }) => name);

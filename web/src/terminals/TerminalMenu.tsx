@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { LiveTerminal } from "./terminal";
 
 interface TerminalMenuProps {
-  /** On the page, in pixels; near an edge it is moved to where it fits. */
+  /** Position on the page, in pixels; near an edge it is shifted to fit. */
   at: { x: number; y: number };
   terminal: LiveTerminal;
   onClose: () => void;
@@ -66,7 +66,7 @@ export function TerminalMenu({ at, terminal, onClose }: TerminalMenuProps) {
           role="menuitem"
           disabled={off}
           onClick={() => {
-            // A browser may refuse the clipboard: the keys still work then.
+            // A browser may deny access to the clipboard: the keys still work then.
             void Promise.resolve(act()).catch(() => undefined);
             onClose();
             terminal.screen.focus();

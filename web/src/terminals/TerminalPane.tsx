@@ -1,4 +1,4 @@
-/** One terminal on the page: shown or not, it keeps its place and what it has shown. */
+/** One terminal on the page: hidden or not, it keeps its screen content. */
 
 import { useEffect, useRef, useState, type MouseEvent } from "react";
 
@@ -15,7 +15,7 @@ interface TerminalPaneProps {
   /** Whether it can be seen. */
   shown: boolean;
   active: boolean;
-  /** Grows when the active one is to take the keyboard. */
+  /** Grows when the active terminal is to get the focus. */
   focus: number;
   onActive: () => void;
 }
@@ -26,7 +26,7 @@ export function TerminalPane({ sessionId, info, shown, active, focus, onActive }
   const [menu, setMenu] = useState<{ x: number; y: number } | null>(null);
   const readerMode = useTerminals((state) => state.readerMode);
   const theme = useThemeVersion();
-  // A terminal has no size before it is shown, and what it shows depends on that.
+  // A terminal has no size before it is visible, and its content depends on the size.
   const [wasShown, setWasShown] = useState(shown);
   if (shown && !wasShown) setWasShown(true);
   const { id, node, status } = info;

@@ -38,10 +38,10 @@ export function TerminalsTab({ document, view, shown: isShown }: TerminalsTabPro
         <span className="grow" />
         {view !== undefined && panes.shown.length > 1 && (
           <button type="button" className="small-button" onClick={() => change(view.id, aloneAgain)}>
-            One alone
+            Show one
           </button>
         )}
-        <label title="Tells what a terminal shows to a screen reader; Ctrl+Shift+E leaves a terminal">
+        <label title="Makes terminal output available to screen readers; Ctrl+Shift+E leaves a terminal">
           <input type="checkbox" checked={readerMode} onChange={(event) => setReaderMode(event.target.checked)} />
           Screen reader
         </label>
@@ -49,11 +49,11 @@ export function TerminalsTab({ document, view, shown: isShown }: TerminalsTabPro
       {all.length === 0 || view === undefined ? (
         <p className="empty" role="status">
           {starting ? (
-            "The machine boots, and builds the network: it takes a second or so."
+            "The machine is booting and setting up the network: this takes about a second."
           ) : (
             <>
               A terminal is a shell at a node. Choose one with <strong>+ Terminal</strong>, or double-click a node. Time
-              passes while a command runs, and stands still while all wait at their prompts.
+              passes while a command runs, and is paused while all wait at their prompts.
             </>
           )}
         </p>
@@ -99,7 +99,7 @@ function Tab({ info, label, panes, sessionId }: TabProps) {
       <button
         type="button"
         aria-label={`Close ${label}`}
-        title="Close: its shell ends"
+        title="Close: ends its shell"
         onClick={() => {
           change(sessionId, (each) => without(each, info.id));
           useLive.getState().send(sessionId, { do: "close-terminal", id: info.id });
@@ -117,7 +117,7 @@ function labelOf(info: TerminalInfo, all: readonly TerminalInfo[]): string {
   return place === 0 ? info.node : `${info.node} (${place + 1})`;
 }
 
-/** New terminals come beside the others, and the one that was asked for gets the keyboard. */
+/** New terminals are added beside the others, and the requested one gets the focus. */
 function useNews(view: SessionView | undefined, all: readonly TerminalInfo[]): void {
   const known = useRef(new Map<string, Set<number>>());
   const sessionId = view?.id;
@@ -129,7 +129,7 @@ function useNews(view: SessionView | undefined, all: readonly TerminalInfo[]): v
     const before = new Set(seen);
     useTerminals.getState().change(sessionId, (panes) => updated(panes, all, before));
     for (const { id } of all) seen.add(id);
-    // The list itself is another one at each event; what counts is who is in it.
+    // The list is a new object at each event; only its members matter.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [sessionId, ids]);
 }

@@ -1,4 +1,4 @@
-/** Open a terminal at a node, from anywhere in the page. */
+/** Opens a terminal at a node. */
 
 import type { StudyDocument } from "../documents/model";
 import { useDock } from "../live/dockStore";
@@ -6,14 +6,14 @@ import { ensureSession } from "../live/launch";
 import { useLive } from "../live/store";
 import { shown, useTerminals } from "./store";
 
-/** How a new terminal is until its place is measured. */
+/** The size of a new terminal until its element is measured. */
 const SIZE = { rows: 24, columns: 80 };
 
 /**
- * Show the dock's terminals with one at the node, which gets the keyboard.
+ * Shows the Terminals tab with a terminal at the node, which gets the focus.
  *
- * One that is there already is used, unless another is asked for. Where no
- * network runs, it is started first; the terminals' tab tells so.
+ * An existing one is used, unless another is requested. The network is started first
+ * if necessary, which the tab shows.
  */
 export async function openTerminal(
   document: StudyDocument,

@@ -5,7 +5,7 @@ import { MOST_PANES, NO_PANES, aloneAgain, beside, shown, updated, without } fro
 const nodes = (...ids: number[]) => ids.map((id) => ({ id, node: `h${id}` }));
 
 describe("panes", () => {
-  it("come beside each other while there is room, then in place of the active one", () => {
+  it("are added side by side while there is room, then in place of the active one", () => {
     let panes = NO_PANES;
     for (let id = 1; id <= MOST_PANES; id += 1) panes = beside(panes, id);
     expect(panes.shown).toEqual([1, 2, 3, 4]);
@@ -13,7 +13,7 @@ describe("panes", () => {
     expect(panes).toMatchObject({ shown: [1, 2, 3, 9], active: 9 });
   });
 
-  it("show one in place of the active one, and give it the keyboard", () => {
+  it("show one in place of the active one, and focus it", () => {
     const panes = shown(beside(beside(NO_PANES, 1), 2), 3);
     expect(panes).toMatchObject({ shown: [1, 3], active: 3 });
     expect(shown(panes, 1)).toMatchObject({ shown: [1, 3], active: 1, focus: panes.focus + 1 });
@@ -27,7 +27,7 @@ describe("panes", () => {
 });
 
 describe("updated", () => {
-  it("shows new terminals, and gives the keyboard to the one that was asked for", () => {
+  it("shows new terminals, and focuses the one that was requested", () => {
     const before = updated({ ...NO_PANES, wanted: "h2" }, nodes(1, 2), new Set());
     expect(before).toMatchObject({ shown: [1, 2], active: 2, wanted: null });
   });
@@ -37,7 +37,7 @@ describe("updated", () => {
     expect(updated(panes, nodes(1, 2, 3), new Set([1, 2])).shown).toEqual([2]);
   });
 
-  it("forgets those that are gone", () => {
+  it("drops those that no longer exist", () => {
     const panes = beside(beside(NO_PANES, 1), 2);
     expect(updated(panes, nodes(1), new Set([1, 2]))).toMatchObject({ shown: [1], active: 1 });
   });

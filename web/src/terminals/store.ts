@@ -1,25 +1,24 @@
 /**
- * Which terminals of a session stand side by side, and which has the keyboard.
+ * Which terminals of a session are shown side by side, and which has the focus.
  *
- * The server knows which terminals there are; this is only where the page
- * shows them.
+ * The server has the list of terminals; this is only the page's layout of them.
  */
 
 import { create } from "zustand";
 
-/** So many terminals fit beside each other. */
+/** The maximum number of terminals side by side. */
 export const MOST_PANES = 4;
 
 export interface Panes {
   /** From left to right. */
   shown: number[];
-  /** The one that the keyboard writes to; it is among those shown. */
+  /** The one that gets keyboard input; it is among those shown. */
   active: number | null;
-  /** Those that this page has closed. */
+  /** Those that were closed on this page. */
   closed: number[];
-  /** A node whose next new terminal gets the keyboard. */
+  /** A node whose next new terminal gets the focus. */
   wanted: string | null;
-  /** Grows when the active terminal is to take the keyboard. */
+  /** Grows when the active terminal is to get the focus. */
   focus: number;
 }
 
@@ -46,7 +45,7 @@ export const useTerminals = create<TerminalsState>()((set) => ({
     })),
 }));
 
-/** Show a terminal: where it stands already, or in place of the active one. */
+/** Shows a terminal: in its pane if it has one, or in place of the active one. */
 export function shown(panes: Panes, id: number): Panes {
   const focus = panes.focus + 1;
   if (panes.shown.includes(id)) return { ...panes, active: id, focus };
@@ -55,25 +54,25 @@ export function shown(panes: Panes, id: number): Panes {
   return { ...panes, shown: panes.shown.map((each, index) => (index === place ? id : each)), active: id, focus };
 }
 
-/** Show a terminal beside the others; where there is no more room, in place of the active one. */
+/** Shows a terminal beside the others; if there is no room, in place of the active one. */
 export function beside(panes: Panes, id: number): Panes {
   if (panes.shown.includes(id) || panes.shown.length >= MOST_PANES) return shown(panes, id);
   return { ...panes, shown: [...panes.shown, id], active: id, focus: panes.focus + 1 };
 }
 
-/** Show one alone again. */
+/** Shows only the active one. */
 export function aloneAgain(panes: Panes): Panes {
   return panes.active === null ? panes : { ...panes, shown: [panes.active], focus: panes.focus + 1 };
 }
 
-/** Take a terminal away; the one beside it is active then. */
+/** Removes a terminal; its neighbour becomes active. */
 export function without(panes: Panes, id: number): Panes {
   const left = panes.shown.filter((each) => each !== id);
   const active = panes.active === id ? (left[left.length - 1] ?? null) : panes.active;
   return { ...panes, shown: left, active, closed: [...panes.closed, id] };
 }
 
-/** Bring the panes up to date with the terminals that there are: new ones come beside. */
+/** Updates the panes to the list of terminals: new ones are added. */
 export function updated(panes: Panes, terminals: readonly { id: number; node: string }[], known: ReadonlySet<number>): Panes {
   const ids = new Set(terminals.map(({ id }) => id));
   let next: Panes = panes;

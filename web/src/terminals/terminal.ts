@@ -1,8 +1,8 @@
 /**
  * One terminal: xterm.js, its WebSocket, and its size.
  *
- * What was shown before comes first on each connection, so the screen is wiped
- * when a lost line is back.
+ * Earlier output comes first on each connection, so the screen is cleared when the
+ * connection is restored.
  */
 
 import { FitAddon } from "@xterm/addon-fit";
@@ -24,7 +24,7 @@ export class LiveTerminal {
 
   /**
    * @param element - where it is shown.
-   * @param isAlive - whether its shell runs; a line that is lost after its end is not opened again.
+   * @param isAlive - whether its shell runs; a connection that is lost after its end is not reopened.
    */
   constructor(
     element: HTMLElement,
@@ -42,7 +42,7 @@ export class LiveTerminal {
     });
     this.screen.loadAddon(this.fitter);
     this.screen.open(element);
-    // Before anything is shown: what came before was wrapped for this size.
+    // Before any output: earlier output was wrapped for this size.
     this.fitter.fit();
     this.screen.attachCustomKeyEventHandler((event) => this.handleKey(event));
     this.connection = new Connection(
@@ -50,7 +50,7 @@ export class LiveTerminal {
       {
         onOpen: () => {
           this.isNew = true;
-          this.tellSize(true);
+          this.formatSize(true);
         },
         onBinary: (bytes) => this.show(new Uint8Array(bytes)),
         onLost: (status) => status !== GONE && isAlive(),
@@ -60,12 +60,12 @@ export class LiveTerminal {
     this.screen.onBinary((text) => this.connection.send(Uint8Array.from(text, (char) => char.charCodeAt(0))));
   }
 
-  /** Take the size of the element, if it is shown. */
+  /** Adopts the size of the element, if it is visible. */
   fit(): void {
     const wanted = this.fitter.proposeDimensions();
     if (wanted === undefined || !(wanted.cols > 1) || !(wanted.rows > 0)) return;
     this.screen.resize(wanted.cols, wanted.rows);
-    this.tellSize(false);
+    this.formatSize(false);
   }
 
   retheme(element: HTMLElement): void {
@@ -93,14 +93,14 @@ export class LiveTerminal {
     this.screen.write(bytes);
   }
 
-  private tellSize(always: boolean): void {
+  private formatSize(always: boolean): void {
     const { rows, cols: columns } = this.screen;
     if (!always && rows === this.size.rows && columns === this.size.columns) return;
     this.size = { rows, columns };
     this.connection.send(JSON.stringify(this.size));
   }
 
-  /** Ctrl+Shift+C and V copy and paste; Ctrl+Shift+E leaves, since Tab is the shell's. */
+  /** Ctrl+Shift+C and V copy and paste; Ctrl+Shift+E leaves, since the shell handles Tab. */
   private handleKey(event: KeyboardEvent): boolean {
     if (event.type !== "keydown" || !event.ctrlKey || !event.shiftKey) return true;
     if (event.code === "KeyC") void this.copy().catch(() => undefined);
@@ -108,7 +108,7 @@ export class LiveTerminal {
       this.screen.blur();
       window.document.getElementById("dock-tab-terminals")?.focus();
     } else if (event.code !== "KeyV") return true;
-    // The browser itself pastes at Ctrl+Shift+V, and asks nobody.
+    // The browser itself pastes at Ctrl+Shift+V, without asking for permission.
     if (event.code !== "KeyV") event.preventDefault();
     return false;
   }

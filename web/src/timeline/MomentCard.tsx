@@ -1,4 +1,4 @@
-/** On the canvas: what each flow did at the moment that is shown. */
+/** A card on the canvas with each flow's metrics at the displayed time. */
 
 import { useMemo } from "react";
 import { useStore } from "zustand";
@@ -6,13 +6,13 @@ import { useStore } from "zustand";
 import { looksOf, styleOf } from "../charts/looks";
 import { Swatch } from "../charts/Swatch";
 import { chartViewOf } from "../charts/view";
-import { tellClock, tellQuantity } from "../live/quantities";
+import { formatClock, formatQuantity } from "../live/quantities";
 import { useSession } from "../live/store";
 import { latestOf, nameOf, type SessionView } from "../live/view";
 import { downAt, flowsAt, ratesAt } from "./moments";
 import { useMoment } from "./player";
 
-/** `place`: over the canvas where there is room, else below it; the style sheet shows one of the two. */
+/** `place`: over the canvas if there is room, else below it; the style sheet shows one of the two. */
 export function MomentCard({ sessionId, place, of }: { sessionId: string | null; place: "canvas" | "line"; of?: string }) {
   const view = useSession(sessionId);
   return view === undefined ? null : <Card view={view} place={place} of={of} />;
@@ -24,16 +24,16 @@ function Card({ view, place, of: whose }: { view: SessionView; place: "canvas" |
   const recording = latestOf(view);
   const looks = useMemo(() => looksOf(view.recordings), [view.recordings]);
   if (at === null || recording === null) return null;
-  // What is laid behind it in the charts is compared at the same time after its own start.
+  // Recordings behind it in the charts are compared at the same time after their own start.
   const shown = [recording, ...view.recordings.filter((one) => one !== recording && earlier.has(one.number)).reverse()];
   const flows = shown.flatMap((one) => flowsAt(one, view.book, at).map((flow) => ({ ...flow, of: one })));
   const rates = ratesAt(recording, view.book, at);
-  // Each link is there by both of its names.
+  // Each link is listed under both orders of its ends.
   const down = [...downAt(recording, at)].filter((name) => name <= name.split(" ").reverse().join(" "));
   return (
-    <section className={`moment moment-${place}`} aria-label={`The moment that is shown${whose === undefined ? "" : ` of ${whose}`}`}>
+    <section className={`moment moment-${place}`} aria-label={`Flows at the displayed time${whose === undefined ? "" : ` of ${whose}`}`}>
       <table>
-        <caption>{tellClock(at + recording.start_s)}</caption>
+        <caption>{formatClock(at + recording.start_s)}</caption>
         <thead>
           <tr>
             <th>flow</th>
@@ -49,9 +49,9 @@ function Card({ view, place, of: whose }: { view: SessionView; place: "canvas" |
                 <Swatch style={styleOf(looks.flow(name))} earlier={of !== recording} /> {name}
                 {shown.length > 1 && <span className="dim"> {nameOf(of)}</span>}
               </td>
-              <td>{tellQuantity(throughput_bps, "bit/s")}</td>
-              <td>{tellQuantity(rtt_s, "s")}</td>
-              <td>{tellQuantity(cwnd_bytes, "bytes")}</td>
+              <td>{formatQuantity(throughput_bps, "bit/s")}</td>
+              <td>{formatQuantity(rtt_s, "s")}</td>
+              <td>{formatQuantity(cwnd_bytes, "bytes")}</td>
             </tr>
           ))}
         </tbody>
@@ -59,7 +59,7 @@ function Card({ view, place, of: whose }: { view: SessionView; place: "canvas" |
       {flows.length === 0 && <p>No flow has run yet.</p>}
       {rates.map(({ name, rate_bps }) => (
         <p key={name} className="moment-rate">
-          rate of {name}: {rate_bps === null ? "none" : tellQuantity(rate_bps, "bit/s")}
+          rate of {name}: {rate_bps === null ? "none" : formatQuantity(rate_bps, "bit/s")}
         </p>
       ))}
       {down.length > 0 && <p className="moment-down">down: {down.join(", ")}</p>}

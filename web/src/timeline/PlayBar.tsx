@@ -1,33 +1,33 @@
-/** A line of time that can be dragged, played, and jumped along, with marks of what happened. */
+/** A timeline with a slider, playback, and jumps to marks of events. */
 
 import type { KeyboardEvent, ReactNode } from "react";
 import { useEffect, useRef, useState } from "react";
 
-import { tellClock } from "../live/quantities";
+import { formatClock } from "../live/quantities";
 import { nextMoment, type Moment } from "./moments";
 import { advanced, PACES } from "./player";
 import "./timeline.css";
 
-/** A mark; of two runs side by side, 0 or 1 is the one that it is of. */
+/** A mark; `side` is the run, 0 or 1, if two are shown side by side. */
 export interface Mark extends Moment {
   side?: number;
 }
 
 interface PlayBarProps {
-  /** What the bar, its slider, its moment and a mark of it are called where they cannot be seen. */
+  /** Accessible names of the bar, its slider, its time and a mark. */
   names: { bar: string; slider: string; moment: string; mark: string };
-  /** The moment that is shown, after the start; null for the end, as it comes. */
+  /** The displayed time, after the start; null follows the end. */
   at: number | null;
   end_s: number;
   /** The clock's time at the start. */
   start_s: number;
   moments: readonly Mark[];
   show: (at_s: number | null) => void;
-  /** Whether more is recorded at the moment. */
+  /** Whether the recording is still running. */
   going?: boolean;
-  /** Whether it says what the moment's marks are. */
-  tells?: boolean;
-  /** Buttons behind the others. */
+  /** Whether it shows the text of the marks at the displayed time. */
+  showsText?: boolean;
+  /** Buttons after the others. */
   more?: (go: (at_s: number | null) => void) => ReactNode;
   children?: ReactNode;
 }
@@ -41,11 +41,11 @@ const KINDS: readonly { kind: Kind; label: string }[] = [
   { kind: "event", label: "event" },
   { kind: "command", label: "command" },
 ];
-/** More marks than pixels help nobody. */
+/** Limits the number of marks: more would not be distinguishable. */
 const MOST_MARKS = 400;
 const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 };
 
-export function PlayBar({ names, at, end_s, start_s, moments, show, going = false, tells = false, more, children }: PlayBarProps) {
+export function PlayBar({ names, at, end_s, start_s, moments, show, going = false, showsText = false, more, children }: PlayBarProps) {
   const [pace, setPace] = useState<number | null>(1);
   const [kind, setKind] = useState<Kind>("any");
   const [playing, setPlaying] = useState(false);
@@ -83,10 +83,10 @@ export function PlayBar({ names, at, end_s, start_s, moments, show, going = fals
   return (
     <section className="timeline" aria-label={names.bar}>
       <div className="timeline-buttons">
-        <button type="button" aria-label={playing ? "Pause" : "Play"} title={playing ? "Pause" : "Play what was recorded"} disabled={end_s === 0} onClick={play}>
+        <button type="button" aria-label={playing ? "Pause" : "Play"} title={playing ? "Pause" : "Play the recording"} disabled={end_s === 0} onClick={play}>
           {playing ? "❚❚" : "▶"}
         </button>
-        <select aria-label="Pace of playing" title="Virtual seconds in a real one" value={String(pace)} onChange={(event) => setPace(event.target.value === "null" ? null : Number(event.target.value))}>
+        <select aria-label="Playback speed" title="Virtual seconds per real second" value={String(pace)} onChange={(event) => setPace(event.target.value === "null" ? null : Number(event.target.value))}>
           {PACES.map(({ pace: each, label }) => (
             <option key={label} value={String(each)}>
               {label}
@@ -99,7 +99,7 @@ export function PlayBar({ names, at, end_s, start_s, moments, show, going = fals
         <input
           type="range"
           aria-label={names.slider}
-          aria-valuetext={`${tellClock(shown + start_s)}${words === "" ? "" : `, ${words}`}`}
+          aria-valuetext={`${formatClock(shown + start_s)}${words === "" ? "" : `, ${words}`}`}
           title="Drag, or use the arrow keys (with Shift: finer), Home, End; N and P go to the next and the previous mark"
           min={0}
           max={Math.max(end_s, 1e-3)}
@@ -110,10 +110,10 @@ export function PlayBar({ names, at, end_s, start_s, moments, show, going = fals
         />
       </div>
       <output className={at === null ? "timeline-time" : "timeline-time timeline-past"} aria-label={names.moment} title={words === "" ? undefined : words}>
-        {tellClock(shown + start_s)}
+        {formatClock(shown + start_s)}
       </output>
       <div className="timeline-buttons">
-        <button type="button" aria-label={`Previous ${names.mark}`} title={`Back to the previous ${what} (P)`} disabled={nextMoment(wanted, shown, -1) === null} onClick={() => jump(-1)}>
+        <button type="button" aria-label={`Previous ${names.mark}`} title={`Previous ${what} (P)`} disabled={nextMoment(wanted, shown, -1) === null} onClick={() => jump(-1)}>
           ◀
         </button>
         <select aria-label="What to jump to" value={kind} onChange={(event) => setKind(event.target.value as Kind)}>
@@ -123,12 +123,12 @@ export function PlayBar({ names, at, end_s, start_s, moments, show, going = fals
             </option>
           ))}
         </select>
-        <button type="button" aria-label={`Next ${names.mark}`} title={`On to the next ${what} (N)`} disabled={nextMoment(wanted, shown, 1) === null} onClick={() => jump(1)}>
+        <button type="button" aria-label={`Next ${names.mark}`} title={`Next ${what} (N)`} disabled={nextMoment(wanted, shown, 1) === null} onClick={() => jump(1)}>
           ▶
         </button>
         {more?.(go)}
       </div>
-      {tells && (
+      {showsText && (
         <p className="timeline-words" role="status">
           {words}
         </p>
@@ -138,7 +138,7 @@ export function PlayBar({ names, at, end_s, start_s, moments, show, going = fals
   );
 }
 
-/** What happened, as marks above the slider: the nearer to the top, the more a person has done. */
+/** Events as marks above the slider: user actions are higher. */
 function Marks({ moments, end_s }: { moments: readonly Mark[]; end_s: number }) {
   if (end_s === 0) return null;
   const every = Math.ceil(moments.length / MOST_MARKS);

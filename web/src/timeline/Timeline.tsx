@@ -1,6 +1,6 @@
 /**
- * The line of time below the network: any moment of what was recorded can be shown, played and
- * jumped to, while the session goes on or long after it.
+ * The timeline below the network: any moment of a recording can be shown, played and
+ * jumped to, during the session or afterwards.
  */
 
 import { useEffect, useMemo, useState } from "react";
@@ -17,7 +17,7 @@ import { PlayBar } from "./PlayBar";
 import { showMoment, useMoment } from "./player";
 
 const EVERY_MS = 250;
-const NAMES = { bar: "Timeline", slider: "Moment that is shown", moment: "The moment", mark: "mark" };
+const NAMES = { bar: "Timeline", slider: "Displayed time", moment: "Time", mark: "mark" };
 
 export function Timeline({ document }: { document: StudyDocument }) {
   const view = useSession(shownOf(document));
@@ -30,7 +30,7 @@ export function Timeline({ document }: { document: StudyDocument }) {
 interface LineProps {
   session: SessionView;
   recording: Recording;
-  /** Shows the run no more; null where it is of the session. */
+  /** Closes the run; null if it belongs to the session. */
   close: (() => void) | null;
 }
 
@@ -40,7 +40,7 @@ function Line({ session, recording, close }: LineProps) {
   const { end_s, moments } = useWhole(recording, session);
   const going = isGoingOn(recording) && session.link === "open";
 
-  // Another run begins at its own end.
+  // Another run starts at its own end.
   useEffect(() => () => showMoment(view, null), [view]);
 
   return (
@@ -54,11 +54,11 @@ function Line({ session, recording, close }: LineProps) {
       going={going}
       more={(go) => (
         <>
-          <button type="button" className="timeline-now" disabled={at === null} title={going ? "Show what happens now" : "Show the end"} onClick={() => go(null)}>
+          <button type="button" className="timeline-now" disabled={at === null} title={going ? "Follow the recording" : "Show the end"} onClick={() => go(null)}>
             {going ? "Now" : "End"}
           </button>
           {close !== null && (
-            <button type="button" aria-label="Close this run" title={`${session.run ?? ""}: show it no more; it stays in Runs`} onClick={close}>
+            <button type="button" aria-label="Close this run" title={`${session.run ?? ""}: close it; it stays in Runs`} onClick={close}>
               ✕
             </button>
           )}
@@ -70,7 +70,7 @@ function Line({ session, recording, close }: LineProps) {
   );
 }
 
-/** The end and the marks, looked at a few times a second while the recording grows. */
+/** The end and the marks, updated a few times a second while the recording grows. */
 function useWhole(recording: Recording, { book }: SessionView): { end_s: number; moments: Moment[] } {
   const [revision, setRevision] = useState(book.revision);
   useEffect(() => {

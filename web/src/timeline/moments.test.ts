@@ -41,27 +41,27 @@ function messageOf(series: typeof SERIES): ArrayBuffer {
 }
 
 describe("a moment of a recording", () => {
-  it("shows what links carried then, at the rate that they had then", () => {
+  it("shows the links' traffic, relative to their rate at that time", () => {
     const { recording, book } = made();
     expect(activityAt(recording, book, 2).get("s1-eth2")).toMatchObject({ tx_bps: 10e6, rate_bps: 20e6, backlog_bytes: 900, limit_bytes: 1000 });
     expect(activityAt(recording, book, 3).get("s1-eth2")).toMatchObject({ tx_bps: 2e6, rate_bps: 5e6, backlog_bytes: 50, recent_drops: 6 });
     expect(activityAt(recording, book, 2).get("s1-eth2")?.recent_drops).toBe(0);
   });
 
-  it("shows what flows did, and nothing of those that had ended", () => {
+  it("shows running flows, and none that had ended", () => {
     const { recording, book } = made();
     expect(flowsAt(recording, book, 1.5)).toEqual([{ name: "bulk", throughput_bps: 4e6, rtt_s: null, cwnd_bytes: 14480 }]);
     expect(flowsAt(recording, book, 2.6)[0]?.throughput_bps).toBeNull();
     expect(flowsAt(recording, book, 0.5)[0]?.throughput_bps).toBeNull();
   });
 
-  it("tells the rates of links that were changed", () => {
+  it("returns the rates of links that were changed", () => {
     const { recording, book } = made();
     expect(ratesAt(recording, book, 1)).toEqual([{ name: "s1-eth2", rate_bps: 20e6 }]);
     expect(ratesAt(recording, book, 2.6)).toEqual([{ name: "s1-eth2", rate_bps: 5e6 }]);
   });
 
-  it("knows which links were down", () => {
+  it("returns the links that were down", () => {
     const { recording } = made();
     expect(downAt(recording, 2.7).size).toBe(0);
     expect(downAt(recording, 2.85).has("h2 s1")).toBe(true);

@@ -1,7 +1,7 @@
 /**
- * What a moment of a recording was like: what links carried, how full queues were, what flows did.
+ * The state at a moment of a recording: rates of links, queue lengths, flows.
  *
- * Pure: read from what was recorded, so it can be asked for any moment, in any order.
+ * Pure functions of the recorded series, for any moment, in any order.
  */
 
 import type { Mark, Recording, SeriesInfo } from "../api/types";
@@ -9,7 +9,7 @@ import type { SeriesBook } from "../live/book";
 import type { Growing } from "../live/growing";
 import type { InterfaceActivity } from "../live/activity";
 
-/** Something on the timeline that a person may want to see. */
+/** An event on the timeline. */
 export interface Moment {
   kind: "drop" | Mark["kind"];
   at_s: number;
@@ -25,20 +25,20 @@ export interface FlowMoment {
 
 /** Drops that are closer together than this are one burst, in seconds. */
 const BURST_S = 0.25;
-/** Drops are shown at a link for so long, in seconds: a few samples. */
+/** How long drops are shown at a link, in seconds: a few samples. */
 const RECENT_S = 0.1;
-/** What is nearer to the moment that is shown is that moment itself. */
+/** Moments closer to the displayed time than this count as the same. */
 const SAME_S = 1e-6;
-/** A flow whose last value is older has ended. */
+/** A flow whose last value is older than this has ended. */
 const STALE_S = 2;
 
-/** When the recording's longest line ends, in seconds after its start. */
+/** The end of the recording's longest series, in seconds after its start. */
 export function endOf(recording: Recording, book: SeriesBook): number {
   const ends = recording.series.map(({ key }) => book.get(recording.number, key)?.lastTime ?? 0);
   return Math.max(0, ...ends, ...recording.marks.map(({ at_s }) => at_s));
 }
 
-/** All that can be jumped to, in the order of time. */
+/** All that can be jumped to, in order of time. */
 export function momentsOf(recording: Recording, book: SeriesBook): Moment[] {
   const moments: Moment[] = recording.marks.map(({ kind, text, at_s }) => ({ kind, at_s, text }));
   for (const { key, of, quantity } of recording.series) {
@@ -49,7 +49,7 @@ export function momentsOf(recording: Recording, book: SeriesBook): Moment[] {
   return moments.sort((one, other) => one.at_s - other.at_s);
 }
 
-/** When bursts of drops begin: where a count has grown after a while. */
+/** The starts of bursts of drops: where the count has grown after a pause. */
 function burstsOf(series: Growing | undefined): number[] {
   if (series === undefined) return [];
   const { times, values } = series;
@@ -70,7 +70,7 @@ export function nextMoment(moments: readonly Moment[], at_s: number, direction: 
   return moments.filter((one) => one.at_s < at_s - SAME_S).at(-1) ?? null;
 }
 
-/** What went on at each interface. */
+/** The activity of each interface. */
 export function activityAt(recording: Recording, book: SeriesBook, at_s: number): Map<string, InterfaceActivity> {
   const found = new Map<string, InterfaceActivity>();
   const rates = new Set(recording.series.filter(({ quantity }) => quantity === "limit_bps").map(({ of }) => of));
@@ -92,7 +92,7 @@ export function activityAt(recording: Recording, book: SeriesBook, at_s: number)
   return found;
 }
 
-/** What each flow did. */
+/** The metrics of each flow. */
 export function flowsAt(recording: Recording, book: SeriesBook, at_s: number): FlowMoment[] {
   const names = [...new Set(recording.series.filter(isOfFlow).map(({ of }) => of))];
   return names.map((name) => {
@@ -108,7 +108,7 @@ export function flowsAt(recording: Recording, book: SeriesBook, at_s: number): F
   });
 }
 
-/** The rates of interfaces that have changed in the recording, as they were: null for none. */
+/** The rates of interfaces that have changed in the recording, at that time: null for none. */
 export function ratesAt(recording: Recording, book: SeriesBook, at_s: number): { name: string; rate_bps: number | null }[] {
   return recording.series.flatMap(({ key, of, quantity }) => {
     const series = quantity === "limit_bps" ? book.get(recording.number, key) : undefined;

@@ -1,4 +1,4 @@
-/** The moment that is shown of a session's latest recording, and how it is played. */
+/** The displayed time of a session's latest recording, and its playback. */
 
 import { useStore } from "zustand";
 
@@ -15,10 +15,10 @@ export const PACES = [
   { pace: null, label: "max" },
 ] as const;
 
-/** As fast as can be looked at: all of it in so many seconds. */
+/** At the fastest pace, the whole recording takes this many seconds. */
 const WHOLE_IN_S = 3;
 
-/** The moment that is shown, in seconds after Run; null for the end, as it comes. */
+/** The displayed time, in seconds after Run; null follows the end. */
 export function useMoment(book: SeriesBook): number | null {
   return useStore(chartViewOf(book).store, (state) => state.at);
 }
@@ -27,7 +27,7 @@ export function showMoment(view: ChartView, at_s: number | null): void {
   view.store.setState({ at: at_s });
 }
 
-/** Where playing has come to after some real time; at the end it stops. */
+/** The playback position after some real time; it stops at the end. */
 export function advanced(at_s: number, passed_s: number, pace: number | null, end_s: number): number {
   const speed = pace ?? Math.max(10, end_s / WHOLE_IN_S);
   return Math.min(end_s, at_s + passed_s * speed);

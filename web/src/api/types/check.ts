@@ -1,20 +1,20 @@
-/** What the server finds in a document's text (POST /api/check), and its error answers. */
+/** The result of checking a document's text (POST /api/check), and its error answers. */
 
 export interface Problem {
   message: string;
-  /** Counted from 1; null where the problem has no place in the text. */
+  /** Counted from 1; null where the problem has no position in the text. */
   line: number | null;
   column: number | null;
   /** Such as `network.links[2].delay`; empty where there is none. */
   field: string;
-  /** Whether the check's `repair` sets it right. */
+  /** Whether the check's `repair` fixes it. */
   has_repair?: boolean;
 }
 
-/** A value that is to stand at a path below `network`. */
+/** A value to set at a path below `network`. */
 export interface RepairEdit {
   path: (string | number)[];
-  /** Null: nothing stands there any more. */
+  /** Null removes the entry. */
   value: string | null;
   /** What it does. */
   words: string;
@@ -42,7 +42,7 @@ export interface CheckedLink {
   addresses: Both<string | null>;
   /** What happens to packets from a to b, and from b to a. */
   shapes: Both<Shape>;
-  /** The lines of tc that this becomes, whole, at the end that sends. */
+  /** The complete tc commands for this, at the sending end. */
   tc: Both<string[]>;
   mtu_bytes: number | null;
 }
@@ -78,7 +78,7 @@ export interface CheckedFlow {
   target: string;
   start_s: number;
   after: string | null;
-  /** For people, such as `10 s, 8 streams, bbr`. */
+  /** Human-readable, such as `10 s, 8 streams, bbr`. */
   summary: string;
   /** The client's command line. */
   command: string;
@@ -101,7 +101,7 @@ export interface CheckedStudy {
   kernel: string;
   seed: number;
   memory_bytes: number;
-  /** That of all cases; null where each case has its own. */
+  /** Shared by all cases; null where each case has its own. */
   network: CheckedNetwork | null;
   cases: CheckedCase[];
   claims: { text: string; expression: string }[];
@@ -109,9 +109,9 @@ export interface CheckedStudy {
 
 export interface CheckResult {
   problems: Problem[];
-  /** What does not keep it from being run. */
+  /** Warnings do not prevent a run. */
   warnings?: Problem[];
-  /** What lets all hosts reach each other; empty where they do, or nothing helps. */
+  /** Edits after which all hosts reach each other; empty where they already do, or no edit helps. */
   repair?: RepairEdit[];
   /** Null where there are problems. */
   study: CheckedStudy | null;
@@ -121,6 +121,6 @@ export interface CheckResult {
 export interface ErrorAnswer {
   error: string;
   problem: Problem | null;
-  /** There: what was asked for has a place in a queue, and is to be asked for again. */
+  /** Present if the request is queued and is to be repeated. */
   queued?: boolean;
 }

@@ -14,21 +14,21 @@ export interface FileEntry {
 
 /** GET /api/document?path=... or ?lab=... */
 export interface OpenedDocument {
-  /** What a tab is called. */
+  /** The name of the tab. */
   name: string;
   /** Where it is saved; null for a lab and for what was converted from another format. */
   path: string | null;
   lab: string | null;
   text: string;
-  /** What of a MiniEdit file or Mininet script could not be carried over. */
+  /** The parts of a MiniEdit file or Mininet script that could not be converted. */
   warnings: string[];
 }
 
-/** A language that a lab's text is there in. */
+/** A language in which a lab's text is available. */
 export interface TextLanguage {
   /** Such as `ru`. */
   code: string;
-  /** Its own name. */
+  /** The name in that language. */
   label: string;
 }
 
@@ -38,13 +38,13 @@ export interface LabEntry {
   /** The course's id, by which labs are grouped; the list is in the courses' order. */
   course: string;
   course_title: string;
-  /** What the course is about; empty where nobody has said. */
+  /** The course's description; empty if it has none. */
   course_about: string;
   title: string;
   /** The code of the language that the title is in. */
   language: string;
   languages: TextLanguage[];
-  /** It is of the class, with exercises. */
+  /** It is a lab of the class, with exercises. */
   has_exercises: boolean;
 }
 
@@ -60,14 +60,14 @@ export interface LabText {
   has_exercises: boolean;
 }
 
-/** A field as the classes of the server declare it, for a form. */
+/** A form field, as the server's classes declare it. */
 export interface FieldInfo {
-  /** What a study calls it. */
+  /** Its key in a study. */
   key: string;
   label: string;
   /** What it means. */
   help: string;
-  /** What holds without it, or an example. */
+  /** The default, or an example. */
   placeholder: string;
   example: string;
   /** Such as `1 to 128`. */
@@ -76,16 +76,16 @@ export interface FieldInfo {
 }
 
 export interface Fields {
-  /** Those of the network as a whole. */
+  /** Fields of the network as a whole. */
   network: FieldInfo[];
   host: FieldInfo[];
-  /** Those of each direction of a link. */
+  /** Fields of each direction of a link. */
   direction: FieldInfo[];
-  /** Those of a link as a whole. */
+  /** Fields of a link as a whole. */
   link: FieldInfo[];
-  /** Those of every flow. */
+  /** Fields common to all flows. */
   flow: FieldInfo[];
-  /** Those of each tool alone. */
+  /** Fields specific to each tool. */
   tools: Record<string, FieldInfo[]>;
 }
 

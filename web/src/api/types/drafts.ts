@@ -20,10 +20,10 @@ export interface Draft {
   session: string | null;
   shown_run: string | null;
   imported: ImportReport | null;
-  /** The nearest last. */
+  /** The most recent last. */
   undo: string[];
   redo: string[];
-  /** Counts its changes. */
+  /** Number of changes so far. */
   revision: number;
   opened_s: number;
   /** Null while it is open. */
@@ -31,7 +31,7 @@ export interface Draft {
 }
 
 export interface Drafts {
-  /** Of this run of the server: another one after each start. */
+  /** Identifies this server process: it differs after each start. */
   instance: string;
   workspace: string;
   /** The workspace's folder. */
@@ -40,7 +40,7 @@ export interface Drafts {
 }
 
 /**
- * On /ws/drafts, as JSON texts: `hello` at first, then each draft that has changed or was removed,
- * and which page did it.
+ * On /ws/drafts, as JSON texts: `hello` first, then each draft that was changed or removed,
+ * and the page that did it.
  */
 export type DraftEvent = ({ event: "hello" } & Drafts) | { event: "draft"; page: string; draft: Draft } | { event: "forgotten"; page: string; id: string };

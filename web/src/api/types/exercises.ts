@@ -3,9 +3,9 @@
 export interface ExerciseFile {
   /** Below the folder of the lab. */
   file: string;
-  /** Null where it is not filled in as a text. */
+  /** Null if it is not edited as text. */
   text: string | null;
-  /** Null where it is not there yet. */
+  /** Null if it does not exist yet. */
   size_bytes: number | null;
   /** Why it cannot be shown. */
   problem: string;
@@ -17,7 +17,7 @@ export interface ExercisePart {
   name: string;
   kind: "study" | "setup" | "network" | "answers" | "iperf3";
   files: ExerciseFile[];
-  /** Of answers: those that there are, or are asked for. */
+  /** For answers: how many exist, or are required. */
   answers: { name: string; text: string }[];
 }
 
@@ -35,7 +35,7 @@ export interface Exercise {
 export interface ExerciseCheck {
   state: "waiting" | "running" | "done" | "failed" | "cancelled";
   exercises: string[];
-  /** What it waits for; null where it waits for nothing. */
+  /** What it is waiting for; null if it is not queued. */
   waits: string | null;
   problem: string;
 }
@@ -52,13 +52,13 @@ export interface Exercises {
   hidden_points: number;
   exercises: Exercise[];
   parts: ExercisePart[];
-  /** What stands for the files that each exercise depends on. */
+  /** Digests of the files that each exercise depends on. */
   digests: Record<string, string>;
-  /** The last check; null where there was none since the server's start. */
+  /** The last check; null if there was none since the server started. */
   check: ExerciseCheck | null;
 }
 
-/** On /ws/progress, too. */
+/** Also sent on /ws/progress. */
 export type ExerciseEvent =
   | { event: "part"; page: string; lab: string; file: string; text: string; digests: Record<string, string> }
   | { event: "answer"; page: string; lab: string; question: string; text: string; digests: Record<string, string> }

@@ -3,7 +3,7 @@
 import type { Problem } from "./check";
 
 export interface JobRequest {
-  /** The study's text and what to call it; its runs go to runs/NAME. */
+  /** The study's text and its name; its runs go to runs/NAME. */
   name: string;
   text: string;
   /** The study's file, beside which lie the files that it names; null where it has none. */
@@ -37,7 +37,7 @@ export interface ClaimRow {
   text: string;
   expression: string;
   holds: boolean | null;
-  /** What its values were, for people; in how many seeds it held. */
+  /** Its values, human-readable; in how many seeds it held. */
   detail: string;
 }
 
@@ -46,16 +46,16 @@ export interface JobInfo {
   name: string;
   lab: string | null;
   state: "running" | "done" | "failed" | "cancelled";
-  /** What it waits for before it can begin; null where it waits for nothing. */
+  /** What it is waiting for before it can begin; null if it is not queued. */
   waits: string | null;
   cases: JobCase[];
   /** As far as they are known. */
   claims: ClaimRow[];
   published: Table | null;
   measured: Table | null;
-  /** What went wrong, with its place in the text. */
+  /** The error, with its position in the text. */
   problem: Problem | null;
-  /** The path of the report's page for GET, when it is there. */
+  /** The path of the report's page for GET, once it exists. */
   report: string | null;
   /** The folder of the runs, below the workspace. */
   folder: string;

@@ -6,7 +6,7 @@ import type { FileEntry } from "./documents";
 /** GET /api/packetdrill */
 export interface PacketdrillOverview {
   scripts: FileEntry[];
-  /** To begin with. */
+  /** The script that is opened first. */
   examples: { name: string; text: string }[];
   ip_versions: string[];
 }
@@ -36,7 +36,7 @@ export interface PacketdrillFailure {
   expected_ns: number | null;
   actual_ns: number | null;
   differences: { field: string; expected: string; actual: string }[];
-  /** The packet that the kernel sent instead. */
+  /** The packet that the kernel actually sent. */
   sent: string | null;
 }
 
@@ -52,14 +52,14 @@ export interface PacketdrillReport {
   output: string;
   /** The kernel's release. */
   kernel: string;
-  /** Names its packets: /api/packets?script=...; null if there are none. */
+  /** Identifies its packets: /api/packets?script=...; null if there are none. */
   capture: string | null;
-  /** The following are there where it ran. */
+  /** The following are set if it ran. */
   events?: number;
   packets?: number;
   virtual_s?: number;
   wall_s?: number;
-  /** How far the packet that is farthest from its time was off. */
+  /** The largest deviation of a packet from its expected time. */
   deviation_s?: number | null;
   deviation_line?: number | null;
 }

@@ -1,18 +1,18 @@
 /** Captures and their decoded packets. */
 
-/** A capture that a session takes, or has taken. */
+/** A capture of a session, running or finished. */
 export interface LiveCapture {
   number: number;
   interface: string;
-  /** As pcap-filter(7) has it. */
+  /** In the syntax of pcap-filter(7). */
   filter: string;
   going: boolean;
   bytes: number;
-  /** Why it has ended, where that was not asked for. */
+  /** Why it has ended, if the user did not stop it. */
   words: string;
 }
 
-/** GET /api/captures?run=PATH: the captures that a run has kept. */
+/** GET /api/captures?run=PATH: the saved captures of a run. */
 export interface KeptCapture {
   /** The probe's name. */
   name: string;
@@ -22,9 +22,9 @@ export interface KeptCapture {
 export interface PacketDecoder {
   name: string;
   version: string;
-  /** What it cannot do. */
+  /** Its limitations. */
   lacks: string;
-  /** Why it is not the better one; empty where it is. */
+  /** Why the preferred decoder is not used; empty if it is. */
   why: string;
 }
 
@@ -53,7 +53,7 @@ export interface PacketCapture {
   name: string;
   version: string;
   packets: number;
-  /** There are more, which were not decoded. */
+  /** There are more packets, which were not decoded. */
   is_cut: boolean;
   /** In seconds after the traffic's start, as all times here. */
   first_s: number;
@@ -74,11 +74,11 @@ export interface PacketRow {
   stream: { kind: "tcp" | "udp"; number: number } | null;
   /** 0 none, 1 and 2 capable, 3 congestion experienced (RFC 3168). */
   ecn: number;
-  /** What the analysis of TCP says of it, such as "retransmission". */
+  /** Remarks of the TCP analysis, such as "retransmission". */
   marks: string[];
   tcp?: {
     flags: number;
-    /** From the stream's start. */
+    /** Relative to the stream's start. */
     seq: number;
     ack: number;
     payload: number;
@@ -94,7 +94,7 @@ export interface PacketRow {
 
 /** GET /api/packet-rows?CAPTURE&filter=F&from=N&count=N */
 export interface PacketPage {
-  /** How many packets pass. */
+  /** How many packets match. */
   total: number;
   start: number;
   rows: PacketRow[];
@@ -104,7 +104,7 @@ export interface PacketPage {
 export interface FollowedPiece {
   /** The packet; 0 where the stream ends with a gap. */
   number: number;
-  /** Which end said it. */
+  /** Which end sent it. */
   from: number;
   length: number;
   captured?: number;
@@ -113,12 +113,12 @@ export interface FollowedPiece {
   more: boolean;
 }
 
-/** GET /api/packet-sequence?CAPTURE&stream=N&reverse=true: what tcptrace draws of a stream. */
+/** GET /api/packet-sequence?CAPTURE&stream=N&reverse=true: a stream's time-sequence graph, as tcptrace draws it. */
 export interface TimeSequence {
   stream: number;
   reverse: boolean;
   ends: [PacketEnd, PacketEnd];
-  /** Every so many segments are there. */
+  /** Only every n-th segment is included. */
   thinned: number;
   sent: { number: number[]; time_s: number[]; seq: number[]; end: number[]; repeated: number[]; late: number[]; marked: number[] };
   acked: { number: number[]; time_s: number[]; ack: number[]; window: number[] };

@@ -1,16 +1,16 @@
-/** How far a person is with a lab: /api/labs/NAME/progress. */
+/** Progress in a lab: /api/labs/NAME/progress. */
 
 export interface StepProgress {
-  /** The lines that ended with 0, by node and number, such as "h1 0". */
+  /** The commands that exited with status 0, by node and number, such as "h1 0". */
   good: string[];
-  /** The exit status of the line that ended last; null before one has. */
+  /** The exit status of the last command; null before the first has ended. */
   status: number | null;
   done: boolean;
 }
 
 export interface AnswerProgress {
   text: string;
-  /** Whether it was right; null where nobody has said. */
+  /** Whether it was right; null if the student has not marked it. */
   right: boolean | null;
   shown: boolean;
 }
@@ -24,35 +24,35 @@ export interface LabProgress {
   claim_count: number;
   answers: Record<string, AnswerProgress>;
   answer_count: number;
-  /** The exercises that were checked; the server alone writes them. */
+  /** The exercises that were checked; written only by the server. */
   exercises: Record<string, ExerciseProgress>;
   changed_s: number;
 }
 
-/** What came of an exercise when it was checked last. */
+/** The result of an exercise's last check. */
 export interface ExerciseProgress {
   points: number;
   most: number;
   reasons: string[];
-  /** What the mistakes mean that were found. */
+  /** Explanations of the mistakes found. */
   explained: string[];
-  /** Stands for the files that were checked. */
+  /** Digest of the files that were checked. */
   digest: string;
   checks: number;
-  /** The hints that were asked for. */
+  /** The hints that were shown on request. */
   hints: string[];
 }
 
-/** What a page has done in a lab: entries to add, and new counts. */
+/** Changes made on a page in a lab: entries to add, and new counts. */
 export type ProgressChange = Partial<Omit<LabProgress, "lab" | "changed_s">>;
 
-/** On /ws/progress, as JSON texts: `hello` with all labs at first, then what each page does. */
+/** On /ws/progress, as JSON texts: `hello` with all labs first, then the changes of each page. */
 export type ProgressEvent =
   | { event: "hello"; labs: Record<string, LabProgress> }
   | { event: "progress"; page: string; lab: string; change: ProgressChange }
   | { event: "forgotten"; page: string; lab: string };
 
-/** GET /api/progress: the labs that were begun, the last one first. */
+/** GET /api/progress: the labs that were started, the most recent first. */
 export interface ProgressSummary {
   lab: string;
   steps: number;
@@ -61,7 +61,7 @@ export interface ProgressSummary {
   claim_count: number;
   answers: number;
   answer_count: number;
-  /** Of the exercises that were checked. */
+  /** Counts over the exercises that were checked. */
   points: number;
   most_points: number;
   changed_s: number;

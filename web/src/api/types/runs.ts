@@ -1,4 +1,4 @@
-/** Runs that are kept: GET /api/runs. */
+/** Saved runs: GET /api/runs. */
 
 import type { Advice } from "./session";
 
@@ -11,9 +11,9 @@ export interface RunEntry {
   kernel: string;
   digest: string;
   modified_s: number;
-  /** The path for GET of the report that it stands in; null where none was written. */
+  /** The path for GET of the report that contains it; null if none was written. */
   report: string | null;
-  /** Some figures that tell runs apart, for people. */
+  /** Some metrics that distinguish runs, human-readable. */
   results: { name: string; text: string }[];
 }
 

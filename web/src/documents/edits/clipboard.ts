@@ -1,4 +1,4 @@
-/** Copies of nodes with what is between them, and pasting them under new names. */
+/** Copying nodes with the links and flows between them, and pasting them under new names. */
 
 import { deviceStem } from "../devices";
 import type { Drawing, NodeKind } from "../drawing";

@@ -1,4 +1,4 @@
-/** What several edits need: where things go in a file, names, and addresses. */
+/** Helpers of several edits: the order of keys in a file, names, and addresses. */
 
 import { LONGEST_NODE_NAME } from "../devices";
 import type { Drawing, NodeKind } from "../drawing";
@@ -9,7 +9,7 @@ import type { Path, Value } from "../yaml/source";
 const ORDER = ["title", "kernel", "seed", "seeds", "memory", "network", "files", "setup", "flows", "probes", "events", "cases", "claims", "published", "layout", "drawing"];
 const NETWORK_ORDER = ["hosts", "switches", "links"];
 
-/** The keys that a new top-level field, or part of the network, comes behind. */
+/** The keys after which a new top-level field, or part of the network, is inserted. */
 export function before(key: string): string[] {
   const order = NETWORK_ORDER.includes(key) ? NETWORK_ORDER : ORDER;
   return order.slice(0, order.indexOf(key));
@@ -28,15 +28,15 @@ export function freeName(kind: NodeKind, taken: ReadonlySet<string>): string {
   }
 }
 
-/** Why a node cannot be called so; null where it can. */
+/** Why a node's name is rejected; null if it is valid. */
 export function nameProblem(name: string, taken: ReadonlySet<string>): string | null {
-  if (!NAME.test(name)) return `'${name}' cannot be a name: it is a letter and up to ${LONGEST_NODE_NAME - 1} letters, digits, - or _.`;
-  if (TAKEN.has(name)) return `'${name}' has a meaning of its own in Linux: choose another name.`;
+  if (!NAME.test(name)) return `'${name}' is not a valid name: a name is a letter and up to ${LONGEST_NODE_NAME - 1} letters, digits, - or _.`;
+  if (TAKEN.has(name)) return `'${name}' is reserved in Linux: choose another name.`;
   if (taken.has(name)) return `There is a '${name}' already: choose another name.`;
   return null;
 }
 
-export function refuseBadName(name: string, taken: ReadonlySet<string>): void {
+export function requireValidName(name: string, taken: ReadonlySet<string>): void {
   const problem = nameProblem(name, taken);
   if (problem !== null) throw new EditError(problem);
 }
@@ -45,13 +45,13 @@ export function namesOf(drawing: Drawing): Set<string> {
   return new Set(drawing.nodes.map((node) => node.name));
 }
 
-/** All addresses that stand in the network, without their prefix lengths. */
+/** All addresses in the network, without their prefix lengths. */
 export function addressesOf(drawing: Drawing): Set<string> {
   const all = [...drawing.nodes.map((node) => node.address), ...drawing.links.flatMap((link) => link.addresses)];
   return new Set(all.flatMap((address) => (address === null ? [] : [address.split("/")[0] ?? ""])));
 }
 
-/** The next address behind `like` that nobody has; 10.0.0.1/8 and on without it. */
+/** The next free address after `like`; 10.0.0.1/8 and on without it. */
 export function freeAddress(taken: ReadonlySet<string>, like = "10.0.0.0/8"): string {
   const [address = "", prefix = "8"] = like.split("/");
   const bytes = address.split(".").map(Number);
@@ -70,7 +70,7 @@ export function networkHas(draft: Draft, networkPath: Path, key: string): boolea
   return value !== undefined && value !== null;
 }
 
-/** Sets or, with no value, takes away. */
+/** Sets a value, or removes it if null. */
 export function setOrRemove(draft: Draft, path: Path, value: Value): void {
   if (value === null) draft.remove(path, { prune: true });
   else draft.set(path, value);

@@ -1,4 +1,4 @@
-/** What stands in the drawing beside the network: notes, groups and colours, in the study's `drawing`. */
+/** Decorations: notes, groups and colours, in the study's `drawing`. */
 
 import type { Drawing, DrawnGroup, DrawnNote } from "../drawing";
 import type { Draft } from "../yaml/draft";
@@ -68,8 +68,8 @@ export function setColours(text: string, names: Iterable<string>, colour: string
   });
 }
 
-/** Nodes are gone: their colours go, and groups lose them. */
-export function forgetNodes(draft: Draft, drawing: Drawing, names: ReadonlySet<string>): void {
+/** Removes deleted nodes' colours, and the nodes from their groups. */
+export function removeNodeDecor(draft: Draft, drawing: Drawing, names: ReadonlySet<string>): void {
   for (const name of names) draft.remove(["drawing", "colours", name], { prune: true });
   for (const group of [...drawing.groups].reverse()) {
     const left = group.nodes.filter((name) => !names.has(name));

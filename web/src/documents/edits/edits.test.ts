@@ -119,7 +119,7 @@ describe("nodes", () => {
     expect(readDrawing(none).nodes.map((node) => node.name)).toEqual(["h1"]);
   });
 
-  it("removes a node with all that speaks of it", () => {
+  it("removes a node with all references to it", () => {
     const text = removeNodes(TEXT, drawing, new Set(["h2"]));
     const after = readDrawing(text);
     expect(after.nodes.map((node) => node.name)).toEqual(["h1", "r1", "s1", "s2"]);
@@ -151,17 +151,17 @@ describe("nodes", () => {
     expect(s1.match(/\bs1\b/g)).toEqual(["s1"]);
   });
 
-  it("renames the ends in a link's properties, and nothing that is called alike", () => {
+  it("renames the ends in a link's properties, and no similar names", () => {
     const before = "title: a\nnetwork:\n  hosts: {a: 10.0.0.1/8, b: }\n  links: [[a, b, {to: {a: {delay: 1ms}}, addresses: {a: 10.1.0.1/8}}]]\nflows:\n  a: {iperf3: a -> b}\nprobes: {a: {of: a-eth0}}\n";
     expect(renameNode(before, readDrawing(before), "a", "c")).toBe(
       "title: a\nnetwork:\n  hosts: {c: 10.0.0.1/8, b: }\n  links: [[c, b, {to: {c: {delay: 1ms}}, addresses: {c: 10.1.0.1/8}}]]\nflows:\n  a: {iperf3: c -> b}\nprobes: {a: {of: c-eth0}}\n",
     );
   });
 
-  it("refuses names that cannot be", () => {
+  it("rejects invalid names", () => {
     expect(() => renameNode(TEXT, drawing, "h1", "h2")).toThrow("There is a 'h2' already");
-    expect(() => renameNode(TEXT, drawing, "h1", "a name")).toThrow("cannot be a name");
-    expect(() => renameNode(TEXT, drawing, "h1", "root")).toThrow("meaning of its own");
+    expect(() => renameNode(TEXT, drawing, "h1", "a name")).toThrow("is not a valid name");
+    expect(() => renameNode(TEXT, drawing, "h1", "root")).toThrow("is reserved in Linux");
   });
 
   it("sets addresses, forwarding and routes, and goes back to the short form", () => {
@@ -176,7 +176,7 @@ describe("nodes", () => {
     expect(setAddress(TEXT, NET, "r1", "10.0.0.7/8")).toContain("r1: {forwards: yes, address: 10.0.0.7/8}");
   });
 
-  it("writes a host's other fields and takes them away", () => {
+  it("writes a host's other fields and removes them", () => {
     const text = setHostField(TEXT, NET, "h1", "timer_latency", "50us");
     expect(text).toContain("{h1: {address: 10.0.0.1/8, timer_latency: 50us},  h2:");
     expect(readDrawing(text).nodes.find((node) => node.name === "h1")?.fields).toEqual({ timer_latency: "50us" });
@@ -203,7 +203,7 @@ describe("links", () => {
     expect(removeLink(TEXT, NET, 2)).toBe(TEXT.replace(", [h2, s2]]", "]"));
   });
 
-  it("tells which interfaces that lines speak of change their names", () => {
+  it("reports which referenced interfaces are renumbered", () => {
     const after = readDrawing(removeLink(TEXT, NET, 0));
     expect(renumbered(drawing, after, new Set([0]))).toEqual(["h1-eth0", "s1-eth2"]);
     expect(renumbered(drawing, readDrawing(removeLink(TEXT, NET, 2)), new Set([2]))).toEqual([]);
@@ -223,14 +223,14 @@ describe("links", () => {
     expect(setProperty(TEXT, NET, link(1), "rate", "both", "10, {x")).toContain('rate: "10, {x"');
   });
 
-  it("makes both ways the same, sets MTU and addresses", () => {
+  it("makes both directions the same, sets MTU and addresses", () => {
     const text = TEXT.replace("{rate: 1gbit}", "{to: {s2: {delay: 5ms}}}");
     expect(makeSame(text, NET, link(1, text), { delay: "5ms" })).toContain("[s1, s2, {delay: 5ms}]");
     expect(setLinkField(TEXT, NET, link(0), "mtu", "9000")).toContain("[h1, s1, {mtu: 9000}]");
     expect(setLinkAddress(TEXT, NET, link(0), 0, "10.1.1.1/24")).toContain("[h1, s1, {addresses: {h1: 10.1.1.1/24}}]");
   });
 
-  it("puts a node in the middle", () => {
+  it("inserts a node into a link", () => {
     const { text } = splitLink(TEXT, drawing, link(1), "switch");
     expect(text).toContain("[s1, s3, {rate: 1gbit}], [h2, s2], [s3, s2]]");
   });
@@ -292,7 +292,7 @@ describe("the end of a link", () => {
   });
 });
 
-describe("what stands beside the network", () => {
+describe("decorations", () => {
   const drawn = addGroup(addNote(setColours(TEXT, ["h1", "s1"], "blue"), "two\nlines: #1", { x: 10.4, y: -20 }), "Site A", ["h1", "s1"]);
   it("is added below the rest, and read back", () => {
     expect(drawn.startsWith(TEXT.trimEnd())).toBe(true);
@@ -301,7 +301,7 @@ describe("what stands beside the network", () => {
     expect(groups).toMatchObject([{ index: 0, name: "Site A", nodes: ["h1", "s1"] }]);
     expect([...colours]).toEqual([["h1", "blue"], ["s1", "blue"]]);
   });
-  it("changes and goes", () => {
+  it("is changed and removed", () => {
     const { notes, groups } = readDrawing(drawn);
     const [note, group] = [notes[0], groups[0]];
     if (note === undefined || group === undefined) throw new Error("nothing there");
@@ -363,7 +363,7 @@ describe("the rest", () => {
     expect(text).toBe(`${TEXT}\nlayout:\n  h1: [1, 2]\n  s1: [5, 6]\n  h2: [7, 8]\n`);
   });
 
-  it("sets a field of the network, and takes it away", () => {
+  it("sets a field of the network, and removes it", () => {
     const set = setNetworkField(TEXT, ["network"], "frames", "yes");
     expect(readDrawing(set).networkFields["frames"]).toBe("yes");
     expect(setNetworkField(set, ["network"], "frames", null)).toBe(TEXT);
@@ -375,7 +375,7 @@ describe("the rest", () => {
     expect(setStudyField(TEXT, "seed", "7")).toContain('kernel: "6.1"\nseed: 7\n');
   });
 
-  it("refuses to take away what others refer to", () => {
+  it("rejects removing what others refer to", () => {
     const inCase = readDrawing(TEXT, "other").setup.find((line) => line.path[0] === "cases");
     if (inCase === undefined) throw new Error("no line");
     expect(() => removeSetupLine(TEXT, inCase, "root")).toThrow("*there");

@@ -26,7 +26,7 @@ export function addFlow(text: string, drawing: Drawing, source: string, target: 
   return { text: next, name };
 }
 
-/** What a new flow of a tool is called, before its number. */
+/** The name of a new flow of a tool, without its number. */
 function stem(tool: string): string {
   return tool === "iperf3" ? "bulk" : tool;
 }
@@ -40,8 +40,8 @@ function freeFlowName(drawing: Drawing, tool = "iperf3"): string {
   }
 }
 
-/** Whether nobody has named a flow but we: `bulk2`. */
-function isNamedByUs({ name, tool }: DrawnFlow): boolean {
+/** Whether a flow's name is generated: `bulk2`. */
+function hasGeneratedName({ name, tool }: DrawnFlow): boolean {
   return name.startsWith(stem(tool)) && /^\d*$/.test(name.slice(stem(tool).length));
 }
 
@@ -49,7 +49,7 @@ export function removeFlow(text: string, flow: DrawnFlow): string {
   return edited(text, (draft) => draft.remove(flow.path, { prune: true }));
 }
 
-/** Sets a field as it was typed; null takes it away. */
+/** Sets a field as it was typed; null removes it. */
 export function setFlowField(text: string, flow: DrawnFlow, field: string, value: Value): string {
   return edited(text, (draft) => {
     if (value === null) draft.remove([...flow.path, field]);
@@ -57,16 +57,16 @@ export function setFlowField(text: string, flow: DrawnFlow, field: string, value
   });
 }
 
-/** From where to where; the tool stays. */
+/** Sets source and target; the tool stays. */
 export function setFlowEnds(text: string, flow: DrawnFlow, source: string, target: string): string {
   if (source === target) throw new EditError(`A flow goes from one host to another: ${source} cannot send to itself.`);
   return edited(text, (draft) => draft.set([...flow.path, flow.tool], `${source} -> ${target}`));
 }
 
 /**
- * The fields that the other tool knows are kept, the rest goes.
+ * Sets the tool. Fields that the new tool has are kept, the others are removed.
  *
- * A name that we gave to a flow says its tool, so it becomes one of the other tool: `bulk2` set
+ * A generated name contains the tool, so it is replaced by one of the new tool: `bulk2` set
  * to ping is `ping`. Returns the flow's name, too.
  */
 export function setFlowTool(text: string, drawing: Drawing, flow: DrawnFlow, tool: string, known: ReadonlySet<string>): { text: string; name: string } {
@@ -76,14 +76,14 @@ export function setFlowTool(text: string, drawing: Drawing, flow: DrawnFlow, too
     }
     draft.renameKey([...flow.path, flow.tool], tool);
   });
-  if (tool === flow.tool || flow.path[0] === "cases" || !isNamedByUs(flow)) return { text: next, name: flow.name };
+  if (tool === flow.tool || flow.path[0] === "cases" || !hasGeneratedName(flow)) return { text: next, name: flow.name };
   const others = { ...drawing, flows: drawing.flows.filter((other) => other.name !== flow.name) };
   const name = freeFlowName(others, tool);
   return { text: renameFlow(next, others, flow, name), name };
 }
 
 export function renameFlow(text: string, drawing: Drawing, flow: DrawnFlow, name: string): string {
-  if (!NAME.test(name)) throw new EditError(`'${name}' cannot be a flow's name: it is a letter and up to 63 letters, digits, - or _.`);
+  if (!NAME.test(name)) throw new EditError(`'${name}' is not a valid flow name: a name is a letter and up to 63 letters, digits, - or _.`);
   if (drawing.flows.some((other) => other.name === name)) throw new EditError(`There is a flow '${name}' already: choose another name.`);
   return edited(text, (draft) => {
     for (const path of flowPaths(draft.source)) {
@@ -94,7 +94,7 @@ export function renameFlow(text: string, drawing: Drawing, flow: DrawnFlow, name
   });
 }
 
-/** Flows, those that wait for them wait no more, and probes that are of nothing else. */
+/** Removes flows, `after` fields that refer to them, and probes of nothing else. */
 export function removeFlows(draft: Draft, wanted: (flow: DrawnFlow) => boolean, drawing: Drawing): void {
   for (const flow of drawing.flows) {
     if (!wanted(flow)) continue;

@@ -5,7 +5,7 @@ import type { Drawing } from "../drawing";
 
 export function mentionsInterface(drawing: Drawing, name: string): boolean {
   const word = wordPattern(name);
-  return drawing.spoken.some((text) => word.test(text));
+  return drawing.references.some((text) => word.test(text));
 }
 
 /** A name that is not a part of a longer one. */

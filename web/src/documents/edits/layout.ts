@@ -1,4 +1,4 @@
-/** Where nodes stand on the canvas: the study's `layout`. */
+/** Positions of nodes on the canvas: the study's `layout`. */
 
 import type { Draft } from "../yaml/draft";
 import { edited } from "../yaml/edited";

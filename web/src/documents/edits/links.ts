@@ -8,7 +8,7 @@ import type { Path, Value } from "../yaml/source";
 import { before, freeName, namesOf } from "./common";
 import { mentionsInterface } from "./interfaces";
 
-/** Of both directions, of that away from the first end, or of that back. */
+/** Both directions, the one away from the first end (0), or the one back (1). */
 export type Side = "both" | 0 | 1;
 
 export function addLink(text: string, networkPath: Path, a: string, b: string): string {
@@ -32,9 +32,9 @@ export function removeLinks(draft: Draft, networkPath: Path, indexes: readonly n
 /**
  * Sets a property as it was typed.
  *
- * Parameters: `side`; where one direction had a value of its own and both get one, the own
- * one goes. With null there is none: where one direction only has none, it takes the common
- * one back with an entry without a value.
+ * Parameters: `side`; if one direction had its own value and both are set, the own value
+ * is removed. Null removes the value: if only one direction is to have none, it overrides
+ * the common value with an entry without a value.
  */
 export function setProperty(
   text: string,
@@ -59,7 +59,7 @@ export function setProperty(
   });
 }
 
-/** Both directions get what the direction away from the first end has. */
+/** Copies the properties of the direction away from the first end to both. */
 export function makeSame(text: string, networkPath: Path, link: DrawnLink, properties: Record<string, string | null>): string {
   return edited(text, (draft) => {
     const path = [...networkPath, "links", link.index];
@@ -69,7 +69,7 @@ export function makeSame(text: string, networkPath: Path, link: DrawnLink, prope
   });
 }
 
-/** A field of the link as a whole, such as `mtu`; null takes it away. */
+/** A field of the link as a whole, such as `mtu`; null removes it. */
 export function setLinkField(text: string, networkPath: Path, link: DrawnLink, key: string, value: string | null): string {
   return edited(text, (draft) => setField(draft, [...networkPath, "links", link.index], [key], value));
 }
@@ -79,9 +79,9 @@ export function setLinkAddress(text: string, networkPath: Path, link: DrawnLink,
 }
 
 /**
- * One end of a link leads to another node; what happens to packets on the link stays.
+ * Moves one end of a link to another node; the link's properties stay.
  *
- * The end's address was one at the old node, so it goes.
+ * The end's address belonged to the old node, so it is removed.
  */
 export function moveLinkEnd(text: string, networkPath: Path, link: DrawnLink, end: 0 | 1, to: string): string {
   if (to === link.ends[1 - end]) throw new EditError(`A link joins two nodes: ${to} cannot be linked to itself.`);
@@ -94,7 +94,7 @@ export function moveLinkEnd(text: string, networkPath: Path, link: DrawnLink, en
   });
 }
 
-/** A node in the middle of a link: the link's properties stay with the part at its first end. */
+/** Inserts a node into a link: the link's properties stay with the part at its first end. */
 export function splitLink(text: string, drawing: Drawing, link: DrawnLink, kind: NodeKind): { text: string; name: string } {
   const name = freeName(kind, namesOf(drawing));
   const next = edited(text, (draft) => {
@@ -111,7 +111,7 @@ export function splitLink(text: string, drawing: Drawing, link: DrawnLink, kind:
   return { text: next, name };
 }
 
-/** Interfaces that change their names when links go, of those that lines or probes speak of. */
+/** Interfaces that are renumbered when links are removed, among those that lines or probes refer to. */
 export function renumbered(drawing: Drawing, after: Drawing, gone: ReadonlySet<number>): string[] {
   const kept = drawing.links.filter((link) => !gone.has(link.index));
   const changed = kept.flatMap((link, place) =>
@@ -134,7 +134,7 @@ function dropTowards(draft: Draft, path: Path, end: string, property: string): v
   tidy(draft, path);
 }
 
-/** Sets something in the link's third part, which is made if needed and goes when it is empty. */
+/** Sets a field in the link's third item, which is created if needed and removed when it is empty. */
 function setField(draft: Draft, path: Path, field: readonly string[], value: Value, keepsEmpty = false): void {
   const whole = [...path, 2, ...field];
   if (value === null && !keepsEmpty) {

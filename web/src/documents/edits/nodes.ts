@@ -1,4 +1,4 @@
-/** Adding, changing and removing nodes. Renaming, which touches everything, has its own module. */
+/** Adding, changing and removing nodes. Renaming has its own module. */
 
 import type { Drawing, NodeKind } from "../drawing";
 import type { Draft } from "../yaml/draft";
@@ -6,7 +6,7 @@ import { edited } from "../yaml/edited";
 import { isList, resolved, scalarText, find } from "../yaml/source";
 import type { Path, Value } from "../yaml/source";
 import { addressesOf, before, freeAddress, freeName, namesOf, setOrRemove } from "./common";
-import { forgetNodes } from "./decor";
+import { removeNodeDecor } from "./decor";
 import { removeFlows } from "./flows";
 import { place } from "./layout";
 import { removeLinksOf } from "./links";
@@ -43,7 +43,7 @@ export function removeNodes(text: string, drawing: Drawing, names: ReadonlySet<s
     removeLinksOf(draft, drawing, names);
     removeFlows(draft, (flow) => names.has(flow.source) || names.has(flow.target), drawing);
     removeSetupOf(draft, names);
-    forgetNodes(draft, drawing, names);
+    removeNodeDecor(draft, drawing, names);
     for (const node of drawing.nodes) {
       if (!names.has(node.name)) continue;
       if (node.kind === "switch") removeSwitch(draft, drawing.networkPath, node.name);
@@ -61,7 +61,7 @@ function removeSwitch(draft: Draft, networkPath: Path, name: string): void {
   if (index >= 0) draft.remove([...path, index]);
 }
 
-/** The address of a host's first interface; null takes it away. */
+/** The address of a host's first interface; null removes it. */
 export function setAddress(text: string, networkPath: Path, name: string, address: string | null): string {
   return edited(text, (draft) => {
     const path = [...networkPath, "hosts", name];
@@ -80,7 +80,7 @@ export function setForwards(text: string, networkPath: Path, name: string, forwa
   });
 }
 
-/** Another field of a host's, such as `timer_latency`; null takes it away. */
+/** Another field of a host, such as `timer_latency`; null removes it. */
 export function setHostField(text: string, networkPath: Path, name: string, field: string, typed: string | null): string {
   return edited(text, (draft) => {
     const path = [...networkPath, "hosts", name];
@@ -105,7 +105,7 @@ function asMapping(draft: Draft, path: Path): void {
   if (typeof value === "string") draft.set(path, { address: value });
 }
 
-/** A host's mapping that says nothing but the address becomes the address again. */
+/** A host's mapping with only the address becomes a plain address again. */
 function setOrEmpty(draft: Draft, path: Path, key: string, value: Value): void {
   if (value !== null || draft.value([...path, key]) !== undefined) {
     if (value === null) draft.remove([...path, key]);

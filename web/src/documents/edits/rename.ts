@@ -1,8 +1,8 @@
 /**
- * Giving a node another name, wherever it is spoken of: links, their ends' properties,
+ * Renames a node wherever it is referred to: links, their ends' properties,
  * set-up lines, interfaces in lines and probes, flows, and the place on the canvas.
  *
- * It works on the tree's scalars in one go: each keeps its quotes' place and its comments.
+ * It replaces scalars of the tree in place: quotes and comments are preserved.
  */
 
 import { isMap, isScalar, visit } from "yaml";
@@ -12,13 +12,13 @@ import { edited } from "../yaml/edited";
 import { renderScalar } from "../yaml/render";
 import { isList, isMapping } from "../yaml/source";
 import type { Source } from "../yaml/source";
-import { namesOf, refuseBadName } from "./common";
+import { namesOf, requireValidName } from "./common";
 import { renameInterfaces } from "./interfaces";
 
-/** Raises EditError where the name cannot be, or is taken. */
+/** Throws EditError if the name is invalid or taken. */
 export function renameNode(text: string, drawing: Drawing, from: string, to: string): string {
   if (from === to) return text;
-  refuseBadName(to, namesOf(drawing));
+  requireValidName(to, namesOf(drawing));
   return edited(text, (draft) => {
     const splices = scalars(draft.source).flatMap(({ scalar, way }) => {
       const renamed = newText(String(scalar.value), way, from, to);
@@ -30,7 +30,7 @@ export function renameNode(text: string, drawing: Drawing, from: string, to: str
   });
 }
 
-/** A scalar with the keys that lead to it; `key:` is a key itself, `[]` is a list's item. */
+/** A scalar with its path of keys; `key:` is a key itself, `[]` is a list's item. */
 function scalars(source: Source): { scalar: Scalar; way: string[] }[] {
   const found: { scalar: Scalar; way: string[] }[] = [];
   visit(source.tree, {

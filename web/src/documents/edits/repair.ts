@@ -1,19 +1,19 @@
-/** Making the edits of a network that the server recommends. */
+/** Applies the edits of a network that the server recommends. */
 
 import type { RepairEdit } from "../../api/types";
 import type { Draft } from "../yaml/draft";
 import { edited } from "../yaml/edited";
 import type { Path, Value } from "../yaml/source";
 
-/** Makes edits of the network in a text. */
+/** Applies edits to the network in a text. */
 export function applyEdits(text: string, networkPath: Path, edits: readonly RepairEdit[]): string {
   return edited(text, (draft) => {
     for (const { path, value } of edits) setAt(draft, networkPath, path, value);
   });
 }
 
-/** What edits give by themselves, as `longfat.study.proposal` names it: `HOST ADDRESS` and `HOST TO VIA`. */
-export function givenBy(edits: readonly RepairEdit[]): string[] {
+/** The addresses and routes that edits assign, in the notation of `longfat.study.proposal`: `HOST ADDRESS` and `HOST TO VIA`. */
+export function assignedBy(edits: readonly RepairEdit[]): string[] {
   return edits.flatMap(({ path, value }) => {
     if (value === null) return [];
     const [part, host, field, to] = path;
@@ -24,8 +24,8 @@ export function givenBy(edits: readonly RepairEdit[]): string[] {
 }
 
 /**
- * Sets a value below the network: of a host that is only an address so far, too, and of a
- * link without properties. With null it goes.
+ * Sets a value below the network. A host that is only an address, and a link without
+ * properties, are expanded first. Null removes the value.
  */
 export function setAt(draft: Draft, networkPath: Path, path: Path, value: string | null): void {
   if (value === null) {

@@ -1,4 +1,4 @@
-/** The lines that are typed at nodes before the traffic starts. */
+/** The set-up commands of nodes, run before the traffic starts. */
 
 import { isScalar } from "yaml";
 import type { DrawnSetupLine } from "../drawing";
@@ -31,7 +31,7 @@ export function setSetupLine(text: string, line: DrawnSetupLine, node: string, w
   });
 }
 
-/** Takes a line away from one of its nodes: the others keep it. */
+/** Removes a line from one of its nodes: the others keep it. */
 export function removeSetupLine(text: string, line: DrawnSetupLine, node: string): string {
   return edited(text, (draft) => {
     if (line.nodes.length <= 1) draft.remove(line.path, { prune: true });
@@ -40,9 +40,9 @@ export function removeSetupLine(text: string, line: DrawnSetupLine, node: string
 }
 
 /**
- * Sets what a `sysctl` line of a node says, or adds one.
+ * Sets the value of a node's `sysctl` line, or adds one.
  *
- * Parameters: `value`, null takes the line away.
+ * Parameters: `value`, null removes the line.
  */
 export function setSysctl(text: string, lines: readonly DrawnSetupLine[], node: string, key: string, value: string | null): string {
   const line = lines.filter((one) => one.nodes.includes(node) && sysctlOf(one.text)?.key === key).at(-1);
@@ -55,7 +55,7 @@ export function sysctlLine(key: string, value: string): string {
   return `sysctl -w ${key}=${/\s/.test(value) ? `'${value}'` : value}`;
 }
 
-/** What a line sets, if it is a plain `sysctl -w KEY=VALUE`. */
+/** The key and value of a line, if it is a plain `sysctl -w KEY=VALUE`. */
 export function sysctlOf(line: string): { key: string; value: string } | null {
   const match = /^\s*sysctl\s+(?:-w\s+)?([\w.]+)\s*=\s*(?:'([^']*)'|"([^"]*)"|(\S+))\s*$/.exec(line);
   if (match === null) return null;
@@ -94,8 +94,8 @@ export function setupPaths(source: Source): Path[] {
 }
 
 /**
- * The line goes from one node of `[h1, h2]: [line, line]`. The other nodes get lines of
- * their own where the entry has several lines; else the node only leaves the key.
+ * Removes the line from one node of `[h1, h2]: [line, line]`. If the entry has several
+ * lines, the other nodes get separate lines; else the node is only removed from the key.
  */
 function takeNodeOut(draft: Draft, line: DrawnSetupLine, node: string): void {
   const entry = entryPath(draft, line);

@@ -1,8 +1,8 @@
 /**
- * A text while it is edited: small changes by path, one after the other.
+ * Edits of a text: small changes by path, one after the other.
  *
- * Each change replaces the least text that it can. The text is read again after
- * it, so that the next one sees what the last one did.
+ * Each change replaces as little text as possible. The text is parsed again after
+ * it, so that the next change sees the result.
  */
 
 import { isAlias } from "yaml";
@@ -11,7 +11,7 @@ import { aliasOnTheWay, find, isEmpty, isList, isMapping, itemEnd, itemStart, it
 import { columnOf, indentOf, itemAt, lineEnd, lineStart } from "./lines";
 import { renderBehindColon, renderEntry, renderFlow, renderScalar } from "./render";
 
-/** A change cannot be made; the message is for the person. */
+/** A change that cannot be made; the message is shown to the user. */
 export class EditError extends Error {
   override name = "EditError";
 }
@@ -49,10 +49,10 @@ export class Draft {
   }
 
   /**
-   * Sets what stands at a path; the mappings on the way are made where they are missing.
+   * Sets the value at a path; missing mappings are created.
    *
    * Parameters: `levels`, in how many levels a new value has a line for each entry;
-   * `after`, the keys which a new key comes behind.
+   * `after`, the keys after which a new key is inserted.
    */
   set(path: Path, value: Value, { levels = 0, after = null }: { levels?: number; after?: readonly string[] | null } = {}): void {
     this.#expand(path);
@@ -104,11 +104,11 @@ export class Draft {
       return;
     }
     const list = found.node;
-    if (!isList(list)) throw new EditError(`\`${path.join(".")}\` is not a list. Mend it in the text.`);
+    if (!isList(list)) throw new EditError(`\`${path.join(".")}\` is not a list. Fix it in the text.`);
     this.#insertLast(list, list.flow === true, renderFlow(value), "- ");
   }
 
-  /** Takes an entry or an item away; the holder too, if `prune` and nothing is left in it. */
+  /** Removes an entry or an item; the parent too, if `prune` is set and it becomes empty. */
   remove(path: Path, { prune = false }: { prune?: boolean } = {}): void {
     this.#expand(path);
     const found = find(this.#source, path);
@@ -130,7 +130,7 @@ export class Draft {
     if (range) this.#apply([{ from: range[0], to: range[1], insert: renderScalar(name) }]);
   }
 
-  /** Replaces stretches of the text that the caller has found in `source`. */
+  /** Replaces ranges of the text that the caller has found in `source`. */
   splice(splices: readonly Splice[]): void {
     this.#apply(splices);
   }
@@ -139,7 +139,7 @@ export class Draft {
     return { node: this.#source.tree.contents, pair: null, parent: null, index: 0 };
   }
 
-  /** Where the path goes through `*name`, a copy takes its place: the others keep theirs. */
+  /** Replaces an alias `*name` on the path by a copy: other uses keep theirs. */
   #expand(path: Path): void {
     for (let start = aliasOnTheWay(this.#source, path); start !== null; start = aliasOnTheWay(this.#source, path)) {
       const found = find(this.#source, start);
@@ -192,7 +192,7 @@ export class Draft {
 
   #addEntry(holder: Found, key: string, value: Value, levels: number, after: readonly string[] | null): void {
     const mapping = holder.node;
-    if (!isMapping(mapping)) throw new EditError(`\`${key}\` cannot be put in here: this is not a mapping. Mend it in the text.`);
+    if (!isMapping(mapping)) throw new EditError(`\`${key}\` cannot be inserted here: this is not a mapping. Fix it in the text.`);
     if (mapping.flow === true) {
       this.#insertLast(mapping, true, renderEntry(key, value), "");
       return;

@@ -1,4 +1,4 @@
-/** A change of a text that is made whole or not at all. */
+/** An atomic change of a text. */
 
 import { visit } from "yaml";
 import { Draft, EditError } from "./draft";
@@ -7,8 +7,8 @@ import type { Source } from "./source";
 /**
  * Makes a change of a text.
  *
- * Raises EditError where it cannot be made, or would break what is whole: such as taking
- * away a line that others refer to by `*name`.
+ * Throws EditError if it cannot be made, or would make the text invalid: such as by
+ * removing a line that others refer to by `*name`.
  */
 export function edited(text: string, change: (draft: Draft) => void): string {
   const draft = new Draft(text);

@@ -16,7 +16,7 @@ export function columnOf(text: string, at: number): number {
   return at - lineStart(text, at);
 }
 
-/** The white space that lines of the same mapping begin with. */
+/** The indentation of the mapping's lines. */
 export function indentOf(text: string, at: number): string {
   return " ".repeat(columnOf(text, at));
 }

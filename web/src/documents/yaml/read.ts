@@ -1,6 +1,6 @@
 /**
- * Reading a text by paths, tolerantly: what is not there, or is something else than
- * expected, is empty. So half a text can be read while the rest is being typed.
+ * Tolerant access to a text by paths: anything missing or of an unexpected type reads as
+ * empty. So half a text can be read while the rest is being typed.
  */
 
 import type { Node } from "yaml";

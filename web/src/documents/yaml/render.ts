@@ -21,9 +21,9 @@ export function renderEntry(key: string, value: Value): string {
 }
 
 /**
- * What stands behind `key:`, with its first levels in block style.
+ * The text after `key:`, with its first levels in block style.
  *
- * Parameters: `levels`, how many levels have a line for each entry; `indent`, of the key.
+ * Parameters: `levels`, how many levels have one line per entry; `indent`, of the key.
  * Returns text that begins with a space or a line's end.
  */
 export function renderBehindColon(value: Value, levels: number, indent: string): string {
@@ -37,7 +37,7 @@ export function renderBehindColon(value: Value, levels: number, indent: string):
     .join("");
 }
 
-/** Plain where that is read back as the same text, in any place; else in double quotes. */
+/** Plain if that parses as the same text in any context; else in double quotes. */
 export function renderScalar(text: string): string {
   if (text === "" || text.trim() !== text || /[\n\r\t]/.test(text)) return JSON.stringify(text);
   const inList = readBack(`[${text}]`);

@@ -1,18 +1,18 @@
 /**
- * The text of a study with what the YAML library found in it.
+ * The text of a study with its YAML syntax tree.
  *
  * All scalars are strings as they were typed (`6.10` is not 6.1), and every node
- * knows where it stands, so that an edit can replace a few characters and leave
- * the rest of the file, with its comments and its own layout, as it is.
+ * has its position, so that an edit can replace a few characters and leave the
+ * rest of the file, with its comments and layout, as it is.
  */
 
 import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
 import type { CST, Document, Node, Pair, YAMLMap, YAMLSeq } from "yaml";
 
-/** A string is a key; a number is a place in a list, or among the entries of a mapping. */
+/** A string is a key; a number is an index in a list, or among the entries of a mapping. */
 export type Path = readonly (string | number)[];
 
-/** What a study's values are made of: text, nothing, lists and mappings. */
+/** A value of a study: text, null, a list or a mapping. */
 export type Value = string | null | Value[] | { [key: string]: Value };
 
 export interface Source {
@@ -21,10 +21,10 @@ export interface Source {
   lines: LineCounter;
 }
 
-/** One thing in the tree, with what it stands in. */
+/** A node of the tree, with its parent. */
 export interface Found {
   node: Node | null;
-  /** Set where it is a mapping's entry. */
+  /** Set if it is a mapping's entry. */
   pair: Pair<Node, Node | null> | null;
   parent: YAMLMap<Node, Node | null> | YAMLSeq<Node> | null;
   index: number;
@@ -51,7 +51,7 @@ export function isList(node: unknown): node is YAMLSeq<Node> {
   return isSeq(node);
 }
 
-/** The node itself, where it is written `*name`. */
+/** The node that an alias `*name` refers to, else the node itself. */
 export function resolved(source: Source, node: unknown): Node | null {
   if (isAlias(node)) return node.resolve(source.tree) ?? null;
   return isScalar(node) || isMap(node) || isSeq(node) ? node : null;
@@ -70,7 +70,7 @@ export function keyText(pair: Pair<Node, Node | null>): string {
   return isScalar(pair.key) ? String(pair.key.value) : "";
 }
 
-/** Goes along the path, through `*name` too; null where there is nothing. */
+/** Follows the path, through aliases too; null if there is nothing. */
 export function find(source: Source, path: Path): Found | null {
   let at: Found = { node: source.tree.contents, pair: null, parent: null, index: 0 };
   for (const step of path) {
@@ -91,7 +91,7 @@ export function find(source: Source, path: Path): Found | null {
   return at;
 }
 
-/** How much of the path comes before the first `*name` in it; null where there is none. */
+/** The part of the path up to its first alias; null if there is none. */
 export function aliasOnTheWay(source: Source, path: Path): Path | null {
   for (let length = 1; length < path.length; length++) {
     const start = path.slice(0, length);
@@ -133,7 +133,7 @@ export function itemToken(found: Found): CST.CollectionItem | null {
   return found.pair?.srcToken ?? items?.[found.index] ?? null;
 }
 
-/** Behind the last character of an item. */
+/** The offset after the last character of an item. */
 export function itemEnd(source: Source, found: Found): number {
   const last = found.node ?? found.pair?.key ?? null;
   let end = last?.range?.[1] ?? 0;
