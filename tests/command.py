@@ -19,12 +19,10 @@ import threading
 from pathlib import Path
 from typing import Any
 
-# Of longfat, and what its commands load late.
-_LOADED = (
-    *("compare", "diagnose", "labs", "plan", "plot", "query", "run", "runs", "show", "tune"),
-)
+# What commands load late.
 _LATE = (
-    *("longfat.analysis.compare", "longfat.output.report.page", "longfat.output.report.pdf"),
+    *("longfat.analysis.compare", "longfat.analysis.grading", "longfat.output.grading"),
+    *("longfat.output.report.page", "longfat.output.report.pdf"),
     *("longfat.output.report.rendering", "longfat.execution.case_runner", "matplotlib.figure"),
     *("matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg", "weasyprint"),
     *("matplotlib.backends.backend_pdf", "pyarrow.compute", "pyarrow.parquet"),
@@ -83,13 +81,38 @@ def longfat(*arguments: str, cwd: Path, **environment: str) -> subprocess.Comple
         )
 
 
-def _serve() -> None:
-    """Fork for each order; it ends with its standard input."""
-    for name in _LOADED:
-        importlib.import_module(f"longfat.cli.{name}")
-    for name in _LATE:
+def _warm_up() -> None:
+    """Load longfat, and do what each call does again.
+
+    What stays of that is by the content of files: the parser of claims, the digests of kernels
+    and programs, and what ldd and the programs themselves say, which takes a process each.
+    """
+    from longfat.cli.main import COMMANDS
+
+    late = [f"longfat.cli.{name}" for name in COMMANDS]
+    for name in (*late, *_LATE):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+
+    from longfat.engine import kernel as kernels
+    from longfat.errors import LongfatError
+    from longfat.execution.tools import Toolbox
+    from longfat.study import read_study
+    from longfat.study.labs import find_lab
+    from tests.kernels import KERNELS
+
+    toolbox = Toolbox()
+    for planned in read_study(find_lab("lab08").study_file).cases.values():
+        with contextlib.suppress(LongfatError):
+            toolbox.of(planned.case)
+    for kernel in KERNELS:
+        with contextlib.suppress(LongfatError):
+            kernels.find(kernel)
+
+
+def _serve() -> None:
+    """Fork for each order; it ends with its standard input."""
+    _warm_up()
     for line in sys.stdin:
         order = json.loads(line)
         pid = os.fork()

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
-LONGFAT = str(Path(sys.executable).parent / "longfat")
+from tests.command import longfat
 
 DRAWN = """\
 title: A router   # as it is drawn
@@ -26,14 +25,7 @@ flows:
 
 
 def check(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [LONGFAT, "check", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        cwd=cwd,
-        check=False,
-    )
+    return longfat("check", *arguments, cwd=cwd)
 
 
 def test_mistakes_are_listed_with_their_places(tmp_path: Path) -> None:
@@ -67,14 +59,8 @@ def test_what_cannot_be_reached_is_repaired_and_runs(tmp_path: Path) -> None:
     assert text.endswith(DRAWN[end:])
     assert "# the router" in text
     assert check("net.yaml", cwd=tmp_path).stdout == ""
-    ran = subprocess.run(
-        [LONGFAT, "run", "net.yaml", "--no-report", "--no-cache"],
-        cwd=tmp_path,
-        timeout=120,
-        capture_output=True,
-        check=False,
-    )
-    assert ran.returncode == 0
+    ran = longfat("run", "net.yaml", "--no-report", "--no-cache", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_a_host_that_no_flow_needs_is_a_warning(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from tests.command import longfat
 from tests.paths import REPOSITORY
 
 PRESS_TAB = """\
-eval "$({longfat} completion bash)"
+{script}
 COMP_WORDS=(longfat {words})
 COMP_CWORD={last}
 _longfat_completion {longfat}
@@ -19,11 +19,19 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 """
 
 
-def offered(words: list[str], *, cwd: Path) -> list[str]:
+@pytest.fixture(scope="module")
+def bash_script(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What a user's ~/.bashrc evaluates."""
+    done = longfat("completion", "bash", cwd=tmp_path_factory.mktemp("completion"))
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def offered(words: list[str], *, bash_script: str, cwd: Path) -> list[str]:
     """Return what bash offers when Tab is pressed behind the last word, which may be empty."""
     program = REPOSITORY / ".venv/bin/longfat"
     typed = " ".join(word or "''" for word in words)
-    script = PRESS_TAB.format(longfat=program, words=typed, last=len(words))
+    script = PRESS_TAB.format(script=bash_script, longfat=program, words=typed, last=len(words))
     done = subprocess.run(
         ["bash", "-c", script], cwd=cwd, capture_output=True, text=True, check=True, timeout=60
     )
@@ -47,13 +55,13 @@ def offered(words: list[str], *, cwd: Path) -> list[str]:
         (["run", "lab08", "--no-r"], ["--no-report"]),
     ],
 )
-def test_tab_offers(words: list[str], found: list[str], tmp_path: Path) -> None:
+def test_tab_offers(words: list[str], found: list[str], bash_script: str, tmp_path: Path) -> None:
     study = tmp_path / "mine/study"
     study.mkdir(parents=True)
     (study / "study.yaml").write_text("title: x\n")
     (tmp_path / "my.yaml").write_text("title: x\n")
     (tmp_path / "my.txt").write_text("")
-    assert offered(words, cwd=tmp_path) == found
+    assert offered(words, bash_script=bash_script, cwd=tmp_path) == found
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

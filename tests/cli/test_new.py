@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from longfat.study.templates import TEMPLATES
-
-LONGFAT = str(Path(sys.executable).parent / "longfat")
-
-
-def longfat(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [LONGFAT, *arguments], capture_output=True, text=True, timeout=120, cwd=cwd, check=False
-    )
+from tests.command import longfat
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
