@@ -73,7 +73,15 @@ def on_a_terminal(*arguments: str, cwd: Path) -> str:
     return b"".join(chunks).decode()
 
 
-def test_labs(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def listed(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What `longfat labs --json` prints."""
+    done = longfat("labs", "--json", cwd=tmp_path_factory.mktemp("labs"))
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_labs(listed: str, tmp_path: Path) -> None:
     done = longfat("labs", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0].split() == [
@@ -81,7 +89,7 @@ def test_labs(tmp_path: Path) -> None:
     ]
     assert "\nlab08 " in done.stdout
     assert all(len(line) <= 80 and line == line.rstrip() for line in done.stdout.splitlines())
-    data = {one["name"]: one for one in json.loads(longfat("labs", "--json", cwd=tmp_path).stdout)}
+    data = {one["name"]: one for one in json.loads(listed)}
     folders = {path.parent.name for path in resources.folder("labs").glob("*/study.yaml")}
     assert data.keys() == folders
     lab08 = data["lab08"]
@@ -98,8 +106,8 @@ def test_labs(tmp_path: Path) -> None:
     assert lab08["virtual_s"] > 30
 
 
-def test_titles_in_a_language_where_there_is_one(tmp_path: Path) -> None:
-    data = {one["name"]: one for one in json.loads(longfat("labs", "--json", cwd=tmp_path).stdout)}
+def test_titles_in_a_language_where_there_is_one(listed: str, tmp_path: Path) -> None:
+    data = {one["name"]: one for one in json.loads(listed)}
     shown = longfat("labs", "--language", "ru", cwd=tmp_path).stdout
     titles = {line.split()[0]: line for line in shown.splitlines() if line}
     assert set(data["lab08"]["texts"]) >= {"en", "ru"}

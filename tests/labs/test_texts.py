@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -242,6 +243,7 @@ def _text(lab: StudyFolder) -> str:
     return lab.text_files[ENGLISH].read_text(encoding="utf-8")
 
 
+@cache  # of a value that nobody can change
 def _study(lab: StudyFolder) -> Study:
     return read_study(lab.study_file)
 
