@@ -17,7 +17,7 @@ import longfat
 HERE = Path(__file__).parent
 PYTHON = "python3"  # the one that the machine sees, not that of our virtual environment
 SIZE_BYTES = 3_000_000
-CONTENT = bytes(byte % 251 for byte in range(SIZE_BYTES))
+CONTENT = (bytes(range(251)) * (SIZE_BYTES // 251 + 1))[:SIZE_BYTES]
 
 
 def serve(network: longfat.Network) -> longfat.Process:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import math
+from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from longfat.analysis.compare.false_discovery import LEVEL, adjusted
 from longfat.analysis.compare.ranktest import (
@@ -18,21 +19,35 @@ from longfat.analysis.compare.ranktest import (
     two_sided_p,
 )
 
+# To load it takes more than a second, and one worker that does suffices.
+SCIPY = pytest.mark.xdist_group("scipy")
+
+
+@pytest.fixture(scope="module")
+def stats() -> Any:
+    return importlib.import_module("scipy.stats")
+
 
 @pytest.fixture
 def random() -> np.random.Generator:
     return np.random.default_rng(7)
 
 
+@SCIPY
 @pytest.mark.parametrize(("a", "b"), [(2, 2), (3, 5), (6, 6), (5, 3), (8, 12), (30, 20), (1, 9)])
-def test_without_ties_it_is_scipys_exact_test(random: np.random.Generator, a: int, b: int) -> None:
+def test_without_ties_it_is_scipys_exact_test(
+    random: np.random.Generator, stats: Any, a: int, b: int
+) -> None:
     left, right = random.normal(size=(20, a)), random.normal(0.7, 1.5, size=(20, b))
     expected = stats.mannwhitneyu(left, right, method="exact", axis=1).pvalue
     assert two_sided_p(left, right) == pytest.approx(expected, rel=1e-9)
 
 
+@SCIPY
 @pytest.mark.parametrize(("a", "b"), [(3, 3), (4, 6), (6, 4), (5, 5)])
-def test_with_ties_it_is_the_permutation_test(random: np.random.Generator, a: int, b: int) -> None:
+def test_with_ties_it_is_the_permutation_test(
+    random: np.random.Generator, stats: Any, a: int, b: int
+) -> None:
     left = random.integers(0, 4, size=(12, a)).astype(float)
     right = random.integers(1, 6, size=(12, b)).astype(float)
     expected = []
@@ -45,9 +60,10 @@ def test_with_ties_it_is_the_permutation_test(random: np.random.Generator, a: in
     assert two_sided_p(left, right) == pytest.approx(expected, rel=1e-9)
 
 
+@SCIPY
 @pytest.mark.parametrize("whole", [False, True])
 def test_for_many_seeds_it_is_scipys_normal_approximation(
-    random: np.random.Generator, whole: bool
+    random: np.random.Generator, stats: Any, whole: bool
 ) -> None:
     left, right = random.normal(0, 9, size=(5, 400)), random.normal(1, 9, size=(5, 300))
     if whole:
@@ -91,7 +107,8 @@ def test_effects_are_those_of_their_definitions(random: np.random.Generator) -> 
         assert won == pytest.approx(np.mean([(v > u) + (v == u) / 2 for u, v in pairs]))
 
 
-def test_adjusted_is_scipys() -> None:
+@SCIPY
+def test_adjusted_is_scipys(stats: Any) -> None:
     p_values = np.array([0.001, 0.3, 0.02, 0.04, 0.02, 1.0, 0.0002])
     assert adjusted(p_values) == pytest.approx(stats.false_discovery_control(p_values))
     assert adjusted(np.empty(0)).tolist() == []
