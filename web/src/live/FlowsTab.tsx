@@ -92,7 +92,7 @@ function FlowRows({ documentId, flow, view }: { documentId: string; flow: LiveFl
         </td>
         <td title="Virtual time">{started}</td>
         <td>
-          <div className="flow-told">
+          <div className="flow-results">
             {flow.results.map(({ name, label, text }) => (
               <span key={name} title={name}>
                 <span>{label}</span> <b>{text}</b>

@@ -61,7 +61,7 @@ export function RunsTable({ runs, sort, onSort, chosen, onChosen }: RunsTablePro
             <td>{run.kernel}</td>
             <td title={`${run.path}, ${run.digest}`}>{formatDate(run.modified_s)}</td>
             <td>
-              <span className="flow-told">
+              <span className="flow-results">
                 {run.results.map(({ name, text }) => (
                   <span key={name}>
                     <span>{name}</span> <b>{text}</b>
