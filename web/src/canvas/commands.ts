@@ -157,7 +157,7 @@ function warnOfNumbers(id: string, drawing: Drawing, gone: ReadonlySet<number>):
   if (names.length === 0) return;
   notify(
     "warning",
-    `Interfaces are numbered in the order of links, so ${names.join(", ")} ${names.length > 1 ? "were" : "was"} removed or renumbered.  ` +
+    `Interfaces are numbered in the order of links, so ${names.join(", ")} ${names.length > 1 ? "were" : "was"} removed or renumbered. ` +
       "Check the set-up lines and probes that refer to them.",
   );
 }
