@@ -1,4 +1,4 @@
-"""A file that a command writes where a person says."""
+"""A file that a command writes to a user-specified path."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def write_target(path: Path, content: bytes, *, force: bool | None = None) -> No
 
     Args:
         path: the file.
-        content: what is to stand in it.
+        content: its content.
         force: it may be there already and is written over; None where the command has no
             option `--force`.
 

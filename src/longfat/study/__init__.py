@@ -1,7 +1,7 @@
 """Studies: the file format, and the way from a file to cases and claims.
 
-Reading has three layers. `document` knows YAML and places; `node` reads single values;
-`read`, `expand`, `network`, `flows` and `claims` know the study format. A grid's cases come
+Reading has three layers. `document` handles YAML and places; `node` reads single values;
+`read`, `expand`, `network`, `flows` and `claims` implement the study format. A grid's cases come
 from `grid` (parameters), `templates` (values with expressions in them) and `gridcases`,
 which combines both. `write` is the inverse of `read`; `miniedit` and `mininet` handle
 Mininet's files, `open` reads a network from any of them, and `convert` converts between

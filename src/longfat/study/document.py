@@ -1,6 +1,6 @@
 """A YAML file as nodes with their places.
 
-The first of the three layers of reading a study: this one knows YAML and no
+The first of the three layers of reading a study: this one handles YAML and no
 studies. ruamel.yaml's parser gives events with line and column; they are built
 into a small tree here, rather than by its constructor, because
 
@@ -264,12 +264,12 @@ def _yaml_error(error: YAMLError, *, text: str, file: str) -> InputError:
         )
     mark = error.problem_mark or error.context_mark
     place = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file, 1, 1)
-    said = ", ".join(str(part) for part in (error.context, error.problem) if part)
-    colon = "mapping values are not allowed" in said or "but got ':'" in said
+    problem = ", ".join(str(part) for part in (error.context, error.problem) if part)
+    colon = "mapping values are not allowed" in problem or "but got ':'" in problem
     hint = _COLON_HINT if colon else ""
     if mark and any("${" in line for line in text.splitlines()[mark.line : mark.line + 1]):
         hint = _BRACES_HINT
-    return InputError(f"not YAML: {said}{hint}", place=place)
+    return InputError(f"not YAML: {problem}{hint}", place=place)
 
 
 def _stand_in(key: Raw, value: Raw) -> Raw:

@@ -1,6 +1,6 @@
 """What a host needs beyond an address and links, as shell commands.
 
-Mininet knows one address for a host, one default route and no more, and shapes
+Mininet supports one address for a host, one default route and no more, and shapes
 of links only in its own way; for Mininet the rest is written as commands.
 """
 

@@ -215,7 +215,7 @@ def _notes(subject: Subject) -> tuple[str, ...]:
     if subject.slowest is not None and subject.queue is None:
         wanted.append(f"queue: {{of: {subject.slowest.interface}, every: 100ms}}")
     if wanted:
-        notes.append(f"To know more, add to the study:  probes: {{{', '.join(wanted)}}}")
+        notes.append(f"For more detail, add to the study:  probes: {{{', '.join(wanted)}}}")
     return tuple(notes)
 
 

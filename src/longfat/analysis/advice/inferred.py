@@ -112,12 +112,12 @@ def _limit(row: Second, link: Link, known: Known, *, was_cut: bool, was_started:
         Limit.RECEIVE_WINDOW: known.receive_window_bytes,
         Limit.SEND_BUFFER: known.send_window_bytes,
     }
-    told = {limit: size for limit, size in sizes.items() if size is not None}
-    least = min(told, key=lambda limit: told[limit], default=None)
+    known_sizes = {limit: size for limit, size in sizes.items() if size is not None}
+    least = min(known_sizes, key=lambda limit: known_sizes[limit], default=None)
     if (
         least is not None
-        and in_flight_bytes >= _FILLED * told[least]
-        and row.cwnd_bytes > told[least]
+        and in_flight_bytes >= _FILLED * known_sizes[least]
+        and row.cwnd_bytes > known_sizes[least]
     ):
         return least
     if link is Link.FULL_SHARED:

@@ -238,7 +238,7 @@ def _larger_queue(subject: Subject) -> Line | None:
     wanted = math.ceil(buffers.router_buffer_bytes(rate_bps=rate_bps, rtt_s=rtt_s, flows=streams))
     if slowest.queue.limit_bytes >= wanted:
         return None
-    # A few flows back off together, as the theory's bound says: they need the whole of it.
+    # A few flows back off together, as the theory's bound assumes: they need the whole of it.
     whole = math.ceil(buffers.router_buffer_bytes(rate_bps=rate_bps, rtt_s=rtt_s))
     line = re.sub(r"(?<=\blimit )\S+", str(whole), slowest.queue.line)
     rate, rtt = subject.rate_text, format_quantity(rtt_s, Unit.SECONDS)

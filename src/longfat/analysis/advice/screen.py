@@ -79,12 +79,12 @@ def paste(console: Console, node: str, lines: Sequence[Line]) -> None:
     }
     if node:
         console.print(Text(f"# {where.get(node, f'at {node}')}", style="dim"), soft_wrap=True)
-    told = ""
+    last_reason = ""
     for line in lines:
-        if line.why != told:
+        if line.why != last_reason:
             for part in Text(line.why).wrap(console, max(20, console.width - 2)):
                 console.print(Text(f"# {part.plain.rstrip()}", style="dim"))
-        told = line.why
+        last_reason = line.why
         console.print(Text(line.text, style="bold"), soft_wrap=True)
 
 

@@ -2,7 +2,7 @@
 
 sides          the runs of one side, by case
 find           a side, from what a person wrote
-match          which case of one stands beside which of the other
+match          which case of one corresponds to which of the other
 changes        what differs in the cases, surroundings around them
 ranktest       whether numbers of some seeds differ, discoveries among many such
 differences    what differs in the results, and how much it is worth

@@ -187,8 +187,8 @@ def with_significance(
     Returns:
         The same in the same order, with adjusted p-values and significance.
     """
-    asked = [one.p for of_side in differences for one in of_side if one.p is not None]
-    corrected = iter(adjusted(np.array(asked, dtype=np.float64)).tolist())
+    p_values = [one.p for of_side in differences for one in of_side if one.p is not None]
+    corrected = iter(adjusted(np.array(p_values, dtype=np.float64)).tolist())
     found = []
     for of_side in differences:
         judged = [one if one.p is None else _judged(one, next(corrected), level) for one in of_side]

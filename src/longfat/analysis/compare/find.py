@@ -115,12 +115,12 @@ def _none(places: Sequence[Path], wish: Wish, names: Sequence[str]) -> str:
     if wish.cases and not any(_fits(name, wish.cases) for name in names):
         (first, *_) = wish.cases
         return f"no runs of a case {first!r}{nearest(first, names)}; its cases: {listed(names)}"
-    asked = []
+    conditions = []
     if wish.kernel is not None:
-        asked.append(f"with the kernel {wish.kernel}")
+        conditions.append(f"with the kernel {wish.kernel}")
     if wish.seeds is not None:
-        asked.append(f"with the seeds {wish.seeds.start}-{wish.seeds.stop - 1}")
-    return f"of its {len(places)} runs none is {' and '.join(asked) or 'there'}"
+        conditions.append(f"with the seeds {wish.seeds.start}-{wish.seeds.stop - 1}")
+    return f"of its {len(places)} runs none is {' and '.join(conditions) or 'there'}"
 
 
 def _places(argument: str, wish: Wish) -> tuple[Study | None, list[Path]]:

@@ -305,11 +305,11 @@ def forged(played: Played) -> Iterator[str]:
     if played.run is None:
         return
     for flow in played.case.tcp_flows:
-        said = played.run.metrics.get(f"{flow.name}.received_bytes")
+        reported = played.run.metrics.get(f"{flow.name}.received_bytes")
         carried = _carried_bytes(played.run, flow)
-        if said is not None and said > _MISREPORTED * carried + _MISREPORTED_BYTES:
+        if reported is not None and reported > _MISREPORTED * carried + _MISREPORTED_BYTES:
             yield (
-                f"{flow.name} reports {format_quantity(said, Unit.BYTES)} received, and the "
+                f"{flow.name} reports {format_quantity(reported, Unit.BYTES)} received, and the "
                 f"kernel's sockets carried {format_quantity(carried, Unit.BYTES)}"
             )
 
@@ -333,8 +333,8 @@ def contradiction(report: AnyReport) -> str:
     counted = [row for stream in report.streams for row in stream if not row.omitted]
     for row in counted:
         length_s = row.end_s - row.start_s
-        moved, said = row.bytes * 8, row.bps * length_s
-        if length_s > 0 and abs(moved - said) > 0.02 * max(moved, said) + 1000:
+        moved, reported = row.bytes * 8, row.bps * length_s
+        if length_s > 0 and abs(moved - reported) > 0.02 * max(moved, reported) + 1000:
             return (
                 f"its row from {row.start_s:.1f} to {row.end_s:.1f} s reports {row.bytes:,} "
                 f"bytes and of {format_quantity(row.bps, Unit.BPS)}, which are not the same"
@@ -422,7 +422,7 @@ _ABOUT: Mapping[str, tuple[str, str, Any]] = {
         "the other was not there, so their throughputs do not show how they share it. In a "
         "script, `h1.cmd('iperf3 -c ...')` waits until the test has ended: start all but the last "
         "in the background (`&`, or `popen`). In a study flows start together unless `start` or "
-        "`after` says otherwise.",
+        "`after` specifies otherwise.",
         _overlap,
     ),
     "shaper": (

@@ -302,10 +302,10 @@ class _Judge:
     def findings(self) -> list[Finding]:
         """Return what the checks of exercises found, and then all others."""
         found = [one for each in self._seen.values() for one in each] + self._more
-        asked = {(part, check) for part, check, _ in self._seen}
+        checked = {(part, check) for part, check, _ in self._seen}
         for name, handed in self.handed.items():
             for check in CHECKS:
-                if check in _ALWAYS and (name, check) not in asked:
+                if check in _ALWAYS and (name, check) not in checked:
                     found += CHECKS[check].findings(handed)
         return found
 

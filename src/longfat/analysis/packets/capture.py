@@ -81,7 +81,7 @@ class Frame:
         time_ns: its time stamp, in nanoseconds since 1970.
         content: its bytes, as many as were captured.
         length: how many it had.
-        link: the type of link, which tells what the bytes begin with.
+        link: the link type, which determines the first header.
     """
 
     time_ns: int

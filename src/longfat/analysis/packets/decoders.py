@@ -185,13 +185,13 @@ def _output(
 ) -> Iterator[Iterator[str]]:
     """Run a decoder, and give the lines of its output."""
     with scratch_folder() as folder, (folder / "out").open("w+b") as out:
-        with (folder / "said").open("w+b") as said:
+        with (folder / "said").open("w+b") as errors:
             if decoder is not None and decoder.is_tshark:
-                status = _run_tshark(capture, tshark, out, said)
+                status = _run_tshark(capture, tshark, out, errors)
             else:
-                status = _run_own(capture, own, out, said)
-            said.seek(0)
-            words = said.read(8192).decode(errors="replace").strip()
+                status = _run_own(capture, own, out, errors)
+            errors.seek(0)
+            words = errors.read(8192).decode(errors="replace").strip()
         # A capture that is being written ends in the middle of a packet, which is no failure.
         is_cut = "cut short" in words or "end in the middle" in words
         if status != 0 and not is_cut:
@@ -201,33 +201,33 @@ def _output(
 
 
 def _run_tshark(
-    capture: Capture, options: Sequence[str], out: IO[bytes], said: IO[bytes]
+    capture: Capture, options: Sequence[str], out: IO[bytes], errors: IO[bytes]
 ) -> int | None:
     # -n disables name resolution; the sandbox has none either.
     command = ["tshark", "-n", "-r", f"{HANDOVER}/{_CAPTURE}", *options]
     with sandboxed_program(
-        command, shown={_CAPTURE: capture.path}, limits=_LIMITS, stdout=out, stderr=said
+        command, shown={_CAPTURE: capture.path}, limits=_LIMITS, stdout=out, stderr=errors
     ) as process:
         return process.wait(timeout_s=_WITHIN_S)
 
 
 def _run_own(
-    capture: Capture, options: Sequence[str], out: IO[bytes], said: IO[bytes]
+    capture: Capture, options: Sequence[str], out: IO[bytes], errors: IO[bytes]
 ) -> int | None:
     command = [sys.executable, "-I", str(_PROCESS), str(capture.path), *options]
     with Guarded(
         ["prlimit", *_LIMITS.options(), "--", *command],
         env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
         stdout=out,
-        stderr=said,
+        stderr=errors,
     ) as process:
         return process.wait(timeout_s=_WITHIN_S)
 
 
 def _failure(capture: Capture, status: int | None, words: str, about: str) -> InputError:
     if about == "filter" and status == 2:
-        said = [line for line in words.splitlines() if not line.startswith("Running as user")]
-        return InputError(f"no display filter: {' '.join(said).removeprefix('tshark: ')}"[:400])
+        errors = [line for line in words.splitlines() if not line.startswith("Running as user")]
+        return InputError(f"no display filter: {' '.join(errors).removeprefix('tshark: ')}"[:400])
     if status is None or status >= 128 or "MemoryError" in words:
         return InputError(
             f"{capture.name}: decoding it takes more than {_LIMITS.cpu_s} s of CPU time or"

@@ -154,9 +154,9 @@ class _Decoder:
             }
         inner = _internet_layer(outer)
         if isinstance(inner, dpkt.arp.ARP):
-            asks = f"who has {_address(inner.tpa)}? tell {_address(inner.spa)}"
-            says = f"{_address(inner.spa)} is at {_mac(inner.sha)}"
-            row |= {"protocol": "ARP", "info": asks if inner.op == 1 else says}
+            request = f"who has {_address(inner.tpa)}? tell {_address(inner.spa)}"
+            reply = f"{_address(inner.spa)} is at {_mac(inner.sha)}"
+            row |= {"protocol": "ARP", "info": request if inner.op == 1 else reply}
         elif isinstance(inner, dpkt.ip.IP | dpkt.ip6.IP6):
             row |= self._internet(inner, frame)
         return row

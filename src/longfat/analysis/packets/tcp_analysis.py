@@ -1,7 +1,7 @@
 """What TCP did, derived from the headers of its packets: for captures without tshark.
 
 The terms are those of Wireshark ("TCP Analysis" in its user's guide). One rule differs. A
-segment that fills a gap is a retransmission or came late, which no header says: Wireshark
+segment that fills a gap is a retransmission or came late, which no header shows: Wireshark
 takes what comes within 3 ms, or the first round-trip time, for late. Here the time stamps
 of RFC 7323 decide, if there are any: what was sent after later data is a retransmission.
 """

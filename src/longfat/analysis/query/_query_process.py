@@ -68,9 +68,9 @@ def main() -> None:
             _answer(database, request["sql"], descriptor)
     except BaseException as error:
         # Any error is reported by the parent, without a traceback.
-        told = {"kind": type(error).__name__, "text": str(error)}
+        report = {"kind": type(error).__name__, "text": str(error)}
         partial = folder / "error.partial"
-        partial.write_text(json.dumps(told))
+        partial.write_text(json.dumps(report))
         partial.rename(folder / "error.json")
     os._exit(0)  # threads that are still at work would be waited for
 

@@ -22,7 +22,7 @@ from longfat.analysis.query.entry import ENTRIES
 from longfat.analysis.query.isolated import Limits, QueryFailedError, Question, answer
 from longfat.analysis.query.kept import Reading, read_all
 from longfat.analysis.query.listing import Listing, list_runs
-from longfat.analysis.query.mistakes import told
+from longfat.analysis.query.mistakes import explained_error
 from longfat.analysis.query.rows import INTERVALS, REPLIES
 from longfat.analysis.query.series import COLUMNS as SERIES_KINDS
 from longfat.analysis.query.series import series_files, series_table
@@ -121,7 +121,9 @@ class Catalog:
         try:
             return _numbers(answer(self._question(sql), limits=limits))
         except QueryFailedError as failed:
-            raise InputError(told(failed, sql=sql, tables=self.tables, limits=limits)) from None
+            raise InputError(
+                explained_error(failed, sql=sql, tables=self.tables, limits=limits)
+            ) from None
 
     def _question(self, sql: str) -> Question:
         """Return a query with the tables that it names."""

@@ -114,12 +114,12 @@ def answer(question: Question, *, limits: Limits) -> pa.Table:
         _write_request(question, limits, folder)
         near, far = os.pipe()
         try:
-            with (folder / "said").open("wb") as said:
+            with (folder / "said").open("wb") as output:
                 process = Guarded(
                     [sys.executable, "-I", str(_PROCESS), str(folder), str(FIRST_INHERITED)],
                     inherited=[far],
                     env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
-                    stdout=said,
+                    stdout=output,
                 )
             os.close(far)
             far = -1
@@ -211,17 +211,17 @@ def _memory_bytes(pid: int) -> int:
 
 def _failure(folder: Path, status: int | None) -> QueryFailedError | None:
     try:
-        told = json.loads((folder / "error.json").read_bytes())
+        report = json.loads((folder / "error.json").read_bytes())
     except FileNotFoundError:
-        told = None
-    if told is not None:
-        kind, text = str(told["kind"]), str(told["text"])
+        report = None
+    if report is not None:
+        kind, text = str(report["kind"]), str(report["text"])
         if kind in {"OutOfMemoryException", "MemoryError"} or _OUT_OF_MEMORY.search(text):
             return QueryFailedError("memory", text)
         return QueryFailedError(kind, text)
     if status == 0:
         return None
-    said = (folder / "said").read_text(encoding="utf-8", errors="replace")
-    if _OUT_OF_MEMORY.search(said):
-        return QueryFailedError("memory", said)
-    return QueryFailedError("ended", said)
+    output = (folder / "said").read_text(encoding="utf-8", errors="replace")
+    if _OUT_OF_MEMORY.search(output):
+        return QueryFailedError("memory", output)
+    return QueryFailedError("ended", output)

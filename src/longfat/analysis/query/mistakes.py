@@ -31,7 +31,9 @@ _NO_SUCH_TABLE = re.compile(r'Referenced table "(.*?)" not found')
 _CASE = re.compile(r"(?<![\w.\"])case(?!\w)(?!\s+when|\s+[\w.\"()]+\s+when)", re.IGNORECASE)
 
 
-def told(failed: QueryFailedError, *, sql: str, tables: Sequence[Table], limits: Limits) -> str:
+def explained_error(
+    failed: QueryFailedError, *, sql: str, tables: Sequence[Table], limits: Limits
+) -> str:
     """Return the message for a query that failed.
 
     Args:

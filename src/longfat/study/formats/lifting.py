@@ -155,13 +155,13 @@ def _with_route(network: Network, host: Host, to: str, via: str) -> Network | No
 def _with_mtus(network: Network, lines: Sequence[Command]) -> tuple[Network, tuple[Command, ...]]:
     """Take the MTU of links whose ends are set to the same value."""
     ends = _ends(network)
-    told: dict[int, dict[str, tuple[int, Command]]] = {}
+    commands_by_link: dict[int, dict[str, tuple[int, Command]]] = {}
     for command in lines:
         if found := _MTU.fullmatch(command.line):
             index, end, _ = ends[found[1]]
-            told.setdefault(index, {})[end] = (int(found[2]), command)
+            commands_by_link.setdefault(index, {})[end] = (int(found[2]), command)
     left = set(map(id, lines))
-    for index, by_end in told.items():
+    for index, by_end in commands_by_link.items():
         values = {value for value, _ in by_end.values()}
         if len(by_end) == 2 and len(values) == 1:
             link = replace(network.links[index], mtu_bytes=values.pop())

@@ -226,7 +226,7 @@ class _Maker:
         concerned = self._concerned(error.place, concerned)
         if not concerned:
             return error
-        where = f"in the case {name!r}, {self.axes.told(combination, concerned)}"
+        where = f"in the case {name!r}, {self.axes.values_text(combination, concerned)}"
         return InputError(f"{where}{error.message}", place=error.place)
 
     def _concerned(self, place: Place | None, otherwise: tuple[str, ...]) -> tuple[str, ...]:

@@ -338,7 +338,7 @@ class Axes(Kinds):
             except InputError as error:
                 if error.place is not None:
                     raise
-                where = self.told(combination, self.parameters_of([name]))
+                where = self.values_text(combination, self.parameters_of([name]))
                 raise self._nodes[name].error(f"{where}{error.message}") from None
         return bindings
 
@@ -379,13 +379,13 @@ class Axes(Kinds):
             bindings.words[name] = number_word(number, kind)
             bindings.shown[name] = number_shown(number, kind)
 
-    def told(self, combination: Combination, names: tuple[str, ...]) -> str:
+    def values_text(self, combination: Combination, names: tuple[str, ...]) -> str:
         """Return the values of some parameters as a message begins with them."""
         if not names:
             return ""
         pairs = zip(self.values.items(), combination, strict=True)
-        told = [f"{name}: {values[i].text}" for (name, values), i in pairs if name in names]
-        return f"with {', '.join(told)}: "
+        values_text = [f"{name}: {values[i].text}" for (name, values), i in pairs if name in names]
+        return f"with {', '.join(values_text)}: "
 
     def settings(self, combination: Combination, bindings: Bindings) -> dict[str, ParameterValue]:
         """Return what each parameter is in a combination."""
