@@ -89,9 +89,9 @@ def test_a_full_workspace_refuses_what_takes_room(limited: TestClient, workspace
     for one in refused:
         assert one.status_code == 507, one.text
         words = one.json()["error"]
-        assert "and may take 200 KB" in words
+        assert "its limit is 200 KB" in words
         assert "The largest are runs/large (" in words
-        assert "Runs deletes runs" in words
+        assert "Runs can be deleted" in words
     assert not (workspace / "b.yaml").exists()
     # What takes no room goes on.
     for path in ("/api/files", "/api/runs", "/api/document?path=a.yaml", "/api/labs/my-lab"):

@@ -121,7 +121,7 @@ def test_a_page_of_another_workspace_gets_nothing_and_writes_nothing(client: Tes
     body = {"page": "b", "base": None, "steps": [{"set": "x"}], "fields": {"name": "n"}}
     answer = client.put(f"/api/drafts/{ID}", json=body, headers=headers)
     assert answer.status_code == 421
-    assert "Another workspace" in answer.json()["error"]
+    assert "another workspace" in answer.json()["error"]
     assert client.get("/api/drafts").json()["drafts"] == []
 
 

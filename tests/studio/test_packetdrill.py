@@ -125,10 +125,10 @@ def test_a_script_ends_when_the_page_goes_or_the_studio_ends(workspace: Path) ->
         stop = threading.Event()
         threading.Timer(1.5, end, [stop]).start()
         began_s = time.monotonic()
-        with pytest.raises(Refusal, match="ended early"):
+        with pytest.raises(Refusal, match="was cancelled"):
             scripts.run(wish, stop=stop)
         assert time.monotonic() - began_s < 60
-    with pytest.raises(Refusal, match="is ending"):
+    with pytest.raises(Refusal, match="is shutting down"):
         scripts.run(wish, stop=threading.Event())
     scripts.close()
 

@@ -171,7 +171,7 @@ def test_beyond_loopback_needs_knowledge_and_tls(certificate: tuple[Path, Path])
             Address(host=host, i_know=True, tls_cert=cert, tls_key=key).check()
     with pytest.raises(InputError, match="belong together"):
         Address(tls_cert=cert).check()
-    with pytest.raises(InputError, match="no certificate with its key"):
+    with pytest.raises(InputError, match="not a certificate with its key"):
         Address(tls_cert=cert, tls_key=cert).check()
     with pytest.raises(InputError, match="No such file"):
         Address(tls_cert=cert, tls_key=Path("none")).check()
@@ -289,7 +289,7 @@ def test_an_end_does_not_wait_for_a_session_that_begins(start_studio: Start) -> 
     assert studio.process.wait(3) == 0
     thread.join(5)
     assert answers[0].status_code == 503
-    assert "longfat studio ends" in answers[0].json()["error"]
+    assert "longfat studio is shutting down" in answers[0].json()["error"]
     assert studio.said() == ""
 
 

@@ -52,7 +52,7 @@ def test_a_second_studio_of_a_workspace_is_told_of_the_first(
     with state:
         state.note_running(url="http://127.0.0.1:1/?token=x", port=1)
         with (
-            pytest.raises(HostError, match=r"runs already: http://127.0.0.1:1/\?token=x"),
+            pytest.raises(HostError, match=r"is already running: http://127.0.0.1:1/\?token=x"),
             WorkspaceState(tmp_path),
         ):
             pass

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FIRST_PORT = 8765
-"""The port that is tried first where none is named."""
+"""The port that is tried first if none is given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class Address:
     Attributes:
         host: a name or address.
         port: the port; None for one that is free.
-        i_know: the person knows what it means to be reached from other machines.
+        i_know: the user accepts that the studio is reachable from other machines.
         tls_cert: the certificate's file; None without TLS.
         tls_key: the file of its key.
     """
@@ -41,11 +41,11 @@ class Address:
         return _is_loopback(self.host)
 
     def check(self) -> None:
-        """Check that only who should can reach it.
+        """Check that access to the address is protected.
 
         Raises:
-            InputError: it can be reached from other machines and nobody said that they
-                know, there is no TLS, or its files are no certificate and key.
+            InputError: it can be reached from other machines without --i-know or TLS, or the
+                TLS files are not a certificate and its key.
         """
         if (self.tls_cert is None) != (self.tls_key is None):
             raise InputError("--tls-cert and --tls-key belong together: name both files")
@@ -57,7 +57,7 @@ class Address:
             except (OSError, ValueError) as error:
                 reason = getattr(error, "strerror", None) or str(error)
                 raise InputError(
-                    f"{self.tls_cert}, {self.tls_key}: no certificate with its key: {reason}"
+                    f"{self.tls_cert}, {self.tls_key}: not a certificate with its key: {reason}"
                 ) from None
 
     def _check_beyond(self) -> None:
@@ -70,7 +70,7 @@ class Address:
             if ipaddress.ip_address(self.host).is_unspecified:
                 raise InputError(
                     f"--host {self.host}: write the name or the address by which others reach "
-                    "this machine, since requests for any other are refused"
+                    "this machine, since requests for any other are rejected"
                 )
 
 

@@ -19,9 +19,9 @@ class Advice:
     Attributes:
         answer: what the flow got and what limited it, in a line.
         verdict: one sentence.
-        notes: the evidence, and what follows.
-        lines: nodes and lines to type there, which would help.
-        study: fields of the flow in the study and their values, which would help.
+        notes: the evidence, and the recommendation.
+        lines: recommended commands, each with its node.
+        study: recommended values for fields of the flow in the study.
     """
 
     answer: str
@@ -45,12 +45,12 @@ _LIMITING = {
     Limit.START_UP: "it was still starting up",
     Limit.MODEL: "the congestion control's own model limits it",
     Limit.APPLICATION: "the application limits it",
-    Limit.UNKNOWN: "what limits it is not known",
+    Limit.UNKNOWN: "its limit is unknown",
 }
 
 
 def advice_of(found: Diagnosis) -> Advice:
-    """Return what a diagnosis says, for the page."""
+    """Return a diagnosis for the page."""
     facts = [f"{fact.label}: {fact.text}" for fact in found.facts]
     lines = found.recommendation.lines
     words = [found.recommendation.words] if found.recommendation.words else []
@@ -64,7 +64,7 @@ def advice_of(found: Diagnosis) -> Advice:
 
 
 def _answer(found: Diagnosis) -> str:
-    """Return what a flow got, of how much, and what limited it, in a line."""
+    """Return a flow's throughput, the available rate, and its limit, in one line."""
     known = {fact.key: fact.text for fact in found.facts}
     got, rate = known.get("receiver_bps"), known.get("rate_bps")
     if found.limit is None or got is None:

@@ -1,4 +1,4 @@
-"""The studio as one application: every way in, behind the gate."""
+"""The studio as one application: all routes, behind the access check."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _FOR_EVER = "public, max-age=31536000, immutable"
 
 
 class _PageFiles(StaticFiles):
-    """The built page, whose parts with hashed names a browser may keep."""
+    """The built page, whose files with hashed names a browser may cache."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         answer = await super().get_response(path, scope)
@@ -86,18 +86,18 @@ def make_app(
 
     Args:
         workspace: the one folder that is read and written.
-        keys: what opens the gate.
+        keys: the credentials that grant access.
         static: the folder of the built page.
-        drafts: the folder of what is being drawn; None to keep that as long as this runs.
-        member: who takes turns at machines with others; None where nobody else does.
+        drafts: the folder of the drafts; None to keep them in memory.
+        member: the member of a class in the queue for machines; None without a class.
         book: the labs, where several applications share them.
         assignments: the labs with exercises.
-        submitter: who does the exercises; None for whom the workspace is called after.
-        most_bytes: what the workspace may take of the disk; None if there is no limit.
+        submitter: who submits the exercises; None to derive it from the workspace's name.
+        most_bytes: the disk quota of the workspace; None if there is no limit.
 
     Returns:
-        The application. Its `state.stop`, to be called at any time and from any thread,
-        lets all that runs in it end soon, so that nobody who waits holds up its end;
+        The application. Its `state.stop`, which may be called at any time and from any
+        thread, stops all that runs in it, so that no waiting request delays the shutdown;
         `state.progress` is the progress in the labs.
 
     Raises:
@@ -156,7 +156,7 @@ def make_app(
             *packet_routes(ours, rooms, scripts),
             *packetdrill_routes(scripts),
             *live_routes(rooms, workspace=ours),
-            # The page alone is compressed: in no answer of it stands anything secret.
+            # Only the page is compressed: its responses contain no secrets.
             Mount("/", GZipMiddleware(_PageFiles(directory=static, html=True, check_dir=False))),
         ],
         middleware=[Middleware(Gate, keys=keys)],

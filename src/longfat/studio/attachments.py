@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 
 def asked_beside(asked: Asked, workspace: Workspace) -> ReadBeside:
-    """Return what reads the files beside the document that a request is about.
+    """Return a reader of the files beside a request's document.
 
     Args:
-        asked: the request; `path` tells the document's file below the workspace, or else
-            `lab` the lab that it is. A document that is not saved yet has neither.
+        asked: the request; `path` is the document's file below the workspace, or else `lab`
+            is its lab. A document that is not saved yet has neither.
         workspace: the workspace.
     """
     return document_beside(workspace, path=asked.maybe_text("path"), lab=asked.maybe_name("lab"))
 
 
 def document_beside(workspace: Workspace, *, path: str | None, lab: str | None) -> ReadBeside:
-    """Return what reads the files beside a document; see `asked_beside`."""
+    """Return a reader of the files beside a document; see `asked_beside`."""
     if path is None and lab is None:
         return reads_nothing
 

@@ -1,15 +1,14 @@
-"""The gate: who may ask the studio anything, and what a browser may do with its answers.
+"""The access check of requests, and the security headers of responses.
 
-Anybody with the token can type at the hosts of machines and write studies, so
-nothing is given without it, not even the page's pictures. It comes once, in the
-URL that `longfat studio` printed, and is kept by the browser in a cookie that no
-script can read and no other site can send; a program may send it as
-`Authorization: Bearer` instead.
+Anybody with the token can run commands on the hosts of machines and write studies, so every
+request needs it, even those for the page's images. It is passed once, in the URL that
+`longfat studio` printed, and stored by the browser in a cookie that no script can read and
+no other site can send. A program may send it as `Authorization: Bearer` instead.
 
-A token alone is not enough. A page elsewhere could have a name that leads to
-this machine (DNS rebinding): so Host must be ours. A page elsewhere could send
-something or open a WebSocket: so Origin must be ours whenever there is one,
-and there must be one for all that changes anything.
+A token alone is not enough. Another site could have a name that resolves to this machine
+(DNS rebinding): so Host is checked. Another site could send a request or open a WebSocket:
+so Origin is checked whenever there is one, and every request that changes anything must
+have one.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ PAGE_POLICY = "; ".join(
     (
         "default-src 'self'",
         "script-src 'self'",
-        # The canvas places its nodes by style attributes.
+        # The canvas positions its nodes by style attributes.
         "style-src 'self' 'unsafe-inline'",
         "img-src 'self' data: blob:",
         "font-src 'self' data:",
@@ -41,7 +40,7 @@ PAGE_POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-"""What the studio's own page may do: nothing that does not come from this server."""
+"""The policy of the studio's own page: everything comes from this server."""
 
 _HEADERS = {
     "Content-Security-Policy": PAGE_POLICY,
@@ -53,7 +52,7 @@ _HEADERS = {
 }
 
 WORKSPACE_HEADER = "x-longfat-workspace"
-"""What a page sends with each request: the workspace that it is of. A WebSocket says it in the
+"""The header with the workspace of the page, sent with each request. A WebSocket has it in the
 query, as `workspace`."""
 
 _READING = ("GET", "HEAD")
@@ -70,20 +69,20 @@ _NO_TOKEN = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keys:
-    """What opens the gate.
+    """The credentials that grant access.
 
     Attributes:
         token: the token.
-        hosts: what Host may say, in lower case, such as `127.0.0.1:8765`.
-        port: the port, after which the cookie is named: browsers do not keep the
-            cookies of two ports apart.
-        secure: the server speaks TLS.
-        workspace: what the workspace is called (`state.workspace_id`). A page says which one it
-            is of, and the cookie is named after it: so a page that was left open while another
-            workspace's studio has taken the port shows nothing of that one and writes nothing
-            into it.
-        jar: what the cookie is named after in place of the workspace, where several workspaces
-            share a server: who opens another one's link has that one from then on.
+        hosts: the accepted values of Host, in lower case, such as `127.0.0.1:8765`.
+        port: the port, which is part of the cookie's name: browsers do not keep the
+            cookies of two ports separately.
+        secure: the server uses TLS.
+        workspace: the id of the workspace (`state.workspace_id`). A page sends the id of its
+            own, which is also part of the cookie's name: so a page that is still open after
+            another workspace's studio has taken the port shows nothing of that one and writes
+            nothing into it.
+        jar: replaces the workspace in the cookie's name where several workspaces share a
+            server: opening the link of another one replaces the cookie.
     """
 
     token: str = field(repr=False)
@@ -101,22 +100,22 @@ class Keys:
 
     @property
     def origins(self) -> frozenset[str]:
-        """Return what Origin may say."""
+        """Return the accepted values of Origin."""
         scheme = "https" if self.secure else "http"
         return frozenset(f"{scheme}://{host}" for host in self.hosts)
 
     def fits(self, found: str) -> bool:
-        """Return whether a text is the token, in the same time whatever it is."""
+        """Return whether a text is the token, in constant time."""
         return secrets.compare_digest(found.encode("utf-8", "replace"), self.token.encode())
 
 
 def our_hosts(host: str, port: int, *, secure: bool) -> frozenset[str]:
-    """Return what Host may say of a server.
+    """Return the accepted values of Host for a server.
 
     Args:
         host: the name or address that it listens at.
         port: its port.
-        secure: it speaks TLS, whose usual port browsers leave out.
+        secure: it uses TLS, whose default port browsers leave out.
     """
     given = f"[{host}]" if ":" in host else host
     names = {"127.0.0.1", "localhost", "[::1]", given.lower()}
@@ -126,11 +125,11 @@ def our_hosts(host: str, port: int, *, secure: bool) -> frozenset[str]:
 
 
 class Gate:
-    """ASGI middleware that lets in who has the token, and gives answers their headers.
+    """ASGI middleware that admits requests with the token, and adds the security headers.
 
     Args:
-        app: what stands behind the gate.
-        keys: what opens it.
+        app: the protected application.
+        keys: the credentials.
     """
 
     def __init__(self, app: ASGIApp, *, keys: Keys) -> None:
@@ -138,7 +137,7 @@ class Gate:
         self._keys = keys
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or let somebody behind the gate answer."""
+        """Respond, or pass the request on to the application."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -160,20 +159,19 @@ class Gate:
         await (refused or self._app)(scope, receive, send_with_headers)
 
     def _refused(self, scope: Scope) -> Response | None:
-        """Return the answer of the gate itself; None for who may pass."""
+        """Return the error response; None if the request is admitted."""
         headers = Headers(scope=scope)
         host = headers.get("host", "").lower()
         if host not in self._keys.hosts:
             return _forbidden(
-                "longfat studio: the request's Host is not where this server listens.\n"
+                "longfat studio: the request's Host is not an address of this server.\n"
                 "Open the URL that `longfat studio` printed.\n"
             )
         origin = headers.get("origin")
         must_have = scope["type"] == "websocket" or scope["method"] not in _READING
         if (origin is not None or must_have) and origin not in self._keys.origins:
             return _forbidden(
-                "longfat studio: the request comes from another site, or does not say where it "
-                "comes from.\n"
+                "longfat studio: the request comes from another site, or has no Origin header.\n"
             )
         if not self._is_of_us(scope, headers):
             return _ANOTHER_WORKSPACE
@@ -184,9 +182,9 @@ class Gate:
         return _forbidden(_NO_TOKEN)
 
     def _is_of_us(self, scope: Scope, headers: Headers) -> bool:
-        """Return whether who asks is of our workspace, or does not say of which."""
+        """Return whether the request names this workspace, or none."""
         said = headers.get(WORKSPACE_HEADER)
-        if said is None and scope["type"] == "websocket":  # a page can give those no header
+        if said is None and scope["type"] == "websocket":  # browsers cannot set its headers
             query = dict(parse_qsl(scope.get("query_string", b"").decode("latin-1")))
             said = query.get("workspace")
         return said is None or said == self._keys.workspace
@@ -199,18 +197,18 @@ class Gate:
         return self._keys.fits(cookies.get(self._keys.cookie, ""))
 
     def _tidied(self, scope: Scope, host: str) -> Response | None:
-        """Return where the URL goes on without a token, for who opens it once more."""
+        """Return a redirect to the URL without its token, if it has one."""
         return self._welcome(scope, host) if scope["method"] in _READING else None
 
     def _welcome(self, scope: Scope, host: str) -> Response | None:
-        """Take the token out of the URL and put it into a cookie; None where there is no such."""
+        """Move the token from the URL into a cookie; return None if the URL has no valid one."""
         query = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
         tokens = [value for name, value in query if name == "token"]
         if not any(self._keys.fits(token) for token in tokens):
             return None
         rest = urlencode([(name, value) for name, value in query if name != "token"])
         scheme = "https" if self._keys.secure else "http"
-        # With scheme and host: a path of two slashes would lead to another server.
+        # With scheme and host: a path that begins with two slashes would name another server.
         url = f"{scheme}://{host}{quote(scope['path'])}" + (f"?{rest}" if rest else "")
         answer = RedirectResponse(url, status_code=_SEE_OTHER)
         answer.set_cookie(
@@ -225,7 +223,7 @@ class Gate:
 
 _ANOTHER_WORKSPACE = JSONResponse(
     {
-        "error": "Another workspace's studio answers here now. This page's drafts are kept with "
+        "error": "This address now serves another workspace. This page's drafts are kept with "
         "its own workspace.",
         "problem": None,
     },

@@ -1,8 +1,8 @@
-"""What a study's text says, for the page to draw: `CheckResult` of its `api/types.ts`.
+"""The content of a study's text, for the page to draw: `CheckResult` of its `api/types.ts`.
 
-The page knows no format, no defaults and no `tc`: it sends the text at every
-pause of typing, and gets problems with their places, or networks, cases and
-flows as they will be played.
+The page has no parser of its own for formats, defaults or `tc`: it sends the text at every
+pause in typing, and gets problems with their positions, or networks, cases and flows as
+they would run.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 def check(text: str, *, name: str, beside: ReadBeside = reads_nothing) -> dict[str, Any]:
-    """Return what a study says, or what is wrong with it, as `CheckResult`.
+    """Return the content of a study, or its problems, as `CheckResult`.
 
     Args:
         text: the study's text.
-        name: what to call it.
+        name: its name in messages.
         beside: reads the files that it names.
     """
     checked = check_text(text, name=name, beside=beside)
@@ -44,7 +44,7 @@ def check(text: str, *, name: str, beside: ReadBeside = reads_nothing) -> dict[s
 
 
 def _study(study: Study) -> dict[str, Any]:
-    # What is not common to all cases is shown as the first has it.
+    # Values that differ between cases are those of the first case.
     common = study.common or next(iter(study.cases.values()))
     networks = {planned.case.network for planned in study.cases.values()}
     return {

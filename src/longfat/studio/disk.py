@@ -1,8 +1,8 @@
-"""How much of the disk a workspace takes, and what is refused when that is too much.
+"""The disk quota of a workspace, and the rejection of requests above it.
 
-A class shares a disk. Whose folder takes more than one may begins no runs and writes no files,
-until something was deleted; reading goes on. What counts is what the files take, all of them:
-hidden ones, and those that the page never shows.
+A class shares a disk. Above the quota no runs can be started and no files written until
+something is deleted; reading is still possible. All files count, also hidden ones and those
+that the page never shows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class DiskLimit:
 
     Args:
         root: the workspace.
-        most_bytes: what it may take; None if there is no limit.
+        most_bytes: the quota; None if there is none.
     """
 
     def __init__(self, root: Path, most_bytes: float | None) -> None:
@@ -34,20 +34,20 @@ class DiskLimit:
         self._most_bytes = most_bytes
 
     def used_bytes(self) -> int:
-        """Return what the workspace takes."""
+        """Return the disk usage of the workspace."""
         return sum(self._by_folder().values())
 
     def check(self) -> None:
-        """Check that there is room.
+        """Check that the usage is below the quota.
 
         Raises:
-            Refusal: there is none; it says how much is used, the limit, and what is large.
+            Refusal: it is above; the message has the usage, the quota, and the largest folders.
         """
         if problem := self.problem():
             raise Refusal(problem, status=HTTPStatus.INSUFFICIENT_STORAGE)
 
     def problem(self) -> str:
-        """Return why there is no room; empty if there is."""
+        """Return the error message if the usage is above the quota; else an empty text."""
         if self._most_bytes is None:
             return ""
         taken = self._by_folder()
@@ -58,12 +58,12 @@ class DiskLimit:
             f"{name} ({_size(size)})" for name, size in taken.most_common(_MOST_NAMED)
         )
         return (
-            f"your folder takes {_size(used)} of the disk, and may take {_size(self._most_bytes)}: "
-            f"delete something. The largest are {large}. Runs deletes runs that you choose there."
+            f"your folder takes {_size(used)} of the disk; its limit is {_size(self._most_bytes)}: "
+            f"delete something. The largest are {large}. Runs can be deleted on the Runs page."
         )
 
     def _by_folder(self) -> Counter[str]:
-        """Return the bytes by the folder, or file, that a person would delete."""
+        """Return the usage by the folder, or file, that the user could delete."""
         found: Counter[str] = Counter()
         seen: set[tuple[int, int]] = set()
         waiting = [self._root]
@@ -72,18 +72,18 @@ class DiskLimit:
                 with os.scandir(waiting.pop()) as entries:
                     for entry in entries:
                         about = entry.stat(follow_symlinks=False)
-                        # A file of several names takes its place once.
+                        # A file with several hard links counts once.
                         if (about.st_dev, about.st_ino) in seen:
                             continue
                         seen.add((about.st_dev, about.st_ino))
                         parts = Path(entry.path).relative_to(self._root).parts
-                        # Runs are shown by their studies.
+                        # Runs are grouped by their studies.
                         name = "/".join(parts[: 2 if parts[0] == RUNS else 1])
                         found[name] += _BLOCK_BYTES * about.st_blocks
                         if entry.is_dir(follow_symlinks=False):
                             waiting.append(Path(entry.path))
             except OSError:
-                continue  # gone meanwhile
+                continue  # removed meanwhile
         return found
 
 

@@ -1,4 +1,4 @@
-"""Files and texts: listed, opened, saved, checked, and taken from and to other formats."""
+"""Files and texts: listed, opened, saved, checked, and converted."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Documents:
 
     Args:
         workspace: the folder.
-        turns: who may run a Mininet script.
+        turns: the queue for machines, to run a Mininet script.
         workbooks: the files of labs with exercises, by the labs' names.
     """
 
@@ -88,7 +88,7 @@ class Documents:
     def open_lab(self, name: str) -> dict[str, Any]:
         """Return a lab's study as `OpenedDocument` of the page.
 
-        That of a lab with exercises is the student's own file.
+        For a lab with exercises it is the student's own file.
 
         Raises:
             InputError: there is no such lab.
@@ -100,21 +100,21 @@ class Documents:
         return {"name": name, "path": None, "lab": name, "text": text, "warnings": []}
 
     def save(self, path: str, text: str, *, before: str | None, force: bool) -> tuple[str, ...]:
-        """Write a study into a file, in the format that its name tells.
+        """Write a study into a file, in the format given by its suffix.
 
         Args:
             path: the file.
             text: the study's text.
-            before: what the page believes to stand in the file, if it says so; by
-                default what was last read or written here.
-            force: write over the file, whatever stands in it.
+            before: the file's content as far as the page knows; by default what was last
+                read or written here.
+            force: overwrite the file, whatever its content.
 
         Returns:
-            What could not be carried over to the file's format.
+            What could not be converted to the file's format.
 
         Raises:
-            InputError: it cannot be written, the format wants a study without
-                problems, or somebody else has changed the file.
+            InputError: it cannot be written, the format needs a study without problems, or
+                the file was changed by something else.
             Refusal: the workspace is full.
         """
         found, warnings = from_study(text, name=path, suffix=suffix_of(path))
@@ -127,12 +127,12 @@ def import_text(text: str, *, name: str, turns: MachineTurns) -> dict[str, Any]:
 
     Args:
         text: the text.
-        name: the name of the file that it comes from, whose suffix tells the format.
-        turns: who may run a Mininet script.
+        name: the name of the file that it comes from, whose suffix gives the format.
+        turns: the queue for machines, to run a Mininet script.
 
     Raises:
         InputError: it cannot be read.
-        Refusal: it is a script, and it is not one's turn to have a machine.
+        Refusal: it is a script, and the request for a machine is queued.
     """
     with turns.turn(f"script {name}") if runs_machine(name) else contextlib.nullcontext():
         found, warnings = to_study(text, name=name)
@@ -149,7 +149,7 @@ def document_routes(
 
     Args:
         workspace: the folder.
-        member: who takes turns at machines with others; None where nobody else does.
+        member: the member of a class in the queue for machines; None without a class.
         workbooks: the files of labs with exercises, by the labs' names.
     """
     turns = MachineTurns(member)

@@ -1,7 +1,7 @@
-"""The ways to drafts: what pages do with them, and how each page hears of the others.
+"""The routes of drafts: changes by pages, and their notification of other pages.
 
-A page that loses the server connects anew, and the first thing that it hears is which studio
-this is: the same one, another one of the same workspace, or one of another workspace.
+A page that loses the server reconnects, and first learns which server this is: the same one,
+another one of the same workspace, or one of another workspace.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def draft_routes(drafts: Drafts, *, server: Mapping[str, str]) -> list[BaseRoute
 
     Args:
         drafts: the drafts.
-        server: what this studio is: its `instance`, and the `workspace` with its `path`.
+        server: the identity of this server: its `instance`, and the `workspace` with its `path`.
     """
     pages = Pages()
 
@@ -61,7 +61,7 @@ def draft_routes(drafts: Drafts, *, server: Mapping[str, str]) -> list[BaseRoute
                 is_closed=asked.maybe_boolean("closed"),
             )
         )
-        # A page knows its own steps; what another one did meanwhile it does not.
+        # A page has its own steps, but not those of another one.
         answer = {"revision": draft.revision, "draft": draft.to_json() if others else None}
         return JSONResponse(answer)
 

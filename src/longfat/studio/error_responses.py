@@ -1,8 +1,8 @@
-"""Answers that are errors: `ErrorAnswer` of the page's `api/types.ts`.
+"""Error responses: `ErrorAnswer` of the page's `api/types.ts`.
 
-An `InputError` is the asker's and has a status of 4xx; what the host lacks is a
-503. Anything else is a bug of ours: the asker is told so in a sentence, the
-log has the rest, and the server lives on.
+An `InputError` is the client's error and has a status of 4xx; a `HostError` is a 503. Anything
+else is a bug: the response is one sentence, the log has the traceback, and the server
+continues.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def problem_of(error: LongfatError) -> dict[str, Any]:
-    """Return an error as `Problem` of the page: with its place, where it has one."""
+    """Return an error as `Problem` of the page: with its position, if it has one."""
     place = error.place if isinstance(error, InputError) else None
     message = str(error) if isinstance(error, HostError) else error.message
     return {
@@ -34,7 +34,7 @@ def problem_of(error: LongfatError) -> dict[str, Any]:
 
 
 async def longfat_error(request: Request, error: Exception) -> Response:
-    """Answer an error of longfat's own, with the status that its kind says."""
+    """Respond to one of longfat's errors, with the status for its class."""
     del request
     assert isinstance(error, LongfatError)
     status = HTTPStatus.SERVICE_UNAVAILABLE
@@ -47,16 +47,16 @@ async def longfat_error(request: Request, error: Exception) -> Response:
 
 
 async def http_error(request: Request, error: Exception) -> Response:
-    """Answer what the router refuses: a path that is not there, another method."""
+    """Respond to errors of the router: an unknown path or method."""
     assert isinstance(error, HTTPException)
     message = f"{request.method} {request.url.path}: {error.detail}"
     return _json(message, status=error.status_code)
 
 
 async def bug(request: Request, error: Exception) -> Response:
-    """Answer what should not have happened; the server's log has the traceback."""
+    """Respond to an unexpected error; the server's log has the traceback."""
     message = (
-        f"{request.method} {request.url.path}: an error of longfat's own "
+        f"{request.method} {request.url.path}: internal error "
         f"({type(error).__name__}); the terminal of `longfat studio` shows more"
     )
     return _json(message, status=HTTPStatus.INTERNAL_SERVER_ERROR)
@@ -65,7 +65,7 @@ async def bug(request: Request, error: Exception) -> Response:
 def _json(
     message: str, *, status: int, problem: object = None, queued: bool = False
 ) -> JSONResponse:
-    # Such an answer may not pass the gate on its way out, which gives the others this header.
+    # This response bypasses the middleware that adds this header to the others.
     headers = {"X-Content-Type-Options": "nosniff"}
     content = {"error": message, "problem": problem} | ({"queued": True} if queued else {})
     return JSONResponse(content, status, headers)

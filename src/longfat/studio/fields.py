@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def form_fields() -> dict[str, Any]:
-    """Return the fields of networks, hosts, links and flows, those of plug-ins among them."""
+    """Return the fields of networks, hosts, links and flows, including those of plug-ins."""
     common = fields_of(Flow)
     hosts = [*fields_of(Host).values(), *fields_of(HostTiming).values()]
     return {
         "network": [_info(field) for field in fields_of(Network).values()],
-        # That a host forwards makes a router of it, which is drawn otherwise.
+        # A host that forwards is a router, which is a separate kind of node on the page.
         "host": [_info(field) for field in hosts if field.kind.form != "flag"],
         "direction": [_info(field) for field in fields_of(LinkImpairments).values()],
         "link": [_info(field) for field in fields_of(Link).values()],

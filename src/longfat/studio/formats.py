@@ -1,7 +1,7 @@
-"""From a study's text to MiniEdit's and Mininet's files, and from theirs to a study's.
+"""Conversion between studies and files of MiniEdit and Mininet.
 
-`longfat.study.formats.convert` reads files. What a browser sends is a text, so it is put
-into a file of a folder that nobody else sees; messages speak of its name only.
+`longfat.study.formats.convert` reads files. A browser sends a text, so it is written to a
+private temporary folder; messages have its name only.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ def runs_machine(name: str) -> bool:
 
 
 def to_study(text: str, *, name: str) -> tuple[str, tuple[str, ...]]:
-    """Return the study's text that a file of any format amounts to, and what was left behind.
+    """Convert a file of any format to a study's text; return also what could not be converted.
 
     Args:
-        text: what stands in the file.
-        name: the file's name; its suffix tells the format. A study stays as it is. A script
-            is run in a machine of its own, which takes half a second or more.
+        text: the content of the file.
+        name: the file's name; its suffix gives the format. A study is unchanged. A script
+            is run in its own machine, which takes half a second or more.
 
     Raises:
-        InputError: it is no such file, or something in it is wrong.
+        InputError: it is not such a file, or is invalid.
         HostError: of a script, no kernel is built, or the host lacks what a sandbox needs.
         MachineError: of a script, its machine failed.
     """
@@ -67,15 +67,15 @@ def to_study(text: str, *, name: str) -> tuple[str, tuple[str, ...]]:
 
 
 def from_study(text: str, *, name: str, suffix: str) -> tuple[str, tuple[str, ...]]:
-    """Return a study in another format, and what could not be carried over.
+    """Return a study in another format, and what could not be converted.
 
     Args:
         text: the study's text.
-        name: what messages call it.
+        name: its name in messages.
         suffix: `.mn`, `.py`, or `.yaml` and `.yml`, which leave it as it is.
 
     Raises:
-        InputError: the study is wrong, or its cases have no network in common.
+        InputError: the study is invalid, or its cases have different networks.
     """
     if suffix_of(f"x{suffix}") in STUDY_SUFFIXES:
         return text, ()
@@ -92,7 +92,7 @@ def _converted(text: str, *, name: str, suffix: str) -> Converted:
         except (OSError, ValueError) as error:
             raise InputError(f"{name[:80]!r}: cannot be a file's name: {error}") from None
         try:
-            # Other formats hold no files, so nobody needs what is in them.
+            # Other formats have no files, so their content is not needed.
             found = convert_text(file, suffix=suffix, beside=reads_empty)
         except InputError as error:
             place = error.place

@@ -1,7 +1,7 @@
-"""Files of the workspace that are read and written with a guard against lost changes.
+"""Files of the workspace with protection against lost updates.
 
-What was last read or written of each file is known by its digest, so nobody writes over what an
-editor, or another page, has put there since.
+The digest of each file is recorded when it is read or written, so that changes by an editor or
+another page are not overwritten.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ class GuardedFiles:
         Args:
             path: the file, below the workspace.
             text: the text.
-            before: the text that the page believes to be in the file, if it says so; by
+            before: the file's text as far as the page knows; by
                 default what was last read or written here.
-            force: write over the file, whatever it holds.
+            force: overwrite the file, whatever its content.
 
         Raises:
             InputError: it cannot be written.
-            Refusal: the workspace is full, or the file holds something else, which nobody
-                has seen here; then its status is 409.
+            Refusal: the workspace is full, or the file has other
+                content than expected; then the status is 409.
         """
         self._workspace.disk.check()
         there = self._workspace.read_or_none(path, most_bytes=self._most_bytes)
@@ -68,7 +68,7 @@ class GuardedFiles:
         content = text.encode()
         if not force and there not in (None, content) and _digest(there or b"") != known:
             changed = "has changed on disk since it was opened" if known else "is there already"
-            raise Refusal(f"{path} {changed}: write over it?", status=HTTPStatus.CONFLICT)
+            raise Refusal(f"{path} {changed}: overwrite it?", status=HTTPStatus.CONFLICT)
         self._workspace.write(path, content)
         self._known[path] = _digest(content)
 

@@ -1,4 +1,4 @@
-"""A refusal: the asker's error, with the HTTP status that tells of which kind it is."""
+"""A client's error with its HTTP status."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from http import HTTPStatus
 from longfat.errors import InputError
 
 
-class Refusal(InputError):  # noqa: N818  an answer as much as an error
-    """What was asked cannot be done, and a status says in which way.
+class Refusal(InputError):  # noqa: N818  a response rather than a failure
+    """The request cannot be fulfilled.
 
     Args:
-        message: what was found, and what would be right.
-        status: the answer's HTTP status, 4xx.
-        is_queued: the asker waits for something, and is to ask again in a moment.
+        message: what was found, and what was expected.
+        status: the HTTP status of the response, 4xx.
+        is_queued: the request is queued, and is to be repeated in a moment.
     """
 
     def __init__(self, message: str, *, status: HTTPStatus, is_queued: bool = False) -> None:

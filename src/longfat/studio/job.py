@@ -1,4 +1,4 @@
-"""A job: cases of a study that run in a thread of their own, and what is told of them meanwhile."""
+"""A job: cases of a study that run in their own thread, and their progress."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 
-class _Cancelled(Exception):  # noqa: N818  an order, no error
-    """The person had enough."""
+class _Cancelled(Exception):  # noqa: N818  a request, not an error
+    """The user has cancelled the job."""
 
 
 @dataclass(slots=True, kw_only=True)
 class _Tally:
-    """How far a case is, over all of its seeds."""
+    """The progress of a case, over all of its seeds."""
 
     title: str
     state: str
@@ -49,25 +49,24 @@ class _Tally:
         return len(self.runs) == len(self.expected_s)
 
     def in_order(self) -> list[Run]:
-        """Return the runs in the seeds' order."""
+        """Return the runs in order of their seeds."""
         return [self.runs[seed] for seed in sorted(self.runs)]
 
 
 class Job(RunObserver):
-    """Cases that run; `start` begins, `cancel` ends early, `join` waits.
+    """Cases that run; `start` starts it, `cancel` stops it early, `join` waits.
 
     Args:
-        number: what it is called.
-        plan: what is to be done.
-        drawing: held while figures are drawn, which cannot be done by two at once.
-        on_change: called with `number` whenever there is something new to tell, from
-            other threads.
-        disk: the limit of the folder that takes the runs: no further run begins above it.
-        member: who takes turns at machines with others: then the cases run one after the other,
-            in one machine at a time, when it is their turn. None where nobody else does.
+        number: its id.
+        plan: the study and the cases to run.
+        drawing: a lock held while figures are drawn, which is not thread-safe.
+        on_change: called with `number` whenever its state has changed, from other threads.
+        disk: the limit of the folder that takes the runs: no further run starts above it.
+        member: the member of a class in the queue for machines: then the cases run one after
+            the other, in one machine at a time. None without a class.
 
     Attributes:
-        has_machine: it is its turn; of no meaning without `member`.
+        has_machine: it has a machine; not used without `member`.
     """
 
     def __init__(
@@ -117,7 +116,7 @@ class Job(RunObserver):
 
     @property
     def is_running(self) -> bool:
-        """Return whether it still goes on."""
+        """Return whether it is still running."""
         with self._lock:
             return self._state == "running"
 
@@ -126,7 +125,7 @@ class Job(RunObserver):
         self._thread.start()
 
     def cancel(self) -> None:
-        """End it early: its machines end within a second."""
+        """Stop it early: its machines end within a second."""
         self._cancelled.set()
 
     def join(self, *, timeout_s: float) -> None:
@@ -134,7 +133,7 @@ class Job(RunObserver):
         self._thread.join(timeout_s)
 
     def info(self) -> dict[str, Any]:
-        """Return all that is to be told, as `JobInfo` of the page's `api/types.ts`."""
+        """Return its state as `JobInfo` of the page's `api/types.ts`."""
         with self._lock:
             return {
                 "id": self.number,
@@ -161,7 +160,7 @@ class Job(RunObserver):
             "runs": [f"{self.plan.place}/{run.folder.name}" for run in tally.in_order()],
         }
 
-    # What the job's own thread does, and the runner's.
+    # In the job's thread, and the runner's.
 
     def _run(self) -> None:
         try:
@@ -197,11 +196,11 @@ class Job(RunObserver):
             self._end("failed", problem=problem_of(InputError(words)))
         except Exception as error:
             _LOG.exception("job %s", self.plan.study.name)
-            words = f"an error of longfat's own ({type(error).__name__}): {error}"
+            words = f"internal error ({type(error).__name__}): {error}"
             self._end("failed", problem=problem_of(MachineError(words)))
 
     def _take_turn(self) -> None:
-        """Wait until there is a machine for us."""
+        """Wait until a machine is available."""
         if self._member is None:
             return
 
@@ -218,7 +217,7 @@ class Job(RunObserver):
         self._on_change(self.number)
 
     def progress(self, piece: RunId, progress: Progress) -> None:
-        """Note how far a case is with one of its seeds."""
+        """Record the progress of a case with one of its seeds."""
         with self._lock:
             tally = self._tallies[piece.name]
             tally.state = "running"
@@ -226,11 +225,11 @@ class Job(RunObserver):
         self._on_change(self.number)
 
     def cached(self, piece: RunId, run: Run) -> None:
-        """Note a run that was cached: to the page it is one that is done."""
+        """Record a cached run: to the page it is done."""
         self.done(piece, run)
 
     def done(self, piece: RunId, run: Run) -> None:
-        """Note that a case is done with one of its seeds; more runs need more room."""
+        """Record a finished run; check the disk limit."""
         if problem := self._disk.problem():
             self._full = problem
             self._cancelled.set()
@@ -244,13 +243,13 @@ class Job(RunObserver):
         self._on_change(self.number)
 
     def failed(self, piece: RunId, error: LongfatError) -> None:
-        """Note that a case has failed with one of its seeds."""
+        """Record a failed run."""
         del error
         with self._lock:
             self._tallies[piece.name].state = "failed"
 
     def _verdict(self) -> Verdict:
-        """Return what the cases that are whole amount to."""
+        """Return the verdict over the completed cases."""
         with self._lock:
             runs = {name: one.in_order() for name, one in self._tallies.items() if one.whole}
         return judge(self.plan.study, runs)

@@ -1,4 +1,4 @@
-"""All jobs of a server, those who watch them, and the ways to them."""
+"""All jobs of a server, their watchers, and their routes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _LEAST_GAP_S = 0.1
 
 
 class Watcher:
-    """Somebody who is to be told of changes, in the event loop.
+    """A subscriber to changes of jobs, in the event loop.
 
     Args:
         loop: the loop.
@@ -52,7 +52,7 @@ class Watcher:
         self._changed: dict[str, None] = {}
 
     def note(self, number: str) -> None:
-        """Note that a job has changed; from any thread."""
+        """Record that a job has changed; from any thread."""
         with contextlib.suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(self._noted, number)
 
@@ -61,7 +61,7 @@ class Watcher:
         self._something.set()
 
     async def changes(self) -> list[str]:
-        """Wait until something has changed, and return what has since the last time."""
+        """Wait for changes, and return the numbers of the jobs changed since the last call."""
         await self._something.wait()
         self._something.clear()
         changed, self._changed = list(self._changed), {}
@@ -69,12 +69,12 @@ class Watcher:
 
 
 class Jobs:
-    """The jobs of a server; `close` ends them all.
+    """The jobs of a server; `close` stops them all.
 
     Args:
         workspace: the folder that takes their runs.
-        drawing: held while figures are drawn.
-        member: who takes turns at machines with others; None where nobody else does.
+        drawing: a lock held while figures are drawn.
+        member: the member of a class in the queue for machines; None without a class.
     """
 
     def __init__(
@@ -92,13 +92,13 @@ class Jobs:
         self._closed = False
 
     def start(self, wish: Wish) -> Job:
-        """Begin a job.
+        """Start a job.
 
         Args:
-            wish: what is asked for.
+            wish: the request.
 
         Raises:
-            InputError: the study is wrong, or its folder is in use by another job.
+            InputError: the study is invalid, or its folder is in use by another job.
             Refusal: the workspace is full.
         """
         self._workspace.disk.check()
@@ -107,12 +107,12 @@ class Jobs:
             running = [job for job in self._jobs.values() if job.is_running]
             if any(job.plan.place == plan.place for job in running):
                 raise Refusal(
-                    f"cases of {plan.study.name} run already: wait for them, or cancel them",
+                    f"cases of {plan.study.name} already run: wait for them, or cancel them",
                     status=HTTPStatus.CONFLICT,
                 )
             if self._closed or len(running) >= _MOST_RUNNING:
                 raise Refusal(
-                    f"{len(running)} jobs run already: wait for one of them",
+                    f"{len(running)} jobs are already running: wait for one of them",
                     status=HTTPStatus.CONFLICT,
                 )
             plan.keep_texts(self._workspace)
@@ -136,7 +136,7 @@ class Jobs:
         """Return a job.
 
         Raises:
-            InputError: there is none of that number.
+            InputError: there is no such job.
         """
         with self._lock:
             job = self._jobs.get(number)
@@ -151,7 +151,7 @@ class Jobs:
         return [job.info() for job in jobs]
 
     def stop(self) -> None:
-        """Let them all end soon, and begin no more."""
+        """Stop all of them, and start no more."""
         with self._lock:
             self._closed = True
             jobs = list(self._jobs.values())
@@ -159,7 +159,7 @@ class Jobs:
             job.cancel()
 
     def close(self) -> None:
-        """End them all, with their machines."""
+        """Stop all of them, and wait until their machines have ended."""
         self.stop()
         with self._lock:
             jobs = list(self._jobs.values())
@@ -170,14 +170,14 @@ class Jobs:
         return sum(job.has_machine for job in list(self._jobs.values()))
 
     def watch(self) -> Watcher:
-        """Return somebody who is told of changes from now on; to be called in the loop."""
+        """Return a new subscriber to changes; to be called in the event loop."""
         watcher = Watcher(asyncio.get_running_loop())
         with self._lock:
             self._watchers.add(watcher)
         return watcher
 
     def unwatch(self, watcher: Watcher) -> None:
-        """Tell somebody no more."""
+        """Remove a subscriber."""
         with self._lock:
             self._watchers.discard(watcher)
 
@@ -234,14 +234,14 @@ def job_routes(jobs: Jobs) -> list[BaseRoute]:
 
 
 async def _tell(socket: WebSocket, jobs: Jobs, watcher: Watcher) -> None:
-    """Tell of every job, and then of each that has changed, until the page is gone."""
-    # Whoever waits for messages notes that the page is gone, too.
+    """Send every job, and then each that has changed, until the page disconnects."""
+    # Waiting for messages also detects that the page has disconnected.
     with contextlib.suppress(WebSocketDisconnect):
         for info in await run_in_threadpool(jobs.infos):
             await _send(socket, info)
         while True:
             for number in await watcher.changes():
-                with contextlib.suppress(InputError):  # so old that it was forgotten
+                with contextlib.suppress(InputError):  # so old that it was dropped
                     await _send(socket, jobs.find(number).info())
             await asyncio.sleep(_LEAST_GAP_S)
 
@@ -251,6 +251,6 @@ async def _send(socket: WebSocket, info: dict[str, Any]) -> None:
 
 
 async def _until_gone(socket: WebSocket) -> None:
-    """Wait until the page is gone; it has nothing to say."""
+    """Wait until the page disconnects; it sends no messages."""
     while (await socket.receive())["type"] != "websocket.disconnect":
         pass

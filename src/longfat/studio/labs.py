@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 EXERCISES = "Exercises of your class"
-"""The course of labs with exercises that name none."""
+"""The course of labs with exercises that specify none."""
 
 
 class LabBook:
@@ -89,7 +89,7 @@ class LabBook:
         }
 
     def _read_titles(self) -> dict[str, tuple[str, dict[str, str]]]:
-        """Return of each lab its course, and its title in each language that it has a text in."""
+        """Return each lab's course, and its title in each language of its texts."""
         found = {}
         for lab in self._labs.all():
             study = read_study(lab.folder)
@@ -100,7 +100,7 @@ class LabBook:
         return found
 
     def _read_written(self, name: str, language: str) -> dict[str, Any]:
-        """Return a lab's text in a language that it is there in."""
+        """Return a lab's text in one of its languages."""
         return _written(self._labs.find(name), LanguageChoice(wanted=(language,)))
 
 
@@ -113,7 +113,7 @@ def _written(lab: StudyFolder, language: LanguageChoice) -> dict[str, Any]:
         nodes |= {host.name for host in planned.case.network.hosts}
         nodes |= {switch.name for switch in planned.case.network.switches}
     text = page_text(written.markdown, title=title, steps_at=nodes)
-    # A column of names has no name itself, which a heading must have.
+    # A column of names has no title, which a heading must have.
     html = place_network(text.html, Markup("")).replace("<th></th>", Markup("<td></td>"))
     return {"name": lab.name, "title": title, "language": written.language, "html": html}
 

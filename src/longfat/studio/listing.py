@@ -1,7 +1,7 @@
 """Which files of the workspace can be opened: studies, MiniEdit's files, scripts.
 
-A cheap look decides: a study is a YAML file with a title and a network or cases
-at the beginning of lines. Whether it is a good one shows when it is opened.
+The decision is a quick check: a study is a YAML file with a title and a network or cases at
+the beginning of lines. Whether it is valid shows when it is opened.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MININET = re.compile(rb"^\s*(from|import) +mininet\b", re.MULTILINE)
 
 
 def list_files(workspace: Workspace, *, besides: str) -> list[dict[str, Any]]:
-    """Return the files as `FileEntry` of the page's `api/types.ts`, near ones first.
+    """Return the files as `FileEntry` of the page's `api/types.ts`, sorted by depth.
 
     Args:
         workspace: where to look.
@@ -57,7 +57,7 @@ def list_files(workspace: Workspace, *, besides: str) -> list[dict[str, Any]]:
                         }
                     )
             except (OSError, InputError):
-                continue  # gone meanwhile, or not ours to read
+                continue  # removed meanwhile, or not readable
             if len(found) == _MOST_FILES:
                 return found
     return found

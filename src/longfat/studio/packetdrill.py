@@ -1,6 +1,6 @@
 """packetdrill scripts of the workspace: listed, edited, checked and run from the page.
 
-A script runs while the request for it is open: who closes the page, or presses Cancel, ends it.
+A script runs while its request is open: closing the page, or Cancel, stops it.
 Its packets are kept for a while, so that the page can show them decoded.
 """
 
@@ -59,7 +59,7 @@ _END_S = 30.0
 
 
 class _CancelledError(Exception):
-    """The page is gone, or the studio ends."""
+    """The page has disconnected, or the studio is shutting down."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,11 +68,11 @@ class RunRequest:
 
     Attributes:
         path: the script's file, below the workspace.
-        text: its text, which need not be in the file yet.
+        text: its text, which need not be saved yet.
         root: the folder that the script sees: that of the file, or one above it; empty
             for the workspace.
         kernel: the kernel's series.
-        ip_version: the version of IP; None for the one that the script names, or IPv4.
+        ip_version: the version of IP; None for that of the script, or IPv4.
         seed: decides all random numbers.
     """
 
@@ -89,7 +89,7 @@ class PacketdrillScripts:
 
     Args:
         workspace: the folder.
-        member: who takes turns at machines with others; None where nobody else does.
+        member: the member of a class in the queue for machines; None without a class.
     """
 
     def __init__(self, workspace: Workspace, *, member: Member | None = None) -> None:
@@ -105,7 +105,7 @@ class PacketdrillScripts:
         self._numbers = itertools.count(1)
 
     def overview(self) -> dict[str, Any]:
-        """Return `PacketdrillOverview` of the page: the scripts, and examples to begin with."""
+        """Return `PacketdrillOverview` of the page: the scripts, and the examples."""
         entries = list_files(self._workspace, besides=RUNS)
         examples = sorted(folder("examples").joinpath("packetdrill").glob(f"*{SUFFIX}"))
         return {
@@ -120,7 +120,7 @@ class PacketdrillScripts:
         """Return a script's path and text.
 
         Raises:
-            InputError: it cannot be read, or is no script.
+            InputError: it cannot be read, or is not a script.
         """
         return {"path": _checked(path), "text": self._files.read(path)}
 
@@ -129,7 +129,7 @@ class PacketdrillScripts:
         self._files.write(_checked(path), text, before=before, force=force)
 
     def check(self, path: str, text: str) -> list[dict[str, Any]]:
-        """Return what is wrong with a script, as a list of `Problem` of the page."""
+        """Return the problems of a script, as a list of `Problem` of the page."""
         file = ScriptFile(path=self._workspace.root / _checked(path), root=self._workspace.root)
         (task,) = _tasks(file, text, ())
         error = task.check().error
@@ -148,7 +148,7 @@ class PacketdrillScripts:
         Raises:
             InputError: a path is wrong, there is no such kernel, or the run was cancelled.
             HostError: no kernel is built.
-            Refusal: it is not one's turn to have a machine.
+            Refusal: the request for a machine is queued.
         """
         with self._workspace.told_below():
             file = self._script_file(wish)
@@ -165,7 +165,7 @@ class PacketdrillScripts:
             try:
                 report = task.run(kernel=kernel, seed=wish.seed, capture=capture, on_progress=look)
             except _CancelledError:
-                raise Refusal("the script was ended early", status=HTTPStatus.CONFLICT) from None
+                raise Refusal("the script was cancelled", status=HTTPStatus.CONFLICT) from None
             kept = self._keep(number, capture)
         return self._report(report, path=wish.path, kernel=kernel.release, capture=kept)
 
@@ -173,16 +173,16 @@ class PacketdrillScripts:
         """Return the file with the packets of a run.
 
         Raises:
-            Refusal: it is not kept any more.
+            Refusal: it was removed.
         """
         with self._lock:
             path = self._captures.get(number)
         if path is None:
-            raise Refusal("these packets are not kept any more", status=HTTPStatus.NOT_FOUND)
+            raise Refusal("these packets are no longer available", status=HTTPStatus.NOT_FOUND)
         return path
 
     def stop(self) -> None:
-        """End those that run soon, and begin no more."""
+        """Stop running scripts, and start no more."""
         with self._lock:
             self._closed = True
             running = list(self._running)
@@ -212,10 +212,10 @@ class PacketdrillScripts:
     def _counted(self, stop: threading.Event) -> Iterator[None]:
         with self._lock:
             if self._closed:
-                raise Refusal("the studio is ending", status=HTTPStatus.CONFLICT)
+                raise Refusal("the studio is shutting down", status=HTTPStatus.CONFLICT)
             if len(self._running) >= _MOST_RUNNING:
                 raise Refusal(
-                    f"{_MOST_RUNNING} scripts run already: wait for one of them",
+                    f"{_MOST_RUNNING} scripts are already running: wait for one of them",
                     status=HTTPStatus.CONFLICT,
                 )
             self._running.add(stop)

@@ -49,7 +49,7 @@ _LARGEST = 2**53
 
 
 class OpenedCaptures:
-    """Captures that were decoded lately; one is decoded at a time.
+    """Recently decoded captures; one is decoded at a time.
 
     Args:
         workspace: where the runs are.
@@ -72,7 +72,7 @@ class OpenedCaptures:
         """
         wanted = [request.query_params.get(name) for name in _NAMING]
         with self._lock:
-            # A page of the list comes at once, and of the state whose first page was seen.
+            # Further pages of the list are of the same state of the file as the first one.
             key = (*wanted, asked_name(request, "version"))
             if key not in self._known:
                 name, path, epoch_ns = self._file(request)
@@ -103,7 +103,7 @@ class OpenedCaptures:
             room = self._rooms.find(session)
             found = None if room is None else room.capture(number)
             if found is None:
-                raise Refusal("there is no such capture any more", status=HTTPStatus.NOT_FOUND)
+                raise Refusal("there is no such capture", status=HTTPStatus.NOT_FOUND)
             start_s = _number(request, "start", default=0.0)
             epoch_ns = START_OF_TIME_S * 10**9 + round(start_s * 1e9)
             return f"{found[0]}.pcap", found[1], epoch_ns

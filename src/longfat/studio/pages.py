@@ -1,7 +1,7 @@
-"""The pages of a workspace, and how each hears of what the others do.
+"""The connected pages of a workspace, and the events between them.
 
-A page that loses the server connects anew, and the first thing that it hears is the whole state;
-from then on it hears of each change.
+A page that loses the server reconnects, and first receives the whole state; from then on each
+change.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Pages:
-    """The pages that listen."""
+    """The connected pages."""
 
     def __init__(self) -> None:
         self._all: set[Listener] = set()
@@ -35,15 +35,15 @@ class Pages:
     async def serve(
         self, socket: WebSocket, hello: Callable[[], Awaitable[dict[str, Any]]]
     ) -> None:
-        """Serve a page's WebSocket until either side has enough.
+        """Serve a page's WebSocket until either side closes it.
 
         Args:
             socket: the WebSocket.
-            hello: returns the whole state, which the page hears first.
+            hello: returns the whole state, which is sent first.
         """
         await socket.accept()
         with self._listening() as listener:
-            # What changes from here on is heard after the state.
+            # Changes from here on are sent after the state.
             state = {"event": "hello", **await hello()}
             tasks = [
                 asyncio.ensure_future(one)

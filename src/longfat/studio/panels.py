@@ -29,7 +29,7 @@ def panels_of(runs: Sequence[Run], cases: Sequence[str] = ()) -> list[dict[str, 
 
     Args:
         runs: the runs; at least one.
-        cases: all cases of their study, chosen or not, in its order: so each has the same
+        cases: all cases of their study, chosen or not, in its order: so that each has the same
             colour whichever others are chosen.
 
     Raises:

@@ -1,8 +1,8 @@
-"""What a job is to do: a study, the cases that are run, and those whose runs are there already.
+"""The plan of a job: a study, the cases to run, and those with existing runs.
 
-A page may ask for one case of a study after another. Claims and report speak of
-all of them, so runs that an earlier job left count as long as they are those of
-the very case and kernel: then a run again would give the same bytes.
+A page may run the cases of a study one by one. Claims and report need all of them, so runs of
+an earlier job count as long as they are of exactly the same case and kernel: running them
+again would give the same bytes.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _LONGEST_NAME = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What a page asks for: `JobRequest` of its `api/types.ts`.
+    """The request of a page: `JobRequest` of its `api/types.ts`.
 
     Attributes:
-        name: what the study is called.
+        name: the study's name.
         text: its text.
-        lab: the lab that it is, or None.
+        lab: its lab, or None.
         path: its file below the workspace, or None.
         cases: the names of the cases to run; all, if empty.
         seeds: how many seeds each is run with; None for the study's own number.
@@ -60,17 +60,17 @@ class Wish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a job is to do.
+    """The plan of a job.
 
     Attributes:
         study: the study.
-        lab: the lab that it is, or None.
+        lab: its lab, or None.
         chosen: the cases to run, by name.
-        known: the runs of other cases that are there already, by the cases' names.
+        known: the existing runs of other cases, by the cases' names.
         place: the folder of the runs, below the workspace.
         folder: the same as a whole path.
-        texts: what is to stand beside the runs, so that they tell later what they were
-            runs of: the study, its text and the translations, by the files' names.
+        texts: the files to write beside the runs, to identify their study later: the study,
+            its text and the translations, by the files' names.
     """
 
     study: Study
@@ -82,7 +82,7 @@ class Plan:
     texts: Mapping[str, str]
 
     def keep_texts(self, workspace: Workspace) -> None:
-        """Write the texts; nobody else's job may run in that folder now.
+        """Write the texts; no other job may run in that folder at the same time.
 
         Raises:
             InputError: they cannot be written.
@@ -92,15 +92,15 @@ class Plan:
 
 
 def make_plan(wish: Wish, *, workspace: Workspace) -> Plan:
-    """Return what a job is to do; its folder is made.
+    """Return the plan of a job; its folder is created.
 
     Args:
-        wish: what is asked for.
+        wish: the request.
         workspace: the folder whose `runs` takes the runs.
 
     Raises:
-        InputError: something in the study is wrong, there is no such case or lab, or
-            the folder cannot be made.
+        InputError: the study is invalid, there is no such case or lab, or
+            the folder cannot be created.
     """
     beside = document_beside(workspace, path=wish.path, lab=wish.lab)
     study = parse_study(wish.text, name=wish.name, beside=beside)
@@ -127,10 +127,10 @@ def make_plan(wish: Wish, *, workspace: Workspace) -> Plan:
 
 
 def folder_name(name: str) -> str:
-    """Return what the folder of a study's runs is called: its name without suffix and odd letters.
+    """Return the folder name of a study's runs: its name without suffix and special characters.
 
     Args:
-        name: what the study is called, such as `two paths.yaml`.
+        name: the study's name, such as `two paths.yaml`.
     """
     path = Path(name)
     stem = path.stem if path.suffix in SUFFIXES else path.name

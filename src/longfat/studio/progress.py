@@ -1,7 +1,7 @@
-"""How far a person has come in each lab: kept in the workspace, so that it survives all else.
+"""The progress in each lab, stored in the workspace.
 
-A file for each lab, `progress/LAB.json`. A page sends what has changed; what the others know of
-stays. Nothing in it is believed: a grade comes from `longfat grade` alone.
+A file for each lab, `progress/LAB.json`. A page sends its changes, which are merged with those
+of other pages. None of it is trusted: a grade comes from `longfat grade` only.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from longfat.studio.workspace import Workspace
 
 FOLDER = "progress"
-"""The folder of the workspace that it is kept in."""
+"""The folder of the workspace for the progress."""
 
 MOST_ENTRIES = 400
-"""So many steps, claims and answers may a lab have, each."""
+"""The maximum number of steps, of claims and of answers of a lab."""
 
 _MOST_KEY = 300
 _MOST_LINES = 256
@@ -45,12 +45,12 @@ _MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepProgress:
-    """What came of a step's lines.
+    """The result of a step's commands.
 
     Attributes:
-        good: the lines that ended with 0, by node and number, such as `h1 0`.
-        status: the exit status of the line that was typed last; None before one has ended.
-        done: all of them ended with 0.
+        good: the commands that exited with 0, by node and number, such as `h1 0`.
+        status: the exit status of the last command; None before the first has ended.
+        done: all of them exited with 0.
     """
 
     good: tuple[str, ...] = ()
@@ -60,11 +60,11 @@ class StepProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerProgress:
-    """What came of a question.
+    """The answer to a question.
 
     Attributes:
-        text: what was answered.
-        right: whether it was right; None where nobody has said.
+        text: the given answer.
+        right: whether it was right; None if not marked.
         shown: the answer was shown.
     """
 
@@ -75,16 +75,16 @@ class AnswerProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExerciseProgress:
-    """What came of an exercise when it was checked last; the server alone writes it.
+    """The result of an exercise's last check; written only by the server.
 
     Attributes:
         points: the points that it gave.
         most: the points that it can give.
         reasons: why not all of them.
-        explained: what the mistakes mean that were found.
-        digest: stands for the files that were checked.
+        explained: explanations of the mistakes found.
+        digest: digest of the files that were checked.
         checks: how often it was checked.
-        hints: the hints that were asked for.
+        hints: the hints that were shown on request.
     """
 
     points: float = 0.0
@@ -98,18 +98,18 @@ class ExerciseProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far somebody has come in a lab.
+    """The progress in a lab.
 
     Attributes:
         lab: its name.
-        steps: the steps that were typed, by their lines.
-        step_count: how many steps the text has; 0 where no page has said.
-        claims: the claims that were judged, and whether they held the last time.
+        steps: the steps that were typed, by their keys.
+        step_count: how many steps the text has; 0 if not reported yet.
+        claims: the claims that were evaluated, and whether they held the last time.
         claim_count: how many claims the study has.
         answers: the questions that were answered, by their numbers or names.
         answer_count: how many questions there are.
         exercises: the exercises that were checked, by their names.
-        changed_s: when it changed, in seconds since 1970; 0 where there is none yet.
+        changed_s: when it changed, in seconds since 1970; 0 if there is none yet.
     """
 
     lab: str
@@ -127,7 +127,7 @@ class Progress:
         return asdict(self)
 
     def summary(self) -> dict[str, Any]:
-        """Return how far it is, in numbers, as `ProgressSummary` of the page."""
+        """Return the counts, as `ProgressSummary` of the page."""
         return {
             "lab": self.lab,
             "steps": sum(one.done for one in self.steps.values()),
@@ -154,7 +154,7 @@ class ProgressBook:
         workspace: the workspace.
 
     Attributes:
-        pages: the pages that hear of each change.
+        pages: the pages that are notified of each change.
     """
 
     def __init__(self, workspace: Workspace) -> None:
@@ -163,7 +163,7 @@ class ProgressBook:
         self.pages = Pages()
 
     def read(self, lab: str) -> Progress:
-        """Return the progress in a lab; what cannot be read any more counts as none.
+        """Return the progress in a lab; an unreadable file counts as none.
 
         Raises:
             InputError: there is no such lab.
@@ -172,11 +172,11 @@ class ProgressBook:
         return self._read(lab)
 
     def change(self, lab: str, asked: Asked) -> Progress:
-        """Add to the progress in a lab what a page has sent, and send it to the other pages.
+        """Merge a page's changes into the progress in a lab, and send them to the other pages.
 
         Raises:
-            InputError: there is no such lab, what was sent is no progress, or is too much of it,
-                or it cannot be kept.
+            InputError: there is no such lab, the changes are invalid or too large, or they
+                cannot be saved.
         """
         self._workspace.labs.find(lab)
         steps = {key: _step(key, value) for key, value in asked.object("steps").items()}
@@ -199,10 +199,10 @@ class ProgressBook:
         return self._add(lab, change, counts, page=asked.maybe_name("page") or "")
 
     def note_exercises(self, lab: str, exercises: Mapping[str, ExerciseProgress]) -> None:
-        """Keep what came of exercises, and send it to all pages.
+        """Store the results of exercises, and send them to all pages.
 
         Raises:
-            InputError: it cannot be kept.
+            InputError: they cannot be saved.
         """
         self._add(lab, {"exercises": exercises}, {}, page="")
 
@@ -223,11 +223,11 @@ class ProgressBook:
             for name, found in entries.items():
                 if len(found) > MOST_ENTRIES:
                     raise InputError(
-                        f"{name}: {len(found)} of them, and at most {MOST_ENTRIES} are kept"
+                        f"{name}: {len(found)} entries, and at most {MOST_ENTRIES} are allowed"
                     )
             new = replace(now, changed_s=time.time(), **(entries | dict(counts)))
             self._write(new)
-            # What changed, and not the whole: another page may have sent something meanwhile.
+            # Only the changes: another page may have sent some meanwhile.
             entries_sent = {
                 name: {key: _plain(value) for key, value in entry.items()}
                 for name, entry in change.items()
@@ -237,14 +237,14 @@ class ProgressBook:
         return new
 
     def forget(self, lab: str, *, page: str = "") -> Progress:
-        """Begin a lab anew, in the other pages as well.
+        """Reset the progress in a lab, in the other pages as well.
 
         Args:
             lab: its name.
-            page: which page does it.
+            page: the page that does it.
 
         Raises:
-            InputError: there is no such lab, or that cannot be kept.
+            InputError: there is no such lab, or that cannot be saved.
         """
         self._workspace.labs.find(lab)
         with self._lock:
@@ -253,7 +253,7 @@ class ProgressBook:
         return empty
 
     def all(self) -> list[Progress]:
-        """Return the progress in all labs that were begun, the last one first."""
+        """Return the progress in all labs that were started, the most recent first."""
         try:
             folder = self._workspace.folder(FOLDER)
         except InputError:
@@ -303,13 +303,13 @@ def _answer(key: str, value: object) -> AnswerProgress:
 
 def _held(key: str, value: object) -> bool:
     if not isinstance(value, bool):
-        raise InputError(f"claims.{key[:40]}: true or false is needed")
+        raise InputError(f"claims.{key[:40]}: expected true or false")
     return value
 
 
 def _check_key(key: str) -> None:
     if not key or len(key) > _MOST_KEY:
-        raise InputError(f"{key[:40]!r}: a name of 1 to {_MOST_KEY} characters is needed")
+        raise InputError(f"{key[:40]!r}: expected a name of 1 to {_MOST_KEY} characters")
     try:
         key.encode()
     except UnicodeEncodeError:

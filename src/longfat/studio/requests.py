@@ -1,7 +1,7 @@
-"""What a page asks: the fields of a request's JSON, each checked as it is read.
+"""The fields of a request's JSON, each checked as it is read.
 
-Whoever has the token may send rubbish, by mistake or by a bug; a message then
-names the field, and what it should hold.
+A client with the token may send invalid data, by mistake or by a bug; a message then names the
+field, and the expected value.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_BYTES = 4 * 1024**2
 """The largest body of a request."""
 
 MOST_LANGUAGES = 20
-"""How many languages a page may prefer; what comes behind them does not matter."""
+"""How many languages a page may prefer; the rest is ignored."""
 
 _MOST_NAME = 200
 _TOO_LARGE = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
@@ -47,7 +47,7 @@ class Asked:
             most: how many characters it may have.
 
         Raises:
-            InputError: it is missing, no text, or too long.
+            InputError: it is missing, not a text, or too long.
         """
         value = self._data.get(name)
         if not isinstance(value, str):
@@ -55,7 +55,7 @@ class Asked:
         return _sound(name, value, most=most)
 
     def maybe_text(self, name: str) -> str | None:
-        """Return a text, or None where there is none."""
+        """Return a text, or None if there is none."""
         return None if self._data.get(name) is None else self.text(name)
 
     def name(self, name: str) -> str:
@@ -66,7 +66,7 @@ class Asked:
         return value
 
     def maybe_name(self, name: str) -> str | None:
-        """Return a short text, or None where there is none."""
+        """Return a short text, or None if there is none."""
         return None if self._data.get(name) is None else self.name(name)
 
     def names(self, name: str, *, most: int = 1000) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ class Asked:
         return value
 
     def maybe_boolean(self, name: str) -> bool | None:
-        """Return true or false, or None where there is none."""
+        """Return true or false, or None if there is none."""
         return None if self._data.get(name) is None else self.boolean(name)
 
     def items(self, name: str, *, most: int = 1000) -> list[Any]:
@@ -111,7 +111,7 @@ class Asked:
         return value
 
     def maybe_integer(self, name: str, *, least: int, most: int) -> int | None:
-        """Return a whole number within limits, or None where there is none."""
+        """Return a whole number within limits, or None if there is none."""
         value = self._data.get(name)
         if value is None:
             return None
@@ -124,7 +124,7 @@ async def read_json(request: Request) -> Asked:
     """Read a request's body.
 
     Raises:
-        InputError: it is no JSON object, or too large.
+        InputError: it is not a JSON object, or too large.
     """
     body = b""
     async for chunk in request.stream():
@@ -139,12 +139,12 @@ async def read_json(request: Request) -> Asked:
     except (ValueError, RecursionError):
         raise InputError("the request's body is not JSON in UTF-8") from None
     if not isinstance(data, dict):
-        raise InputError("the request's body is no JSON object: send {...}")
+        raise InputError("the request's body is not a JSON object: send {...}")
     return Asked(data)
 
 
 def asked_name(request: Request, name: str) -> str | None:
-    """Return a parameter of the URL's query, or None where it is not given."""
+    """Return a parameter of the URL's query, or None if it is not given."""
     value = request.query_params.get(name)
     return None if value is None else _sound(name, value, most=4096)
 
@@ -162,7 +162,7 @@ def asked_names(request: Request, name: str) -> tuple[str, ...]:
 
 
 def asked_language(request: Request) -> LanguageChoice:
-    """Return the choice of a page, from its preferences in the URL's query: languages=..."""
+    """Return the preferred languages of a page, from the URL's query: languages=..."""
     values = request.query_params.getlist("languages")[:MOST_LANGUAGES]
     return LanguageChoice(wanted=tuple(_sound("languages", one, most=_MOST_NAME) for one in values))
 
@@ -179,7 +179,7 @@ def _sound(name: str, value: str, *, most: int) -> str:
 
 def _wrong(name: str, wanted: str, found: object) -> InputError:
     if found is None:
-        return InputError(f"{name}: is missing; {wanted} is needed")
+        return InputError(f"{name}: is missing; expected {wanted}")
     told = repr(found)
     told = told if len(told) <= 60 else f"{told[:57]}..."
     return InputError(f"{name}: found {told}, expected {wanted}")

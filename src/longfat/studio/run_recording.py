@@ -1,10 +1,10 @@
-"""A run of the workspace as the studio's charts and its timeline show a live one.
+"""A run of the workspace in the form in which the studio shows a live one.
 
-A live run keeps what its charts showed (`longfat.studio.live.kept_run`). For any other run it is
-read from what its flows and probes gave: throughput, RTT, window and retransmissions of flows,
-queues and drops where a queue probe looked, and what interfaces sent where a rate or a queue
-probe did. Rates of links are those of the network, the set-up lines and the events that changed
-them, where these lines can be read with certainty.
+A live run stores what its charts showed (`longfat.studio.live.kept_run`). For any other run
+it is derived from its flows and probes: throughput, RTT, window and retransmissions of flows,
+queues and drops of queue probes, and the sending rate of interfaces of rate or queue probes.
+Rates of links are those of the network, of the set-up commands and of the events that changed
+them, if these commands can be parsed with certainty.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ _QUANTITIES = {
     "retransmits": ("retransmits", "packets"),
     "queue": ("backlog_bytes", "bytes"),
 }
-# A line that has no value for so many intervals has a gap.
+# A series without a value for this many intervals has a gap.
 _GAP_INTERVALS = 5
 
 
 def check_kept(run: Run) -> None:
-    """Check that what the charts of a live run showed is as it was written.
+    """Check that the stored recording of a live run is intact.
 
     Raises:
-        InputError: it is not.
+        InputError: it is not intact.
     """
     for name in (RECORDING, RECORDING_SERIES, STUDY_FILE):
         if problem := file_damage(run.folder / name, run.files[name]):
@@ -67,12 +67,12 @@ def check_kept(run: Run) -> None:
 
 
 def is_live(run: Run) -> bool:
-    """Return whether the studio has kept a live run there."""
+    """Return whether it is a live run saved by the studio."""
     return all(name in run.files for name in (RECORDING, RECORDING_SERIES, STUDY_FILE))
 
 
 def kept_recording(workspace: Workspace, path: str) -> dict[str, Any]:
-    """Return what the charts of a live run showed, as `Recording` of the page's `api/types.ts`.
+    """Return the stored recording of a live run, as `Recording` of the page's `api/types.ts`.
 
     Args:
         workspace: the workspace.
@@ -87,12 +87,12 @@ def kept_recording(workspace: Workspace, path: str) -> dict[str, Any]:
     if not isinstance(data, dict) or not all(
         isinstance(data.get(name), kind) for name, kind in _FIELDS.items()
     ):
-        raise InputError(f"{where}: it is not what the studio wrote")
+        raise InputError(f"{where}: not a recording written by the studio")
     return data
 
 
 def kept_series(workspace: Workspace, path: str) -> bytes:
-    """Return the lines of a live run, as a binary message; see `kept_recording`."""
+    """Return the series of a live run, as a binary message; see `kept_recording`."""
     return workspace.read(f"{path}/{RECORDING_SERIES}", most_bytes=_LARGEST_SERIES)
 
 
@@ -109,14 +109,14 @@ class RunRecording:
     all: SeriesSet = field(default_factory=SeriesSet)
 
     def series(self) -> bytes:
-        """Return the lines as a binary message."""
+        """Return the series as a binary message."""
         self.all.news(recording=1)
         return self.all.whole(recording=1)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `Recording` of the page's `api/types.ts`."""
         run = self.run
-        # The traffic's start is not known in time since boot: times count from it.
+        # The traffic's start since boot is unknown: times are relative to it.
         end_s = max((one.end_s for one in run.flow_times.values()), default=0.0)
         return {
             "number": 1,
@@ -197,7 +197,7 @@ def run_recording(run: Run) -> RunRecording:
 
 
 def _add_probes(series: SeriesSet, run: Run, full: Mapping[str, str]) -> None:
-    """Add drops, and what interfaces sent.
+    """Add drops, and the sending rates of interfaces.
 
     Args:
         series: where to add them.
@@ -238,7 +238,7 @@ def _column(table: pa.Table, name: str) -> Iterator[tuple[float, float]]:
 
 
 def _limits(run: Run) -> dict[str, list[tuple[float, float]]]:
-    """Return the rates of interfaces, and since when each holds; NaN where nothing limits."""
+    """Return the rates of interfaces, and since when each is valid; NaN without a limit."""
     happened = [(one.event, one.at_s) for one in run.event_times]
     found: dict[str, list[tuple[float, float]]] = {}
     for name in chain.from_iterable(run.case.network.interfaces()):
@@ -261,7 +261,7 @@ def _add(
     *,
     gaps: bool = True,
 ) -> None:
-    """Add a line, which breaks off where nothing is known for a while, and at its end."""
+    """Add a series, with a gap where values are missing for a while, and at its end."""
     known = [point for point in points if math.isfinite(point[0])]
     steps = sorted(b[0] - a[0] for a, b in pairwise(known))
     usual_s = steps[len(steps) // 2] if steps else 0.0

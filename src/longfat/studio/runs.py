@@ -1,4 +1,4 @@
-"""The ways to what was run: lists, figures, diagnoses, reports, and files to give away."""
+"""The routes of runs: lists, figures, diagnoses, reports, and shared files."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
 REPORT_POLICY = "; ".join(
     (
-        # A report is a file of the workspace: it acts as one of nobody's, without our cookie.
+        # A report is a file of the workspace: it has an opaque origin, without our cookie.
         "sandbox allow-scripts allow-downloads allow-popups",
         "default-src 'none'",
-        # Its own policy, inside of it, lets only scripts run whose hashes it names.
+        # Its own policy, in the page, allows only scripts with the listed hashes.
         "script-src 'unsafe-inline'",
         "style-src 'unsafe-inline'",
         "img-src data: blob:",
@@ -55,7 +55,7 @@ REPORT_POLICY = "; ".join(
         "frame-ancestors 'self'",
     )
 )
-"""What a report may do that the studio shows."""
+"""The policy of a report shown by the studio."""
 
 _TYPES = {PAGE: "text/html; charset=utf-8", PAPER: "application/pdf"}
 _LARGEST_REPORT = 256 * 1024**2
@@ -68,7 +68,7 @@ def run_routes(workspace: Workspace, *, drawing: threading.Lock) -> list[BaseRou
 
     Args:
         workspace: where the runs are.
-        drawing: held while figures are drawn, which cannot be done by two at once.
+        drawing: a lock held while figures are drawn, which is not thread-safe.
     """
     kept = KeptRuns(workspace)
 
@@ -161,7 +161,7 @@ def _as_study(workspace: Workspace, path: str) -> dict[str, Any]:
     with workspace.told_below():
         run = load_kept(workspace, path)
         warnings: list[str] = []
-        if is_live(run):  # with what was done by hand
+        if is_live(run):  # with the changes made by hand
             check_kept(run)
             text = workspace.read(f"{path}/{STUDY_FILE}", most_bytes=LARGEST_FILE_BYTES).decode()
             warnings = kept_recording(workspace, path)["left_out"]
@@ -188,7 +188,7 @@ def _recording(workspace: Workspace, path: str) -> tuple[dict[str, Any], Callabl
 
 
 def _diagnoses(workspace: Workspace, path: str) -> list[dict[str, Any]]:
-    """Return what held a run's flows back, as `RunDiagnosis` of the page's `api/types.ts`."""
+    """Return what limited a run's flows, as `RunDiagnosis` of the page's `api/types.ts`."""
     with workspace.told_below():
         found = diagnose(load_kept(workspace, path))
     return [{"flow": one.flow, "advice": advice_of(one).to_json()} for one in found]
@@ -200,7 +200,7 @@ def _shared(
     language: LanguageChoice,
     drawing: threading.Lock,
 ) -> tuple[str, str]:
-    """Return what a page of runs is called, and the page."""
+    """Return the name of a page of runs, and the page."""
     with workspace.told_below():
         runs = _load_all(workspace, paths)
         with drawing:

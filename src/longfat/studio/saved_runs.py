@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from longfat.execution.runs import Run
     from longfat.studio.workspace import Workspace
 
-# The files of a case stand in it; JSON takes up to three characters for a byte of text.
+# It includes the files of a case; JSON takes up to three characters for a byte of text.
 _LARGEST_MANIFEST = 4 * 1024**2 + 3 * MOST_CASE_BYTES
 _MOST_TOLD = 4
-# What tells runs of a flow apart at the first glance, if they have it.
+# The metrics that best distinguish runs of a flow, if they have them.
 _TELLING = ("receiver_bps", "avg_s", "retransmits", "loss")
 
 
@@ -41,21 +41,21 @@ def load_kept(workspace: Workspace, path: str) -> Run:
         path: the run directory, below it.
 
     Raises:
-        InputError: there is no such run, it is not whole, or there is a link in it.
+        InputError: there is no such run, it is incomplete, or contains a link.
     """
     folder = workspace.folder(path)
     for inside, names, files in os.walk(folder):
         for name in (*names, *files):
             mode = Path(inside, name).lstat().st_mode
             if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-                raise InputError(f"{path}: {name} in it is no file: runs hold no links")
+                raise InputError(f"{path}: {name} is not a regular file: runs contain no links")
     if not (folder / MANIFEST).is_file():
         raise Refusal(f"{path}: no run: there is no {MANIFEST}", status=HTTPStatus.NOT_FOUND)
     return load_run(folder)
 
 
 def delete_kept(workspace: Workspace, path: str) -> None:
-    """Delete a run; with its study's folder and report, where it was the last one in it.
+    """Delete a run; with its study's folder and report, if it was the last one.
 
     Args:
         workspace: the workspace.
@@ -78,7 +78,7 @@ def delete_kept(workspace: Workspace, path: str) -> None:
 
 
 class KeptRuns:
-    """The runs of a workspace, listed quickly: a manifest is read once, and again if it changes.
+    """The runs of a workspace, listed quickly: manifests are cached until they change.
 
     Args:
         workspace: the workspace.
@@ -105,7 +105,7 @@ class KeptRuns:
         return sorted(found, key=lambda entry: (-entry["modified_s"], entry["path"]))
 
     def _report(self, path: str) -> str | None:
-        """Return where the report is read that a run stands in; None where there is none."""
+        """Return the URL of the report that contains a run; None if there is none."""
         folder = PurePosixPath(path).parent.as_posix()
         there = folder != "." and (self._workspace.root / folder / PAGE).is_file()
         return report_url(folder) if there else None
@@ -120,7 +120,7 @@ class KeptRuns:
             try:
                 about = manifest.stat(follow_symlinks=False)
             except OSError:
-                continue  # gone meanwhile
+                continue  # removed meanwhile
             mark = (about.st_mtime_ns, about.st_size, about.st_ino)
             known = before.get(folder)
             if known is None or known[0] != mark:
@@ -131,7 +131,7 @@ class KeptRuns:
         return found
 
     def _entry(self, folder: str, modified_s: float) -> dict[str, Any] | None:
-        """Return what a manifest tells; None where it is none that this longfat reads."""
+        """Return the entry of a manifest; None if this version cannot read it."""
         try:
             content = self._workspace.read(f"{folder}/{MANIFEST}", most_bytes=_LARGEST_MANIFEST)
             data = parse_json(content, where=folder)
@@ -151,7 +151,7 @@ class KeptRuns:
 
 
 def _told(run: Run) -> list[dict[str, str]]:
-    """Return a few figures of a run: of each flow what is asked first, then of its probes."""
+    """Return a few metrics of a run: the most important of each flow, then of its probes."""
     known = {flow.name: {one.name: one for one in flow.metrics} for flow in run.case.flows}
     found = [
         (name, of[metric])

@@ -1,7 +1,7 @@
-"""The process of the studio: a socket, a token, a browser, and an end that leaves nothing.
+"""The process of the studio: a socket, a token, a browser, and a clean shutdown.
 
-It listens where only this machine can reach it. Beyond that it asks for TLS:
-anyone who has the token can type at a shell.
+By default it listens on the loopback address only. Elsewhere it requires TLS: anyone who has
+the token can run commands.
 """
 
 from __future__ import annotations
@@ -54,17 +54,17 @@ def serve(
     Args:
         workspace: the one folder that is read and written.
         address: where to listen.
-        query: what the page is to open, as parameters of its URL.
+        query: parameters of the page's URL, such as a file to open.
         browser: open the URL in a browser.
-        new_token: draw another token, also where that of the last time could be used.
+        new_token: generate a new token, even if the last one could be used.
         assignments: the folders of labs with exercises.
         static: the folder of the built page.
 
     Raises:
-        InputError: a lab with exercises is wrong, the address is not allowed or not ours, or
+        InputError: a lab with exercises is invalid, the address is not allowed or not local, or
             there is no such workspace.
         HostError: the page is not built, the port is taken, or a studio of this workspace
-            runs already.
+            is already running.
     """
     address.check()
     check_page(static)
@@ -89,7 +89,7 @@ def serve(
 
 
 def check_page(static: Path) -> None:
-    """Check that the page is there.
+    """Check that the page is built.
 
     Raises:
         HostError: it is not built.
@@ -116,7 +116,7 @@ def run_server(
         app: the application.
         listening: the socket that takes connections.
         address: where that is.
-        url: what to tell, and to open.
+        url: the URL to print, and to open.
         browser: open it in a browser.
         stop: called at the signal.
     """
@@ -132,28 +132,28 @@ def run_server(
         ssl_certfile=address.tls_cert,
         ssl_keyfile=address.tls_key,
     )
-    # Its words are what a person, or a program, waits for: the socket takes connections now.
+    # Users and programs wait for this line: the socket accepts connections from now on.
     print(f"longfat studio: {url}", file=sys.stderr, flush=True)
     if browser:
-        # Some browsers are waited for until they end.
+        # Some browser commands block until the browser exits.
         threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
     asyncio.run(_Server(config, on_end=stop).serve(sockets=[listening]))
 
 
 def _token(state: WorkspaceState, address: Address, *, anew: bool) -> str:
-    """Return the token: that of the last time where only this machine can reach the studio."""
+    """Return the token: the last one again if only this machine can reach the studio."""
     if address.is_loopback:
         return state.token(anew=anew)
-    # Who saw it on another machine is not to have it for ever.
+    # A token that was used from other machines must not stay valid forever.
     state.forget_token()
     return secrets.token_urlsafe(32)
 
 
 class _Server(uvicorn.Server):
-    """A server for which a signal is the usual end, and no failure.
+    """A server for which a signal is a normal shutdown.
 
     Args:
-        config: what uvicorn is to know.
+        config: uvicorn's configuration.
         on_end: called at the signal.
     """
 
@@ -173,7 +173,7 @@ class _Server(uvicorn.Server):
                 loop.remove_signal_handler(number)
 
     def _end(self) -> None:
-        # Who presses Ctrl-C once more waits for nobody.
+        # A second Ctrl-C does not wait for connections.
         self.force_exit = self.should_exit
         self.should_exit = True
         self._on_end()
@@ -184,10 +184,10 @@ def listening_at(address: Address, last_port: int | None) -> socket.socket:
 
     Args:
         address: where.
-        last_port: the port of the last time, which the pages that are still open know.
+        last_port: the last port, which pages that are still open use.
 
     Raises:
-        InputError: the host is no address of this machine.
+        InputError: the host is not an address of this machine.
         HostError: the port is taken.
     """
     host = "127.0.0.1" if address.host.lower() == "localhost" else address.host
@@ -218,11 +218,11 @@ def listening_at(address: Address, last_port: int | None) -> socket.socket:
                 f"--host {address.host} --port {port}: cannot listen there: {error.strerror}"
             ) from None
         return found
-    raise AssertionError("a free port was asked for, and not given")
+    raise AssertionError("a free port was requested, but not found")
 
 
 def url_of(host: str, port: int, *, secure: bool, query: Mapping[str, str], path: str = "/") -> str:
-    """Return the address of a page, with parameters."""
+    """Return the URL of a page, with parameters."""
     scheme = "https" if secure else "http"
     place = f"[{host}]" if ":" in host else host
     return f"{scheme}://{place}:{port}{path}?{urlencode(query)}"

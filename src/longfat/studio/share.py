@@ -1,8 +1,8 @@
-"""Runs as one file to give away: the report of their study, which needs nothing else.
+"""Runs as one self-contained file to share: the report of their study.
 
-A folder of runs holds the study that they are runs of, if a job of the studio
-made them; then its claims, published figures and text stand in the report.
-Runs of several studies, or of none that is known, get a report without.
+A folder of runs contains their study, if a job of the studio made them; then its claims,
+published values and text are in the report. Runs of several studies, or of an unknown one,
+get a report without these.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def shared_page(
 
 
 def study_of(runs: Sequence[Run], *, workspace: Workspace) -> Study | None:
-    """Return the study that runs are of, as it is kept with them; None where none is known.
+    """Return the study that runs are of, as stored with them; None if it is unknown.
 
     Args:
         runs: the runs; at least one, all of the workspace.
@@ -68,14 +68,14 @@ def case_order(runs: Sequence[Run], *, workspace: Workspace) -> tuple[str, ...]:
         workspace: where they are.
 
     Returns:
-        The names; empty where no study is known, or it has changed.
+        The names; empty if the study is unknown or has changed.
     """
     study = study_of(runs, workspace=workspace)
     return tuple(study.cases) if study is not None else ()
 
 
 def _by_case(runs: Sequence[Run]) -> dict[str, tuple[Run, ...]]:
-    """Put runs of one case together, under names that tell the cases apart."""
+    """Group runs by case, under distinct names."""
     groups: dict[tuple[Path, str, Case], dict[int, Run]] = {}
     for run in runs:
         groups.setdefault((run.folder.parent, run.name, _unseeded(run.case)), {})[run.seed] = run
@@ -92,14 +92,14 @@ def _by_case(runs: Sequence[Run]) -> dict[str, tuple[Run, ...]]:
 def _their_study(
     cases: Mapping[str, tuple[Run, ...]], *, workspace: Workspace, language: LanguageChoice
 ) -> Study | None:
-    """Return the study that all these are runs of; None where none is known, or it has changed."""
+    """Return the common study of these runs; None if it is unknown or has changed."""
     folders = {run.folder.parent for runs in cases.values() for run in runs}
     if len(folders) != 1:
         return None
     place = folders.pop().relative_to(workspace.root).as_posix()
     with contextlib.suppress(InputError, UnicodeDecodeError):
         kept = _kept_text(workspace, f"{place}/{STUDY_FILE}") or ""
-        # The files beside the study are not kept; the cases of the runs have their contents.
+        # The files beside the study are not stored; the cases of the runs have their contents.
         study = parse_study(kept, name=STUDY_FILE, beside=reads_empty)
         if all(_fits(study.cases.get(name), runs) for name, runs in cases.items()):
             name = Path(place).name
@@ -123,7 +123,7 @@ def _kept_text(workspace: Workspace, path: str) -> str | None:
 
 
 def _fits(planned: Planned | None, runs: Sequence[Run]) -> bool:
-    """Return whether runs are of a case, with whatever seeds."""
+    """Return whether runs are of a case, with any seeds."""
     if planned is None:
         return False
     return all(_comparable(run.case) == _comparable(planned.case) for run in runs)
@@ -147,7 +147,7 @@ def _unseeded(case: Case) -> Case:
 
 
 def _bare_study(cases: Mapping[str, tuple[Run, ...]]) -> Study:
-    """Return a study that says no more than what the runs themselves tell."""
+    """Return a minimal study, built from the runs only."""
     folders = dict.fromkeys(run.folder.parent.name for runs in cases.values() for run in runs)
     name = ", ".join(folders)
     return Study(

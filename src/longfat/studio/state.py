@@ -1,8 +1,8 @@
-"""What the studio remembers of a workspace: its token, its port, and what is being drawn.
+"""The studio's state of a workspace: its token, its port, and the drafts.
 
-It stands in the person's state folder (`$XDG_STATE_HOME`, else `~/.local/state`), in a folder
-for each workspace that nobody else may look into, and not in the workspace itself, which may be
-shared, copied or given away. One studio at a time has it: it holds a lock.
+It is stored in the user's state folder (`$XDG_STATE_HOME`, else `~/.local/state`), in a private
+folder for each workspace, and not in the workspace itself, which may be shared, copied or
+given away. One studio at a time uses it: it holds a lock.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def workspace_id(workspace: Path) -> str:
-    """Return what a workspace is called where its path would be too long.
+    """Return a short id of a workspace.
 
     Args:
         workspace: the folder, without links.
@@ -62,22 +62,22 @@ class WorkspaceState:
         self._lock: int | None = None
 
     def __enter__(self) -> WorkspaceState:
-        """Take the folder; it is made if it is not there.
+        """Lock the folder; it is created if needed.
 
         Raises:
-            HostError: another studio has it, or it cannot be made or is not ours alone.
+            HostError: another studio has it, or it cannot be created or is not private.
         """
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             about = self.folder.lstat()
             if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.getuid():
-                raise HostError(f"{self.folder}: it is not a folder of yours")
+                raise HostError(f"{self.folder}: it is not a folder that you own")
             self.folder.chmod(0o700)
             self._lock = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise HostError(
-                f"{self.folder}: the studio's state cannot be kept there: {error.strerror}",
-                hint=f"set {VARIABLE} to a folder of yours",
+                f"{self.folder}: the studio's state cannot be stored there: {error.strerror}",
+                hint=f"set {VARIABLE} to a folder that you own",
             ) from None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -86,8 +86,8 @@ class WorkspaceState:
             url = self._running().get("url")
             there = f": {url}" if isinstance(url, str) else ""
             raise HostError(
-                f"a studio of {self._workspace} runs already{there}",
-                hint="open that one, or end it first; another --workspace has a studio of its own",
+                f"a studio of {self._workspace} is already running{there}",
+                hint="open that one, or stop it first; another --workspace has its own studio",
             ) from None
         return self
 
@@ -97,19 +97,19 @@ class WorkspaceState:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Let go of the folder."""
+        """Unlock the folder."""
         self._let_go()
 
     def token(self, *, anew: bool) -> str:
-        """Return the token of this workspace: that of the last time, if it is safe.
+        """Return the token of this workspace: the stored one, if it is safe.
 
-        It is safe in a file of ours that nobody else may read.
+        It is safe in a file that we own and nobody else may read.
 
         Args:
-            anew: draw another one in any case.
+            anew: generate a new one in any case.
 
         Raises:
-            HostError: a new one cannot be kept.
+            HostError: a new one cannot be stored.
         """
         if not anew and (found := self._own(_TOKEN)) and len(found) >= _SHORTEST_TOKEN:
             return found
@@ -118,12 +118,12 @@ class WorkspaceState:
         return token
 
     def forget_token(self) -> None:
-        """Remove the token: the next studio draws another one."""
+        """Remove the token: the next studio generates a new one."""
         with contextlib.suppress(FileNotFoundError):
             (self.folder / _TOKEN).unlink()
 
     def class_tokens(self) -> dict[str, str]:
-        """Return the tokens of a class, by its students' folders; none where they are not safe."""
+        """Return the tokens of a class, by its students' folders; none if they are not safe."""
         try:
             found = json.loads(self._own(_CLASS, most=_LARGEST_CLASS) or "{}")
         except (ValueError, RecursionError):
@@ -132,21 +132,21 @@ class WorkspaceState:
         return {name: one for name, one in texts if isinstance(one, str) and one.isascii()}
 
     def keep_class_tokens(self, text: str) -> None:
-        """Keep the tokens of a class, as JSON.
+        """Store the tokens of a class, as JSON.
 
         Raises:
-            HostError: they cannot be kept.
+            HostError: they cannot be stored.
         """
         self._write(_CLASS, text)
 
     @property
     def last_port(self) -> int | None:
-        """Where the last studio of this workspace has listened; None if that is not known."""
+        """The port of the last studio of this workspace; None if unknown."""
         port = self._running().get("port")
         return port if isinstance(port, int) and 0 < port < 2**16 else None
 
     def note_running(self, *, url: str, port: int) -> None:
-        """Note where the studio is, for who starts a second one, and for the next time."""
+        """Record the URL, for a second studio's error message, and the port for the next start."""
         self._write(_RUNNING, json.dumps({"url": url, "port": port}))
 
     def _running(self) -> dict[str, object]:
@@ -157,7 +157,7 @@ class WorkspaceState:
         return found if isinstance(found, dict) else {}
 
     def _own(self, name: str, *, most: int = _LARGEST_FILE) -> str | None:
-        """Return what stands in a file of ours that nobody else may read or write; else None."""
+        """Return the content of a file that we own and nobody else may read or write; else None."""
         try:
             file = os.open(self.folder / name, _READ)
         except OSError:

@@ -1,6 +1,6 @@
-"""What a study's runs amount to, as the page's tables show it.
+"""The results of a study's runs, for the page's tables.
 
-The numbers become text in `longfat.output.report.values`, as for the terminal and the
+The numbers are formatted in `longfat.output.report.values`, as for the terminal and the
 report, so that the three cannot differ.
 """
 
@@ -37,7 +37,7 @@ def claims_json(verdict: Verdict) -> list[dict[str, Any]]:
 
 
 def published_json(verdict: Verdict) -> dict[str, Any] | None:
-    """Return the published figures beside ours as `Table` of the page; None where there are none.
+    """Return published and measured values as `Table` of the page; None if there are none.
 
     The rows' group is the title of their case.
     """
@@ -55,7 +55,7 @@ def published_json(verdict: Verdict) -> dict[str, Any] | None:
 
 
 def measured_json(verdict: Verdict) -> dict[str, Any] | None:
-    """Return the metrics of the cases without published figures as `Table` of the page."""
+    """Return the metrics of the cases without published values as `Table` of the page."""
     grid = metric_grid(verdict)
     if grid is None:
         return None

@@ -25,7 +25,7 @@ def from_template(name: str, values: dict[str, Any]) -> dict[str, Any]:
         values: its parameters as they were typed, by key; the default for an empty one.
 
     Raises:
-        InputError: there is no such template, or a parameter is wrong.
+        InputError: there is no such template, or a parameter is invalid.
     """
     if name not in TEMPLATES:
         raise InputError(

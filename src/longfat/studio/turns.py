@@ -1,11 +1,11 @@
-"""Whose turn it is to have a machine, where several persons share a computer.
+"""The queue for machines, where several users share a computer.
 
-Who wants a machine and finds none free gets a place in a queue, and keeps it by asking again. A
-place is lost when nobody asks for it any more, so that a page that was closed holds up nobody;
-and who has as many machines as one may have lets the others pass.
+A request for a machine that finds none free gets a place in the queue, and keeps it by being
+repeated. A place expires when its requests stop, so that a closed page blocks nobody; a member
+with the maximum number of machines is passed over.
 
-How many machines somebody has is asked of those who hold them, and never counted here: so no
-machine that has ended, in whatever way, is held against anybody.
+The number of a member's machines is always queried from their owners, and never counted here:
+so a machine that has ended, in whatever way, does not count.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 KEPT_S = 15.0
-"""So long a place in the queue is kept for who does not ask again."""
+"""How long a place in the queue is kept without a repeated request."""
 
 _ASK_EVERY_S = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
-    """Why somebody does not get a machine yet.
+    """Why a member does not get a machine yet.
 
     Attributes:
-        ahead: how many wait before them for one that is free.
-        own: how many machines they have themselves.
-        is_own_limit: they have as many as one may have.
-        running: how many run, of all together.
+        ahead: how many are before them in the queue.
+        own: how many machines they have.
+        is_own_limit: they have the maximum number.
+        running: how many are running, of all members.
     """
 
     ahead: int
@@ -46,7 +46,7 @@ class Wait:
 
     @property
     def words(self) -> str:
-        """What is waited for."""
+        """The message for the user."""
         if self.is_own_limit:
             have = "a machine" if self.own == 1 else f"{self.own} machines"
             return f"You have {have} already, as many as one may have: end a session, or a job."
@@ -64,7 +64,7 @@ class _Place:
 
 
 class Turns:
-    """The queue for machines; from any thread.
+    """The queue for machines; thread-safe.
 
     Args:
         machines: how many may run at once.
@@ -79,25 +79,25 @@ class Turns:
         self._queue: list[_Place] = []
 
     def join(self, member: str, count: Callable[[], int]) -> None:
-        """Let a member hold machines.
+        """Register an owner of a member's machines.
 
         Args:
             member: who.
-            count: tells how many they have; there may be several who hold some.
+            count: returns how many it has; a member may have several owners.
         """
         with self._lock:
             self._holders.setdefault(member, []).append(count)
 
     def take(self, member: str, key: str, *, begin: Callable[[], None]) -> Wait | None:
-        """Take a machine, if it is one's turn.
+        """Take a machine, if it is the member's turn.
 
         Args:
             member: who.
             key: what for; the place in the queue is kept for it.
-            begin: called if it is, before anybody else's turn: from then on it counts.
+            begin: called if it is, before anyone else's turn: from then on the machine counts.
 
         Returns:
-            What is waited for; None if `begin` was called.
+            Why it has to wait; None if `begin` was called.
         """
         with self._lock:
             now_s = time.monotonic()
@@ -143,26 +143,26 @@ class Turns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """Somebody who takes turns.
+    """A member of the class.
 
     Attributes:
         turns: the queue.
-        name: who.
+        name: the member's name.
     """
 
     turns: Turns
     name: str
 
     def take(self, key: str, *, begin: Callable[[], None]) -> None:
-        """Take a machine, or refuse: a page keeps the place in the queue by asking again.
+        """Take a machine, or raise `Refusal`: repeating the request keeps the place in the queue.
 
         Args:
             key: what for.
             begin: as of `Turns.take`.
 
         Raises:
-            Refusal: it is another one's turn, to be asked again; or they have as many machines
-                as one may have.
+            Refusal: the request is queued, to be repeated; or the member has the maximum
+                number of machines.
         """
         wait = self.turns.take(self.name, key, begin=begin)
         if wait is None:
@@ -180,16 +180,16 @@ class Member:
         cancelled: threading.Event,
         on_wait: Callable[[str | None], None],
     ) -> bool:
-        """Wait in this thread until it is one's turn.
+        """Wait in this thread until it is the member's turn.
 
         Args:
             key: what for.
             begin: as of `Turns.take`.
-            cancelled: set by who gives up.
-            on_wait: called with what is waited for whenever that changes, and with None at the end.
+            cancelled: set to stop waiting.
+            on_wait: called when the reason for the wait changes, and with None at the end.
 
         Returns:
-            Whether `begin` was called; False if they gave up.
+            Whether `begin` was called; False if it was cancelled.
         """
         reported: str | None = None
         try:
@@ -206,10 +206,10 @@ class Member:
 
 
 class MachineTurns:
-    """Turns for machines that one request starts and ends, such as for a script.
+    """The queue for machines that exist for one request only, such as for a script.
 
     Args:
-        member: who takes turns at machines with others; None where nobody else does.
+        member: the member of a class in the queue for machines; None without a class.
     """
 
     def __init__(self, member: Member | None) -> None:
@@ -221,7 +221,7 @@ class MachineTurns:
 
     @contextlib.contextmanager
     def turn(self, key: str) -> Iterator[None]:
-        """Have a machine.
+        """Hold a machine.
 
         Args:
             key: what for; the place in the queue is kept for it.

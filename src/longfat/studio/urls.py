@@ -1,4 +1,4 @@
-"""Where things lie in the workspace, and where the server shows them."""
+"""Paths in the workspace, and their URLs."""
 
 from urllib.parse import quote
 

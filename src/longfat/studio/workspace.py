@@ -1,8 +1,8 @@
 """The workspace: the one folder that the studio reads and writes, and nothing outside of it.
 
-A path is taken apart and walked folder by folder, each opened inside of the one
-before and never through a link. So neither `..` nor a link leads out, also not
-one that somebody puts there while we walk.
+A path is split and opened folder by folder, each relative to the one before and never through
+a symbolic link. So neither `..` nor a link leads out, not even a link that is created
+concurrently.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-# A named pipe would wait for somebody at its other end.
+# Opening a named pipe would block until the other end is opened.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _LINK = (errno.ELOOP, errno.EMLINK)
 _LONGEST_PATH = 1024
 _TOO_LARGE = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 _NOT_FOUND = HTTPStatus.NOT_FOUND
 
-# Somebody may start the studio in a home folder.
+# The studio may be started in a home folder.
 _MOST_FOLDERS = 20_000
 _DEEPEST = 8
 _SKIPPED = ("node_modules", "__pycache__")
@@ -48,12 +48,12 @@ class Workspace:
     Args:
         root: the folder.
         labs: the labs that can be opened in it.
-        most_bytes: what it may take of the disk; None if there is no limit.
+        most_bytes: the disk quota; None if there is none.
 
     Attributes:
         root: the same, without links.
         labs: the labs.
-        disk: the limit, which those ask who begin something that takes room.
+        disk: the quota, to be checked before anything that needs space.
 
     Raises:
         InputError: there is no such folder.
@@ -69,7 +69,7 @@ class Workspace:
             reason = getattr(error, "strerror", None) or str(error)
             raise InputError(f"{root}: the workspace cannot be opened: {reason}") from None
         if not self.root.is_dir():
-            raise InputError(f"{root}: the workspace is to be a folder, and this is a file")
+            raise InputError(f"{root}: the workspace must be a folder, but this is a file")
         self.disk = DiskLimit(self.root, most_bytes)
 
     def read(self, path: str, *, most_bytes: int) -> bytes:
@@ -81,14 +81,14 @@ class Workspace:
 
         Raises:
             InputError: the path leads out or through a link, there is no such file,
-                it is none, or it is too large.
+                it is not a file, or it is too large.
         """
         *folders, name = path_parts(path)
         with self._opened(path, folders) as folder, _told(path):
             file = os.open(name, _READ, dir_fd=folder)
             with os.fdopen(file, "rb") as stream:
                 if not stat.S_ISREG(os.fstat(file).st_mode):
-                    raise Refusal(f"{path}: no file", status=_NOT_FOUND)
+                    raise Refusal(f"{path}: not a file", status=_NOT_FOUND)
                 content = stream.read(most_bytes + 1)
         if len(content) > most_bytes:
             raise Refusal(
@@ -98,7 +98,7 @@ class Workspace:
         return content
 
     def read_or_none(self, path: str, *, most_bytes: int) -> bytes | None:
-        """Return a file's content, or None where there is no such file.
+        """Return a file's content, or None if there is no such file.
 
         Raises:
             InputError: as `read`, otherwise.
@@ -111,11 +111,11 @@ class Workspace:
             return None
 
     def write(self, path: str, content: bytes) -> None:
-        """Write a file, whole or not at all.
+        """Write a file atomically.
 
         Args:
-            path: the file, below the workspace; its folder is there.
-            content: what is to stand in it.
+            path: the file, below the workspace; its folder must exist.
+            content: its new content.
 
         Raises:
             InputError: the path leads out or through a link, or cannot be written to.
@@ -127,7 +127,7 @@ class Workspace:
             with contextlib.suppress(FileNotFoundError):
                 there = os.stat(name, dir_fd=folder, follow_symlinks=False)
                 if not stat.S_ISREG(there.st_mode):
-                    raise InputError(f"{path}: not a file that can be written over")
+                    raise InputError(f"{path}: not a file that can be overwritten")
                 mode = stat.S_IMODE(there.st_mode)
             file = os.open(hidden, _NEW, mode, dir_fd=folder)
             try:
@@ -143,11 +143,11 @@ class Workspace:
                 raise
 
     def folder(self, path: str, *, make: bool = False) -> Path:
-        """Return a folder, for those who need its whole path.
+        """Return the full path of a folder.
 
         Args:
             path: the folder, below the workspace.
-            make: make it, and those above it, where they are not there.
+            make: create it, and its parents, if they do not exist.
 
         Raises:
             InputError: the path leads out or through a link, or there is no such folder.
@@ -158,7 +158,7 @@ class Workspace:
 
     @contextlib.contextmanager
     def told_below(self) -> Iterator[None]:
-        """Let errors speak of paths as the page knows them: below the workspace."""
+        """Convert errors to messages with paths relative to the workspace."""
         try:
             yield
         except InputError as error:
@@ -168,7 +168,7 @@ class Workspace:
             raise InputError(error.message.replace(whole, ""), place=error.place) from None
 
     def walk(self) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
-        """Yield the folders and the files in each, near ones first.
+        """Yield the folders and the files in each, sorted by depth.
 
         Hidden ones, links, and what is inside of a run directory are left out; so are
         folders far down, and the last of very many.
@@ -228,14 +228,14 @@ def path_parts(path: str) -> list[str]:
     """
     parts = path.split("/")
     if not path or path.startswith("/") or len(path) > _LONGEST_PATH:
-        raise InputError(f"{path[:80]!r}: write a path below the workspace, such as labs/mine.yaml")
+        raise InputError(f"{path[:80]!r}: a path below the workspace is needed, such as a/b.yaml")
     for part in parts:
         if part in ("", ".", ".."):
             raise InputError(f"{path!r}: a path below the workspace has no {part!r} in it")
         if part.startswith("."):
-            raise InputError(f"{path!r}: hidden files and folders are left alone")
+            raise InputError(f"{path!r}: hidden files and folders are not allowed")
         if not part.isprintable():
-            raise InputError(f"{path!r}: the path holds a character that cannot be printed")
+            raise InputError(f"{path!r}: the path contains an unprintable character")
     return parts
 
 
@@ -253,7 +253,7 @@ def _link(path: str, name: str) -> InputError:
 
 @contextlib.contextmanager
 def _told(path: str) -> Iterator[None]:
-    """Turn the system's errors into ours."""
+    """Convert OSError to our errors."""
     try:
         yield
     except OSError as error:

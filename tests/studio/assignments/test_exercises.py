@@ -292,7 +292,7 @@ def test_an_error_of_the_instructors_files_is_not_shown(
             break
         assert time.monotonic() < deadline_s
         time.sleep(0.2)
-    assert "tell your instructor" in found.json()["check"]["problem"]
+    assert "inform your instructor" in found.json()["check"]["problem"]
     assert alice.get(f"{LAB}/progress").json()["exercises"] == {}
     assert SECRET in caplog.text  # which is the terminal's
 
@@ -305,7 +305,7 @@ def test_other_labs_have_no_exercises(alice: TestClient) -> None:
 
 
 def test_labs_that_cannot_be_given(lab: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="lies in the workspace"):
+    with pytest.raises(InputError, match="is in the workspace"):
         read_assignments([lab], workspace=tmp_path)
     with pytest.raises(InputError, match="another lab has this name"):
         read_assignments([lab, lab], workspace=tmp_path / "alice")

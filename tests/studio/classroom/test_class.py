@@ -289,7 +289,7 @@ def test_a_full_folder_is_its_owners_affair(served: ClassServer) -> None:
     saved = {"path": "a.yaml", "text": STUDY}
     refused = served.client("s00").put("/api/document", json=saved)
     assert refused.status_code == 507
-    assert "may take 1.00 MB" in refused.json()["error"]
+    assert "its limit is 1.00 MB" in refused.json()["error"]
     assert served.client("s01").put("/api/document", json=saved).status_code == 200
 
 
@@ -353,12 +353,12 @@ def test_thirty_students_at_once(served: ClassServer) -> None:
     ("folders", "words"),
     [
         ([], "0 students"),
-        (["../x"], "write letters"),
-        ([".hidden"], "write letters"),
-        (["a/b"], "write letters"),
+        (["../x"], "use ASCII letters"),
+        ([".hidden"], "use ASCII letters"),
+        (["a/b"], "use ASCII letters"),
         (["Bob", "bob"], "differ in capitals"),
-        (["file"], "no link"),
-        (["link"], "no link"),
+        (["file"], "not a link"),
+        (["link"], "not a link"),
     ],
 )
 def test_a_roster_that_gives_no_folders(tmp_path: Path, folders: list[str], words: str) -> None:
@@ -370,7 +370,7 @@ def test_a_roster_that_gives_no_folders(tmp_path: Path, folders: list[str], word
 
 
 def test_where_machines_look_no_class_can_be() -> None:
-    with pytest.raises(InputError, match="every machine sees"):
+    with pytest.raises(InputError, match="machines can read"):
         check_students({"a": Entry(folder="a")}, root=Path("/usr/share"))
 
 

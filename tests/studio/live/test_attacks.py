@@ -79,7 +79,7 @@ def test_a_question_that_says_too_much_is_ended(make_page: MakePage) -> None:
     page.do("ask", number=1, node="h1", line="yes")
     answer = page.wait(lambda: page.last("answer"), seconds=10)
     assert answer["text"].startswith("y\ny\n")
-    assert answer["text"].endswith("`yes` said more than 64 KB, and was ended\n")
+    assert answer["text"].endswith("`yes` printed more than 64 KB, and was stopped\n")
     page.do("ask", number=2, node="h1", line="pgrep yes")
     page.wait(lambda: (page.last("answer") or {}).get("text") == "")
 
@@ -140,7 +140,7 @@ def test_an_end_does_not_wait_for_a_network_that_is_being_built(rooms: Rooms) ->
     time.sleep(1.5)
     assert within(3, rooms.close)
     thread.join(2)
-    assert told == ["longfat studio ends: no session begins any more"]
+    assert told == ["longfat studio is shutting down: it starts no session"]
 
 
 def test_a_set_up_line_that_does_not_end_is_told(rooms: Rooms) -> None:
@@ -268,7 +268,7 @@ def test_who_reads_slowly_is_shown_the_end(
 
     while b"at 42" not in shown:
         shown += asyncio.run_coroutine_threadsafe(read(), loop).result(10)
-    assert b"some of the output was left out" in shown
+    assert b"some output was skipped" in shown
 
 
 def test_a_page_that_does_not_read_is_cut_off(
@@ -390,7 +390,7 @@ def test_an_interface_that_is_taken_away_is_told(
     page.room.type_at(1, b"ip link del s1-eth1; sleep 2\r")
     page.wait(lambda: page.last("stale"), seconds=10)
     (reason,) = (page.last("stale") or {})["reasons"]
-    assert reason.startswith("an interface of the drawing is not there any more")
+    assert reason.startswith("an interface of the drawing was removed")
     assert lives(page)
     assert not screen.is_over
 
@@ -462,5 +462,5 @@ def test_there_are_only_so_many_sessions(rooms: Rooms, monkeypatch: pytest.Monke
         thread.start()
     for thread in threads:
         thread.join()
-    assert made == ["2 networks run already: end some of their sessions"] * 2
+    assert made == ["2 networks are already running: end some of their sessions"] * 2
     assert len(rooms.infos()) == 2

@@ -160,7 +160,7 @@ def test_what_a_running_network_cannot_take_is_told(make_page: MakePage) -> None
     page.do("update", text=STUDY.replace("10.0.0.2/8", "10.0.0.9/8"), case=None)
     page.wait(lambda: page.last("stale"))
     stale = page.last("stale") or {}
-    assert stale["reasons"] == ["the host h2 has other addresses, routes or timing"]
+    assert stale["reasons"] == ["the host h2 has different addresses, routes or timing"]
     page.do("update", text=STUDY, case=None)
     page.wait(lambda: (page.last("stale") or {})["reasons"] == [])
 
@@ -273,10 +273,10 @@ def test_lines_are_typed_at_several_nodes(
 @pytest.mark.parametrize(
     ("order", "words"),
     [
-        ({"do": "jump"}, "there is no order 'jump'"),
+        ({"do": "jump"}, "there is no command 'jump'"),
         ({"do": "run", "flows": ["no"]}, "no flow to run"),
         ({"do": "run", "flows": 5}, "needs a list of texts 'flows'"),
-        ({"do": "step", "by_s": -1}, "by_s is 1e-06 to 3600, and here is -1"),
+        ({"do": "step", "by_s": -1}, "by_s is 1e-06 to 3600, but got -1"),
         ({"do": "step"}, "needs a number 'by_s'"),
         ({"do": "pace", "factor": 0}, "factor is "),
         ({"do": "open-terminal", "node": "h9", "rows": 1, "columns": 1}, "no node 'h9'"),

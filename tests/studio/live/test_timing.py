@@ -26,10 +26,10 @@ def test_a_form_has_a_hosts_latency() -> None:
     ("old", "new", "reasons"),
     [
         ("50us", "50us", []),
-        ("50us", "51us", ["the host h1 has other addresses, routes or timing"]),
-        ("27us", "28us", ["the testbed has another timing"]),
-        ("  testbed: {timer_latency: 27us}\n", "", ["the testbed has another timing"]),
-        ("  testbed", "  frames: yes\n  testbed", ["frames was switched"]),
+        ("50us", "51us", ["the host h1 has different addresses, routes or timing"]),
+        ("27us", "28us", ["the testbed's timing was changed"]),
+        ("  testbed: {timer_latency: 27us}\n", "", ["the testbed's timing was changed"]),
+        ("  testbed", "  frames: yes\n  testbed", ["frames was changed"]),
     ],
 )
 def test_a_session_cannot_take_another_timing(old: str, new: str, reasons: list[str]) -> None:

@@ -1,8 +1,8 @@
 """A lab that an instructor gives to students in the studio.
 
-Of the instructor's file a page gets what is listed here and nothing else. Hidden exercises are
-left out altogether, but for their points: their titles alone would tell what is looked at. They
-are not run before the lab is graded, so no answer depends on them.
+Of the instructor's file a page gets only what is listed here. Hidden exercises are left out
+except for their points: their titles alone would reveal what is checked. They are not run
+before the lab is graded, so no response depends on them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Assignment:
     """A lab with exercises.
 
     Attributes:
-        name: what it is called: the lab's folder.
+        name: its name: that of the lab's folder.
         given: what students get: the text, the study, and the parts to fill in.
         grading: the instructor's file.
     """
@@ -55,7 +55,7 @@ class Assignment:
             names: their names; all, if there are none.
 
         Raises:
-            InputError: there is no such exercise, or it is hidden: the two cannot be told apart.
+            InputError: there is no such exercise, or it is hidden, with the same message.
         """
         known = {one.name: one for one in self.open_exercises}
         for name in names:
@@ -66,7 +66,7 @@ class Assignment:
         return tuple(known[name] for name in dict.fromkeys(names or known))
 
     def to_json(self) -> dict[str, Any]:
-        """Return what a page may know of the lab, as part of `Exercises` of its types."""
+        """Return the public part of the lab, as part of `Exercises` of its types."""
         hidden = [one for one in self.grading.exercises if one.hidden]
         deadline = self.grading.deadline
         return {
@@ -97,7 +97,7 @@ def read_assignment(lab: Path) -> Assignment:
         lab: its folder.
 
     Raises:
-        InputError: it is none, something in it is wrong, or machines would see it.
+        InputError: it is not such a lab, is invalid, or would be visible to machines.
     """
     lab = lab.resolve()
     grading = read_grading(lab)
@@ -109,9 +109,9 @@ def read_assignment(lab: Path) -> Assignment:
         )
     read_study(given)
     if not _NAME.fullmatch(lab.name):
-        raise InputError(f"{lab}: name the folder with letters of ASCII, digits, and . _ -")
+        raise InputError(f"{lab}: the folder's name may contain ASCII letters, digits, and . _ -")
     if is_visible(lab):
-        raise InputError(f"{lab}: every machine sees what lies there, also the answer key: move it")
+        raise InputError(f"{lab}: machines can read this folder, which has the answer key: move it")
     return Assignment(
         name=lab.name, given=StudyFolder(name=lab.name, folder=given), grading=grading
     )
@@ -132,11 +132,11 @@ def read_assignments(labs: Iterable[Path], *, workspace: Path) -> tuple[Assignme
     taken = {lab.name for lab in all_labs()}
     for one in found:
         if one.name in taken:
-            raise InputError(f"{one.name}: another lab has this name: give its folder another one")
+            raise InputError(f"{one.name}: another lab has this name: rename its folder")
         taken.add(one.name)
         if one.grading.folder.is_relative_to(workspace.resolve()):
             raise InputError(
-                f"{one.grading.folder}: it lies in the workspace, where the page could read the "
-                "answer key: name another folder by --workspace"
+                f"{one.grading.folder}: it is in the workspace, where the page could read the "
+                "answer key: specify another folder with --workspace"
             )
     return tuple(found)

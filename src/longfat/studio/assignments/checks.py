@@ -1,8 +1,8 @@
-"""Checking exercises: a student's files are run and judged as `longfat grade` does it.
+"""Checking exercises: a student's files are run and graded as by `longfat grade`.
 
-A check has a thread of its own and one machine at a time, for which it waits its turn where a
-class shares a computer. What a page hears of it are points, reasons and what mistakes mean: no
-key, and of an error in the instructor's own files only that there is one.
+A check has its own thread and one machine at a time, for which it is queued where a class
+shares a computer. The page gets points, reasons and explanations of mistakes: never the key,
+and of an error in the instructor's own files only that there is one.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ _LOG = logging.getLogger(__name__)
 
 _NOT_CHECKED = (
     "The check itself failed: the lab's own files are wrong, or the computer lacks something. "
-    "Nothing was graded; tell your instructor, whose terminal says more."
+    "Nothing was graded. Please inform your instructor, whose terminal shows details."
 )
 
 
 @dataclass(slots=True, kw_only=True)
 class _Check:
-    """A check of one lab's exercises, the last one that was asked for.
+    """A check of one lab's exercises, the last one that was requested.
 
     Attributes:
         exercises: the names of the exercises.
         state: `waiting` for a machine, `running`, or how it ended: `done`, `failed`, `cancelled`.
-        waits: what is waited for.
+        waits: what it is waiting for.
         problem: why it failed.
-        player: runs what has to be run.
-        cancelled: set when the student has enough.
+        player: runs the cases.
+        cancelled: set when the student cancels it.
     """
 
     exercises: tuple[Exercise, ...]
@@ -78,8 +78,8 @@ class Checks:
 
     Args:
         workbooks: the files of each lab, by its name.
-        progress: keeps what comes of them.
-        member: who takes turns at machines with others; None where nobody else does.
+        progress: stores the results.
+        member: the member of a class in the queue for machines; None without a class.
     """
 
     def __init__(
@@ -99,11 +99,11 @@ class Checks:
             member.turns.join(member.name, self._machines)
 
     def start(self, lab: str, names: Sequence[str]) -> dict[str, Any]:
-        """Begin to check exercises of a lab.
+        """Start checking exercises of a lab.
 
         Args:
             lab: its name.
-            names: the exercises; all that can be checked, if there are none.
+            names: the exercises; empty for all that can be checked.
 
         Returns:
             The check, as `ExerciseCheck` of the page's `api/types.ts`.
@@ -121,7 +121,7 @@ class Checks:
             now = self._checks.get(lab)
             if self._closed or (now is not None and not now.is_over):
                 raise Refusal(
-                    f"exercises of {lab} are checked already: wait for that, or cancel it",
+                    f"exercises of {lab} are being checked already: wait for that, or cancel it",
                     status=HTTPStatus.CONFLICT,
                 )
             self._checks[lab] = check
@@ -141,23 +141,23 @@ class Checks:
             check.player.end()
 
     def info(self, lab: str) -> dict[str, Any] | None:
-        """Return the last check of a lab; None where there was none since the server's start."""
+        """Return the last check of a lab; None if there was none since the server started."""
         with self._lock:
             check = self._checks.get(lab)
         return None if check is None else check.to_json()
 
     def hint(self, lab: str, name: str) -> None:
-        """Give one hint more on an exercise, which was checked and did not give all points.
+        """Show one more hint for an exercise that was checked and did not get all points.
 
         Raises:
-            InputError: there is no such exercise, or no hint that can be given now.
+            InputError: there is no such exercise, or no hint available now.
         """
         (exercise,) = self.workbook(lab).assignment.chosen([name])
         with self._lock:
             now = self._progress.read(lab).exercises.get(name)
             if now is None or not now.checks or now.points >= exercise.points:
                 raise Refusal(
-                    f"{exercise.shown}: a hint is given after a check that did not give all points",
+                    f"{exercise.shown}: a hint is available after a check without full points",
                     status=HTTPStatus.CONFLICT,
                 )
             given = len(now.hints)
@@ -179,7 +179,7 @@ class Checks:
         return self._workbooks[lab]
 
     def stop(self) -> None:
-        """Let them all end soon, and begin no more."""
+        """Stop all of them, and start no more."""
         with self._lock:
             self._closed = True
             checks = list(self._checks.values())
@@ -188,7 +188,7 @@ class Checks:
             check.player.end()
 
     def close(self) -> None:
-        """End them all, with their machines."""
+        """Stop all of them, and wait until their machines have ended."""
         self.stop()
         with self._lock:
             threads = [one.thread for one in self._checks.values()]
@@ -199,7 +199,7 @@ class Checks:
     def _machines(self) -> int:
         return sum(one.state == "running" for one in list(self._checks.values()))
 
-    # What a check's own thread does.
+    # In a check's thread.
 
     def _run(self, lab: str, workbook: Workbook, check: _Check) -> None:
         state, problem = "failed", _NOT_CHECKED
@@ -218,7 +218,7 @@ class Checks:
             if check.cancelled.is_set():
                 state, problem = "cancelled", ""
         except LongfatError as error:
-            # Its words may hold what stands in the instructor's files.
+            # The message may quote the instructor's files.
             _LOG.error("check of %s for %s: %s", lab, workbook.submitter.name, error)
         except Exception:
             _LOG.exception("check of %s for %s", lab, workbook.submitter.name)
@@ -265,7 +265,7 @@ class Checks:
 
 
 def _explained(score: Score) -> tuple[str, ...]:
-    """Return what the mistakes mean that cost the points."""
+    """Return the explanations of the mistakes that cost points."""
     checks = (CHECKS[name] for name in score.exercise.checks)
     return tuple(
         check.explanation

@@ -1,6 +1,6 @@
-"""The ways to exercises: what is asked, files that are filled in, checks, hints, handing in.
+"""The routes of exercises: descriptions, files to fill in, checks, hints, submission.
 
-What other pages of the workspace are to know is told on the WebSocket of progress.
+Changes are sent to other pages of the workspace on the WebSocket of progress.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def exercise_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
     """Return the routes of exercises.
 
     Args:
-        checks: the exercises, and what checks them.
-        pages: the pages that hear of what is filled in.
+        checks: the exercises and their checks.
+        pages: the pages that are notified of input.
     """
     return [*_file_routes(checks, pages), *_check_routes(checks)]
 

@@ -1,8 +1,8 @@
-"""A student's files of a lab with exercises: begun from what was given, filled in, handed in.
+"""A student's files of a lab with exercises: created from the handout, filled in, submitted.
 
-They lie in a folder of the workspace that is called as the lab, as `longfat grade` takes them:
-what the page fills in and what an editor writes there are the same files. A file that is there
-is never replaced by the one that was given.
+They are in a folder of the workspace that is named after the lab, as `longfat grade` expects:
+the page and an editor write the same files. An existing file is never replaced by the one of
+the handout.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from longfat.study.grading import Exercise, Part
 
 LONGEST_ANSWER = 200
-"""So many characters may an answer have."""
+"""The maximum number of characters of an answer."""
 
 _MOST_FILES = 500
 _MOST_ZIP_BYTES = 64 << 20
@@ -49,11 +49,11 @@ _NO_TIME = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submitter:
-    """Who does the exercises.
+    """Who submits the exercises.
 
     Attributes:
-        name: the name that the seed follows from, as `longfat grade` has it.
-        folder: what the folder of a submission is called.
+        name: the name from which the seed is derived, as in `longfat grade`.
+        folder: the name of a submission's folder.
         seed: the seed.
     """
 
@@ -89,12 +89,12 @@ class Workbook:
 
     @property
     def submission(self) -> Submission:
-        """The files as they would be handed in now."""
+        """The files as they would be submitted now."""
         folder = self.workspace.root / self.place
         return Submission(student=self.submitter.name, folder=folder, seed=self.submitter.seed)
 
     def begin(self) -> None:
-        """Put the files there that were given, where there are none of that name.
+        """Copy the files of the handout, except those that exist.
 
         Raises:
             InputError: they cannot be written.
@@ -123,11 +123,11 @@ class Workbook:
         }
 
     def digests(self) -> dict[str, str]:
-        """Return what stands for the files that each exercise depends on, by its name."""
+        """Return the digest of the files that each exercise depends on, by its name."""
         return {one.name: self.digest(one) for one in self.assignment.open_exercises}
 
     def digest(self, exercise: Exercise) -> str:
-        """Return what stands for the files that an exercise depends on."""
+        """Return the digest of the files that an exercise depends on."""
         found = hashlib.sha256()
         grading = self.assignment.grading
         for name in needed_parts([exercise], grading):
@@ -142,7 +142,7 @@ class Workbook:
 
         Args:
             file: the file, below the folder.
-            text: what is to stand in it.
+            text: its new content.
 
         Raises:
             InputError: no part has such a file, it is too large, or cannot be written.
@@ -159,14 +159,14 @@ class Workbook:
         """Write an answer into its file, and leave the rest of the file as it is.
 
         Args:
-            question: the exercise, or another question that stands in the file.
+            question: the exercise, or another question in the file.
             text: the answer; empty for none.
 
         Returns:
             The file.
 
         Raises:
-            InputError: there is no such question, the answer is none, or cannot be written.
+            InputError: there is no such question, the answer is invalid, or cannot be written.
         """
         if len(text) > LONGEST_ANSWER or "\n" in text or not text.isprintable():
             raise InputError(f"an answer is a line of at most {LONGEST_ANSWER} characters")
@@ -183,7 +183,7 @@ class Workbook:
         raise InputError(f"there is no question {question[:80]!r} in {self.place}")
 
     def pack(self) -> bytes:
-        """Return the submission as a ZIP file: one folder, called as the student's.
+        """Return the submission as a ZIP file: one folder, named after the student.
 
         Raises:
             InputError: it is too large.
@@ -222,7 +222,7 @@ class Workbook:
         return found
 
     def _file(self, part: Part, file: str) -> dict[str, Any]:
-        """Return a file of a part; without its text where that is not filled in by hand."""
+        """Return a file of a part; without its text if that is not edited in the page."""
         about: dict[str, Any] = {"file": file, "text": None, "size_bytes": None, "problem": ""}
         about["is_canvas"] = file == STUDY_FILE
         try:
@@ -238,9 +238,9 @@ class Workbook:
         return about
 
     def _answers(self, part: Part, content: bytes) -> dict[str, str]:
-        """Return the answers of a part by their questions; empty where there is none yet.
+        """Return the answers of a part by their questions; empty if there is none yet.
 
-        Questions of hidden exercises are among them only where the student's own file names them.
+        Questions of hidden exercises are included only if the student's own file names them.
         """
         questions = [one.name for one in self.assignment.open_exercises if one.part == part.name]
         found = dict.fromkeys(questions, "")
@@ -249,14 +249,14 @@ class Workbook:
             found |= dict.fromkeys((name for name in root.named("answers") if name.strip()), "")
             answers = parse_answers(content, file=part.files[0])
         except InputError:
-            return found  # it is reported when it is checked, and written anew with an answer
+            return found  # a check reports it, and the next answer rewrites it
         return found | {name: one.text for name, one in answers.items() if name in found}
 
     def _read(self, file: str) -> bytes | None:
         return self.workspace.read_or_none(f"{self.place}/{file}", most_bytes=MOST_FILE_BYTES)
 
     def _read_or_none(self, file: str) -> bytes | None:
-        """Return a file; None where it is not there or cannot be read, which a check reports."""
+        """Return a file; None if it does not exist or cannot be read, which a check reports."""
         try:
             return self._read(file)
         except InputError:
@@ -277,7 +277,7 @@ class Workbook:
 
 
 def _files(folder: Path) -> Iterator[str]:
-    """Yield the files of a folder and those below it: no hidden ones, no links, not very many."""
+    """Yield the files of a folder and those below it, without hidden ones and links."""
     count = 0
     for above, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -292,7 +292,7 @@ def _files(folder: Path) -> Iterator[str]:
 
 
 def _with_seed(content: bytes, seed: int) -> bytes:
-    """Return a study with a seed; as it is, where it names one or cannot be read."""
+    """Return a study with a seed; unchanged if it has one or cannot be read."""
     more = b"\n# The seed that your exercises are checked with.\nseed: %d\n" % seed
     try:
         fields = Node(raw=parse_document(content, file=STUDY_FILE), file=STUDY_FILE).named("fields")
@@ -305,7 +305,7 @@ def _with_seed(content: bytes, seed: int) -> bytes:
 
 
 def _with_answer(content: bytes, question: str, text: str, *, file: str) -> bytes:
-    """Return a file of answers with another one; comments stay."""
+    """Return a file of answers with one answer replaced; comments are kept."""
     value = text if _PLAIN.fullmatch(text) or not text else json.dumps(text, ensure_ascii=False)
     line = f"{question}: {value}".rstrip()
     old = r'(?:"(?:[^"\\\n]|\\.)*"|[^"#\n]*?)'

@@ -1,7 +1,7 @@
-"""The way in to a class's studio: whose link was opened decides which application answers.
+"""The entry point of a class's studio: dispatches requests to the students' applications.
 
-Every student's application has its own gate, which asks for that student's token. So a mistake
-here could at most refuse somebody: what is handed on without the right token is refused there.
+Every student's application has its own access check for that student's token. So a mistake
+here can at most lock somebody out: a request without the right token is rejected there.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ if TYPE_CHECKING:
     from longfat.study.grading.roster import Entry
 
 TEACHERS_PAGE = "/class"
-"""The path of the teacher's page; all that lies elsewhere is the students'."""
+"""The path of the teacher's page; all other paths are the students'."""
 
 _TEACHERS_STATE = "/api/class"
 
 TEACHER = ""
-"""What the teacher is called among the members: no student's folder."""
+"""The teacher's name among the members: never a student's folder."""
 
 _STUDENTS, _TEACHERS = "class", "teacher"
 _FOLDER = re.compile(r"[A-Za-z0-9_][\w.-]{0,63}", re.ASCII)
@@ -64,11 +64,11 @@ class Student:
     """A student of the class.
 
     Attributes:
-        folder: the student's folder, which is what the roster calls them.
-        name: the name; the folder's where the roster has none.
+        folder: the student's folder, which is the key in the roster.
+        name: the name; that of the folder if the roster has none.
         url: the student's link.
-        app: the application that answers them.
-        seen_s: when they were there last, in seconds since 1970; 0 if never.
+        app: the student's application.
+        seen_s: when they were last seen, in seconds since 1970; 0 if never.
     """
 
     folder: str
@@ -86,8 +86,8 @@ def check_students(roster: Mapping[str, Entry], *, root: Path) -> None:
         root: the folder of all their folders.
 
     Raises:
-        InputError: there are none or too many, a name is no folder's, two are the same but for
-            capitals, a folder is a link or a file, or machines would see it.
+        InputError: there are none or too many, a name is not valid for a folder, two differ
+            only in case, a folder is a link or a file, or would be visible to machines.
     """
     if not 0 < len(roster) <= _MOST_STUDENTS:
         raise InputError(f"the roster has {len(roster)} students; 1 to {_MOST_STUDENTS} can be")
@@ -95,18 +95,18 @@ def check_students(roster: Mapping[str, Entry], *, root: Path) -> None:
     for folder in roster:
         if not _FOLDER.fullmatch(folder):
             raise InputError(
-                f"the folder {folder!r}: write letters of ASCII, digits, and . _ - between them, "
+                f"the folder {folder!r}: use ASCII letters, digits, and . _ - between them,  "
                 "such as alice"
             )
         if (other := seen.setdefault(folder.lower(), folder)) != folder:
             raise InputError(f"the folders {other!r} and {folder!r} differ in capitals only")
         place = root / folder
         if place.is_symlink() or (place.exists() and not place.is_dir()):
-            raise InputError(f"{place}: it is to be a folder, and no link")
+            raise InputError(f"{place}: must be a folder, not a link")
     if is_visible(root):
         raise InputError(
-            f"{root}: every machine sees what lies there, so students would see each other's "
-            "files: name another --workspace"
+            f"{root}: machines can read this folder, so students would see each other's "
+            "files: specify another --workspace"
         )
 
 
@@ -114,16 +114,16 @@ class ClassApp:
     """The application of a class.
 
     Args:
-        root: the folder of the students' folders; those that are not there are made.
+        root: the folder of the students' folders; missing ones are created.
         roster: the students, by their folders.
         tokens: the token of each student, and the teacher's.
-        keys: makes the keys of a token and a workspace, with what their cookie is named after:
+        keys: makes the keys of a token and a workspace, with the name of their cookie:
             the teacher may open a student's link in the same browser.
         url: makes the link of a token.
-        limits: what the class may take.
+        limits: the limits of the class.
         assignments: the labs with exercises.
         static: the folder of the built page.
-        state: the folder that what is being drawn is kept in; None to keep it only so long.
+        state: the folder of the drafts; None to keep them in memory.
 
     Raises:
         InputError: as `check_students`, or a folder cannot be made.
@@ -158,7 +158,7 @@ class ClassApp:
                     if path is not None:
                         path.mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError as error:
-                raise InputError(f"{place}: cannot be made: {error.strerror}") from None
+                raise InputError(f"{place}: cannot be created: {error.strerror}") from None
             seed = seed_of(entry.name or folder) if entry.seed is None else entry.seed
             student = Student(
                 folder=folder,
@@ -190,19 +190,19 @@ class ClassApp:
         self._outer = Starlette(lifespan=self._lifespan)
 
     def stop(self) -> None:
-        """Let all that runs end soon; from any thread."""
+        """Stop all that runs; from any thread."""
         for student in self.students.values():
             student.app.state.stop()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, by the application of whoever asks."""
+        """Pass the request to the application of its sender."""
         if scope["type"] == "lifespan":
             await self._outer(scope, receive, send)
             return
         await self._app_of(scope)(scope, receive, send)
 
     def _app_of(self, scope: Scope) -> ASGIApp:
-        """Return who answers: the student whose token comes with it, or else the teacher's gate."""
+        """Return the application of the student whose token it has, or else the teacher's."""
         if scope["path"] in (TEACHERS_PAGE, _TEACHERS_STATE):
             return self._teacher
         for token in self._tokens(scope):
@@ -212,7 +212,7 @@ class ClassApp:
         return self._teacher
 
     def _tokens(self, scope: Scope) -> list[str]:
-        """Return the tokens that come with a request: that of a link first, then a program's."""
+        """Return the tokens of a request: that of a link first, then a program's."""
         headers = Headers(scope=scope)
         query = parse_qsl(scope.get("query_string", b"").decode("latin-1"))
         found = [value for name, value in query if name == "token"]
@@ -233,7 +233,7 @@ class ClassApp:
             yield
             self.stop()
 
-    # What the teacher sees.
+    # The teacher's page.
 
     async def _state(self, request: Request) -> Response:
         del request
@@ -244,7 +244,7 @@ class ClassApp:
         return HTMLResponse(class_page(await run_in_threadpool(self.summary)))
 
     def summary(self) -> dict[str, Any]:
-        """Return where everybody is."""
+        """Return the state of all students."""
         return {
             "limits": self._limits.words(),
             "students": [self._about(student) for student in self.students.values()],
@@ -264,5 +264,5 @@ class ClassApp:
 
 
 def _hash(token: str) -> str:
-    """Return what a token is looked up by: how long that takes tells nothing of any token."""
+    """Return the lookup key of a token: the time of the lookup reveals nothing about tokens."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

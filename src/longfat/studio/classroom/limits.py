@@ -1,4 +1,4 @@
-"""What a class and each of its students may take of the computer."""
+"""The resource limits of a class and of each of its students."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class Limits:
     """The limits of a class.
 
     Attributes:
-        machines: how many machines run at once, of all students together; as many as CPUs
-            twice, if 0.
+        machines: how many machines run at once, of all students together; twice the number
+            of CPUs, if 0.
         each: how many of them one student may have.
-        memory: the memory that a machine may ask for, in bytes.
+        memory: the maximum memory of a machine, in bytes.
         wall: how long a machine may run, in seconds of wall time.
-        disk: what a student's folder may take of the disk, in bytes, and what a machine may write.
+        disk: the disk quota of a student's folder, in bytes, and of what a machine writes.
     """
 
     machines: float = field(default=0, metadata={"unit": Unit.COUNT})
@@ -36,17 +36,17 @@ class Limits:
         return int(self.machines) or 2 * len(os.sched_getaffinity(0))
 
     def quota(self, given: str = "") -> str:
-        """Return the quota of each machine, as the variable `LONGFAT_QUOTA` has it.
+        """Return the quota of each machine, in the format of the variable `LONGFAT_QUOTA`.
 
         Args:
-            given: what the variable says already; it wins.
+            given: the variable's current value, which takes precedence.
         """
         own = f"memory={int(self.memory)}B", f"wall={self.wall:g}s", f"disk={int(self.disk)}B"
         parts = [*own, given]
         return ", ".join(part for part in parts if part.strip())
 
     def words(self) -> str:
-        """Return them as a person reads them."""
+        """Return them as text."""
         machines = "1 machine" if self.at_once == 1 else f"{self.at_once} machines"
         return (
             f"{machines} at once, {int(self.each)} for each student, of at most "
@@ -62,11 +62,11 @@ def read_limits(text: str) -> Limits:
     """Read limits, such as `machines=8, each=1, memory=2GB, wall=30min`.
 
     Args:
-        text: fields and quantities; what is not named keeps its default.
+        text: fields and quantities; others keep their defaults.
 
     Raises:
-        InputError: there is no such limit, or its value is no quantity above 0, or is no whole
-            number where things are counted.
+        InputError: there is no such limit, or its value is not a quantity above 0, or not a
+            whole number where one is required.
     """
     found: dict[str, float] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
@@ -78,9 +78,9 @@ def read_limits(text: str) -> Limits:
         except InputError as error:
             raise InputError(f"--limits: {name}: {error.message}") from None
         if found[name] <= 0:
-            raise InputError(f"--limits: {name}: must be above 0, and is {value}")
+            raise InputError(f"--limits: {name}: must be above 0, but is {value}")
         if _UNITS[name] is Unit.COUNT and found[name] != int(found[name]):
-            raise InputError(f"--limits: {name}: a whole number is needed, and here is {value}")
+            raise InputError(f"--limits: {name}: must be a whole number, but is {value}")
     return Limits(**found)
 
 

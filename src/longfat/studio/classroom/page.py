@@ -1,4 +1,4 @@
-"""The teacher's page: who is where. It works without scripts, and loads itself anew."""
+"""The teacher's page: the state of all students. It works without scripts, and reloads itself."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ a { color: var(--link); }
 <h1>The class</h1>
 <p>Online: {{ there }} of {{ students | length }} students. Machines running: {{ machines }}.
 Students waiting for a machine: {{ waiting }}. Limits: {{ limits }}.
-Progress is what the students' pages have noted. It is not a grade.
+Progress is as reported by the students' pages. It is not a grade.
 This page reloads every {{ every_s }} s.</p>
 <div class="wide" tabindex="0" role="group" aria-label="Students">
 <table>
@@ -72,7 +72,7 @@ This page reloads every {{ every_s }} s.</p>
 {{ lab.claims }} of {{ lab.claim_count }} claims{% endif %}
 {% if lab.answer_count %}, {{ lab.answers }} of {{ lab.answer_count }} answers{% endif %}
 </li>{% endfor %}</ul>{% if one.progress | length > 3 %}
-<span class="dim">and {{ one.progress | length - 3 }} labs more</span>{% endif %}
+<span class="dim">and {{ one.progress | length - 3 }} more labs</span>{% endif %}
 {% else %}<span class="dim">no lab yet</span>{% endif %}</td>
 <td><a href="{{ one.url }}" rel="noreferrer">{{ one.folder }}'s link</a></td>
 </tr>
@@ -109,7 +109,7 @@ def class_page(summary: Mapping[str, Any]) -> str:
 
 
 def _ago(now_s: float, seen_s: float) -> str:
-    """Return in words how long ago somebody was seen."""
+    """Return as text how long ago a student was seen."""
     if not seen_s:
         return "not yet"
     passed_s = now_s - seen_s

@@ -47,17 +47,17 @@ def serve_class(
     Args:
         root: the folder of the students' folders.
         roster: the roster.
-        limits: what the class may take.
+        limits: the limits of the class.
         address: where to listen.
         browser: open the teacher's page in a browser.
-        new_tokens: draw all tokens anew: no link of the last time opens anything any more.
+        new_tokens: generate all tokens again: earlier links become invalid.
         assignments: the folders of labs with exercises.
         static: the folder of the built page.
 
     Raises:
         InputError: the roster, a lab with exercises or the address is wrong, or a folder cannot
             be made.
-        HostError: the page is not built, the port is taken, or a studio runs there already.
+        HostError: the page is not built, the port is taken, or a studio already runs there.
     """
     address.check()
     check_page(static)
@@ -86,7 +86,7 @@ def serve_class(
         def url(token: str) -> str:
             return url_of(address.host, port, secure=secure, query={"token": token})
 
-        # Machines read their quota from the environment, whoever starts them.
+        # Machines read their quota from the environment.
         os.environ[VARIABLE] = limits.quota(os.environ.get(VARIABLE, ""))
         app = ClassApp(
             root=root,
@@ -113,10 +113,10 @@ def serve_class(
 
 
 def _tokens(state: WorkspaceState, students: Iterable[str], *, anew: bool) -> dict[str, str]:
-    """Return the tokens: those of the last time, and new ones for who has none.
+    """Return the tokens: the stored ones, and new ones for students without one.
 
-    A class's links live as long as its course, also on other machines: who shall have none any
-    more is taken off the roster, and `--new-token` draws all of them anew.
+    A class's links stay valid as long as its course, also from other machines. To revoke one,
+    remove the student from the roster; `--new-token` generates all of them again.
     """
     kept = {} if anew else state.class_tokens()
     names = (TEACHER, *students)

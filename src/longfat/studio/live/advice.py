@@ -1,4 +1,4 @@
-"""What limited a live flow: `longfat diagnose`, on what the flow itself printed."""
+"""What limited a live flow: `longfat diagnose`, on the flow's own output."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ def advise(measured: Measured, case: Case, *, folder: Path) -> Advice | None:
     """Diagnose a live flow.
 
     Args:
-        measured: what it gave.
-        case: the network and what was set up in it, with this one flow.
-        folder: where files may be for a moment; nobody else writes there now.
+        measured: its measurements.
+        case: the network and its set-up, with this flow only.
+        folder: a folder for temporary files; nothing else writes there at the same time.
 
     Returns:
-        What limited it; None where nothing can be said.
+        What limited it; None if that cannot be determined.
     """
     if not case.bulk_flows:
         return None
     try:
         return _advise(measured, case, folder=folder)
-    except (LongfatError, OSError):  # what cannot be told is not told
+    except (LongfatError, OSError):  # no diagnosis is possible
         return None
 
 

@@ -1,8 +1,8 @@
-"""Who looks at a room, and how what happens there reaches them.
+"""The listeners of a session, and the delivery of its messages.
 
-A room speaks in its own thread, its listeners wait in the server's event loop.
-A listener that does not take what it is told is cut off, rather than waited
-for: its page connects anew and is told the whole state.
+A session sends from its own thread, its listeners wait in the server's event loop. A listener
+that does not keep up is disconnected rather than waited for: its page reconnects and gets the
+whole state.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ Said: TypeAlias = str | bytes
 """A message of a WebSocket: JSON, or binary."""
 
 MOST_WAITING = 2000
-"""So many messages may wait for a listener."""
+"""The maximum number of messages queued for a listener."""
 
 MOST_WAITING_BYTES = 32 * 1024**2
-"""So large may be what waits for a listener when it is told more."""
+"""The maximum size of a listener's queue before another message."""
 
 
 class Listener:
-    """Somebody who looks; made in the event loop that it listens in."""
+    """A connected page or terminal; to be created in its event loop."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -37,20 +37,20 @@ class Listener:
 
     @property
     def waiting_bytes(self) -> int:
-        """How much waits for it; from any thread."""
+        """The size of its queue in bytes; from any thread."""
         return self._waiting_bytes
 
     def tell(self, said: Iterable[Said]) -> None:
-        """Tell it something; from any thread."""
+        """Queue messages for it; from any thread."""
         for one in said:
             self._put(one)
 
     def end(self) -> None:
-        """Let it hear what waits for it, and nothing more; from any thread."""
+        """End it after the queued messages; from any thread."""
         self._put(None)
 
     async def next(self) -> Said | None:
-        """Return what it is told next; None at the end."""
+        """Return the next message; None at the end."""
         found = await self._queue.get()
         with self._lock:
             self._waiting -= 1
@@ -58,7 +58,7 @@ class Listener:
         return found
 
     async def cut(self) -> None:
-        """Wait until it is cut off, for it does not take what it is told."""
+        """Wait until it is disconnected because it does not keep up."""
         await self._cut.wait()
 
     def _put(self, one: Said | None) -> None:
@@ -76,7 +76,7 @@ class Listener:
             else:
                 self._loop.call_soon_threadsafe(self._queue.put_nowait, one)
         except RuntimeError:
-            self._ended = True  # the server has ended
+            self._ended = True  # the server has stopped
 
     def _cut_off(self) -> None:
         while not self._queue.empty():
@@ -86,42 +86,42 @@ class Listener:
 
 
 class Listeners:
-    """All that look at a room; what they are told, they are told in one order."""
+    """All listeners of a session, which get messages in the same order."""
 
     def __init__(self) -> None:
         self._all: list[Listener] = []
 
     def add(self, listener: Listener) -> None:
-        """Let somebody look from now on."""
+        """Add a listener."""
         self._all.append(listener)
 
     def discard(self, listener: Listener) -> None:
-        """Tell somebody nothing more."""
+        """Remove a listener."""
         if listener in self._all:
             self._all.remove(listener)
 
     def event(self, event: str, /, **fields: Any) -> None:
-        """Tell all of an event: `SessionEvent` of the page's `api/types.ts`."""
+        """Send an event to all: `SessionEvent` of the page's `api/types.ts`."""
         self.tell([json.dumps({"event": event, **fields})])
 
     def message(self, level: str, text: str, *, about: str = "") -> None:
-        """Tell all a message for people.
+        """Send a message for the user to all.
 
         Args:
             level: `error`, `warning` or `info`.
             text: the message.
-            about: the order that it is about.
+            about: the command that it is about.
         """
         self.event("message", level=level, text=text, about=about)
 
     def tell(self, said: Iterable[Said]) -> None:
-        """Tell all the same messages."""
+        """Send the same messages to all."""
         told = list(said)
         for listener in self._all:
             listener.tell(told)
 
     def end(self) -> None:
-        """Tell nobody anything more."""
+        """End all listeners."""
         for listener in self._all:
             listener.end()
         self._all.clear()

@@ -1,7 +1,7 @@
-"""Captures that are taken in a live network: tcpdump at an interface, into a file of the host's.
+"""Captures in a live network: tcpdump at an interface, into a file of the host.
 
 tcpdump writes to its standard output and not to a file, so that no path in the machine matters.
-It is a process of the network's like any other: it ends with the session, and its capture too.
+It is a process of the network like any other: it ends with the session.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from longfat.live.session import Task
 
 MOST_CAPTURES = 8
-"""So many may be there at once in a session; the oldest that has ended makes room."""
+"""The maximum per session; the oldest finished one is removed for a new one."""
 
 MOST_BYTES = 128 << 20
-"""A capture that becomes larger is ended."""
+"""A capture that becomes larger is stopped."""
 
 _MOST_WORDS = 300
 
@@ -35,14 +35,14 @@ class LiveCapture:
     """A capture at an interface.
 
     Attributes:
-        number: what the page calls it.
-        interface: where.
-        filter: which packets, as pcap-filter(7) has it.
+        number: its id.
+        interface: the interface.
+        filter: the filter, in the syntax of pcap-filter(7).
         path: the file.
         file: the same, open; None when the capture is over.
         task: tcpdump.
-        size: how many bytes there are.
-        words: why it has ended, where that was not asked for.
+        size: its size in bytes.
+        words: why it has ended, if it was not stopped on request.
     """
 
     number: int
@@ -55,7 +55,7 @@ class LiveCapture:
     words: str = ""
 
     def take(self, is_error: bool, data: bytes) -> None:
-        """Take what tcpdump writes."""
+        """Add tcpdump's output."""
         if is_error:
             self.words = (self.words + data.decode(errors="replace"))[-_MOST_WORDS:]
         elif self.file is not None and self.size <= MOST_BYTES:
@@ -76,7 +76,7 @@ class LiveCapture:
 
 
 class Captures:
-    """The captures of a session; all but `path_of` belongs to its thread.
+    """The captures of a session; all but `path_of` is for its thread only.
 
     Args:
         network: the network.
@@ -91,7 +91,7 @@ class Captures:
         self._told: list[dict[str, Any]] = []
 
     def begin(self, interface: str, text: str) -> None:
-        """Begin a capture.
+        """Start a capture.
 
         Raises:
             InputError: there is no such interface, or there are too many captures.
@@ -100,7 +100,7 @@ class Captures:
         if interface not in {name for pair in pairs for name in pair}:
             raise InputError(f"there is no interface {interface!r} to capture at")
         if text.startswith("-") or "\0" in text:
-            raise InputError("a filter of packets does not begin with a hyphen")
+            raise InputError("a packet filter must not begin with a hyphen")
         self._make_room()
         (node,) = self._network.model.interfaces_by_node((interface,))
         if self._folder is None:
@@ -111,7 +111,7 @@ class Captures:
             number=self._count, interface=interface, filter=text, path=path, file=path.open("wb")
         )
         argv = ["tcpdump", "-i", interface, "-s", str(DEFAULT_SNAP_BYTES), "-n", "-U"]
-        # Without it packets are handed on when a second has passed, and not at once.
+        # Without it packets are delivered after a second, and not at once.
         argv += ["--immediate-mode", "-Z", "root", "--time-stamp-precision=nano", "-w", "-"]
         try:
             one.task = self._network.session.start(
@@ -123,10 +123,10 @@ class Captures:
         self._all[one.number] = one
 
     def end(self, number: int) -> None:
-        """End a capture; what was captured stays.
+        """Stop a capture; its packets are kept.
 
         Raises:
-            InputError: there is none.
+            InputError: there is no such capture.
         """
         one = self._all.get(number)
         if one is None:
@@ -138,7 +138,7 @@ class Captures:
             self._close(one)
 
     def look(self) -> list[dict[str, Any]] | None:
-        """See to those that have ended or become too large; return all, if anything is new."""
+        """Stop those that became too large; return all, if anything has changed."""
         for one in self._all.values():
             if one.file is None or one.task is None:
                 continue
@@ -147,7 +147,7 @@ class Captures:
                 self._close(one)
             elif one.size > MOST_BYTES:
                 self._network.session.signal(one.task, signal.SIGKILL)
-                one.words = f"it became larger than {MOST_BYTES >> 20} MB, and was ended"
+                one.words = f"it was stopped at {MOST_BYTES >> 20} MB"
                 self._close(one)
         now = [one.to_json() for one in self._all.values()]
         if now == self._told:
@@ -165,7 +165,7 @@ class Captures:
         return None if one is None else (one.interface, one.path)
 
     def of_run(self) -> list[RunCapture]:
-        """Return what there is now, to be kept with a run that has ended."""
+        """Return the current captures, to be saved with a run that has ended."""
         return [
             RunCapture(
                 interface=one.interface,
@@ -177,7 +177,7 @@ class Captures:
         ]
 
     def close(self) -> None:
-        """Let all of them go, with their files."""
+        """Close all of them, and remove their files."""
         for one in self._all.values():
             self._close(one)
         self._ending.close()
@@ -186,7 +186,7 @@ class Captures:
         while len(self._all) >= MOST_CAPTURES:
             over = [one for one in self._all.values() if one.file is None]
             if not over:
-                raise InputError(f"{MOST_CAPTURES} captures go on already: end some of them")
+                raise InputError(f"{MOST_CAPTURES} captures are already running: stop some of them")
             self._all.pop(over[0].number).path.unlink(missing_ok=True)
 
     def _close(self, one: LiveCapture) -> None:

@@ -1,7 +1,7 @@
-"""The rates of classes (htb, hfsc), read from the lines of `tc` that made them.
+"""The rates of classes (htb, hfsc), parsed from the `tc` commands that created them.
 
-A dump of qdiscs, which the sampler takes, shows no classes. So their rates are taken from what
-was run: set-up lines, and lines that were typed.
+A dump of qdiscs, which the sampler takes, has no classes. So their rates are parsed from the
+commands: set-up lines, and commands typed at terminals.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CLASSFUL = ("htb", "hfsc")
 
 _CLASS = re.compile(r"\bclass\s+(add|replace|change|del|delete)\s+dev\s+(\S+)\s+([^\n;|&'\"]*)")
 _FRESH = re.compile(r"\bqdisc\s+(?:add|replace|del|delete)\s+dev\s+(\S+)\s+root\b")
-# The most that a class may take: htb's ceil, hfsc's upper limit; else what it is assured.
+# A class's maximum rate: htb's ceil, hfsc's upper limit; else its assured rate.
 _MOST = (r"\bceil\s+(\S+)", r"\bul\s+(?:rate|m2)\s+(\S+)", r"\brate\s+(\S+)", r"\bm2\s+(\S+)")
 
 
@@ -28,10 +28,10 @@ class _Class:
 
 
 def class_rates_bps(script: str) -> dict[str, float]:
-    """Return what the classes of interfaces let through together, in bit/s, by interface.
+    """Return the total rate of the classes of interfaces, in bit/s, by interface.
 
     Args:
-        script: the lines that were run, in their order, one or several in each line.
+        script: the commands in order, one or several in each line.
     """
     known: dict[str, dict[str, _Class]] = {}
     for line in script.splitlines():
@@ -55,7 +55,7 @@ def class_rates_bps(script: str) -> dict[str, float]:
 
 
 def _topmost(classes: dict[str, _Class]) -> Iterable[float]:
-    """Return the rates of the classes that stand below no other."""
+    """Return the rates of the topmost classes."""
     return (one.rate_bps for one in classes.values() if one.parent not in classes)
 
 

@@ -1,14 +1,13 @@
-"""When time passes in a room, and how fast.
+"""When virtual time passes in a session, and how fast.
 
-A person may hold it: then it stands still, or goes on by a step. Otherwise it
-passes while flows run, and while a command is in the foreground of a terminal;
-when all terminals' shells wait at their prompts and no flow runs, it stands
-still by itself, as in `longfat shell`.
+The user may hold the clock: then time does not pass, except by steps. Otherwise it passes
+while flows run, and while a command is in the foreground of a terminal; when all shells wait
+at their prompts and no flow runs, it stops by itself, as in `longfat shell`.
 
-For flows, and for commands that end by themselves, it passes as fast as the
-machine can. Where all that goes on at terminals is what somebody has to end, it
-passes in real time: a server that waits for clients would otherwise race through
-years. A pace that was asked for holds for all of them.
+For flows, and for commands that end by themselves, it passes as fast as possible. If only
+commands without an end of their own run at terminals, it passes in real time: a server that
+waits for clients would otherwise run through years. A pace set by the user applies to all of
+them.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from longfat.live.session import Session, Task
 
 PaceChoice = float | Literal["max"] | None
-"""Virtual seconds in a second of wall time, as fast as it goes, or as the module says."""
+"""Virtual seconds per second of wall time, "max", or None for the default described above."""
 
 _REAL_TIME = 1.0
 _SPEED_OVER_S = 1.0
@@ -33,14 +32,14 @@ _NOT_SAID = -1.0
 
 
 class ClockController:
-    """Lets a session's time pass.
+    """Controls a session's virtual time.
 
     Args:
-        session: the session, which is held now.
+        session: the session, which is held.
 
     Attributes:
-        is_held: a person holds it.
-        pace: as a person asked.
+        is_held: the user holds the clock.
+        pace: the pace set by the user.
     """
 
     def __init__(self, session: Session) -> None:
@@ -62,53 +61,53 @@ class ClockController:
 
     @property
     def may_pass(self) -> bool:
-        """Return whether time may pass now: no person holds it, or asked for a step."""
+        """Return whether time may pass now: the user does not hold it, or requested a step."""
         return not self.is_held or (
             self._until_ns is not None and self._session.now_ns < self._until_ns
         )
 
     def wake(self) -> None:
-        """Let time pass: a terminal has something to react to."""
+        """Let time pass: a terminal has input."""
         self._is_due = True
 
     def rest(self) -> None:
-        """Let no time pass for what is to be done now; `go_on` then goes on as before."""
+        """Pause time for the current work; `go_on` then resumes."""
         if not self._session.is_held:
             self._session.pause()
             # A command in the foreground of a terminal was stopped with the rest.
             self._is_due = True
 
     def hold(self) -> None:
-        """Let no more time pass, until a person says so."""
+        """Hold time until the user resumes it."""
         self.is_held = True
         self._until_ns = None
         self.rest()
 
     def go(self) -> None:
-        """Take the person's hold back."""
+        """Resume time after `hold`."""
         self.is_held = False
         self._until_ns = None
         self._is_due = True
 
     def step(self, by_ns: int) -> None:
-        """Let so much time pass, in nanoseconds, and hold."""
+        """Let time advance by nanoseconds, and hold."""
         self.rest()
         self.is_held = True
         self._until_ns = self._session.now_ns + by_ns
 
     def set_pace(self, pace: PaceChoice) -> None:
-        """Take over the pace that a person asked for."""
+        """Set the pace requested by the user."""
         self.pace = pace
         self._factor = _NOT_SAID
 
     def go_on(self, *, due_ns: int | None, awaited: Sequence[Task], in_hurry: bool) -> None:
-        """Let time pass again, if it is to and was held.
+        """Let time pass again, if it may and was paused.
 
         Args:
-            due_ns: when something is to be done for flows, in nanoseconds of virtual time
+            due_ns: the time of the next action for flows, in nanoseconds of virtual time
                 since boot.
-            awaited: the processes of flows that are to be waited for.
-            in_hurry: at a terminal there is a command that ends by itself.
+            awaited: the processes of flows to wait for.
+            in_hurry: a command that ends by itself runs at a terminal.
         """
         if not self._session.is_held:
             self._keep_pace(in_hurry=in_hurry)
@@ -125,7 +124,7 @@ class ClockController:
         self._plays = plays
         self._keep_pace(in_hurry=in_hurry)
         ends = [one for one in (due_ns, self._until_ns) if one is not None]
-        # A step passes, whether anything has to do or not.
+        # A step advances time even if all processes are idle.
         prompts = not plays and not self.is_held
         until_ns = max(min(ends), now_ns + 1) if ends else None
         self._session.begin(until_ns=until_ns, ended=awaited, prompts=prompts)
@@ -143,11 +142,11 @@ class ClockController:
 
 
 class ClockFace:
-    """What a page's clock shows: the time, and how fast it passes.
+    """The state of a page's clock: the time, and its speed.
 
     Args:
         session: the session.
-        clock: what lets its time pass.
+        clock: its clock's controller.
     """
 
     def __init__(self, session: Session, clock: ClockController) -> None:
@@ -157,7 +156,7 @@ class ClockFace:
         self._shown: dict[str, Any] = {}
 
     def news(self) -> dict[str, Any] | None:
-        """Return what it shows if that is another thing than the last time, else None."""
+        """Return the state if it has changed since the last call, else None."""
         now = self.to_json()
         if now == self._shown:
             return None

@@ -1,7 +1,7 @@
-"""Lines that a room runs itself: a page's questions, and set-up lines that were added.
+"""Commands that a session runs itself: for a page, and added set-up lines.
 
-The room can do nothing else meanwhile, so none may take long, and what is kept
-of its words is bounded: `yes` writes a gigabyte before anybody notices.
+The session is blocked meanwhile, so the time of a command is limited, and so is its output:
+`yes` writes a gigabyte before anybody notices.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from longfat.live import Network
 
 MOST_SAID_BYTES = 1 << 16
-"""A command that says more is ended."""
+"""A command with more output is stopped."""
 
 WITHIN_S = 5.0
-"""The longest that a line may take, in seconds of virtual time."""
+"""The time limit of a command, in seconds of virtual time."""
 
 WITHIN_WALL_S = 2.0
-"""The longest in seconds of wall time: time may be paced, and persons wait to hold it."""
+"""The time limit in seconds of wall time: time may be paced, and the page must stay responsive."""
 
 _WAIT_S = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What a line said.
+    """The result of a command.
 
     Attributes:
-        node: where it ran.
-        line: the line.
+        node: the node.
+        line: the command.
         status: its exit status; None if it did not end by itself.
-        text: its output and standard error, and why it was ended if it was.
+        text: its output and standard error, and why it was stopped, if it was.
     """
 
     node: str
@@ -48,24 +48,22 @@ class Said:
 
     @property
     def problem(self) -> str:
-        """What went wrong, with the line; empty if it ended with 0."""
+        """The error message with the command; empty if it exited with 0."""
         if self.status == 0:
             return ""
-        return (
-            f"{self.node}: `{self.line}`: {self.text.strip() or 'it failed, and printed nothing'}"
-        )
+        return f"{self.node}: `{self.line}`: {self.text.strip() or 'it failed without output'}"
 
 
 def run_line(
     network: Network, node: str, line: str, *, within_wall_s: float = WITHIN_WALL_S
 ) -> Said:
-    """Run a line at a node, and let as much time pass as it needs.
+    """Run a command at a node, advancing virtual time as far as it needs.
 
     Args:
         network: the network, built; its machine is held, before and after.
         node: a host, a switch, or root.
-        line: what to type there.
-        within_wall_s: the longest that it may take, in seconds of wall time.
+        line: the command.
+        within_wall_s: its time limit, in seconds of wall time.
 
     Raises:
         InputError: there is no such node, or the line cannot be run.
@@ -93,8 +91,8 @@ def run_line(
         if session.why != "time":
             why = f"did not end within {within_wall_s:g} s"
         if len(said) >= MOST_SAID_BYTES:
-            why = f"said more than {MOST_SAID_BYTES // 1024} KB"
-        words = f"\n`{line[:200]}` {why}, and was ended\n"
+            why = f"printed more than {MOST_SAID_BYTES // 1024} KB"
+        words = f"\n`{line[:200]}` {why}, and was stopped\n"
         session.signal(task, signal.SIGKILL)
         session.run_until(ended=[task])
     session.forget(task)

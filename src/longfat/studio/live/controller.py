@@ -1,7 +1,7 @@
-"""What a room has in it: a network, its clock, its terminals, its probes, what was recorded.
+"""The controller of a session: its network, clock, terminals, probes and recordings.
 
-All of it belongs to the room's thread. Between two stretches of virtual time
-orders are carried out here, flows started and measured, and what was seen told.
+All of it is used from the session's thread only. Between two intervals of virtual time, it
+carries out commands, starts and measures flows, and sends what was observed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from longfat.studio.live.flow_run import Recording
 
 Keep: TypeAlias = Callable[[LiveRun, int], None]
-"""What is called with a run that has ended, and the recording's number."""
+"""Called with a run that has ended, and the recording's number."""
 
 _LOOK_EVERY_S = 0.05
 _TELL_CAPTURES_S = 0.5
@@ -48,26 +48,26 @@ _IDLE_WAIT_S = 0.25
 
 _EVENTS_LAST = "an event of the study has changed the network in the last run"
 _UNLIMITED = (
-    "{}: nothing on the path limits the rate, so it sends as fast as the machine computes, and "
+    "{}: nothing on the path limits the rate, so its speed depends on the CPU, and "
     "virtual time passes slowly: give a link of the path a rate"
 )
 _MOST_BY_HAND = 1000
 _LONGEST_LINE = 80
 _LONGEST_TYPED = 4096
-_MUCH = "the samples of this run became too many: the kept run has those of its first part only"
-_BLIND = "an interface of the drawing is not there any more, so the probes see nothing"
+_MUCH = "this run has too many samples: the saved run has those of its first part only"
+_BLIND = "an interface of the drawing was removed, so the probes cannot sample"
 
 
 class SessionController:
-    """What a room has in it.
+    """The controller of a session.
 
     Args:
-        number: what the session is called.
+        number: the session's id.
         name: the drawing's name.
-        drawn: what is drawn.
-        listeners: who is told of what happens.
+        drawn: the drawing.
+        listeners: the listeners.
         on_wait: see `longfat.live.session.Session`.
-        keep: called with each run that has ended; `kept` is to be called when it was written.
+        keep: called with each run that has ended; `kept` must be called when it was written.
 
     Raises:
         LongfatError: the network cannot be built.
@@ -107,7 +107,7 @@ class SessionController:
         )
         try:
             self._session = self._network.session
-            # In this time Linux notes of each interface that it is up.
+            # In this time Linux brings all interfaces up.
             self._session.run_until(until_ns=self._session.now_ns + 10**9)
             self.terminals = Terminals(
                 self._network, on_change=lambda one: listeners.event("terminal", terminal=one)
@@ -127,7 +127,7 @@ class SessionController:
             raise
 
     def finish(self) -> None:
-        """End the run that goes on, so that it is kept; the machine may have ended."""
+        """End the current run, so that it is saved; the machine may have ended."""
         try:
             self._clock.rest()
             self._see_to_typed()
@@ -136,7 +136,7 @@ class SessionController:
             self._recordings.abandon()
 
     def close(self) -> None:
-        """End the machine, and let nobody look at a terminal any more."""
+        """End the machine, and all listeners of terminals."""
         try:
             self._network.close()
         finally:
@@ -144,13 +144,13 @@ class SessionController:
             self.captures.close()
 
     def turn(self, wake: int) -> bool:
-        """See to what is to be done, and let time pass for a moment.
+        """Do pending work, and let time pass for a moment.
 
         Args:
-            wake: a descriptor; when it can be read, the moment is over.
+            wake: a descriptor; when it is readable, the moment is over.
 
         Returns:
-            Whether it can be.
+            Whether it is readable.
 
         Raises:
             MachineError: the machine has ended.
@@ -189,12 +189,12 @@ class SessionController:
             self._clock.wake()
 
     def resize(self, number: int, rows: int, columns: int) -> None:
-        """Tell a terminal its size."""
+        """Set the size of a terminal."""
         self.terminals.resize(number, rows, columns)
         self._clock.wake()
 
     def all(self) -> Iterable[Said]:
-        """Return all there is to be told to who comes now."""
+        """Return the whole state, for a new listener."""
         state = {
             "event": "state",
             "session": self.info(),
@@ -223,10 +223,10 @@ class SessionController:
             "nodes": nodes,
         }
 
-    # -------------------------------------------------------------------- orders
+    # -------------------------------------------------------------------- commands
 
     def obey(self, order: Order) -> None:
-        """Carry out an order; what is wrong with it is told.
+        """Carry out a command; errors are sent as messages.
 
         Raises:
             MachineError: the machine has ended.
@@ -248,7 +248,7 @@ class SessionController:
         }
         try:
             if order.do not in orders:
-                raise InputError(f"there is no order {order.do!r}")
+                raise InputError(f"there is no command {order.do!r}")
             self._clock.rest()
             orders[order.do](order)
         except MachineError:
@@ -260,7 +260,7 @@ class SessionController:
         if "text" in order.fields:
             self._update(order)
         if self._changing.stale:
-            # What is drawn is what runs: the page asks, and starts the network anew.
+            # Runs are of the drawing: the page asks to restart the network.
             self._listeners.event("restart-needed", reasons=self._changing.stale)
             return
         drawn = self._changing.drawn
@@ -270,7 +270,7 @@ class SessionController:
             case = replace(case, flows=tuple(one for one in case.flows if one.name in wanted))
         self._end_recording()
         if not case.flows:
-            raise InputError("there is no flow to run: draw one from a host to another")
+            raise InputError("there is no flow to run: draw one from host to host")
         for node, line in order.lines("lines") if "lines" in order.fields else ():
             if problem := run_line(self._network, node, line).problem:
                 raise InputError(problem)
@@ -289,12 +289,12 @@ class SessionController:
     def _differences(self) -> tuple[str, ...]:
         """Return why a run's numbers may differ from those of its case in Results."""
         found = [
-            f"it began at {self._network.clock.now:.3f} s of a session that goes on; "
+            f"it began at {self._network.clock.now:.3f} s of a running session; "
             "in Results each case runs in a new machine"
         ]
         if earlier := self._recordings.last.number:
             runs = "1 run" if earlier == 1 else f"{earlier} runs"
-            found.append(f"{runs} before it: TCP keeps what it has learnt of a path")
+            found.append(f"{runs} before it: TCP caches metrics of a path")
         if self._by_hand:
             count = len(self._by_hand)
             last = self._by_hand[-1]
@@ -302,7 +302,7 @@ class SessionController:
         return tuple(found)
 
     def _warn_of_unlimited(self, case: Case) -> None:
-        """Warn of TCP over a path that limits no rate: it is as slow as the machine is."""
+        """Warn of TCP over a path without a rate limit: the CPU limits it."""
         unlimited = [
             flow.name
             for flow in case.bulk_flows
@@ -380,7 +380,7 @@ class SessionController:
             self._tell_stale()
 
     def _see_to_typed(self) -> None:
-        """Note the lines that people have typed at terminals."""
+        """Record the commands typed at terminals."""
         for typed in self.terminals.take_notes():
             node, line = typed.node, typed.line
             typed.at_s = now_s = min(max(typed.at_s, 0.0), self._session.passing_s)
@@ -388,7 +388,7 @@ class SessionController:
             self._recordings.last.typed.append(typed)
             self._typed.append(typed)
             self._by_hand.append(f"{node}: {line[:_LONGEST_LINE]}")
-            with contextlib.suppress(ValueError):  # what holds a null is no line
+            with contextlib.suppress(ValueError):  # a line with a null character
                 self._network.record.add(now_s, node, line)
         for typed in self.terminals.take_ended():
             line = typed.line[:_LONGEST_TYPED]
@@ -397,7 +397,7 @@ class SessionController:
             self._recordings.add_reply(node, reply, now_s=self._session.passing_s)
 
     def _keep_run(self, recording: Recording) -> None:
-        """Give away a run that has ended, to be written; nothing of it changes any more."""
+        """Hand over a run that has ended, to be written; it no longer changes."""
         case, samples = recording.case, recording.samples
         if case is None or samples is None or recording.end_s is None:
             return
@@ -443,13 +443,13 @@ class SessionController:
         )
 
     def kept(self, number: int, path: str) -> None:
-        """Take note of where a run was kept, below the workspace."""
+        """Record the path of a saved run, below the workspace."""
         self._recordings.kept(number, path)
 
     def _see_to_probes(self) -> None:
-        """Begin anew to look where there is reason to; all that was seen has been read."""
+        """Restart the probes if necessary; all samples have been read."""
         if self._looking.is_blind:
-            words = self._looking.end() or "why is not known"
+            words = self._looking.end() or "for an unknown reason"
             self._changing.give_up(f"{_BLIND} ({words})")
             self._tell_stale()
         elif self._looking.is_large:

@@ -1,9 +1,9 @@
-"""The throughput of a TCP socket: what its peer has got, averaged over its round-trip time.
+"""The throughput of a TCP socket: what its peer has received, averaged over the RTT.
 
 A sender that waits for its window sends once in a round trip, so that samples which are
-closer together say 0 and a multiple of the rate by turns. And the cumulative
-acknowledgement stands still while a lost segment is missing and jumps when it is
-repaired, though data arrived all the time: what was acknowledged selectively counts, too.
+closer together are 0 and a multiple of the rate by turns. And the cumulative
+acknowledgement stops while a lost segment is missing and jumps when it is
+repaired, though data arrived all the time: selectively acknowledged data counts, too.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _LEAST_SAMPLES = 2
-"""The average is over so many samples at least, where the round-trip time is shorter."""
+"""The minimum number of samples of an average, for short round-trip times."""
 
 _KEPT = 4
-"""Samples are kept for so many windows: a round-trip time may grow."""
+"""Samples are kept for this many windows: a round-trip time may grow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class Throughput:
 
 
 def delivered_bytes(row: Mapping[str, Any]) -> int:
-    """Return what has arrived at a socket's peer, by a row of `tcp.decode_sockets`."""
+    """Return how many bytes have arrived at a socket's peer, by a row of `tcp.decode_sockets`."""
     return int(row["bytes_acked"] + row["sacked_packets"] * row["mss_bytes"])
 
 
@@ -65,8 +65,8 @@ class Delivery:
         Args:
             time_s: when it was taken, in seconds.
             delivered: bytes that have arrived so far.
-            rtt_s: the smoothed round-trip time; 0 where the socket has ended, and the
-                last one holds.
+            rtt_s: the smoothed round-trip time; 0 if the socket was closed, and the
+                last one is used.
 
         Returns:
             The throughput; None for the first sample, and for one of the same time as the
@@ -80,7 +80,7 @@ class Delivery:
         last_s, last = self._delivered[-1]
         if time_s <= last_s:
             return None
-        # What was acknowledged selectively may be forgotten after a timeout.
+        # Selective acknowledgements may be discarded after a timeout.
         delivered = max(delivered, last)
         self._delivered.append((time_s, delivered))
         rate_bps = (delivered - self._at(time_s - self._window_s)) * 8 / self._window_s
@@ -93,7 +93,7 @@ class Delivery:
         )
 
     def _at(self, time_s: float) -> float:
-        """Return how much had arrived by a time; between two samples, by their line."""
+        """Return how much had arrived by a time; between two samples, interpolated linearly."""
         later_s, later = self._delivered[-1]
         for before_s, before in reversed(self._delivered):
             if before_s <= time_s:

@@ -1,4 +1,4 @@
-"""What is drawn, as a live session needs it; and what of a change a running network can take."""
+"""The drawing of a live session, and which of its changes a running network can apply."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Drawn:
     """A drawing, read.
 
     Attributes:
-        planned: the case: network, set-up lines and flows, and where the lines stand.
-        name: the name of the study's case; None where it is the network to work in by hand.
+        planned: the case: network, set-up lines and flows, and the positions of the lines.
+        name: the name of the study's case; None for the bare network of a lab.
         beside: reads the files that the study names, when it is read again.
         title: the study's title.
-        layout: where nodes stand in the drawing, in pixels.
-        drawing: what stands in the drawing besides.
+        layout: the positions of nodes, in pixels.
+        drawing: notes, groups and colours.
     """
 
     planned: Planned
@@ -43,24 +43,24 @@ class Drawn:
 
     @property
     def case(self) -> Case:
-        """What is to be played."""
+        """The case to run."""
         return self.planned.case
 
 
 def read_drawing(
     text: str, *, name: str, case: str | None, beside: ReadBeside = reads_nothing
 ) -> Drawn:
-    """Read what is drawn.
+    """Read a drawing.
 
     Args:
         text: the text of a study.
-        name: what to call it in messages.
-        case: the case that is meant; None for the only one, or else for the network to work
-            in by hand: see `Study.by_hand`.
+        name: its name in messages.
+        case: the case; None for the only one, or else for the network without a case's set-up:
+            see `Study.by_hand`.
         beside: reads the files that the study names.
 
     Raises:
-        InputError: the text is no study, or there is no such case.
+        InputError: the text is not a study, or there is no such case.
     """
     study = parse_study(text, name=name, beside=beside)
 
@@ -88,14 +88,13 @@ def read_drawing(
 
 
 def cannot_take(now: Drawn, new: Drawn) -> list[str]:
-    """Return what of a changed drawing a running network cannot take; empty if it can all of it.
+    """Return the changes of a drawing that a running network cannot apply; empty if none.
 
-    It takes other properties of a link, what is added, and other flows; of another case,
-    flows alone.
+    It can apply link properties, additions, and other flows; of another case, only its flows.
 
     Args:
-        now: what runs.
-        new: what is drawn.
+        now: the running drawing.
+        new: the new drawing.
     """
     if now.name != new.name and (now.case.network, now.case.files, now.case.setup) != (
         new.case.network,
@@ -110,7 +109,7 @@ def cannot_take(now: Drawn, new: Drawn) -> list[str]:
 def _changes(now: Case, new: Case) -> list[str]:
     reasons = []
     if (now.kernel, now.seed, now.memory_bytes) != (new.kernel, new.seed, new.memory_bytes):
-        reasons.append("the kernel, the seed or the memory has changed")
+        reasons.append("the kernel, the seed or the memory was changed")
     for one in ("hosts", "switches"):
         ours, theirs = (
             {node.name: node for node in getattr(case.network, one)} for case in (now, new)
@@ -118,13 +117,13 @@ def _changes(now: Case, new: Case) -> list[str]:
         kind = one.removesuffix("s").removesuffix("e") if one == "switches" else "host"
         for name, node in ours.items():
             if name not in theirs:
-                reasons.append(f"the {kind} {name} was taken away")
+                reasons.append(f"the {kind} {name} was removed")
             elif theirs[name] != node:
-                reasons.append(f"the {kind} {name} has other addresses, routes or timing")
+                reasons.append(f"the {kind} {name} has different addresses, routes or timing")
     if now.network.frames != new.network.frames:
-        reasons.append("frames was switched")
+        reasons.append("frames was changed")
     if now.network.testbed != new.network.testbed:
-        reasons.append("the testbed has another timing")
+        reasons.append("the testbed's timing was changed")
     reasons += _link_changes(now.network, new.network)
     if new.files != now.files:
         reasons.append("the files of the machine were changed")
@@ -136,7 +135,7 @@ def _changes(now: Case, new: Case) -> list[str]:
 def _link_changes(now: Network, new: Network) -> list[str]:
     for index, link in enumerate(now.links):
         if index >= len(new.links) or _ends(new.links[index]) != _ends(link):
-            return [f"the link from {link.a} to {link.b} was taken away or moved"]
+            return [f"the link from {link.a} to {link.b} was removed or moved"]
     return []
 
 

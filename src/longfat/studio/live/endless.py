@@ -1,8 +1,8 @@
-"""Which typed lines go on until somebody ends them: servers, endless pings, editors, pagers.
+"""Which typed commands run until the user stops them: servers, endless pings, editors, pagers.
 
-At a terminal what ends by itself may go as fast as the machine can, and what does not is for
-a person who looks on, in real time. It is recognized by the programs' own options, and only by
-those: what is not known counts as ending by itself, and `MOST_FAST_S` bounds what that costs.
+At a terminal, commands that end by themselves may run as fast as possible; others are for a
+user who watches, in real time. They are recognized only by the programs' options: an unknown
+command counts as ending by itself, and `MOST_FAST_S` bounds the cost of that.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 MOST_FAST_S = 600.0
-"""For so many seconds of virtual time a line that seems to end by itself may go fast."""
+"""How long a command that seems to end by itself may run fast, in seconds of virtual time."""
 
 # Programs that end by themselves if they have one of these options, and else do not.
 _BOUNDED_BY = {
@@ -25,7 +25,7 @@ _BOUNDED_BY = {
     "tcpdump": ("-c",),
     "tshark": ("-c", "-r"),
 }
-# Programs that go on if they have one of these options.
+# Programs that do not end by themselves if they have one of these options.
 _ENDLESS_WITH = {
     "iperf3": ("-s", "--server"),
     "iperf": ("-s", "--server"),
@@ -49,7 +49,7 @@ _WRAPPERS = {"at": 1, "sudo": 0, "env": 0, "exec": 0, "time": 0, "stdbuf": 1, "n
 
 
 def goes_on_until_ended(line: str, *, nodes: Collection[str] = ()) -> bool:
-    """Return whether a line goes on until somebody ends it.
+    """Return whether a command runs until the user stops it.
 
     Args:
         line: the line as it was typed.
@@ -86,7 +86,7 @@ def _is_endless(words: list[str], nodes: Collection[str]) -> bool:
 
 
 def _has_any(words: list[str], options: tuple[str, ...]) -> bool:
-    """Return whether an option is there: alone, with its value, or in a cluster (`-sD`)."""
+    """Return whether an option is given: alone, with its value, or in a cluster (`-sD`)."""
     for word in words[1:]:
         letters = _CLUSTER.match(word)
         for option in options:

@@ -24,7 +24,7 @@ class EventPlayer:
     Args:
         case: the case whose events they are.
         start_s: the start of its traffic, in seconds of virtual time since boot.
-        end_of: returns when a flow has ended, likewise; None as long as it has not.
+        end_of: returns the time when a flow ended, likewise; None if it has not.
     """
 
     def __init__(
@@ -35,11 +35,11 @@ class EventPlayer:
         self._end_of = end_of
         self._lasting: set[int] = set()
         self.times: list[EventTime] = []
-        """When events have happened."""
+        """When events were executed."""
 
     @property
     def has_changed(self) -> bool:
-        """Return whether the network is not as it was before: something was not taken back."""
+        """Return whether an event changed the network and was not reverted."""
         return bool(self._lasting)
 
     def due_s(self) -> float | None:
@@ -48,13 +48,13 @@ class EventPlayer:
         return min((time_s for time_s in times if time_s is not None), default=None)
 
     def play(self, network: Network) -> list[tuple[str, str]]:
-        """Play what is due now; the machine is held.
+        """Execute the events that are due; the machine is held.
 
         Args:
             network: the network.
 
         Returns:
-            Of each step what happens in a few words, and what was wrong, if anything was.
+            For each step a short description, and the error message, if any.
 
         Raises:
             MachineError: the machine has ended.

@@ -1,4 +1,4 @@
-"""One press on Run: the flows of a drawing, started at their times, and what they gave."""
+"""One press of Run: the flows of a drawing, started at their times, and their results."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
 
 
 MOST_MARKS = 500
-"""So many marks of a recording are kept."""
+"""The maximum number of marks of a recording."""
 
 MOST_MARK_LETTERS = 200
-"""A mark's text is cut off there."""
+"""The maximum length of a mark's text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """Something that happened in a recording and was no traffic.
+    """An event in a recording other than traffic.
 
     Attributes:
         kind: `change` of a link or a set-up line, `command` at a terminal, or `event` of the
             study.
-        text: what, for people.
+        text: a description.
         at_s: when, in seconds after the recording's start.
     """
 
@@ -57,13 +57,13 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """A constant that a quantity is compared with, from a time on.
+    """A reference value of a quantity, from a time on.
 
     Attributes:
         quantity: such as `throughput_bps`.
-        label: what it is.
-        value: in the quantity's unit; None where there is none any more.
-        from_s: since when it holds, in seconds after the recording's start.
+        label: its label.
+        value: in the quantity's unit; None if there is none from then on.
+        from_s: from when it is valid, in seconds after the recording's start.
     """
 
     quantity: str
@@ -74,7 +74,7 @@ class Level:
 
 @dataclass(eq=False, slots=True)
 class PlayedFlow:
-    """A flow of a recording, and how far it is.
+    """A flow of a recording, and its state.
 
     Attributes:
         flow: the flow.
@@ -83,9 +83,9 @@ class PlayedFlow:
         started_s: when it began, in seconds of virtual time since boot.
         ended_s: when it ended, likewise.
         words: why it failed.
-        measured: what it gave.
+        measured: its measurements.
         advice: what limited it.
-        replies_end: up to where the replies that it printed, a ping, were read.
+        replies_end: the offset up to which a ping's replies were read.
         replies: the number of the last one of them.
         replied_s: when it came, in seconds after the recording's start.
     """
@@ -131,27 +131,27 @@ class PlayedFlow:
 
 
 class Recording:
-    """What was measured from one moment on.
+    """The measurements from one moment on.
 
     Args:
-        number: which of the room's it is, from 0. The first is not of a press on Run, but
-            of what people do at terminals before.
-        case: what is played; its flows.
+        number: its number in the session, from 0. The first is not of a press of Run, but of
+            the traffic from terminals before.
+        case: the case that is run; its flows.
         name: the case's name, if the study names any.
         start_s: its start, in seconds of virtual time since boot.
         differences: why its numbers may differ from those of the same case in a new machine.
 
     Attributes:
         start_s: likewise.
-        series: what the probes saw.
-        levels: what its lines are compared with.
+        series: the series of the probes.
+        levels: the reference values.
         flows: its flows.
         end_s: when the last of them has ended; None before.
-        changes: what the page has changed in the network; times are seconds since boot.
+        changes: the changes of the network made on the page; times are seconds since boot.
         typed: the lines that were typed at terminals, likewise.
-        samples: all that the probes see, as a run keeps it; None where it is of no press on Run.
+        samples: all samples of the probes, as a run stores them; None without a press of Run.
         began_wall_s: the start by the monotonic clock of this computer.
-        kept: the run directory that it has become, below the workspace; None before.
+        kept: the run directory that it was saved as, below the workspace; None before.
     """
 
     def __init__(
@@ -188,7 +188,7 @@ class Recording:
 
     @property
     def case(self) -> Case | None:
-        """What is played; None where it is of no press on Run."""
+        """The case that is run; None without a press of Run."""
         return self._case
 
     @property
@@ -198,12 +198,12 @@ class Recording:
 
     @property
     def event_times(self) -> list[EventTime]:
-        """When events of the study have happened."""
+        """When events of the study were executed."""
         return self._events.times if self._events is not None else []
 
     @property
     def is_over(self) -> bool:
-        """Return whether nothing of it is left to be played."""
+        """Return whether all its flows and events have ended."""
         return all(one.state in ("done", "failed") for one in self.flows)
 
     def running(self) -> list[PlayedFlow]:
@@ -211,11 +211,11 @@ class Recording:
         return [one for one in self.flows if one.state == "running"]
 
     def awaited(self) -> list[Task]:
-        """Return the processes whose end is to be waited for now."""
+        """Return the processes to wait for."""
         return [task for one in self.running() if one.started for task in one.started.awaited]
 
     def due_s(self) -> float | None:
-        """Return when something is to be done, since boot: a start, or a wait to be ended."""
+        """Return the time of the next action since boot: a start, or the end of a wait."""
         starts = (self._due_s(one) for one in self.flows)
         ends = (_given_up_s(one) for one in self.running())
         event_s = self._events.due_s() if self._events and self.end_s is None else None
@@ -223,31 +223,31 @@ class Recording:
 
     @property
     def has_changed_network(self) -> bool:
-        """Return whether an event of it did what was not taken back."""
+        """Return whether an event changed the network and was not reverted."""
         return self._events is not None and self._events.has_changed
 
     @property
     def has_had_events(self) -> bool:
-        """Return whether an event of the study has happened in it."""
+        """Return whether an event of the study was executed in it."""
         return any(one.kind == "event" for one in self._marks)
 
     def mark(self, kind: str, text: str, *, now_s: float) -> None:
-        """Note that something happened; see `Mark`.
+        """Add a mark; see `Mark`.
 
         Args:
-            kind: what kind of thing.
-            text: what.
-            now_s: when, in seconds of virtual time since boot.
+            kind: its kind.
+            text: its text.
+            now_s: its time, in seconds of virtual time since boot.
         """
         words = " ".join(text.split())[:MOST_MARK_LETTERS]
         at_s = max(0.0, now_s - self.start_s)
         self._marks.append(Mark(kind=kind, text=words, at_s=at_s))
 
     def play_events(self, network: Network) -> list[str] | None:
-        """Play the events that are due now; the machine is held.
+        """Execute the events that are due; the machine is held.
 
         Returns:
-            What went wrong; None if nothing was due.
+            The errors; None if nothing was due.
         """
         if self._events is None or self.end_s is not None:
             return None
@@ -258,7 +258,7 @@ class Recording:
         return [wrong for _, wrong in played if wrong] if played else None
 
     def start_due(self, network: Network) -> bool:
-        """Start what is due now; tell whether there was anything. The machine is held."""
+        """Start the flows that are due; return whether there were any. The machine is held."""
         began = False
         for one in self.flows:
             due_s = self._due_s(one)
@@ -274,15 +274,15 @@ class Recording:
         return began
 
     def reap(self, network: Network) -> bool:
-        """Measure what has ended; tell whether anything has. The machine is held."""
+        """Measure flows that have ended; return whether there were any. The machine is held."""
         self.read_replies()
         ended = [one for one in self.running() if one.started and one.started.is_over]
         for one in ended:
             assert one.started is not None
             if one.ended_s is None:
                 one.ended_s = network.clock.now
-            # Its servers need some more time, which passes as all time does: a step is to
-            # be as long as a person asked for.
+            # Its servers need some more time, which passes as all time does: a step must have
+            # the requested length.
             if one.started.awaited:
                 if network.clock.now < (_given_up_s(one) or 0.0):
                     continue
@@ -291,7 +291,7 @@ class Recording:
         return any(one.state != "running" for one in ended)
 
     def stop(self, network: Network) -> None:
-        """End all flows that run, and start no more. The machine is held."""
+        """Stop all running flows, and start no more. The machine is held."""
         for one in self.flows:
             if one.state in ("waiting", "running"):
                 if one.started is not None:
@@ -300,7 +300,7 @@ class Recording:
                 one.state, one.words = "failed", "stopped before its end"
 
     def close(self, now_s: float) -> None:
-        """Say that it is over."""
+        """Mark it as ended."""
         self.end_s = now_s
 
     def to_json(self) -> dict[str, object]:
@@ -349,7 +349,7 @@ class Recording:
                 one.advice = advise(one.measured, case, folder=network.session.folder)
 
     def read_replies(self) -> None:
-        """Add what the pings have printed meanwhile to their series."""
+        """Add new replies of the pings to their series."""
         for one in self.running():
             self._read_replies(one)
 
@@ -366,7 +366,7 @@ class Recording:
         )
         for reply in parse_replies(said[start : one.replies_end].decode(errors="replace")):
             sent_s = one.started_s + (reply.sequence - 1) * one.flow.interval_s
-            if reply.sequence > one.replies + 1:  # a line from one reply to the next would lie
+            if reply.sequence > one.replies + 1:  # a line across missing replies would be wrong
                 lost_s = one.started_s + one.replies * one.flow.interval_s - self.start_s
                 self.series.add(info, max(lost_s, one.replied_s), math.nan)
             one.replies = reply.sequence
@@ -375,7 +375,7 @@ class Recording:
 
 
 def _given_up_s(one: PlayedFlow) -> float | None:
-    """Return when the servers of a flow are waited for no longer, since boot; None if they are."""
+    """Return the deadline for a flow's servers to end, since boot; None if there is none."""
     if one.started is None or one.ended_s is None:
         return None
     return one.ended_s + one.started.grace_s

@@ -1,6 +1,6 @@
 """Writes the runs of a live session, one after the other, in a thread of its own.
 
-What is written may be large, and the session's thread has virtual time to let pass.
+Writing may take long, and must not block the session's thread.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _NUMBERED = re.compile(r"(?:.*-)?live-(\d+)-seed\d+")
 
-# Two sessions of one drawing count their runs together.
+# Sessions of the same drawing share the numbering of runs.
 _COUNTING = threading.Lock()
 
 
@@ -36,7 +36,7 @@ class Keeper:
     """Writes the runs of one session.
 
     Args:
-        workspace: whose `runs` takes them; None to keep none.
+        workspace: runs are saved in its `runs`; None to save none.
         name: the drawing's name.
     """
 
@@ -51,8 +51,8 @@ class Keeper:
 
         Args:
             live: the run.
-            tell: called, from another thread, with its path below the workspace, or None where
-                it could not be written, and with words for people, which may be none.
+            tell: called, from another thread, with its path below the workspace, or None if
+                it could not be written, and with a message, which may be empty.
         """
         if self._workspace is None:
             live.samples.close()
@@ -72,10 +72,10 @@ class Keeper:
                 number = _last(out) + 1
                 run, replay = write_live_run(live, out=out, study=self._study, number=number)
         except LongfatError as error:
-            return None, f"This run could not be kept: {error}"
+            return None, f"This run could not be saved: {error}"
         except Exception as error:
             _LOG.exception("a live run")
-            return None, f"This run could not be kept: an error of longfat's own ({error!r})"
+            return None, f"This run could not be saved: internal error ({error!r})"
         return f"{place}/{run.folder.name}", "; ".join(replay.left_out)
 
 

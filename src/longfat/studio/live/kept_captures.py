@@ -1,8 +1,8 @@
-"""The part of a session's captures that belongs to a run, kept with it as its probes' captures are.
+"""The part of a session's captures that belongs to a run, saved like the captures of its probes.
 
-A capture may begin before the run and go on after it, and its file grows meanwhile. So a run
-gets the packets of its own time, from a file that stays open: the session may end, and remove
-it, before they are written.
+A capture may begin before the run and continue after it, and its file grows meanwhile. So a
+run gets the packets of its own time, from a file that stays open: the session may end and
+remove it before they are written.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_KEPT_BYTES = 256 << 20
-"""The captures of a run are at most so large together; what is beyond is left out, and said so."""
+"""The maximum total size of a run's captures; the rest is left out, and reported."""
 
 # pcap-savefile(5): the magic number of nanoseconds, and a record's seconds, nanoseconds, and
 # lengths kept and original. The machine and we have the same byte order.
@@ -31,8 +31,8 @@ class RunCapture:
     """A capture at the end of a run.
 
     Attributes:
-        interface: where.
-        filter: which packets, as pcap-filter(7) has it.
+        interface: the interface.
+        filter: the filter, in the syntax of pcap-filter(7).
         file: its file, open for reading.
         size: how many bytes of it there were.
     """
@@ -43,14 +43,14 @@ class RunCapture:
     size: int
 
     def part(self, *, since_ns: int, until_ns: int) -> tuple[int, int]:
-        """Return from where to where in the file the packets of a time stand.
+        """Return the range in the file of the packets of a time interval.
 
         Args:
             since_ns: the time of the first, in nanoseconds since 1970.
             until_ns: of the last.
 
         Returns:
-            Two offsets; equal ones where there is none, or the file is no capture.
+            Two offsets; equal ones if there is none, or the file is not a capture.
         """
         begin = end = _HEADER_BYTES
         for after, time_ns in self._records():

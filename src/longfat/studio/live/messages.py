@@ -1,4 +1,4 @@
-"""What a page may ask of a room, read from its messages: `SessionOrder` of `api/types.ts`."""
+"""The commands of a page to a session, as messages: `SessionOrder` of `api/types.ts`."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _LONGEST_NAME = 40
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An order.
+    """A command.
 
     Attributes:
-        do: which.
-        fields: what else it says.
+        do: its name.
+        fields: its other fields.
     """
 
     do: str
@@ -37,7 +37,7 @@ class Order:
         """
         value = self.fields.get(name)
         if not isinstance(value, str):
-            raise InputError(f"the order {self.do!r} needs a text {name!r}")
+            raise InputError(f"the command {self.do!r} needs a text {name!r}")
         _check_sound(name, value)
         return value
 
@@ -53,7 +53,7 @@ class Order:
         """
         value = self.fields.get(name)
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-            raise InputError(f"the order {self.do!r} needs a list of texts {name!r}")
+            raise InputError(f"the command {self.do!r} needs a list of texts {name!r}")
         for one in value:
             _check_sound(name, one)
         return value
@@ -66,7 +66,7 @@ class Order:
         """
         value = self.fields.get(name)
         if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-            raise InputError(f"the order {self.do!r} needs a list of lines {name!r}")
+            raise InputError(f"the command {self.do!r} needs a list of lines {name!r}")
         each = [Order(do=self.do, fields=one) for one in value]
         return [(one.text("node"), one.text("line")) for one in each]
 
@@ -78,7 +78,7 @@ class Order:
         """
         value = self.fields.get(name)
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise InputError(f"the order {self.do!r} needs a number {name!r}: {least} to {most}")
+            raise InputError(f"the command {self.do!r} needs a number {name!r}: {least} to {most}")
         return value
 
     def real(self, name: str, *, least: float, most: float) -> float:
@@ -89,10 +89,10 @@ class Order:
         """
         value = self.fields.get(name)
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise InputError(f"the order {self.do!r} needs a number {name!r}")
+            raise InputError(f"the command {self.do!r} needs a number {name!r}")
         # Whole numbers of hundreds of digits are no floats, but can be compared.
         if not least <= value <= most:
-            raise InputError(f"{name} is {least:g} to {most:g}, and here is {str(value)[:40]}")
+            raise InputError(f"{name} is {least:g} to {most:g}, but got {str(value)[:40]}")
         return float(value)
 
 
@@ -104,7 +104,7 @@ def _check_sound(name: str, value: str) -> None:
 
 
 def read_order(said: str) -> Order:
-    """Read an order.
+    """Parse a command.
 
     Raises:
         InputError: it is none.
@@ -112,15 +112,15 @@ def read_order(said: str) -> Order:
     try:
         data = json.loads(said)
     except (ValueError, RecursionError):
-        raise InputError("an order is JSON, and this is none") from None
+        raise InputError("a command must be JSON") from None
     if not isinstance(data, dict) or not isinstance(data.get("do"), str):
-        raise InputError("an order is a JSON object with a field 'do'")
+        raise InputError("a command must be a JSON object with a field 'do'")
     fields = dict(data)
     return Order(do=fields.pop("do")[:_LONGEST_NAME], fields=fields)
 
 
 def pace_of(order: Order) -> PaceChoice:
-    """Return the pace that an order asks for.
+    """Return the pace of a command.
 
     Raises:
         InputError: it is out of bounds.

@@ -1,8 +1,8 @@
-"""What the probes of a room see, made into points of series.
+"""Converts samples of a session's probes to points of series.
 
-Probes look all the time that passes, at every node, whether anybody pressed
-Run or not: a person may type iperf3 at a terminal. The guest's files are read
-while they grow, as `longfat watch` does; before they are large, new ones are begun.
+Probes sample at every node whenever time passes, whether or not Run was pressed: iperf3 may be
+started at a terminal. The guest's files are read while they grow, as in `longfat watch`;
+before they become large, new ones are started.
 """
 
 from __future__ import annotations
@@ -33,46 +33,44 @@ if TYPE_CHECKING:
     from longfat.studio.live.sample_log import SampleLog, SamplerLog
 
 EVERY_S = 0.02
-"""Between two looks, in seconds of virtual time."""
+"""The sampling interval, in seconds of virtual time."""
 
 MANY_INTERFACES = 32
-"""In a network with more of them looks are rarer."""
+"""In a network with more interfaces the sampling interval is longer."""
 
 MANY_EVERY_S = 0.1
 
 # States in which a socket's data may still be on its way.
 _CARRYING = frozenset(("established", "fin-wait-1", "close-wait", "closing", "last-ack"))
 
-# A connection that has carried less does not count: it is one that controls another.
+# Connections with less data are ignored: they are control connections.
 _LEAST_BYTES = 20_000
 
 _LARGE_BYTES = 64 * 1024**2
 
-# So many looks may be missing before it is sure that there are none any more.
+# After this many missing samples a socket counts as closed.
 _MISSING_LOOKS = 20
 
-# A series whose next sample is later than so many intervals has a gap.
+# A series without a sample for this many intervals has a gap.
 _GAP_LOOKS = 1.5
 
 Point = tuple[SeriesInfo, float, float]
-"""A series, a time in seconds since boot, and a value; where a line breaks off, it is no number."""
+"""A series, a time in seconds since boot, and a value; NaN is a gap."""
 
 
 class ProbeReader:
-    """The probes of a room; `begin` begins, `end` ends them.
+    """The probes of a room; `begin` starts them, `end` stops them.
 
     Args:
         network: the network, built; its machine is held at `begin`, `end` and `flush`.
-        flow_of: tells the name of the flow that goes to an address and port; "" for none.
-        limits: what the queue of an interface holds at the most, in bytes, where it is known.
+        flow_of: returns the name of the flow to an address and port; "" for none.
+        limits: the queue capacity of interfaces, in bytes, if known.
 
     Attributes:
         limits: likewise.
-        installed_bps: what the qdiscs of an interface limit it to now, in bit/s; those that
-            limit nothing are not in it. Classes (htb, hfsc) count as the lines said that made
-            them.
-        installed_s: when that was seen to change the last time, in seconds of virtual time
-            since boot.
+        installed_bps: the current rate limits of interfaces' qdiscs, in bit/s, without those
+            that have none. Classes (htb, hfsc) count by the commands that created them.
+        installed_s: when that was last seen to change, in seconds of virtual time since boot.
     """
 
     def __init__(
@@ -107,17 +105,17 @@ class ProbeReader:
         self._seen_s: dict[str, tuple[SeriesInfo, float]] = {}
 
     def begin(self) -> None:
-        """Look at all that is in the network now.
+        """Start sampling at all nodes of the network.
 
         Raises:
-            InputError: something of it is not there any more.
+            InputError: some part of it no longer exists.
         """
         network, model = self._network, self._network.model
         names = [name for pair in model.interfaces() for name in pair]
         self._full_names = model.full_interface_names()
         self._every_s = MANY_EVERY_S if len(names) > MANY_INTERFACES else EVERY_S
         self._start_s = network.clock.now
-        self._limits.clear()  # each run tells them from its start
+        self._limits.clear()  # each run reports them from its start
         kinds: dict[str, Any] = {
             "queue": names,
             "rate": names,
@@ -137,10 +135,10 @@ class ProbeReader:
             self._tails.append((kind, SampleStream(name=f"{kind} samples"), tail))
 
     def end(self) -> str:
-        """Look no more; what was not read is lost.
+        """Stop sampling; unread samples are lost.
 
         Returns:
-            Why it had ended by itself before; empty if it had not.
+            Why the sampler had already ended by itself; empty if it had not.
         """
         if self._seen is None:
             return ""
@@ -157,17 +155,17 @@ class ProbeReader:
 
     @property
     def every_s(self) -> float:
-        """The time between two looks, in seconds."""
+        """The sampling interval, in seconds."""
         return self._every_s
 
     def log_to(self, log: SampleLog | None) -> None:
-        """Keep what is sampled from now on; all that there was has been read.
+        """Store samples from now on; all earlier ones have been read.
 
-        The sampler begins anew, so that its samples lie at multiples of the interval after
+        The sampler is restarted, so that its samples are at multiples of the interval after
         this moment.
 
         Args:
-            log: what takes the samples; None for nothing.
+            log: the log of the samples; None for none.
         """
         self.end()
         self._log = log
@@ -175,14 +173,14 @@ class ProbeReader:
 
     @property
     def is_large(self) -> bool:
-        """Return whether so much was kept that it is time to begin anew."""
+        """Return whether the sampler's file is so large that it should be restarted."""
         return self._read_bytes > _LARGE_BYTES
 
     @property
     def is_blind(self) -> bool:
-        """Return whether it has ended by itself, for something is not there any more.
+        """Return whether it has ended by itself, because an interface or node was removed.
 
-        To be asked after `flush` and `read`.
+        To be called after `flush` and `read`.
         """
         if not self._tails:
             return False
@@ -191,16 +189,16 @@ class ProbeReader:
         return missing_s > _MISSING_LOOKS * self._every_s
 
     def count_anew(self) -> None:
-        """Count drops, marks and retransmissions from the last sample that was read."""
+        """Reset the counts of drops, marks and retransmissions to the last sample."""
         self._counts = {key: (last, 0) for key, (last, _) in self._counts.items()}
         self._resent.clear()
         self._resent_before.clear()
 
     def flush(self, *, sample: bool = False) -> None:
-        """Let the guest write out what it has; it is held.
+        """Flush the guest's samples; the machine is held.
 
         Args:
-            sample: take a sample of this moment, too, so that nothing is missing.
+            sample: take a sample at this moment, too, so that nothing is missing.
         """
         if self._seen is not None:
             self._network.session.order("flush", samples=self._seen.number, sample=sample)
@@ -282,7 +280,7 @@ class ProbeReader:
                     row["backlog_bytes"],
                 )
                 for what, now in (("drops", int(row["drops"] or 0)), ("marks", marks)):
-                    # Counted since we began to look; a qdisc that was made anew counts from 0.
+                    # Counted since sampling began; a recreated qdisc counts from 0.
                     last, total = self._counts.get((name, f"{what} {handle}"), (now, 0))
                     total += now - last if now >= last else now
                     self._counts[name, f"{what} {handle}"] = now, total
@@ -324,7 +322,7 @@ class ProbeReader:
                 unseen_s = time_s - delivery.last_s
                 got = delivery.add(time_s, delivered_bytes(row), row["rtt_s"])
                 if not there and unseen_s > _GAP_LOOKS * self._every_s:
-                    got = None  # it has ended some time before it was destroyed
+                    got = None  # it was closed some time before it was destroyed
                 name = self._flow_name(row)
                 self._count_resent(name, key, row["retransmits"], ended=not there)
                 flows.setdefault(name, []).append((row, got))
@@ -351,10 +349,10 @@ class ProbeReader:
         yield series_info("tcp", name, "retransmits", "packets"), resent
 
     def _ended(self, now_s: float) -> Iterator[Point]:
-        """Break off the lines of flows of which the last samples say nothing.
+        """Add gaps to the series of flows without recent samples.
 
         Args:
-            now_s: up to when all was seen, in seconds since the probes began.
+            now_s: the time of the last sample, in seconds since the probes started.
         """
         for key, (info, last_s) in list(self._seen_s.items()):
             if self._start_s + now_s > last_s + _GAP_LOOKS * self._every_s:
@@ -369,7 +367,7 @@ class ProbeReader:
             self._resent_before[flow] = self._resent_before.get(flow, 0) + count
 
     def _flow_name(self, row: dict[str, Any]) -> str:
-        """Return the flow that a sending socket belongs to; what it talks to, for others."""
+        """Return the flow that a sending socket belongs to; its peer, for others."""
         # A flow's server may be the one that sends.
         for address, port in (
             (row["remote_address"], row["remote_port"]),

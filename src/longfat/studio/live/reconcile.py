@@ -1,4 +1,4 @@
-"""How a running network becomes what is drawn now, as far as it can."""
+"""Applies changes of the drawing to the running network, as far as possible."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 class Reconciliation:
-    """What is drawn, as the network is by now; for the room's thread.
+    """The drawing that the network corresponds to; for the session's thread.
 
     Args:
         network: the network, built.
-        drawn: what was drawn when it was built.
+        drawn: the drawing when it was built.
 
     Attributes:
-        drawn: what is drawn now, and is so in the network.
-        changes: what was changed in the network the last time, in a few words each.
-        done: the same as events, whose times are seconds of virtual time since boot; nodes and
-            links that were added are in none of them.
-        stale: what of the last drawing the network could not take: then `drawn` is still
-            what it was before that, but for what could be taken of it.
+        drawn: the drawing as applied to the network.
+        changes: short descriptions of the last changes.
+        done: the same as events, with times in seconds of virtual time since boot, without
+            added nodes and links.
+        stale: the changes of the last drawing that could not be applied: then `drawn` has only
+            those that could.
     """
 
     def __init__(self, network: Network, drawn: Drawn) -> None:
@@ -41,14 +41,14 @@ class Reconciliation:
         self._broken: list[str] = []
 
     def take(self, new: Drawn, *, looking: ProbeReader) -> bool:
-        """Let the network become what is drawn now; the machine is held.
+        """Apply a drawing to the network; the machine is held.
 
         Args:
-            new: what is drawn.
-            looking: the probes, which have to look at what is new, too.
+            new: the drawing.
+            looking: the probes, which have to sample new nodes, too.
 
         Returns:
-            Whether nodes or links have come.
+            Whether nodes or links were added.
 
         Raises:
             MachineError: the machine has ended.
@@ -59,12 +59,12 @@ class Reconciliation:
         return self._network.model != before
 
     def give_up(self, reason: str) -> None:
-        """Take the network for one that can take no drawing any more."""
+        """Mark the network as unable to apply further drawings."""
         self._broken = [*self._broken, reason]
         self.stale = self._broken
 
     def _change(self, new: Drawn, looking: ProbeReader) -> list[str]:
-        """Change what is to be changed; return what could not be, in words."""
+        """Apply the changes; return descriptions of those that failed."""
         network = self._network
         model = new.case.network
         for index, (old, link) in enumerate(zip(network.model.links, model.links, strict=False)):
@@ -73,7 +73,7 @@ class Reconciliation:
                 try:
                     network.reshape_link(index, a_to_b=link.a_to_b, b_to_a=link.b_to_a)
                 except CommandFailed as failed:
-                    # It does what it did before, so another drawing can be taken.
+                    # It is unchanged, so another drawing can be applied.
                     return [f"the link from {link.a} to {link.b}: {failed.message}"]
                 self.done.append(link_change(before, network.model, link=index, at_s=now_s))
                 words = "; ".join(link.summary()) or "no properties"
@@ -84,8 +84,8 @@ class Reconciliation:
             try:
                 network.grow(model)
             except LongfatError as error:
-                network.session.run_pending()  # tells whether it was the machine that has ended
-                # Half of it may stand there.
+                network.session.run_pending()  # raises if the machine has ended
+                # The change may be half done.
                 self.give_up(str(error))
                 return self.stale
             finally:
@@ -93,7 +93,7 @@ class Reconciliation:
         return self._type_new_lines(new)
 
     def _type_new_lines(self, new: Drawn) -> list[str]:
-        """Type the set-up lines that were not typed yet, up to the first one that fails."""
+        """Run the new set-up lines, up to the first one that fails."""
         done = len(self.drawn.case.setup)
         reasons: list[str] = []
         for command in new.case.setup[done:]:

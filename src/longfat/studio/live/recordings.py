@@ -1,4 +1,4 @@
-"""All recordings of a room, of which the last one goes on."""
+"""All recordings of a session; the last one is current."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _MOST_RECORDINGS = 20
 
 
 class Recordings:
-    """The recordings of a room; for its thread.
+    """The recordings of a session; for its thread.
 
     Args:
         network: the network, built.
-        listeners: who is told of what is new.
-        on_end: called with each recording of a press on Run when it has ended.
+        listeners: the listeners.
+        on_end: called with each recording of a press of Run when it has ended.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Recordings:
 
     @property
     def last(self) -> Recording:
-        """The one that goes on."""
+        """The current recording."""
         return self._all[-1]
 
     def begin(
@@ -55,12 +55,12 @@ class Recordings:
         looking: ProbeReader,
         differences: tuple[str, ...] = (),
     ) -> None:
-        """Begin a new one; the last one was ended.
+        """Start a new one; the last one has ended.
 
         Args:
-            case: its flows and events are to be played.
-            name: what the case is called, if the study says.
-            looking: what knows the rates that are installed.
+            case: its flows and events are to be run.
+            name: the case's name, if it has one.
+            looking: the probes, with the current rates.
             differences: why its numbers may differ from those in a new machine.
         """
         number, now_s = self.last.number + 1, self._network.clock.now
@@ -71,12 +71,12 @@ class Recordings:
         )
         self.last.samples = samples
         self._compare(looking, at_s=now_s)
-        # The first shows what was done at terminals before, and goes as others do.
+        # The first, of traffic from terminals before, is dropped like the others.
         del self._all[:-_MOST_RECORDINGS]
         self.tell()
 
     def end(self, looking: ProbeReader) -> None:
-        """End the flows that still run; what follows is the next recording's."""
+        """End the flows that still run; later samples belong to the next recording."""
         if self.last.end_s is None:
             self.last.stop(self._network)
             self._close(looking)
@@ -101,7 +101,7 @@ class Recordings:
         """Add a reply to a ping that was typed at a terminal to the last one's series.
 
         Args:
-            node: where it was typed.
+            node: its node.
             reply: the reply.
             now_s: when it was read, in seconds of virtual time since boot.
         """
@@ -120,18 +120,18 @@ class Recordings:
         self._replied[key] = (last, at_s, reply.sequence)
 
     def mark(self, kind: str, text: str, *, now_s: float | None = None) -> None:
-        """Note in the last one that something happened; see `flow_run.Mark`.
+        """Add a mark to the last one; see `flow_run.Mark`.
 
         Args:
-            kind: what kind of thing.
-            text: what.
+            kind: its kind.
+            text: its text.
             now_s: when, in seconds of virtual time since boot; None for now.
         """
         self.last.mark(kind, text, now_s=self._network.clock.now if now_s is None else now_s)
         self.tell()
 
     def _compare(self, looking: ProbeReader, *, at_s: float) -> None:
-        """Note what the paths of the last one's flows allow from a time on."""
+        """Add the reference values of the last one's paths from a time on."""
         last = self.last
         self._compared_s = at_s
         if last.end_s is not None or not last.flows:
@@ -153,7 +153,7 @@ class Recordings:
                 )
 
     def look(self, looking: ProbeReader) -> None:
-        """Take what the probes and the pings have seen, and tell it.
+        """Read new samples of probes and pings, and send them.
 
         Raises:
             MachineError: the probes' samples cannot be read.
@@ -173,11 +173,11 @@ class Recordings:
             self._listeners.tell([news])
 
     def tell(self) -> None:
-        """Tell how the last one stands."""
+        """Send the state of the last one."""
         self._listeners.event("recording", recording=self.last.to_json())
 
     def kept(self, number: int, path: str) -> None:
-        """Note and tell where a run was kept, below the workspace."""
+        """Record and send the path of a saved run, below the workspace."""
         for one in self._all:
             if one.number == number:
                 one.kept = path
@@ -191,7 +191,7 @@ class Recordings:
         return ""
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Return them as the page knows them."""
+        """Return them as `Recording` of the page."""
         return [one.to_json() for one in self._all]
 
     def whole(self) -> list[bytes]:
@@ -206,7 +206,7 @@ class Recordings:
         self._on_end(self.last)
 
     def abandon(self) -> None:
-        """End the last one where the machine can do nothing any more: with what is known."""
+        """End the last one after the machine has failed, with the known results."""
         if self.last.end_s is None:
             for one in self.last.flows:
                 if one.state in ("waiting", "running"):

@@ -1,13 +1,13 @@
-"""What was done by hand in a live run, as events of a study: so it can be played once more.
+"""Changes by hand in a live run as events of a study, so that it can be replayed.
 
-A link whose properties were changed becomes an event of that link. A line that was typed at a
-terminal becomes a line at its node: one that configures something as it was typed, if it was
-good; any other one (a ping, an iperf3) in the background, since the lines of a study's events
-must end well and come one after the other.
+A change of a link's properties becomes an event of that link. A command typed at a terminal
+becomes a command at its node: configuration commands as typed, if they succeeded; others (a
+ping, an iperf3) in the background, since the commands of a study's events must succeed and
+run one after the other.
 
-Not everything that a person can do by hand can stand in a study: a link's properties cannot be
-followed there while somebody types at its qdiscs. What cannot be so is written as the lines of
-`tc` that were run, and if that cannot be either, it is left out and reported.
+Not every manual action can be expressed in a study: a link's properties cannot be tracked
+once its qdiscs were changed at a terminal. Such changes are written as the `tc` commands that
+were run; if that is impossible, too, they are left out and reported.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ if TYPE_CHECKING:
 CONFIGURING = frozenset(
     ("bridge", "ethtool", "ifconfig", "ip", "iptables", "nft", "route", "sysctl", "tc")
 )
-"""Programs that change a network and end at once."""
+"""Programs that configure a network and end at once."""
 
-# A line with one of them is more than a command with its arguments.
+# A line with one of them is more than a simple command.
 _SHELL = frozenset("|&;<>()`\n")
 _LINK_WORDS = 4
 
 
 @dataclass(slots=True, kw_only=True)
 class Typed:
-    """A line that was typed at a terminal.
+    """A command that was typed at a terminal.
 
     Attributes:
-        node: where.
-        line: the line.
-        at_s: when, in seconds after the run's start, or since boot where there is no run.
-        status: its exit status; None if that is not known yet.
+        node: its node.
+        line: the command.
+        at_s: when, in seconds after the run's start, or since boot without a run.
+        status: its exit status; None if not known yet.
     """
 
     node: str
@@ -61,11 +61,11 @@ class Typed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """Something that was changed in the network by the page.
+    """A change of the network made on the page.
 
     Attributes:
-        event: what it is in a study.
-        lines: the same as lines that are typed.
+        event: the event of a study.
+        lines: the same as commands.
     """
 
     event: Event
@@ -78,7 +78,7 @@ def link_change(before: Network, after: Network, *, link: int, at_s: float) -> C
     Args:
         before: the network before.
         after: the same, but for the properties of one link.
-        link: the link, by its place.
+        link: the link's index.
         at_s: when, in seconds after the run's start.
     """
     old, new = before.links[link], after.links[link]
@@ -121,7 +121,7 @@ def line_change(command: Command, *, at_s: float) -> Change:
 
 
 def typed_event(typed: Typed, network: Network) -> Event | None:
-    """Return what a typed line is in a study; None where it changed nothing.
+    """Return a typed command as an event; None if it changed nothing.
 
     Args:
         typed: the line.
@@ -143,7 +143,7 @@ def typed_event(typed: Typed, network: Network) -> Event | None:
 
 
 def configuring(typed: Sequence[Typed], network: Network) -> list[Command]:
-    """Return those typed lines that configured something, as lines of a set-up."""
+    """Return the typed configuration commands, as set-up lines."""
     found = []
     for one in typed:
         node, line = _at_node(one, network)
@@ -154,7 +154,7 @@ def configuring(typed: Sequence[Typed], network: Network) -> list[Command]:
 
 
 def _at_node(typed: Typed, network: Network) -> tuple[str, str]:
-    """Return where a line is run, and which: `h1 tc ...` at root is `tc ...` at h1."""
+    """Return the node and the command: `h1 tc ...` at root is `tc ...` at h1."""
     hosts = {host.name for host in network.hosts}
     nodes = hosts | {ROOT_NAMESPACE} | {switch.name for switch in network.switches}
     node, line = typed.node, typed.line.strip()
@@ -169,9 +169,9 @@ class Replay:
     """A live run as a study.
 
     Attributes:
-        case: the case, with what was done by hand among its events.
+        case: the case, with the manual changes among its events.
         text: the study's text.
-        left_out: what cannot stand in it, in words.
+        left_out: descriptions of what was left out.
     """
 
     case: Case
@@ -193,22 +193,22 @@ def make_replay(
 
     Args:
         case: network, set-up, flows, probes and the study's own events.
-        title: what the study is called.
-        layout: where nodes stand in the drawing.
-        drawing: what stands in the drawing besides.
-        before: what was typed in the session before the run.
-        changes: what the page changed meanwhile.
-        typed: what was typed meanwhile.
+        title: the study's title.
+        layout: the positions of nodes.
+        drawing: notes, groups and colours.
+        before: the commands typed in the session before the run.
+        changes: the changes made on the page during the run.
+        typed: the commands typed during the run.
 
     Raises:
-        InputError: not even the case without all that can be written.
+        InputError: even the case without these cannot be written.
     """
     events = [event for one in typed if (event := typed_event(one, case.network))]
     setup = configuring(before, case.network)
     by_hand = [change.event for change in changes]
     lines = [line for change in changes for line in change.lines]
-    what = "what was changed by hand could not be written as events of a study"
-    earlier = "what was typed before the run could not be written as its set-up"
+    what = "manual changes could not be written as events of a study"
+    earlier = "commands typed before the run could not be written as its set-up"
     first = InputError("")
     for prefix, meanwhile, left_out in (
         (setup, [*by_hand, *events], ()),

@@ -1,4 +1,4 @@
-"""The ways to live sessions: making and ending them, and their WebSockets."""
+"""The routes of live sessions: creating and ending them, and their WebSockets."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from longfat.studio.workspace import Workspace
 
 GONE = 4404
-"""The WebSocket's status where there is no such session, or no more."""
+"""The WebSocket's status if there is no such session, or no longer."""
 
 
 def live_routes(rooms: Rooms, *, workspace: Workspace) -> list[BaseRoute]:
@@ -70,11 +70,11 @@ Talk = Callable[[WebSocket, "LiveSession", Listener], Coroutine[None, None, None
 
 
 async def _serve(socket: WebSocket, rooms: Rooms, talk: Talk) -> None:
-    """Serve a WebSocket until either side has enough."""
+    """Serve a WebSocket until either side closes it."""
     await socket.accept()
     room = rooms.find(socket.path_params["number"])
     if room is None:
-        await socket.close(GONE, "there is no such session any more")
+        await socket.close(GONE, "the session no longer exists")
         return
     listener = Listener()
     tasks = [
@@ -88,7 +88,7 @@ async def _serve(socket: WebSocket, rooms: Rooms, talk: Talk) -> None:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
                 await task
-        with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # the page is gone
+        with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # the page has disconnected
             await socket.close()
 
 
@@ -105,7 +105,7 @@ async def _session(socket: WebSocket, room: LiveSession, listener: Listener) -> 
     try:
         while True:
             try:
-                # One order after the other: a page that sends thousands waits, and not we.
+                # Commands are processed one by one: a page that sends thousands has to wait.
                 await _done(room.do(read_order(await _text(socket))))
             except InputError as error:
                 told = {"event": "message", "level": "error", "text": str(error), "about": ""}
@@ -142,7 +142,7 @@ async def _text(socket: WebSocket) -> str:
 
 
 def _size(said: str | None) -> tuple[int, int] | None:
-    """Return the rows and columns that a message tells; None if it tells none."""
+    """Return the rows and columns of a message; None if it is not a size."""
     try:
         data = json.loads(said or "")
         size = data["rows"], data["columns"]

@@ -1,9 +1,9 @@
-"""What the probes of a room have sampled since Run, as one file for each kind, as a run keeps it.
+"""The samples of a session's probes since Run, one file for each kind, as in a run.
 
-The guest's sampler may be begun anew in the middle of a run: nodes have come, or its file has
-become large. So its records are read as they come, their times count from the run's start, and
-the sources of all samplers stand in one header (`longfat.model.probes.samples` says in what
-form).
+The guest's sampler may be restarted in the middle of a run: nodes were added, or its file has
+become large. So its records are read as they come, with times relative to the run's start, and
+the sources of all samplers are in one header (see `longfat.model.probes.samples` for the
+format).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_BYTES = 256 * 1024**2
-"""Of one kind; what comes after is not kept."""
+"""The maximum size per kind; later samples are dropped."""
 
 _RECORD = struct.Struct("<QII")
 _IN_MEMORY_BYTES = 4 * 1024**2
@@ -34,7 +34,7 @@ class SampleLog:
         start_ns: the run's start, in nanoseconds of virtual time since boot.
 
     Attributes:
-        is_full: something was not kept any more, for there was too much.
+        is_full: samples were dropped because there were too many.
     """
 
     def __init__(self, *, start_ns: int) -> None:
@@ -43,7 +43,7 @@ class SampleLog:
         self.is_full = False
 
     def sampler(self, kind: str, *, start_ns: int) -> SamplerLog:
-        """Return what takes the bytes of a sampler that begins now.
+        """Return the receiver of the bytes of a new sampler.
 
         Args:
             kind: what it samples.
@@ -71,7 +71,7 @@ class SampleLog:
                 file.write(piece)
 
     def close(self) -> None:
-        """Let go of what was kept."""
+        """Release the stored samples."""
         for of in self._kinds.values():
             of.spool.close()
 
@@ -86,7 +86,7 @@ class _Kind:
         self.records = 0
 
     def add_source(self, node: str, interfaces: dict[str, str]) -> int:
-        """Return the number of a source, which is known from now on."""
+        """Register a source, and return its number."""
         for number, one in enumerate(self.sources):
             if one["node"] == node:
                 one["interfaces"].update(interfaces)
@@ -96,7 +96,7 @@ class _Kind:
 
 
 class SamplerLog:
-    """Takes the bytes of one sampler, as they come.
+    """Receives the bytes of one sampler.
 
     Args:
         log: the log that it belongs to.
@@ -112,10 +112,10 @@ class SamplerLog:
         self._numbers: list[int] | None = None
 
     def feed(self, piece: bytes) -> None:
-        """Take what follows in the sampler's file.
+        """Process the next bytes of the sampler's file.
 
         Raises:
-            MachineError: no sampler wrote it.
+            MachineError: it was not written by a sampler.
         """
         content = self._unread + piece
         if self._numbers is None:
@@ -142,7 +142,7 @@ class SamplerLog:
             ) from None
 
     def _take(self, content: bytes) -> bytes:
-        """Keep the records that are whole; return the rest."""
+        """Store the complete records; return the rest."""
         numbers = self._numbers or []
         at = 0
         while len(content) - at >= _RECORD.size:
@@ -151,7 +151,7 @@ class SamplerLog:
             if end > len(content):
                 break
             if source >= len(numbers):
-                raise MachineError(f"a sample of source {source}, and there is none")
+                raise MachineError(f"a sample of the unknown source {source}")
             if self._of.spool.tell() + end - at > MOST_BYTES:
                 self._log.is_full = True
             elif not self._log.is_full:

@@ -1,4 +1,4 @@
-"""The series of a recording: points as they come, and what of them was told already."""
+"""The series of a recording: their points, and which of them were sent."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MOST_POINTS = 20_000
-"""A series that has come to have more is thinned."""
+"""A series with more points is thinned."""
 
 MOST_IN_ALL = 2_000_000
-"""In a recording of very many series each may have fewer: no more than this together."""
+"""The maximum of all series of a recording together."""
 
 _FEW_POINTS = 400
 
@@ -26,17 +26,17 @@ _ALIGNMENT = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeriesInfo:
-    """What a series is; see `SeriesInfo` of the page's `api/types.ts`.
+    """The description of a series; see `SeriesInfo` of the page's `api/types.ts`.
 
     Attributes:
         key: `KIND:OF:QUANTITY`.
         kind: queue, tcp, rate or ping.
-        of: the interface or the flow.
+        of: its interface or flow.
         quantity: such as `throughput_bps`.
         unit: `bit/s`, `s`, `bytes` or `packets`.
-        label: what people call it.
-        limit: what a queue holds at the most, in bytes, or an interface sends, in bit/s; None
-            where that is not known or there is none.
+        label: its label.
+        limit: a queue's capacity, in bytes, or an interface's rate, in bit/s; None if unknown
+            or unlimited.
     """
 
     key: str
@@ -57,7 +57,7 @@ def series_info(
     limit: float | None = None,
     label: str | None = None,
 ) -> SeriesInfo:
-    """Return what a series is; its label is what it is of, if none is given."""
+    """Return the description of a series; its label is `of` by default."""
     return SeriesInfo(
         key=f"{kind}:{of}:{quantity}",
         kind=kind,
@@ -70,11 +70,11 @@ def series_info(
 
 
 class Series:
-    """A series that grows.
+    """A growing series.
 
     Attributes:
-        info: what it is.
-        times: when, in seconds after the recording's start.
+        info: its description.
+        times: in seconds after the recording's start.
         values: what, in the unit.
     """
 
@@ -92,7 +92,7 @@ class Series:
             self._thin()
 
     def _thin(self) -> None:
-        """Keep the least and the largest of every four points, in their order, and every gap."""
+        """Keep the minimum and maximum of every four points, in order, and every gap."""
         times, values = array("d"), array("d")
         for start in range(0, len(self.times), 4):
             group = range(start, min(start + 4, len(self.times)))
@@ -103,7 +103,7 @@ class Series:
             for index in sorted(kept | gaps):
                 times.append(self.times[index])
                 values.append(self.values[index])
-        # Who was told of them has more points than we: that does no harm.
+        # Pages that got them have more points than the server, which is harmless.
         self.times, self.values, self.told = times, values, len(times)
 
 
@@ -113,15 +113,15 @@ class SeriesSet:
     def __init__(self) -> None:
         self._all: dict[str, Series] = {}
         self.is_new = False
-        """There is a series that was not told of."""
+        """Whether there is a series that was not sent."""
 
     @property
     def infos(self) -> list[SeriesInfo]:
-        """What there is."""
+        """The descriptions of all series."""
         return [one.info for one in self._all.values()]
 
     def waited_in(self) -> list[str]:
-        """Return the interfaces in whose queues anything has waited or was lost."""
+        """Return the interfaces whose queues had a backlog or drops."""
         counted = ("backlog_bytes", "drops")
         return list(
             dict.fromkeys(
@@ -132,14 +132,14 @@ class SeriesSet:
         )
 
     def add(self, info: SeriesInfo, time_s: float, value: float) -> None:
-        """Add a point to the series of a key, which begins with it.
+        """Add a point to the series of a key, which is created if needed.
 
-        A value that is no number is a gap: the line breaks off there.
+        NaN is a gap.
         """
         found = self._all.get(info.key)
         if found is None:
             if math.isnan(value):
-                return  # there is nothing yet that could break off
+                return  # a gap at the start has no effect
             found = self._all[info.key] = Series(info)
             self.is_new = True
         elif found.info != info:
@@ -150,7 +150,7 @@ class SeriesSet:
         found.add(time_s, value, most=most)
 
     def news(self, *, recording: int) -> bytes | None:
-        """Return what was added since the last time as a binary message; None if nothing was."""
+        """Return the points since the last call as a binary message; None if none."""
         parts = []
         for one in self._all.values():
             if one.told < len(one.times):
@@ -159,7 +159,7 @@ class SeriesSet:
         return _message(parts, recording=recording, whole=False) if parts else None
 
     def whole(self, *, recording: int) -> bytes:
-        """Return all of it as a binary message, for who has just come."""
+        """Return all points as a binary message, for a new listener."""
         parts = [
             (one.info.key, one.times[: one.told], one.values[: one.told])
             for one in self._all.values()
@@ -179,5 +179,5 @@ def _message(
 
 
 def info_json(info: SeriesInfo) -> dict[str, object]:
-    """Return what a series is as plain data."""
+    """Return the description as plain data."""
     return asdict(info)

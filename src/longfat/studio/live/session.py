@@ -1,8 +1,7 @@
-"""A live session: a stage, and a thread that all of it belongs to.
+"""A live session: a controller, and the thread that owns it.
 
-Orders come from the server's event loop and are carried out in that thread,
-between two stretches of virtual time. Terminals are typed at and resized while
-time passes.
+Commands come from the server's event loop and are carried out in that thread, between two
+intervals of virtual time. Terminal input and sizes are handled while time passes.
 """
 
 from __future__ import annotations
@@ -31,23 +30,23 @@ if TYPE_CHECKING:
     from longfat.studio.workspace import Workspace
 
 _FINISH_WITHIN_S = 5.0
-"""So long the machine of a session that ends may take until its run can be kept, in wall time."""
+"""The time limit to save the run of a session that ends, in wall time."""
 
 _LOG = logging.getLogger(__name__)
 
 
 class _Closed(BaseException):
-    """Somebody wants the session to end, whatever it waits for."""
+    """The session is to end, whatever it waits for."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Posted:
-    """Something to be done in the room's thread.
+    """A task for the session's thread.
 
     Attributes:
-        do: do it.
-        done: has a result when it was done, or never will be.
-        else_end: who is to be told nothing more if it never will be.
+        do: the function.
+        done: has a result when it was done, or will not be done.
+        else_end: the listener to end if it will not be done.
     """
 
     do: Callable[[], None]
@@ -59,14 +58,14 @@ class LiveSession:
     """A live session.
 
     Args:
-        number: what to call it.
+        number: its id.
         name: the drawing's name.
-        drawn: what is drawn.
-        is_closing: tells whether the server ends, also while the network is built.
-        workspace: whose `runs` takes the runs; None to keep none.
+        drawn: the drawing.
+        is_closing: returns whether the server is shutting down, also while the network is built.
+        workspace: runs are saved in its `runs`; None to save none.
 
     Raises:
-        LongfatError: the network cannot be built, or the server ends.
+        LongfatError: the network cannot be built, or the server is shutting down.
     """
 
     def __init__(
@@ -99,7 +98,7 @@ class LiveSession:
                 ),
             )
         except _Closed:
-            raise MachineError("longfat studio ends: no session begins any more") from None
+            raise MachineError("longfat studio is shutting down: it starts no session") from None
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._thread = threading.Thread(target=self._live, name=f"room {number}", daemon=True)
         self._thread.start()
@@ -114,19 +113,19 @@ class LiveSession:
         return self._stage.info()
 
     def capture(self, number: int) -> tuple[str, Path] | None:
-        """Return the interface and the file of a capture; None where there is none."""
+        """Return the interface and the file of a capture; None if there is none."""
         return self._stage.captures.path_of(number)
 
     def close(self) -> None:
-        """End it with its machine, whatever it is about to do."""
+        """End it with its machine, whatever it is doing."""
         self._closing.set()
         self._post(lambda: None)
         self._thread.join()
 
-    # What pages want: each returns what has a result when it was done.
+    # Requests of pages: each returns a future of its completion.
 
     def do(self, order: Order) -> Future[None]:
-        """Let an order be carried out."""
+        """Carry out a command."""
         return self._post(lambda: self._stage.obey(order))
 
     def type_at(self, number: int, data: bytes) -> Future[None]:
@@ -134,11 +133,11 @@ class LiveSession:
         return self._post(lambda: self._stage.type_at(number, data))
 
     def resize(self, number: int, rows: int, columns: int) -> Future[None]:
-        """Tell a terminal its size."""
+        """Set the size of a terminal."""
         return self._post(lambda: self._stage.resize(number, rows, columns))
 
     def join(self, listener: Listener) -> Future[None]:
-        """Tell a listener the whole state, and from then on what happens."""
+        """Send a listener the whole state, and from then on all events."""
 
         def join() -> None:
             listener.tell(self._stage.all())
@@ -147,15 +146,15 @@ class LiveSession:
         return self._post(join, else_end=listener)
 
     def leave(self, listener: Listener) -> Future[None]:
-        """Tell a listener nothing more."""
+        """Remove a listener."""
         return self._post(lambda: self._listeners.discard(listener))
 
     def watch(self, number: int, listener: Listener) -> Future[None]:
-        """Show a listener what a terminal has shown and will show."""
+        """Send a listener a terminal's earlier and future output."""
         return self._post(lambda: self._stage.terminals.watch(number, listener), else_end=listener)
 
     def unwatch(self, number: int, listener: Listener) -> Future[None]:
-        """Show a listener nothing more of a terminal."""
+        """Stop sending a listener a terminal's output."""
         return self._post(lambda: self._stage.terminals.unwatch(number, listener))
 
     def _post(self, do: Callable[[], None], *, else_end: Listener | None = None) -> Future[None]:
@@ -168,7 +167,7 @@ class LiveSession:
         _let_go(posted)
         return posted.done
 
-    # What its thread does.
+    # In its thread.
 
     def _live(self) -> None:
         words = "the session was closed"
@@ -189,13 +188,11 @@ class LiveSession:
             words = str(error)
         except Exception as error:
             _LOG.exception("a live session")
-            words = (
-                f"the session failed: an error of longfat's own ({type(error).__name__}: {error})"
-            )
+            words = f"the session failed: internal error ({type(error).__name__}: {error})"
         finally:
             with self._lock:
                 self._over = True
-                # Nobody wakes us any more: the descriptor's number may soon be another's.
+                # No more wake-ups: the descriptor's number may be reused.
                 os.close(self._wake)
             self._finish()
             with contextlib.suppress(LongfatError):
@@ -206,21 +203,21 @@ class LiveSession:
                 _let_go(posted)
 
     def _finish(self) -> None:
-        """Keep the run that goes on, and wait until all are written."""
+        """Save the current run, and wait until all are written."""
         self._last_s = time.monotonic() + _FINISH_WITHIN_S
         try:
             self._stage.finish()
         except _Closed:
-            _LOG.warning("the machine of a session did not answer: its last run is not kept")
+            _LOG.warning("the machine of a session did not respond: its last run is not saved")
         except Exception:
             _LOG.exception("the end of a live session")
         self._keeper.close()
-        # Nobody posts any more to a session that is over.
+        # A session that has ended accepts no more tasks.
         for posted in list(self._told_late):
             posted()
 
     def _kept(self, number: int, path: str | None, words: str) -> None:
-        """Let the room's thread tell that a run was kept; from any thread."""
+        """Report a saved run from the session's thread; from any thread."""
         with self._lock:
             is_late = self._over
             if is_late:
@@ -235,12 +232,12 @@ class LiveSession:
             self._listeners.message("warning", words, about="run")
 
     def _check(self) -> None:
-        """Tell the thread, in whatever it waits for, that it is to end.
+        """Raise in the thread, whatever it waits for, if it is to end.
 
         Raises:
-            _Closed: it is.
+            _Closed: it is to end.
         """
-        if self._last_s is not None:  # what is left to do has a time limit of its own
+        if self._last_s is not None:  # the remaining work has its own time limit
             if time.monotonic() > self._last_s:
                 raise _Closed
         elif self._closing.is_set() or self._is_closing():
@@ -248,7 +245,7 @@ class LiveSession:
 
 
 def _settle(posted: _Posted) -> None:
-    with contextlib.suppress(InvalidStateError):  # whoever waited for it is gone
+    with contextlib.suppress(InvalidStateError):  # the waiter was cancelled
         posted.done.set_result(None)
 
 

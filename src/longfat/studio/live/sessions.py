@@ -19,11 +19,11 @@ MOST_ROOMS = 32
 
 
 class Rooms:
-    """The rooms of a server; `close` ends them all.
+    """The live sessions of a server; `close` ends them all.
 
     Args:
-        workspace: the folder that the server works in, whose `runs` takes the runs.
-        member: who takes turns at machines with others; None where nobody else does.
+        workspace: the workspace, in whose `runs` the runs are saved.
+        member: the member of a class in the queue for machines; None without a class.
     """
 
     def __init__(self, *, workspace: Workspace, member: Member | None = None) -> None:
@@ -31,7 +31,7 @@ class Rooms:
         self._member = member
         if member is not None:
             member.turns.join(member.name, self.count)
-        # None for one whose network is being built.
+        # None for a session whose network is being built.
         self._rooms: dict[str, LiveSession | None] = {}
         self._closing = threading.Event()
         self._lock = threading.Lock()
@@ -40,7 +40,7 @@ class Rooms:
     def create(
         self, *, name: str, text: str, case: str | None, beside: ReadBeside = reads_nothing
     ) -> LiveSession:
-        """Boot a machine and build what is drawn in it; takes a part of a second.
+        """Boot a machine and build the drawn network in it, which takes a fraction of a second.
 
         Args:
             name: the drawing's name.
@@ -49,12 +49,12 @@ class Rooms:
             beside: reads the files that the study names.
 
         Raises:
-            LongfatError: the drawing is wrong, or the machine failed.
-            Refusal: another one's turn is first, to be asked again; or the workspace is full.
+            LongfatError: the drawing is invalid, or the machine failed.
+            Refusal: the request is queued, to be repeated; or the workspace is full.
         """
         self._workspace.disk.check()
         drawn = read_drawing(text, name=name, case=case, beside=beside)
-        # Nobody can tell another session's name from one's own.
+        # The id of another session cannot be guessed.
         number = f"{next(self._count)}-{secrets.token_hex(4)}"
 
         def begin() -> None:
@@ -62,7 +62,7 @@ class Rooms:
                 self._forget_ended()
                 if len(self._rooms) >= MOST_ROOMS:
                     raise InputError(
-                        f"{MOST_ROOMS} networks run already: end some of their sessions"
+                        f"{MOST_ROOMS} networks are already running: end some of their sessions"
                     )
                 self._rooms[number] = None
 
@@ -87,12 +87,12 @@ class Rooms:
         return room
 
     def find(self, number: str) -> LiveSession | None:
-        """Return the room of a name that lives; None if there is none."""
+        """Return the running session of an id; None if there is none."""
         room = self._rooms.get(number)
         return None if room is None or room.is_over else room
 
     def end(self, number: str) -> bool:
-        """End a room; tell whether there was one."""
+        """End a session; return whether there was one."""
         room = self._rooms.get(number)
         if room is None:
             return False
@@ -102,21 +102,21 @@ class Rooms:
         return True
 
     def count(self) -> int:
-        """Return how many machines run, or boot; from any thread."""
+        """Return how many machines are running or booting; from any thread."""
         return sum(room is None or not room.is_over for room in list(self._rooms.values()))
 
     def infos(self) -> list[dict[str, Any]]:
-        """Return all that live, as `SessionInfo` of the page's `api/types.ts`."""
+        """Return all running sessions, as `SessionInfo` of the page's `api/types.ts`."""
         with self._lock:
             rooms = [room for room in self._rooms.values() if room is not None]
         return [room.info() for room in rooms if not room.is_over]
 
     def stop(self) -> None:
-        """Let them all end soon, also those whose networks are being built."""
+        """Stop all of them, also those whose networks are being built."""
         self._closing.set()
 
     def close(self) -> None:
-        """End them all."""
+        """End all of them."""
         self.stop()
         with self._lock:
             rooms = [room for room in self._rooms.values() if room is not None]

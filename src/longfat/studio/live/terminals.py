@@ -1,7 +1,7 @@
-"""The terminals of a room: a shell each, what it has shown, and who looks at it.
+"""The terminals of a session: their shells, output and listeners.
 
-A terminal may show more than a page can take, such as `yes` does. Nobody waits
-for that page: it is shown no more for a while, and then the end of what there is.
+A terminal may print more than a page can receive, as `yes` does. The session does not wait for
+that page: its output is skipped for a while, up to the end of the available output.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from longfat.studio.live.broadcast import Listener
 
 MOST_SHOWN_BYTES = 1 << 18
-"""So much of what a terminal has shown is kept for who comes later."""
+"""How much of a terminal's output is kept for new listeners."""
 
 MOST_TERMINALS = 64
-"""So many terminals may be open, or ended and not closed."""
+"""The maximum number of terminals, including ended ones that are not closed."""
 
 _BEHIND_BYTES = 1 << 20
-"""A page for which so much waits is shown no more until it has taken nearly all."""
+"""A page with a longer queue gets no output until it has received nearly all of it."""
 
-_LEFT_OUT = b"\r\n\x1b[0m[some of the output was left out: the page was too slow for it]\r\n"
+_LEFT_OUT = b"\r\n\x1b[0m[some output was skipped: the page was too slow]\r\n"
 _NOTE = re.compile(rb"(\d{1,12})[.,](\d{1,9})\s+\d+\*?\s+(.*?)\s*", re.DOTALL)
 _STATUS = re.compile(rb"=(\d{1,3})")
 _LONGEST_NOTE_BYTES = 4096
@@ -50,23 +50,23 @@ class Terminal:
     """A terminal.
 
     Attributes:
-        number: what page and server call it.
+        number: its id.
         node: the node of its shell.
         task: the shell.
-        shown: the end of what it has shown.
-        fresh: what of it nobody was told yet.
-        listeners: who looks at it, and whether they have come to be behind.
-        is_told: all know that its shell has ended.
-        notes: lines that were typed and are not taken yet; their times are seconds of
+        shown: the end of its output.
+        fresh: the output not sent yet.
+        listeners: its listeners, and whether each is behind.
+        is_told: the end of its shell was reported.
+        notes: typed commands that were not taken yet; their times are seconds of
             virtual time since boot.
-        last: the line that was typed last, whose exit status may come yet.
+        last: the last typed command, whose exit status may follow.
         nodes: the nodes' names, which are commands of its shell.
         typed_s: when that was, in seconds of virtual time since boot.
-        is_endless: it goes on until somebody ends it.
-        ended: lines whose exit status has come and that are not taken yet.
-        partial: the beginning of a note whose end has not come yet.
-        ping: reads what pings print there.
-        replies: replies that are not taken yet.
+        is_endless: it runs until the user stops it.
+        ended: commands with exit statuses that were not taken yet.
+        partial: the beginning of an incomplete note.
+        ping: parses the output of pings.
+        replies: replies that were not taken yet.
     """
 
     number: int
@@ -87,7 +87,7 @@ class Terminal:
     replies: deque[TypedReply] = field(default_factory=lambda: deque(maxlen=_MOST_REPLIES))
 
     def show(self, data: bytes) -> None:
-        """Keep what it shows; `tell` tells it."""
+        """Add output; `tell` sends it."""
         data = self._take_notes(self.partial + data)
         self.replies += self.ping.read(data)
         for kept in (self.shown, self.fresh):
@@ -96,7 +96,7 @@ class Terminal:
                 del kept[: len(kept) - len(_end_of(kept))]
 
     def _take_notes(self, data: bytes) -> bytes:
-        """Take out the notes of its shell; the beginning of one at the end waits for the rest."""
+        """Extract the notes of its shell; an incomplete one at the end is kept."""
         shown = bytearray()
         self.partial = b""
         at = 0
@@ -106,7 +106,7 @@ class Terminal:
             if end < 0 and len(data) - start < _LONGEST_NOTE_BYTES:
                 self.partial = data[start:]
                 return bytes(shown)
-            if end < 0:  # none of its shell's
+            if end < 0:  # not from its shell
                 shown += NOTE
                 at = start + len(NOTE)
                 continue
@@ -130,7 +130,7 @@ class Terminal:
         return bytes(shown + data[at:end])
 
     def watch(self, listener: Listener) -> None:
-        """Show somebody what it has shown, and will show."""
+        """Send a listener its earlier and future output."""
         self.tell()
         if self.shown:
             listener.tell([bytes(self.shown)])
@@ -140,7 +140,7 @@ class Terminal:
             listener.end()
 
     def tell(self) -> None:
-        """Tell what is fresh to all that look."""
+        """Send new output to all listeners."""
         fresh = bytes(self.fresh)
         self.fresh.clear()
         for listener, is_behind in self.listeners.items():
@@ -154,7 +154,7 @@ class Terminal:
                 listener.tell([fresh])
 
     def end(self) -> None:
-        """Let nobody look at it any more."""
+        """End its listeners."""
         self.tell()
         for listener in self.listeners:
             listener.end()
@@ -166,11 +166,11 @@ class Terminal:
 
 
 class Terminals:
-    """The terminals of a room; for its thread.
+    """The terminals of a session; for its thread.
 
     Args:
         network: the network, built.
-        on_change: called with a terminal as `TerminalInfo` when it has come or has ended.
+        on_change: called with a terminal as `TerminalInfo` when it was opened or has ended.
     """
 
     def __init__(self, network: Network, *, on_change: Callable[[dict[str, object]], None]) -> None:
@@ -180,12 +180,12 @@ class Terminals:
         self._last = 0
 
     def prepare(self) -> None:
-        """Put in place what every shell reads at its start; anew when the network has grown."""
+        """Write the shells' start-up files; again when nodes were added."""
         text = bashrc(self._network.model, session="", notes=True)
         self._network.session.write_everywhere(PLACE, text.encode())
 
     def open(self, node: str, *, rows: int = 24, columns: int = 80) -> Terminal:
-        """Start a shell in a terminal of its own.
+        """Start a shell in a new terminal.
 
         Args:
             node: a host, a switch, or root.
@@ -198,7 +198,7 @@ class Terminals:
         self._check(node)
         ended = [number for number, one in self._all.items() if one.task.status is not None]
         if len(self._all) - len(ended) >= MOST_TERMINALS:
-            raise InputError(f"there are {MOST_TERMINALS} terminals already: close some")
+            raise InputError(f"there are {MOST_TERMINALS} terminals: close some")
         for number in ended[: max(0, len(self._all) - MOST_TERMINALS + 1)]:
             self.close(number)
         hosts = {host.name for host in self._network.model.hosts}
@@ -218,7 +218,7 @@ class Terminals:
         return terminal
 
     def close(self, number: int) -> None:
-        """Close a terminal; its shell hears of it."""
+        """Close a terminal; its shell gets SIGHUP."""
         terminal = self._all.pop(number, None)
         if terminal is None:
             return
@@ -227,7 +227,7 @@ class Terminals:
         self._on_change({**terminal.to_json(), "status": terminal.task.status or 0})
 
     def type_at(self, number: int, data: bytes) -> bool:
-        """Type at a terminal; tell whether there is somebody who reads it."""
+        """Type at a terminal; return whether its shell is still running."""
         terminal = self._all.get(number)
         if terminal is None or terminal.task.status is not None or not data:
             return False
@@ -235,7 +235,7 @@ class Terminals:
         return True
 
     def type_lines(self, node: str, text: str) -> None:
-        """Type lines at a terminal of a node whose shell waits for some, or at a new one.
+        """Type commands at a terminal of a node whose shell is at its prompt, or at a new one.
 
         Raises:
             InputError: as `open`.
@@ -252,24 +252,24 @@ class Terminals:
         self.type_at(terminal.number, text.encode())
 
     def resize(self, number: int, rows: int, columns: int) -> None:
-        """Tell a terminal its size."""
+        """Set the size of a terminal."""
         if terminal := self._all.get(number):
             self._network.session.resize(terminal.task, rows, columns)
 
     def watch(self, number: int, listener: Listener) -> None:
-        """Show a listener what a terminal has shown and will show."""
+        """Send a listener a terminal's earlier and future output."""
         if terminal := self._all.get(number):
             terminal.watch(listener)
         else:
             listener.end()
 
     def unwatch(self, number: int, listener: Listener) -> None:
-        """Show a listener nothing more of a terminal."""
+        """Stop sending a listener a terminal's output."""
         if terminal := self._all.get(number):
             terminal.listeners.pop(listener, None)
 
     def in_hurry(self, now_s: float) -> bool:
-        """Return whether a command is in the foreground that ends by itself before long.
+        """Return whether a command in the foreground is expected to end by itself.
 
         Args:
             now_s: virtual time since boot, in seconds.
@@ -284,28 +284,28 @@ class Terminals:
         )
 
     def take_notes(self) -> list[Typed]:
-        """Return the lines that were typed; their exit statuses come later."""
+        """Return the typed commands; their exit statuses follow."""
         found = [note for one in self._all.values() for note in one.notes]
         for one in self._all.values():
             one.notes.clear()
         return found
 
     def take_ended(self) -> list[Typed]:
-        """Return the lines that have ended, with their exit statuses."""
+        """Return the commands that have ended, with their exit statuses."""
         found = [typed for one in self._all.values() for typed in one.ended]
         for one in self._all.values():
             one.ended.clear()
         return found
 
     def take_replies(self) -> list[tuple[str, TypedReply]]:
-        """Return the replies to pings that were typed, each with the node where."""
+        """Return the replies to typed pings, each with its node."""
         found = [(one.node, reply) for one in self._all.values() for reply in one.replies]
         for one in self._all.values():
             one.replies.clear()
         return found
 
     def look(self) -> None:
-        """Tell what the terminals have shown, and which shells have ended."""
+        """Send new output, and which shells have ended."""
         for terminal in self._all.values():
             terminal.tell()
             if terminal.task.status is not None and not terminal.is_told:
@@ -314,12 +314,12 @@ class Terminals:
                 self._on_change(terminal.to_json())
 
     def end(self) -> None:
-        """Let nobody look at any of them any more."""
+        """End all listeners."""
         for terminal in self._all.values():
             terminal.end()
 
     def to_json(self) -> list[dict[str, object]]:
-        """Return them as the page knows them."""
+        """Return them as `TerminalInfo` of the page."""
         return [one.to_json() for one in self._all.values()]
 
     def _check(self, node: str) -> None:
@@ -334,6 +334,6 @@ class Terminals:
 
 
 def _end_of(shown: bytearray) -> bytes:
-    """Return the end of what was shown, from the beginning of a line: no escape sequence is cut."""
+    """Return the end of the output, from the beginning of a line: no escape sequence is cut."""
     start = max(0, len(shown) - MOST_SHOWN_BYTES // 2)
     return bytes(shown[(shown.find(b"\n", start) + 1 or start) if start else 0 :])

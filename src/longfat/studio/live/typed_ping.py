@@ -1,7 +1,7 @@
 """The replies of a ping that was typed at a terminal, with their times.
 
-What it prints comes some time after it was printed. So a reply's time is computed from when
-the line was typed, the number of the request and the interval.
+Output arrives some time after it was printed. So a reply's time is computed from when the
+command was typed, the request's number and the interval.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class TypedReply:
 
 
 class TypedPing:
-    """What one terminal shows of pings."""
+    """Parses the ping output of one terminal."""
 
     def __init__(self) -> None:
         self._start_s: float | None = None
@@ -45,7 +45,7 @@ class TypedPing:
         self._rest = b""
 
     def typed(self, line: str, time_s: float) -> None:
-        """Take note of a line that was typed, and when, in seconds of virtual time since boot."""
+        """Record a typed command and its time, in seconds of virtual time since boot."""
         found = _TYPED.fullmatch(line.strip())
         self._rest = b""
         self._start_s = time_s if found else None
@@ -58,13 +58,13 @@ class TypedPing:
             self._start_s = None
 
     def read(self, shown: bytes) -> list[TypedReply]:
-        """Return the replies in what the terminal shows."""
+        """Return the replies in a terminal's output."""
         if self._start_s is None:
             return []
         *lines, rest = (self._rest + shown).split(b"\n")
         self._rest = rest[-_LONGEST_LINE_BYTES:]
         found = []
-        # Whoever writes longer ones is no ping.
+        # Longer lines are not from a ping.
         short = (line for line in lines if len(line) < _LONGEST_LINE_BYTES)
         for match in filter(None, map(_REPLY.search, short)):
             sequence, rtt_s = int(match[2]), float(match[3]) / 1e3
