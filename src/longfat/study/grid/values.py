@@ -284,11 +284,25 @@ def _between(first: Value, last: Value, steps: int, *, log: bool, node: Node) ->
             else low + part * (high - low)
         )
     for digits in range(3, 13):
-        between = [_rounded(value, last, digits) for value in exact]
-        numbers = [low, *(value.number for value in between), high]
-        if len(set(numbers)) == steps:
+        between = _distinct(exact, last, digits, ends=(low, high))
+        if between is not None:
             return [first, *between, last]
     raise node.error(f"the range has no {steps} values that differ")
+
+
+def _distinct(
+    exact: Sequence[float], like: Value, digits: int, *, ends: tuple[float, float]
+) -> list[Value] | None:
+    """Return values with so many digits, or None once two of them or an end are equal."""
+    numbers: set[float | None] = set(ends)
+    found = []
+    for number in exact:
+        value = _rounded(number, like, digits)
+        if value.number in numbers:
+            return None
+        numbers.add(value.number)
+        found.append(value)
+    return found
 
 
 def _rounded(number: float, like: Value, digits: int) -> Value:
