@@ -133,7 +133,7 @@ def test_interrupted_write_leaves_no_half_file(
 def test_folder_that_cannot_be_written(lab08: Verdict, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(InputError, match="cannot be written"):
-        write_report(lab08, tmp_path / "file")
+        write_report(judge(lab08.study, {}), tmp_path / "file")
 
 
 def test_rerun_line_names_what_was_changed(lab08: Verdict) -> None:

@@ -13,7 +13,7 @@ import pytest
 from longfat.analysis.verdict import Verdict, judge
 from longfat.execution import Batch, run_batches
 from longfat.execution.runs import load_run
-from longfat.output.report import report_page, write_report
+from longfat.output.report import ReportFiles, report_page, write_report
 from longfat.output.report.figures import figure_groups
 from longfat.output.report.pdf import pdf_bytes
 from longfat.study import read_study
@@ -69,9 +69,13 @@ def probed(tmp_path_factory: pytest.TempPathFactory) -> Verdict:
 
 
 @pytest.fixture(scope="module")
-def page(probed: Verdict, tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("page")
-    return write_report(probed, folder).page.read_text(encoding="utf-8")
+def files(probed: Verdict, tmp_path_factory: pytest.TempPathFactory) -> ReportFiles:
+    return write_report(probed, tmp_path_factory.mktemp("page"))
+
+
+@pytest.fixture(scope="module")
+def page(files: ReportFiles) -> str:
+    return files.page.read_text(encoding="utf-8")
 
 
 def test_page_with_seeds_and_probes(page: str) -> None:
@@ -108,8 +112,8 @@ def test_no_script_of_a_study_gets_in(page: str) -> None:
     assert "A queue &lt;script&gt;alert(1)&lt;/script&gt;" in page
 
 
-def test_page_without_probes(seeded: Verdict, tmp_path: Path) -> None:
-    text = write_report(seeded, tmp_path).page.read_text(encoding="utf-8")
+def test_page_without_probes(seeded: Verdict) -> None:
+    text = report_page(seeded)
     parsed(text)
     assert "Throughput" in text
     assert "Queue against congestion window" not in text
@@ -117,8 +121,8 @@ def test_page_without_probes(seeded: Verdict, tmp_path: Path) -> None:
     assert "median" in text
 
 
-def test_pdf_made_twice_is_equal(probed: Verdict, tmp_path: Path) -> None:
-    one, other = (write_report(probed, tmp_path / name) for name in ("a", "b"))
+def test_pdf_made_twice_is_equal(probed: Verdict, files: ReportFiles, tmp_path: Path) -> None:
+    one, other = files, write_report(probed, tmp_path)
     assert one.paper is not None
     assert other.paper is not None
     assert one.paper.read_bytes() == other.paper.read_bytes()
@@ -156,7 +160,8 @@ def test_many_lines_stand_case_by_case(many: Verdict) -> None:
 
 
 def test_long_tables_are_made_when_they_are_unfolded(many: Verdict, tmp_path: Path) -> None:
-    report = write_report(many, tmp_path).page
+    report = tmp_path / "report.html"
+    report.write_text(report_page(many), encoding="utf-8")
     with open_browser() as browser:
         page = browser.new_page(viewport={"width": 1000, "height": 800})
         page.goto(f"file://{report}")
