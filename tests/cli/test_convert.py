@@ -65,6 +65,14 @@ def test_a_file_is_not_written_over(folder: Path) -> None:
     assert "mininet" in (folder / "net.py").read_text()
 
 
+def test_a_link_stays_and_its_file_is_written_over(folder: Path) -> None:
+    (folder / "real.py").write_text("mine")
+    (folder / "net.py").symlink_to("real.py")
+    assert longfat("convert", "dumbbell.mn", "net.py", "--force", cwd=folder).returncode == 0
+    assert (folder / "net.py").is_symlink()
+    assert "mininet" in (folder / "real.py").read_text()
+
+
 SCRIPT = """
 import sys
 from mininet.net import Mininet

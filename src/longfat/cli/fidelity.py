@@ -10,6 +10,7 @@ import click
 from longfat.cli.completion import complete_folder
 from longfat.cli.console import stdout
 from longfat.cli.options import json_option
+from longfat.common.atomic import write_over
 from longfat.errors import ExitCode, InputError
 from longfat.output.report.fidelity import (
     Setting,
@@ -113,8 +114,10 @@ def write_page(path: Path, text: str) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        older = path.read_text(encoding="utf-8") if path.exists() else ""
+        older = path.read_text(encoding="utf-8") if path.is_file() else ""
         _, marker, by_hand = older.partition(_BY_HAND)
-        path.write_text(text + (f"\n{marker}{by_hand}" if marker else ""), encoding="utf-8")
+        write_over(path, (text + (f"\n{marker}{by_hand}" if marker else "")).encode())
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: the page that is there is not UTF-8: remove it") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}") from None

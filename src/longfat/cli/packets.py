@@ -16,7 +16,7 @@ from longfat.cli.completion import complete_folder
 from longfat.cli.console import stderr, stdout
 from longfat.cli.options import json_option
 from longfat.cli.tables import plain_table, print_table
-from longfat.common.atomic import write_whole
+from longfat.cli.target import write_target
 from longfat.errors import InputError
 from longfat.execution.runs import load_run
 
@@ -79,7 +79,7 @@ def packets(
     opened = _opened(source, probe, decoder)
     _tell_decoder(opened)
     if save is not None:
-        write_whole(save, b"".join(opened.saved(text)))
+        write_target(save, b"".join(opened.saved(text)), force=True)
         click.echo(f"{len(opened.chosen(text))} packets in {save}", err=True)
     elif details is not None:
         _print_details(opened, details, as_json)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from longfat.common.atomic import write_new, write_whole
+from longfat.common.atomic import write_new, write_over
 from longfat.errors import InputError
 
 if TYPE_CHECKING:
@@ -12,20 +12,20 @@ if TYPE_CHECKING:
 
 
 def write_target(path: Path, content: bytes, *, force: bool | None = None) -> None:
-    """Write a file, whole or not at all.
+    """Write a file, whole or not at all; one that is written over stays what it was.
 
     Args:
         path: the file.
         content: its content.
-        force: it may be there already and is written over; None where the command has no
-            option `--force`.
+        force: it may be there already and is written over, as by `write_over`; None where
+            the command has no option `--force`.
 
     Raises:
         InputError: it is there already, or cannot be written.
     """
     try:
         if force:
-            write_whole(path, content)
+            write_over(path, content)
         else:
             write_new(path, content)
     except FileExistsError:

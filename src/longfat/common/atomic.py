@@ -6,14 +6,20 @@ import contextlib
 import errno
 import os
 import secrets
-from typing import IO, TYPE_CHECKING
+import stat
+from pathlib import Path
+from typing import IO
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-
-def write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes, *, mode: int | None = None) -> None:
     """Write a file without a name first: it appears complete, or not at all.
+
+    A symbolic link of that name is replaced; see `write_over`.
+
+    Args:
+        path: the file.
+        content: its content.
+        mode: its permissions; those of a new file, if None.
 
     Raises:
         OSError: it cannot be written.
@@ -23,12 +29,35 @@ def write_whole(path: Path, content: bytes) -> None:
         with _unnamed(path.parent, hidden) as file:
             file.write(content)
             file.flush()
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
             with contextlib.suppress(FileExistsError):  # it has that name from the start
                 # A file cannot be linked to an existing name: that takes a second step.
                 os.link(f"/proc/self/fd/{file.fileno()}", hidden, src_dir_fd=file.fileno())
             hidden.replace(path)
     finally:
         hidden.unlink(missing_ok=True)
+
+
+def write_over(path: Path, content: bytes) -> None:
+    """Write a file that a user names and that may be there, as editors and `cp` do.
+
+    A symbolic link stays, and the file that it leads to is written. The permissions of a
+    file stay, too. A device or a named pipe is written to, and not replaced.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        write_whole(Path(os.path.realpath(path)), content)
+        return
+    if stat.S_ISREG(mode):
+        write_whole(Path(os.path.realpath(path)), content, mode=stat.S_IMODE(mode))
+        return
+    with path.open("wb") as file:
+        file.write(content)
 
 
 def write_new(path: Path, content: bytes) -> None:
