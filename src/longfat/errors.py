@@ -26,6 +26,7 @@ class ExitCode(IntEnum):
     BAD_INPUT = 2
     HOST_FAILED = 3
     INTERRUPTED = 130
+    BROKEN_PIPE = 141  # as a command that SIGPIPE ends
 
 
 @dataclass(frozen=True, slots=True)

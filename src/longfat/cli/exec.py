@@ -13,14 +13,12 @@ import click
 from longfat.cli.options import bind_option, pace_option, seed_option
 from longfat.engine.kernel.version import NEWEST
 from longfat.engine.machine.watchdog import STALL_CPU_S
-from longfat.errors import InputError
+from longfat.errors import ExitCode, InputError
 from longfat.live.exec import Order, execute
 from longfat.live.exec.interrupts import Interrupted
 from longfat.live.folders import check_places, folder_inside, hidden_arguments, read_bind
 from longfat.live.quantities import seconds, size_bytes
 from longfat.live.session import RefusedError
-
-_BROKEN_PIPE = 128 + signal.SIGPIPE
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
@@ -118,7 +116,7 @@ def exec(  # noqa: A001  the command's name
         _status(f"the machine was ended by {signal.Signals(interrupted.number).name}")
         return 128 + interrupted.number
     except BrokenPipeError:
-        return _BROKEN_PIPE
+        return ExitCode.BROKEN_PIPE
     if prints_time:
         _status(_took(ending.virtual_s, ending.wall_s))
     return ending.status

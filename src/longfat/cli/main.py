@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import errno
 import importlib
+import io
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -32,9 +37,36 @@ To begin with:
   longfat doctor        what this host lacks, and how to fix it
 """
 
+# Of a path that was typed; any command may be the first to look at it.
+_NAME_ERRORS = (errno.ENAMETOOLONG, errno.EACCES, errno.EPERM)
+# Of standard output.
+_OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
+
+
+class _ClosedPipeError(Exception):
+    """Nobody reads the output; no `OSError`, since click ends that with 1, a failed claim."""
+
+
+@contextlib.contextmanager
+def _watching_pipes() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise _ClosedPipeError from None
+
 
 class _Lazy(click.Group):
     """Load a subcommand on request: plots and tables take a second to import."""
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """Read the command line, which prints the help."""
+        with _watching_pipes():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the subcommand."""
+        with _watching_pipes():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
@@ -81,10 +113,30 @@ def commands() -> None:
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    _prepare_streams()
+    try:
+        status = _run()
+        sys.stdout.flush()
+    except (BrokenPipeError, _ClosedPipeError):
+        _discard_output()
+        status = ExitCode.BROKEN_PIPE
+    except OSError as error:
+        if error.errno not in (*_NAME_ERRORS, *_OUTPUT_ERRORS):
+            raise  # a bug: such errors have a message of their own
+        if error.filename is None:
+            _discard_output()
+        _complain(f"{error.filename or 'the output cannot be written'}: {error.strerror}")
+        bad_name = error.errno in _NAME_ERRORS
+        status = ExitCode.BAD_INPUT if bad_name else ExitCode.HOST_FAILED
+    sys.exit(int(status))
+
+
+def _run() -> int:
+    """Run the command line and return its exit code."""
     try:
         status = commands.main(standalone_mode=False)
     except LongfatError as error:
-        print(f"longfat: {error}", file=sys.stderr)
+        _complain(str(error))
         status = error.exit_code
     except click.exceptions.Exit as ending:
         status = ending.exit_code
@@ -92,10 +144,36 @@ def main() -> None:
         error.show()
         status = ExitCode.BAD_INPUT
     except (click.Abort, KeyboardInterrupt):
-        print("longfat: interrupted", file=sys.stderr)
+        _complain("interrupted")
         status = ExitCode.INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output is gone; discard the buffer, or its flush fails too.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = ExitCode.GOOD
-    sys.exit(int(status or 0))
+    return int(status or 0)
+
+
+def _prepare_streams() -> None:
+    """Open what the caller has closed, and print what the locale cannot encode in escapes.
+
+    A file that is opened later would else get the number of standard output, and a program
+    that is started then would write into it.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            os.dup2(null, number)
+            if null != number:
+                os.close(null)
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _discard_output() -> None:
+    """Let what is buffered for standard output go nowhere; Python would try again at its end."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)
+
+
+def _complain(message: str) -> None:
+    """Print a message on standard error; where that cannot be written, the exit code is left."""
+    with contextlib.suppress(OSError):
+        print(f"longfat: {message}", file=sys.stderr, flush=True)

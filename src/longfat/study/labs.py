@@ -5,6 +5,7 @@ A lab is a folder of `labs/` that holds a study file and, beside it, a text and 
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from longfat.study.text import find_texts
 
 OTHER_LABS = "Other labs"
 """The course of labs that name none."""
+
+_LONGEST_NAME = 80  # in a message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +128,7 @@ def find_study(argument: str) -> Path:
     if not _is_name(argument):
         return path
     labs = {lab.name: lab for lab in all_labs()}
-    if path.exists():
+    if os.path.lexists(path):
         if argument in labs and path.is_dir() and not (path / STUDY_FILE).exists():
             raise InputError(
                 f"the folder {argument} here holds no {STUDY_FILE}, and hides the lab of that "
@@ -134,6 +137,8 @@ def find_study(argument: str) -> Path:
         return path
     if argument in labs:
         return labs[argument].folder
+    if len(argument) > _LONGEST_NAME:
+        argument = f"{argument[:_LONGEST_NAME]}..."
     raise InputError(
         f"there is no file, folder or lab {argument!r}{nearest(argument, labs)} "
         f"(labs: {listed(labs)})"
