@@ -68,3 +68,22 @@ def test_a_host_that_no_flow_needs_is_a_warning(tmp_path: Path) -> None:
     done = check("net.yaml", cwd=tmp_path)
     assert done.returncode == 0
     assert "net.yaml:5:9: network.hosts.h1: warning: h1 cannot reach h2" in done.stdout
+
+
+def test_a_pipe_is_read_and_what_is_no_text_is_one_line(tmp_path: Path) -> None:
+    piped = subprocess.run(
+        [LONGFAT, "check", "/dev/stdin"],
+        input="titel: x\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert piped.stdout.startswith("/dev/stdin:1:1: titel: unknown field 'titel'")
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+    done = check("picture.png", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("longfat: picture.png:1:1: this is not a study: ")
+    assert done.stderr.count("\n") == 1
+    endless = check("/dev/zero", cwd=tmp_path)
+    assert endless.returncode == 2
+    assert "this is not a study" in endless.stderr

@@ -5,6 +5,7 @@ Networks, flows and published figures have files of their own.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -31,36 +32,36 @@ TOP = [
 ]
 
 YAML = [
-    ("a: 1\nb: 2\na: 3\n", "3:1", "'a' is written twice here, first in line 1"),
+    ("title: 1\nb: 2\ntitle: 3\n", "3:1", "'title' is written twice here, first in line 1"),
     (
-        "a: !!python/name:os.system x",
-        "1:4",
+        "title: !!python/name:os.system x",
+        "1:8",
         "tags, such as !!python/object, have no use in a study",
     ),
-    ("a: *b", "1:4", "the alias *b refers to nothing: there is no &b"),
-    ("a: &a [*a]", "1:8", "the alias *a is inside its own anchor"),
-    ("a: 1\n---\nb: 1", "2:1", "a study file holds one document, and here a second starts"),
+    ("title: *b", "1:8", "the alias *b refers to nothing: there is no &b"),
+    ("title: &a [*a]", "1:12", "the alias *a is inside its own anchor"),
+    ("title: 1\n---\nb: 1", "2:1", "a study file holds one document, and here a second starts"),
     (
-        "a: b: c",
-        "1:5",
+        "title: b: c",
+        "1:9",
         "not YAML: mapping values are not allowed here; a text that holds a colon and a space, "
         "such as a tc line with 'handle 1: netem', must be quoted, or in a block of lines "
         "below `|`",
     ),
     (
-        "a: [b",
-        "1:6",
+        "title: [b",
+        "1:10",
         "not YAML: while parsing a flow sequence, expected ',' or ']', but got '<stream end>'",
     ),
-    ("a: " + "[" * 16, "1:19", "nested more than 16 deep"),
-    ('a: "\\0"', "1:4", "a text holds the control character U+0000"),
-    ("a: b\nc: \x01", "2:4", "the file holds a character that YAML does not allow"),
-    ('"\\U99999999"', "1:1", "the file is not YAML"),
-    (f"%YAML {'9' * 5000}.1\n--- a", "1:1", "the file is not YAML"),
-    ("{a: b}: c", "1:1", "a mapping cannot be a key; keys are names"),
+    ("title: " + "[" * 16, "1:23", "nested more than 16 deep"),
+    ('title: "\\0"', "1:8", "a text holds the control character U+0000"),
+    ("title: b\nc: \x01", "2:4", "the file holds a character that YAML does not allow"),
+    ('title: "\\U99999999"', "1:1", "the file is not YAML"),
+    (f"%YAML {'9' * 5000}.1\n---\ntitle: a", "1:1", "the file is not YAML"),
+    ("title: x\n{a: b}: c", "2:1", "a mapping cannot be a key; keys are names"),
     (
-        "<<: {a: b}",
-        "1:1",
+        "title: x\n<<: {a: b}",
+        "2:1",
         "merge keys (<<) are not used here; cases extend the common fields",
     ),
 ]
@@ -69,6 +70,32 @@ YAML = [
 @pytest.mark.parametrize(("text", "place", "message"), TOP + YAML)
 def test_the_document(text: str, place: str, message: str, tmp_path: Path) -> None:
     assert error(text, tmp_path) == (place, message)
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"#include <stdio.h>\n\nint main(void) {\n    return 0;\n}\n", " (it is one text): "),
+        (b'import sys\n\ndef run(x: int) -> None:\n    """It: this."""\n', " (not YAML: "),
+        (b"\x7fELF\x02\x01\x01\0\0\0", ": a study is"),
+        (b'{"name": 1, "private": 2}', " (its fields are name, private): a study is"),
+        (b"image: a:1\nstages: [b]\n", " (its fields are image, stages): "),
+    ],
+)
+def test_what_is_no_study_at_all_is_one_mistake(content: bytes, why: str, tmp_path: Path) -> None:
+    path = tmp_path / "else"
+    path.write_bytes(content)
+    with pytest.raises(InputError) as raised:
+        read_study(path)
+    (mistake,) = raised.value.mistakes
+    assert str(mistake).startswith(f"{path}:1:1: this is not a study{why}")
+    assert "`longfat new` prints one" in str(mistake)
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    with pytest.raises(InputError, match=r"pipe\.yaml: it is not a regular file"):
+        read_study(tmp_path / "pipe.yaml")
 
 
 SETTINGS = [

@@ -11,14 +11,13 @@ import click
 from longfat.cli.completion import complete_study
 from longfat.cli.console import stderr
 from longfat.cli.options import json_option
-from longfat.common.atomic import write_whole
+from longfat.common.atomic import write_over
 from longfat.errors import ExitCode, InputError
 from longfat.study.check import Checked, Finding, check_text, repaired
-from longfat.study.document import find_document
+from longfat.study.document import LARGEST_FILE_BYTES, decode_text, find_document, is_binary
 from longfat.study.files import reads_beside
 from longfat.study.labs import find_study
-from longfat.study.read import STUDY_FILE
-from longfat.study.text import read_text
+from longfat.study.read import STUDY_FILE, not_a_study
 
 
 @click.command()
@@ -55,13 +54,26 @@ def check(studies: tuple[str, ...], *, fix: bool, as_json: bool) -> None:
 
 
 def _check(file: Path) -> Checked:
-    return check_text(read_text(file), name=str(file), beside=reads_beside(file.parent))
+    return check_text(_text_of(file), name=str(file), beside=reads_beside(file.parent))
+
+
+def _text_of(file: Path) -> str:
+    """Return the text of a study; the file may be a pipe, such as /dev/stdin."""
+    try:
+        with file.open("rb") as opened:
+            data = opened.read(LARGEST_FILE_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{file}: cannot be read: {reason}") from None
+    if is_binary(data):
+        raise not_a_study(str(file))
+    return decode_text(data, file=str(file))
 
 
 def _repair(file: Path, checked: Checked) -> Checked:
-    text = repaired(read_text(file), checked.repair)
+    text = repaired(_text_of(file), checked.repair)
     try:
-        write_whole(file, text.encode())
+        write_over(file, text.encode())
     except OSError as error:
         raise InputError(f"{file}: cannot be written: {error.strerror}") from None
     for edit in checked.repair:

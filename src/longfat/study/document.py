@@ -15,6 +15,7 @@ out of the tree.
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 from dataclasses import dataclass, replace
@@ -156,7 +157,8 @@ def read_content(path: Path) -> bytes:
     """
     try:
         if not path.is_file():
-            raise InputError(f"{path}: there is no such file")
+            found = "it is not a regular file" if path.exists() else "there is no such file"
+            raise InputError(f"{path}: {found}")
         with path.open("rb") as file:
             return file.read(LARGEST_FILE_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
@@ -167,6 +169,11 @@ def read_content(path: Path) -> bytes:
 def is_blank(data: bytes) -> bool:
     """Return whether YAML is empty but for comments."""
     return all(line.strip()[:1] in (b"", b"#") for line in data.splitlines())
+
+
+def is_binary(data: bytes) -> bool:
+    """Return whether data is no text of any 8-bit encoding, such as a picture or a program."""
+    return b"\0" in data and not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 
 def decode_text(data: bytes, *, file: str) -> str:

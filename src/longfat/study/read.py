@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from longfat.errors import InputError
+from longfat.common.suggest import listed, nearest
+from longfat.errors import InputError, Place
 from longfat.study.claims.claims import read_claim
 from longfat.study.claims.rows import Rows
 from longfat.study.document import (
     Raw,
+    Scalar,
     find_document,
+    is_binary,
+    is_blank,
     parse_document,
     read_content,
     read_document,
@@ -54,6 +59,8 @@ DEFAULT_CASE = "default"
 """The name of the one case of a study that names none."""
 
 FIELDS = ("title", "course", *SETTINGS, "cases", "claims", "published", "layout", "drawing")
+_EVERY_FIELD = (*FIELDS, *GRID_FIELDS)
+_FIELD_LINE = re.compile(rf"""^[ {{]*["']?({"|".join(_EVERY_FIELD)})["']? *:""", re.MULTILINE)
 
 
 def read_study(
@@ -161,10 +168,14 @@ def _read(
 
 def _parsed(data: bytes, name: str, mistakes: Mistakes) -> Raw:
     """Return the document; where a part of it is not YAML, which is noted, without that part."""
+    if is_binary(data):
+        raise not_a_study(name)
     try:
         return parse_document(data, file=name)
     except InputError as error:
         text = data.decode("utf-8-sig", errors="replace")
+        if not (is_blank(data) or _FIELD_LINE.search(text)):
+            raise not_a_study(name, why=f" ({error.message})") from None
         rest = without_part(text, line=error.place.line) if error.place else None
         if rest is None:
             raise
@@ -179,6 +190,20 @@ def _parsed(data: bytes, name: str, mistakes: Mistakes) -> Raw:
             raise
 
 
+def not_a_study(name: str, *, why: str = "") -> InputError:
+    """Return the mistake of a file that is something else than a study.
+
+    Args:
+        name: what messages call the file.
+        why: what shows it, in parentheses.
+    """
+    return InputError(
+        f"this is not a study{why}: a study is a YAML file with fields such as title, network and "
+        "flows; `longfat new` prints one to begin with",
+        place=Place(name, 1, 1),
+    )
+
+
 def open_study(file: Path) -> tuple[Node, dict[str, Node]]:
     """Return the whole of a study file and its fields, which are not read yet.
 
@@ -191,6 +216,12 @@ def open_study(file: Path) -> tuple[Node, dict[str, Node]]:
 
 def _fields(root: Node) -> dict[str, Node]:
     what = "a study (a mapping of fields)"
+    if isinstance(root.raw, Scalar) and root.raw.text:
+        raise not_a_study(root.file, why=" (it is one text)")
+    keys = [key.text for key, _ in root.items(what)]
+    is_other = not any(key in _EVERY_FIELD or nearest(key, _EVERY_FIELD) for key in keys)
+    if keys and is_other and not root.mistakes:
+        raise not_a_study(root.file, why=f" (its fields are {listed(keys[:5])})")
     fields = root.fields(what, allowed=FIELDS, besides=GRID_FIELDS, goes_on=True)
     if "grid" not in fields:
         check_no_grid(fields)
