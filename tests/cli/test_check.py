@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 from tests.command import longfat
+
+LONGFAT = str(Path(sys.executable).parent / "longfat")
 
 DRAWN = """\
 title: A router   # as it is drawn
