@@ -244,7 +244,7 @@ def test_files_are_the_same_each_time(form: str, begin: bytes) -> None:
 
 def test_a_large_network_is_not_drawn() -> None:
     network_picture(dumbbell(249))
-    with pytest.raises(InputError, match="too large to draw: 502 nodes; the maximum is 500"):
+    with pytest.raises(InputError, match="502 nodes is too large to draw: the maximum is 500"):
         network_picture(dumbbell(250))
     chain = Network(
         hosts=tuple(Host(name=f"h{n}", address=None, forwards=True) for n in range(500)),

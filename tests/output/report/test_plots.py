@@ -311,7 +311,7 @@ def test_a_run_with_files_missing(runs: dict[str, Run], tmp_path: Path) -> None:
     assert "flow 'bulk' cannot be drawn: " in failure(folder)
     assert "raw/bulk.client.json: it is missing" in failure(folder)
     (folder / "raw" / "bulk.client.json").write_text("{")
-    assert "raw/bulk.client.json: it has 1 bytes, and had" in failure(folder)
+    assert "raw/bulk.client.json: it has 1 bytes instead of" in failure(folder)
     folder = broken("e", "series", "queue.parquet")
     (folder / "series" / "queue.parquet").write_bytes(b"PAR1 no")
     assert "queue.parquet: damaged: it has 7 bytes" in failure(folder)

@@ -151,7 +151,7 @@ def test_other_code_or_packages_make_all(
     lab08: Verdict, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def change() -> None:
-        monkeypatch.setattr(origin, "_surroundings", lambda: "others")
+        monkeypatch.setattr(origin, "_environment_digest", lambda: "others")
 
     assert made_anew(folder, change, verdict=lab08) == PLOTS | PAGES
 
