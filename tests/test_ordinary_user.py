@@ -224,7 +224,7 @@ def test_too_many_processes_end_the_machine_with_that_cause(user: User, sandbox:
     many = "for n in $(seq 150); do sleep 1000 & done; wait"
     done = user.longfat("exec", "--", "sh", "-c", many, sandbox=sandbox)
     assert done.returncode == 3, done.stderr
-    assert "and its quota is 100" in done.stderr
+    assert "but its quota is 100" in done.stderr
 
 
 @sandboxes

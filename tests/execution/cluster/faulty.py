@@ -18,7 +18,7 @@ _RUN = task._run
 _HOLDS_S = 120.0
 
 
-def _faulty(order: Any, teller: Any) -> Any:
+def _faulty(order: Any, reporter: Any) -> Any:
     fault, _, rest = os.environ["LONGFAT_FAULT"].partition(" ")
     name = order.run_task.run_id.name
     match fault:
@@ -30,7 +30,7 @@ def _faulty(order: Any, teller: Any) -> Any:
         case "logs":
             _log(Path(rest), f"begin {name}")
             time.sleep(0.5)
-            outcome = _RUN(order, teller)
+            outcome = _RUN(order, reporter)
             _log(Path(rest), f"end {name}")
             return outcome
         case "holds":
@@ -38,7 +38,7 @@ def _faulty(order: Any, teller: Any) -> Any:
             end_s = time.monotonic() + _HOLDS_S
             while name != free and not Path(path).exists() and time.monotonic() < end_s:
                 time.sleep(0.05)
-    return _RUN(order, teller)
+    return _RUN(order, reporter)
 
 
 def _log(path: Path, line: str) -> None:

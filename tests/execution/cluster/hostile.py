@@ -129,9 +129,9 @@ def _answer(mode: str, source: Path) -> Any:
     return others[mode]()
 
 
-def _hostile(order: Any, teller: Any) -> Any:
+def _hostile(order: Any, reporter: Any) -> Any:
     del order
-    teller.tell({"virtual_s": "soon", "expected_s": None})
+    reporter.send({"virtual_s": "soon", "expected_s": None})
     mode = Path(os.environ["LONGFAT_HOSTILE"]).read_text()
     return _answer(mode, Path(os.environ["LONGFAT_HOSTILE_RUN"]))
 

@@ -177,7 +177,7 @@ def test_workers_that_disagree_are_named(
     assert sorted(later.done_runs) == ["case0", "case1", "case2"]
     (error,) = later.failures.values()
     assert isinstance(error, MachineError)
-    odd = re.search(r"most agree, so look at (tcp://\S+)$", str(error))
+    odd = re.search(r"most agree, so check (tcp://\S+)$", str(error))
     assert odd is not None
     assert odd[1] in named
     assert any(text.startswith(f"worker {odd[1]} gets no cases") for text in warned)
@@ -239,7 +239,7 @@ network = Network(hosts=hosts, switches=(), links=(Link(a="a", b="b"),))
 flow = Iperf3(name="bulk", source="a", target="b", time_s=500.0)
 case = Case(kernel="7.2", network=network, flows=(flow,), memory_bytes=256 << 20)
 work = RunTask(
-    piece=RunId(batch=0, name="long", seed=1),
+    run_id=RunId(batch=0, name="long", seed=1),
     case=case, out=Path({str(folder / "runs")!r}), cost=expected_cost(case),
 )
 hearer = Hearer()
