@@ -177,7 +177,7 @@ def test_a_liar_that_comes_later_is_found(
     (warning,) = warned
     assert "gets no cases: case 'case7': workers disagree" in warning
     liar = warning.split()[1]
-    assert warning.endswith(f"most agree, so look at {liar}")
+    assert warning.endswith(f"most agree, so check {liar}")
     assert (len(hearer.done_runs), hearer.failures) == (8, {})
     for run_task in run_tasks[::3]:
         alone = run_case(run_task.case, name="alone", out=tmp_path / "alone")

@@ -76,6 +76,6 @@ def test_a_replay_changes_the_link_at_the_same_time(page: Page) -> None:
     expect(page.get_by_role("region", name="Clock bar")).to_contain_text("running")
     happened = page.get_by_text(re.compile(r"Happened \(\d\)"))
     happened.click()
-    expect(page.get_by_role("list", name="What happened")).to_contain_text("5 Mbit/s")
+    expect(page.get_by_role("list", name="Events, in order of time")).to_contain_text("5 Mbit/s")
     page.get_by_role("button", name="Stop flows").click()
     write_yaml(page, STUDY)  # the page is usable
