@@ -118,7 +118,7 @@ def test_what_happened_is_listed_with_its_time(studio: Studio, page: Page) -> No
     page.get_by_label("Link from s1 to h2").click(force=True)
     panel(page, "Properties")
     fill(page, "Rate", "50mbit")
-    page.get_by_text("Happened (1)").click()
+    page.get_by_text("Events (1)").click()
     happened = page.get_by_role("list", name="Events, in order of time")
     expect(happened.get_by_role("listitem")).to_contain_text("s1 - h2: 50 Mbit/s")
     told = re.search(r"[\d.]+", happened.inner_text())

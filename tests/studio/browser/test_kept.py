@@ -42,7 +42,7 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         page.get_by_label("Link from s1 to h2").click(force=True)
         panel(page, "Properties")
         fill(page, "Rate", "5mbit")
-        expect(page.get_by_text(re.compile(r"Happened \(1\)"))).to_be_visible()
+        expect(page.get_by_text(re.compile(r"Events \(1\)"))).to_be_visible()
         page.get_by_role("button", name="End the session").click()
         expect(page.get_by_role("dialog")).to_contain_text("kept in Runs")
         page.get_by_role("dialog").get_by_role("button", name="End the session").click()
@@ -53,7 +53,7 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def test_the_end_of_a_session_leaves_charts_and_results_in_sight(page: Page) -> None:
     expect(page.get_by_text("The session has ended.")).to_be_visible()
     expect(page.get_by_role("group", name="Throughput: values")).to_contain_text("Mbit/s")
-    expect(page.get_by_text(re.compile(r"Happened \(1\)"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"Events \(1\)"))).to_be_visible()
 
 
 def test_its_run_stands_in_runs_and_opens_as_a_study(page: Page) -> None:
@@ -74,7 +74,7 @@ def test_a_replay_changes_the_link_at_the_same_time(page: Page) -> None:
     page.get_by_role("checkbox", name=re.compile("live-1")).check()
     page.get_by_role("button", name="Replay").click()
     expect(page.get_by_role("region", name="Clock bar")).to_contain_text("running")
-    happened = page.get_by_text(re.compile(r"Happened \(\d\)"))
+    happened = page.get_by_text(re.compile(r"Events \(\d\)"))
     happened.click()
     expect(page.get_by_role("list", name="Events, in order of time")).to_contain_text("5 Mbit/s")
     page.get_by_role("button", name="Stop flows").click()

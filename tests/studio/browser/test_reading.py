@@ -145,7 +145,7 @@ def test_questions_are_answered_checked_and_shown(page: Page) -> None:
     bar = lab.locator(".question-bar").filter(has=field)
     field.fill("30 s")
     field.press("Enter")
-    expect(bar.get_by_role("status")).to_contain_text("another figure")
+    expect(bar.get_by_role("status")).to_contain_text("different number")
     field.fill("60 ms")
     bar.get_by_role("button", name="Check").click()
     expect(bar.get_by_role("status")).to_have_text("✓ right")

@@ -70,7 +70,7 @@ export function ChartsBar({ session, view, panels, shown }: ChartsBarProps) {
       )}
       {marks.length > 0 && (
         <details className="chart-menu">
-          <summary className="small-button">Happened ({marks.length})</summary>
+          <summary className="small-button">Events ({marks.length})</summary>
           <ol className="chart-menu-body chart-marks" aria-label="Events, in order of time">
             {marks.map(({ kind, text, at_s }) => (
               <li key={`${at_s} ${text}`}>
