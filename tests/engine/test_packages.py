@@ -122,7 +122,7 @@ def test_what_cannot_be_installed_is_told_of_where_it_is_named(wheels: WheelFold
     line, words = wrong(f"plain==1.0 --hash=sha256:{'0' * 64}")
     assert line == 3
     assert "plain==1.0: the file" in words
-    assert "has none of the hashes" in words
+    assert "has none of the specified hashes" in words
 
     foreign = wheels.add("foreign", {"foreign.py": ""}, tag="cp27-cp27m-win32")
     line, words = wrong(plain, foreign)

@@ -78,7 +78,7 @@ def test_other_wheels_are_another_result(study: Path, wheels: WheelFolder, tmp_p
 
 def test_what_cannot_be_installed_is_told_of_at_its_place(study: Path, tmp_path: Path) -> None:
     (study / "lock").write_text(f"fast==1.0 --hash=sha256:{'0' * 64}\n")
-    with pytest.raises(InputError, match="has none of the hashes") as caught:
+    with pytest.raises(InputError, match="has none of the specified hashes") as caught:
         run_cases(read_study(study).cases, out=tmp_path)
     place = caught.value.place
     assert place is not None

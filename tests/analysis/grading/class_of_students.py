@@ -442,7 +442,7 @@ STUDENTS: Mapping[str, Student] = {
                 "run: head -c 1000000000 /dev/zero, output_limit: 1GB}}\n",
             ),
         ),
-        lost=lost("and its quota is 128 MB", "fill"),
+        lost=lost("but its quota is 128 MB", "fill"),
     ),
     "sleeps-for-ever": Student(
         edits=(add("path.yaml", '- h1: "sleep infinity"\n'),),

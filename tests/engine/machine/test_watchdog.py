@@ -34,4 +34,4 @@ def test_any_memory_gives_text(data: bytes) -> None:
 
 def test_a_stall_says_what_to_do() -> None:
     assert "`ls -R`" in str(Stall(virtual_s=1, cpu_s=20, spinner="ls -R"))
-    assert "waits for something" in str(Stall(virtual_s=1, cpu_s=0, spinner=""))
+    assert "waits for an event" in str(Stall(virtual_s=1, cpu_s=0, spinner=""))

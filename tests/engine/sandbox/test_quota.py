@@ -43,7 +43,7 @@ def test_a_sparse_file_counts_by_its_length(tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     with (tmp_path / "deep" / "sparse").open("wb") as file:
         file.truncate(1 << 40)
-    with pytest.raises(MachineError, match=r"has written 1.00 TB, and its quota is 50.0 GB"):
+    with pytest.raises(MachineError, match=r"has written 1.00 TB, but its quota is 50.0 GB"):
         QuotaWatch(Quota(), folders=[tmp_path]).check(1 << 22)  # no process has this number
 
 
