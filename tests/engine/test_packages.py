@@ -86,7 +86,7 @@ def test_a_changed_file_is_found(wheels: WheelFolder) -> None:
     (found.folder / "plain.py").write_text("x = 2\n")
     with pytest.raises(HostError, match=r"damaged: .*plain\.py: its bytes") as caught:
         install(line)
-    assert caught.value.hint == f"rm -r {found.folder.parent} to have them reinstalled"
+    assert caught.value.hint == f"run rm -r {found.folder.parent} to have them reinstalled"
 
     # With the checksum changed, too, the folder has another name than it should.
     sums = found.folder.parent / "SHA256SUMS"

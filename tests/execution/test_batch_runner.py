@@ -46,9 +46,7 @@ class Told(RunObserver):
 
     def planned(self, run_tasks: object) -> None:
         assert isinstance(run_tasks, list)
-        self.run_tasks = [
-            run_task.run_id for run_task in run_tasks if isinstance(run_task, RunTask)
-        ]
+        self.run_ids = [run_task.run_id for run_task in run_tasks if isinstance(run_task, RunTask)]
 
     def cached(self, run_id: RunId, run: Run) -> None:
         assert run.seed == run_id.seed

@@ -84,4 +84,5 @@ def test_nothing_is_left_of_a_killed_build(
             assert time.monotonic() < left_at_s, _processes_of(empty_cache)
             time.sleep(0.05)
     assert [path.name for path in (empty_cache / "kernels").iterdir()] == [".lock"]
-    assert [path.name for path in empty_cache.iterdir()] == ["kernels"]
+    # What ccache has of the files that were compiled stays, and is used by the next build.
+    assert {path.name for path in empty_cache.iterdir()} <= {"kernels", "objects"}

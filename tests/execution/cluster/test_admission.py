@@ -62,7 +62,7 @@ def answer(**other: Any) -> dict[str, Any]:
         ),
         (
             {"tools": [{"iperf3": IPERF3, "ip": ["ip 6", "b" * 64], "jq": ["", "c" * 64]}]},
-            ["jq is installed there and not here"],
+            ["jq is installed there but not here"],
         ),
         ({"kernels": {"d" * 64: "content"}}, []),
         (
