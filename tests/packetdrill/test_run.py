@@ -108,7 +108,7 @@ def test_a_call_that_gives_something_else(run: Run) -> None:
     _, result = run(SERVER + "+0 read(4, ..., 10) = -1 EBADF (Bad file descriptor)\n")
     assert result.failure is not None
     # It waits for data, although the script does not say so: until its time is over.
-    assert "has not ended after" in result.failure.message
+    assert "is not over after" in result.failure.message
     script, result = run("0 socket(..., SOCK_STREAM, 17) = 3\n")
     assert result.failure is not None
     lines = explain(script, result.failure)
@@ -185,7 +185,7 @@ def test_commands_run_in_the_scripts_folder(run: Run, tmp_path: Path) -> None:
 
 
 HOSTILE = {
-    "`sleep 1000000`": "the script has not ended after 100 s of virtual time",
+    "`sleep 1000000`": "the script is not over after 100 s of virtual time",
     "`yes`": "it wrote more than 1,048,576 bytes",
     "`reboot -f`": "the script does too much, or does not end",
     "`head -c 10000000000 /dev/zero > /run/longfat/run/outcome.json`": "its quota is 64.0 MB",

@@ -185,9 +185,7 @@ def test_runs_of_another_study(runs: Path) -> None:
         load_runs(other, runs)
     text = (runs / "study.yaml").read_text().replace("loss 1%", "loss 2%")
     (runs / "study.yaml").write_text(text)
-    with pytest.raises(
-        InputError, match=r"lossy-seed1: its case 'lossy' is not that of .*study.yaml"
-    ):
+    with pytest.raises(InputError, match=r"its case 'lossy' is not that of .*study.yaml"):
         load_runs(read_study(runs), runs)
 
 
