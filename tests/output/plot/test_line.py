@@ -1,4 +1,6 @@
 import dataclasses
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -69,3 +71,15 @@ def test_a_panel_has_one_unit() -> None:
         Panel(name="p", title="P", lines=(line([1]), line([1], unit=Unit.BPS)))
     with pytest.raises(ValueError, match="one unit"):
         Panel(name="p", title="P", lines=())
+
+
+def test_values_need_no_matplotlib() -> None:
+    program = (
+        "import sys\n"
+        "import longfat.studio.serve\n"
+        "from longfat.output.plot import Line, PhaseTrace, saved\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "from longfat.output.plot import draw_panels\n"
+        "assert 'matplotlib' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -27,15 +27,29 @@ A `Chart` is of many cases: metrics over a parameter or over each other, in smal
 (`Facet`) of `Series` or cells. `draw_chart` draws it.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from longfat.output.plot.band import band_line
 from longfat.output.plot.chart import Axis, Chart, ChartKind, Facet, Mark, Series
-from longfat.output.plot.charts import draw_chart
-from longfat.output.plot.draw import NARROW_WIDTH_IN, PAGE_WIDTH_IN, VIRTUAL_TIME, draw_panels
-from longfat.output.plot.line import Floats, Line, Moment, Panel, Reference, Trace
-from longfat.output.plot.phase import MAX_PHASE_PANELS, PhaseTrace, draw_phase
+from longfat.output.plot.line import Floats, Line, Moment, Panel, PhaseTrace, Reference, Trace
 from longfat.output.plot.save import FORMS, saved
-from longfat.output.plot.style import DARK, LineStyle, figure_style, line_style
 from longfat.output.plot.thin import thin_out
+
+if TYPE_CHECKING:
+    from longfat.output.plot.charts import draw_chart
+    from longfat.output.plot.draw import NARROW_WIDTH_IN, PAGE_WIDTH_IN, VIRTUAL_TIME, draw_panels
+    from longfat.output.plot.phase import MAX_PHASE_PANELS, draw_phase
+    from longfat.output.plot.style import DARK, LineStyle, figure_style, line_style
+
+# Which modules need matplotlib. It takes half a second to load, and whoever only reads values,
+# such as the studio, does without.
+_DRAWING = {
+    "charts": {"draw_chart"},
+    "draw": {"NARROW_WIDTH_IN", "PAGE_WIDTH_IN", "VIRTUAL_TIME", "draw_panels"},
+    "phase": {"MAX_PHASE_PANELS", "draw_phase"},
+    "style": {"DARK", "LineStyle", "figure_style", "line_style"},
+}
 
 __all__ = [
     "DARK",
@@ -67,3 +81,11 @@ __all__ = [
     "saved",
     "thin_out",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Load a module that draws when one of its names is first used."""
+    for module, names in _DRAWING.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

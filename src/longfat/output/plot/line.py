@@ -198,3 +198,30 @@ class Panel:
             lines=tuple(line.cut(start_s, end_s) for line in self.lines),
             moments=tuple(one for one in self.moments if start_s <= one.at_s <= end_s),
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PhaseTrace:
+    """Two quantities of one run at the same times.
+
+    Attributes:
+        label: the label of its panel.
+        times_s: the times, in seconds, in their order.
+        across: the values of the quantity from left to right.
+        up: the values of the other.
+        across_mark: a value of `across` to compare with, such as the
+            bandwidth-delay product; None for none.
+        up_mark: likewise of `up`, such as the queue's limit.
+    """
+
+    label: str
+    times_s: Floats
+    across: Floats
+    up: Floats
+    across_mark: float | None = None
+    up_mark: float | None = None
+
+    def cut(self, start_s: float, end_s: float) -> PhaseTrace:
+        """Return what is between two times, both of them included."""
+        keep = (self.times_s >= start_s) & (self.times_s <= end_s)
+        return replace(self, times_s=self.times_s[keep], across=self.across[keep], up=self.up[keep])

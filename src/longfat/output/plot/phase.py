@@ -9,7 +9,7 @@ Anderton, R. S. Renslow, PLOS ONE 13 (7), 2018), and start and end have marks.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from longfat.model.metric import Unit
     from longfat.model.scales import Scale
-    from longfat.output.plot.line import Floats
+    from longfat.output.plot.line import Floats, PhaseTrace
 
 MAX_PHASE_PANELS = 9
 """The maximum number of panels that are readable on a page."""
@@ -39,33 +39,6 @@ _MOST_POINTS = 5000
 _COLOURS = 24  # more cannot be distinguished
 _FAR_MARK = 2.0  # times the data; a farther one would compress the data
 _ACROSS = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PhaseTrace:
-    """Two quantities of one run at the same times.
-
-    Attributes:
-        label: the label of its panel.
-        times_s: the times, in seconds, in their order.
-        across: the values of the quantity from left to right.
-        up: the values of the other.
-        across_mark: a value of `across` to compare with, such as the
-            bandwidth-delay product; None for none.
-        up_mark: likewise of `up`, such as the queue's limit.
-    """
-
-    label: str
-    times_s: Floats
-    across: Floats
-    up: Floats
-    across_mark: float | None = None
-    up_mark: float | None = None
-
-    def cut(self, start_s: float, end_s: float) -> PhaseTrace:
-        """Return what is between two times, both of them included."""
-        keep = (self.times_s >= start_s) & (self.times_s <= end_s)
-        return replace(self, times_s=self.times_s[keep], across=self.across[keep], up=self.up[keep])
 
 
 def draw_phase(
