@@ -21,7 +21,7 @@ cases: {one: {}, two: {}}
 
 def test_a_run_that_was_chosen_is_deleted(studio: Studio, page: Page) -> None:
     (studio.workspace / "pings.yaml").write_text(STUDY)
-    done = longfat("run", "pings.yaml", cwd=studio.workspace)
+    done = longfat("run", "pings.yaml", "--no-report", cwd=studio.workspace)
     assert done.returncode == 0, done.stderr
     turn_to(page, "Runs")
     page.get_by_label("Choose pings, one, seed 1").check()
