@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from longfat.model.network.model import ROOT_NAMESPACE
@@ -64,10 +65,10 @@ def trace_route(network: Network, source: str, target: str) -> list[Hop]:
     Raises:
         NoRouteError: it does not arrive.
     """
-    address = network.host_addresses().get(target)
-    if address is None:
+    known = _map_of(network)
+    if target not in known.host_addresses:
         raise NoRouteError(f"{target} has no address")
-    return _Map(network).follow(source, target, ipaddress.ip_address(address))
+    return known.follow(source, target, ipaddress.ip_address(known.host_addresses[target]))
 
 
 def follow_back(network: Network, source: str, target: str) -> list[Hop]:
@@ -76,12 +77,8 @@ def follow_back(network: Network, source: str, target: str) -> list[Hop]:
     Args and errors are those of `trace_route`.
     """
     there = trace_route(network, source, target)
-    addresses = {
-        name: address
-        for names, pair in zip(network.interfaces(), network.addresses(), strict=True)
-        for name, address in zip(names, pair, strict=True)
-    }
-    origin = addresses.get(there[0][1]) if there else None
+    known = _map_of(network)
+    origin = known.addresses.get(there[0][1]) if there else None
     if origin is None:
         return trace_route(network, target, source)
     # Each router that translates on the path is first the destination of the reply.
@@ -89,13 +86,13 @@ def follow_back(network: Network, source: str, target: str) -> list[Hop]:
     targets = [(source, origin)]
     for node, interface in there[1:]:
         if node in hosts and hosts[node].nat:
-            outside = addresses.get(interface)
+            outside = known.addresses.get(interface)
             if outside is not None and interface == network.outside_interface(hosts[node]):
                 targets.append((node, outside))
     way: list[Hop] = []
     here = target
     for node, address in reversed(targets):
-        way += _Map(network).follow(here, node, ipaddress.ip_interface(address).ip)
+        way += known.follow(here, node, address)
         here = node
     return way
 
@@ -117,6 +114,12 @@ def follow_links(network: Network, source: str, target: str) -> list[Hop] | None
     return ways.get(target)
 
 
+@lru_cache(maxsize=4)
+def _map_of(network: Network) -> _Map:
+    """Return the map of a network; every flow of a study asks for the same one."""
+    return _Map(network)
+
+
 def _leaving(network: Network) -> dict[str, list[_End]]:
     leaving: dict[str, list[_End]] = {}
     every_end = zip(network.links, network.interfaces(), network.addresses(), strict=True)
@@ -128,11 +131,23 @@ def _leaving(network: Network) -> dict[str, list[_End]]:
 
 
 class _Map:
-    """A network, prepared for following packets."""
+    """A network, prepared for following packets.
+
+    Attributes:
+        host_addresses: the address that each host is called by.
+        addresses: the address of each interface that has one.
+    """
 
     def __init__(self, network: Network) -> None:
+        self.host_addresses = network.host_addresses()
         self._hosts = {host.name: host for host in network.hosts}
         self._leaving = _leaving(network)
+        self.addresses = {
+            end.interface: end.address.ip
+            for ends in self._leaving.values()
+            for end in ends
+            if end.address is not None
+        }
         self._outside = {
             host.name: network.outside_interface(host) for host in network.hosts if host.nat
         }
