@@ -165,14 +165,18 @@ def test_a_tree_is_built_and_left_as_it_was(tree: Path, tmp_path: Path) -> None:
     assert _notes(tmp_path) == ["made"]
 
 
-def test_other_shims_need_no_new_binary(empty_cache: Path, tarball: Path, tmp_path: Path) -> None:
-    kernel = _build("6.1", tarball)
-    # As if it had been built when the shims were others.
+def _age(kernel: Kernel, empty_cache: Path) -> None:
+    """Make it a kernel that was built when the shims were others."""
     older = replace(manifest_of(kernel), digest="0" * 64, recipe_digest="1" * 64)
     kernel.folder.rename(empty_cache / "kernels" / older.digest)
     manifest.write(older, empty_cache / "kernels" / older.digest)
     with pytest.raises(HostError, match="must be rebuilt"):
-        find("6.1")
+        find(kernel.release)
+
+
+def test_other_shims_need_no_new_binary(empty_cache: Path, tarball: Path, tmp_path: Path) -> None:
+    kernel = _build("6.1", tarball)
+    _age(kernel, empty_cache)
     assert _build("6.1", tarball) == kernel == find("6.1")
     assert kernel.binary.read_text() == "a kernel"
     assert _notes(tmp_path) == ["made"]
@@ -304,19 +308,20 @@ def own(tmp_path: Path) -> Path:
     return tmp_path / "own.patch"
 
 
-@pytest.mark.usefixtures("empty_cache")
-def test_a_variant_has_patches_and_answers_of_its_own(tree: Path, own: Path) -> None:
+def _build_variant(tree: Path, own: Path) -> Kernel:
+    return build(
+        "6.1+mine", source=tree, patches=[own], answers=["CONFIG_MINE=y"], progress=lambda _: None
+    )
+
+
+def test_a_variant_has_patches_and_answers_of_its_own(
+    empty_cache: Path, tree: Path, own: Path
+) -> None:
     makefile = (tree / "Makefile").read_text()
     named = makefile.replace("echo 6.1.5 >", "echo 6.1.5$(LOCALVERSION) >")
     (tree / "Makefile").write_text(named)
     plain = build("6.1", source=tree, progress=lambda _: None)
-    variant = build(
-        "6.1+mine",
-        source=tree,
-        patches=[own],
-        answers=["CONFIG_MINE=y"],
-        progress=lambda _: None,
-    )
+    variant = _build_variant(tree, own)
     assert (plain.release, variant.release) == ("6.1.5", "6.1.5+mine")
     about = manifest_of(variant)
     assert about.patches[-1].startswith("own.patch ")
@@ -326,10 +331,10 @@ def test_a_variant_has_patches_and_answers_of_its_own(tree: Path, own: Path) -> 
     assert find("6.1") == find("newest") == plain
     assert find("6.1+mine") == variant
     # Another patch is another kernel, and an equal one is not built again.
-    again = build(
-        "6.1+mine", source=tree, patches=[own], answers=["CONFIG_MINE=y"], progress=lambda _: None
-    )
-    assert again == variant
+    assert _build_variant(tree, own) == variant
+    # With other shims it takes its binary over, as any other.
+    _age(variant, empty_cache)
+    assert _build_variant(tree, own) == variant
     own.write_text(own.read_text().replace("MINE", "OTHER"))
     other = build("6.1+mine", source=tree, patches=[own], progress=lambda _: None)
     assert other.digest != variant.digest

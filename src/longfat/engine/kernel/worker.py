@@ -26,7 +26,7 @@ from longfat.engine.kernel.commands import Log
 from longfat.engine.kernel.job import BUILD_LOG, PRODUCT, Job, check_release
 from longfat.engine.kernel.progress import Step
 from longfat.engine.kernel.source import Source
-from longfat.engine.kernel.version import series
+from longfat.engine.kernel.version import series, split_variant
 from longfat.errors import HostError, InputError, LongfatError
 
 
@@ -115,7 +115,8 @@ def _is_undamaged(binary: Path, digest: str) -> bool:
 
 def _take(job: Job, twin: manifest.Manifest) -> _Made:
     """Copy the binary of a kernel that differs in its shims alone."""
-    check_release(twin.release, version=job.version, source=Path(job.source))
+    in_source, _ = split_variant(twin.release)
+    check_release(in_source, version=job.version, source=Path(job.source))
     product = Path(job.scratch) / PRODUCT
     for name in ("linux", "config"):
         shutil.copy(Path(job.twin) / name, product / name)
