@@ -27,15 +27,23 @@
  * left of its time. From that the time is reckoned, and after a few turns looked at
  * again: it lags by some microseconds at most.
  *
- * So what both ends do happens up to some microseconds earlier than without this
- * file. docs/performance.md says what that is worth: nothing that can be seen, but
- * where one process serves several streams. There those microseconds keep streams at a
- * full queue from marching in step, so such a test keeps its reads and its clock.
+ * Copying what nobody looks at. The receiver counts its data and forgets it, unless it
+ * was told to keep it in a file (-F). So the kernel is told to throw it away
+ * (MSG_TRUNC, which TCP knows), where a host's copies take no virtual time
+ * (net.host_cpu.copy_ps).
+ *
+ * Sparing the copies changes no result by a byte, but where calls take virtual time: to
+ * find out takes a few of them, once. By the rest, what both ends do happens up to some
+ * microseconds earlier than without this file. docs/performance.md says what that is
+ * worth: nothing that can be seen, but where one process serves several streams. There
+ * those microseconds keep streams at a full queue from marching in step, so such a test
+ * keeps its reads and its clock.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/select.h>
@@ -55,17 +63,21 @@ static int running;
 enum { NOT_KNOWN, ONE, SEVERAL };
 static int streams;
 
-/* Of a data socket: whether reading it never waits, and whether it was read to its end. */
+/* Of a data socket: whether reading it never waits, and whether it was read to its end; and
+ * whether it is of TCP. */
 enum { UNKNOWN, WAITS, NEVER_WAITS };
 static char kind[FD_SETSIZE];
 static char drained[FD_SETSIZE];
+enum { NOT_TCP = 1, TCP };
+static char protocol[FD_SETSIZE];
 
 /* A thread's clock, and for how many selects and readings it is still good enough. */
 static __thread struct timespec now;
 static __thread int turns, repeats;
 
-/* One byte on its own is a state: data comes in blocks. */
-static void note_state(const void *data, ssize_t length)
+/* One byte on its own is a state: data comes in blocks. What comes with a state, such as the
+ * number of an error, is no data either. */
+static void note_state(int fd, const void *data, ssize_t length)
 {
 	char state = length == 1 ? *(const char *)data : 0;
 
@@ -73,9 +85,12 @@ static void note_state(const void *data, ssize_t length)
 		running = 1;
 		streams = NOT_KNOWN;
 		memset(kind, UNKNOWN, sizeof(kind));
+		memset(protocol, UNKNOWN, sizeof(protocol));
 	} else if (state == TEST_END) {
 		running = 0;
 	}
+	if (length == 1 && fd >= 0 && fd < FD_SETSIZE)
+		protocol[fd] = NOT_TCP;
 }
 
 /* How many sockets of a set are connections: a server has one that listens, too. */
@@ -108,6 +123,49 @@ static int never_waits(int fd)
 	return kind[fd] == NEVER_WAITS;
 }
 
+/* Read the beginning of a file; return how much of it there is, without what does not fit. */
+static ssize_t read_file(const char *name, char *words, size_t size)
+{
+	int file = open(name, O_RDONLY | O_CLOEXEC);
+	ssize_t count = file < 0 ? -1 : syscall(SYS_read, file, words, size - 1);
+
+	close(file);
+	words[count < 0 ? 0 : count] = 0;
+	return count;
+}
+
+/* Whether data must be copied: it is kept (-F FILE, --file FILE), or a copy takes time. */
+static int copies_data(void)
+{
+	static int known = -1;
+	char words[4096], *word;
+	ssize_t size;
+
+	if (known >= 0)
+		return known;
+	known = read_file("/proc/sys/net/host_cpu/copy_ps", words, sizeof(words)) < 0 ||
+		strcmp(words, "0\n") != 0;
+	size = read_file("/proc/self/cmdline", words, sizeof(words));
+	if (size < 0 || size == sizeof(words) - 1)
+		known = 1;
+	for (word = words; word < words + size; word += strlen(word) + 1)
+		if (word[0] == '-' && (word[1] == '-' ? !strncmp(word, "--fi", 4) : !!strchr(word, 'F')))
+			known = 1;
+	return known;
+}
+
+static int is_tcp(int fd)
+{
+	int number = 0;
+	socklen_t size = sizeof(number);
+
+	if (protocol[fd] == UNKNOWN) {
+		getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &number, &size);
+		protocol[fd] = number == IPPROTO_TCP ? TCP : NOT_TCP;
+	}
+	return protocol[fd] == TCP;
+}
+
 typedef ssize_t read_call(int, void *, size_t);
 typedef ssize_t write_call(int, const void *, size_t);
 typedef int clock_call(clockid_t, struct timespec *);
@@ -125,9 +183,12 @@ ssize_t read(int fd, void *data, size_t length)
 		errno = EAGAIN;
 		return -1;
 	}
-	count = next(fd, data, length);
+	if (is_data && is_tcp(fd) && !copies_data())
+		count = recv(fd, data, length, MSG_TRUNC);
+	else
+		count = next(fd, data, length);
 	if (length == 1)
-		note_state(data, count);
+		note_state(fd, data, count);
 	else if (is_data && count > 0 && (size_t)count < length)
 		drained[fd] = never_waits(fd);
 	return count;
@@ -139,7 +200,7 @@ ssize_t write(int fd, const void *data, size_t length)
 
 	if (!next)
 		next = (write_call *)dlsym(RTLD_NEXT, "write");
-	note_state(data, (ssize_t)length);
+	note_state(fd, data, (ssize_t)length);
 	return next(fd, data, length);
 }
 
