@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -49,17 +50,23 @@ def _imports(path: Path, modules: dict[str, Path]) -> Iterator[str]:
                 yield name if name in modules else node.module
 
 
+@cache
+def _imported() -> dict[str, frozenset[str]]:
+    """Return what each module imports."""
+    modules = _modules()
+    return {module: frozenset(_imports(path, modules)) for module, path in modules.items()}
+
+
 def _layer(module: str) -> int:
     top = module.split(".")[1]
     return next(index for index, names in enumerate(LAYERS) if top in names)
 
 
 def test_imports_run_down() -> None:
-    modules = _modules()
     upward = [
         f"{module} imports {other}"
-        for module, path in modules.items()
-        for other in _imports(path, modules)
+        for module, others in _imported().items()
+        for other in others
         if FACE not in (module, other)
         and module.split(".")[1] != other.split(".")[1]
         and _layer(other) <= _layer(module)
@@ -68,11 +75,10 @@ def test_imports_run_down() -> None:
 
 
 def test_imports_make_no_circle() -> None:
-    modules = _modules()
     # A package's own face may import what it hands on; its modules do not ask the face.
     graph = {
-        module: {other for other in _imports(path, modules) if other not in (module, FACE)}
-        for module, path in modules.items()
+        module: others - {module, FACE}
+        for module, others in _imported().items()
         if module != FACE
     }
     TopologicalSorter(graph).prepare()  # raises CycleError

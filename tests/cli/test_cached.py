@@ -16,9 +16,9 @@ import pytest
 
 from longfat.execution.cache import ResultCache
 from longfat.execution.cache.entry import NOTE
-from tests.cli.test_run import LONGFAT
-from tests.command import longfat
+from tests.command import Command, longfat
 from tests.execution.cache.test_store import on_small_disk
+from tests.paths import LONGFAT
 from tests.resealed import reseal
 
 GRID = """\
@@ -55,8 +55,8 @@ def test_a_killed_run_goes_on_where_it_stopped(
     environment = {"LONGFAT_CACHE": str(own_kernels)}
     known: list[int] = []
     for _ in range(2):
-        with subprocess.Popen(
-            [LONGFAT, "run", "grid.yaml", "--json"],
+        with Command(
+            *("longfat", "run", "grid.yaml", "--json"),
             cwd=grid.parent,
             env={**os.environ, **environment},
             stdout=subprocess.DEVNULL,

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 from tests.command import longfat
-
-LONGFAT = str(Path(sys.executable).parent / "longfat")
+from tests.paths import LONGFAT
 
 DRAWN = """\
 title: A router   # as it is drawn

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import os
 import pty
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from longfat.cli.show import fold_answers, unfold_answers
 from longfat.common import resources
-from tests.cli.test_run import LONGFAT, STUDY
-from tests.command import longfat
+from tests.cli.test_run import STUDY
+from tests.command import Command, longfat
 
 TEXT = """\
 # A small lab
@@ -55,8 +54,13 @@ def on_a_terminal(*arguments: str, cwd: Path) -> str:
     """Return what the command writes to a terminal of 80 columns."""
     parent, child = pty.openpty()
     environment = {**os.environ, "TERM": "dumb", "COLUMNS": "80"}
-    with subprocess.Popen(
-        [LONGFAT, *arguments], cwd=cwd, env=environment, stdin=child, stdout=child, stderr=child
+    with Command(
+        *("longfat", *arguments),
+        cwd=cwd,
+        env=environment,
+        stdin=child,
+        stdout=child,
+        stderr=child,
     ) as running:
         os.close(child)
         chunks = []

@@ -13,6 +13,7 @@ import pytest
 
 from longfat.cli.main import COMMANDS, commands
 from tests.command import longfat
+from tests.paths import LONGFAT
 
 SCRIPT = """
 import sys
@@ -41,15 +42,12 @@ def test_each_is_there_with_the_first_sentence_of_its_help(name: str, text: str)
     assert words == whole or (words.endswith("...") and whole.startswith(words[:-3]))
 
 
-SCRIPT_FILE = str(Path(sys.executable).parent / "longfat")
-
-
 def run(
     *arguments: str, stdout: IO[bytes] | int, unbuffered: str = "", **environment: str
 ) -> tuple[int, str]:
     """Return the exit status and what was printed on standard error."""
     done = subprocess.run(
-        [SCRIPT_FILE, *arguments],
+        [LONGFAT, *arguments],
         check=False,
         stdout=stdout,
         stderr=subprocess.PIPE,
@@ -84,11 +82,11 @@ def test_a_closed_pipe_ends_it_quietly_as_sigpipe_does(arguments: tuple[str, ...
 
 
 def test_closed_standard_streams_are_no_files_of_others(tmp_path: Path) -> None:
-    shell = f"exec {SCRIPT_FILE} new dumbbell -o net.yaml <&- >&- 2>&-"
+    shell = f"exec {LONGFAT} new dumbbell -o net.yaml <&- >&- 2>&-"
     subprocess.run(["sh", "-c", shell], cwd=tmp_path, check=True)
     assert "\ntitle: " in (tmp_path / "net.yaml").read_text()
     # It asks for the number of its standard output.
-    shell = f"echo true | exec {SCRIPT_FILE} shell gone.yaml >&-"
+    shell = f"echo true | exec {LONGFAT} shell gone.yaml >&-"
     done = subprocess.run(
         ["sh", "-c", shell], cwd=tmp_path, stderr=subprocess.PIPE, text=True, check=False
     )

@@ -21,8 +21,7 @@ import longfat as package
 from longfat.analysis.query import Catalog
 from longfat.analysis.study_runs import LeftOutWarning
 from longfat.errors import InputError
-from tests.cli.test_run import LONGFAT
-from tests.command import longfat
+from tests.command import Command, longfat
 from tests.paths import TESTS
 
 SEEDED = TESTS / "data" / "runs" / "seeded"
@@ -173,8 +172,8 @@ def on_terminal(*arguments: str, cwd: Path, columns: int = 80) -> tuple[str, str
     """Run the command with a terminal as its standard output; return that, and the errors."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "COLUMNS": str(columns), "TERM": "dumb"}
-    with subprocess.Popen(
-        [LONGFAT, *arguments],
+    with Command(
+        *("longfat", *arguments),
         cwd=cwd,
         env=environment,
         stdout=theirs,
@@ -261,8 +260,8 @@ def test_an_endless_query_is_interrupted(place: Path) -> None:
     query = f"select 'begun' as a, sum(r0.range * r1.range * r2.range) from {numbers}"
     scratch = place / "scratch"
     scratch.mkdir()
-    with subprocess.Popen(
-        [LONGFAT, "query", query],
+    with Command(
+        *("longfat", "query", query),
         cwd=place,
         env={**os.environ, "TMPDIR": str(scratch)},
         stdout=subprocess.PIPE,

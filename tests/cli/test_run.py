@@ -8,7 +8,6 @@ import random
 import re
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,8 @@ from typing import Any
 import pytest
 
 from longfat import __version__
-from tests.command import longfat
+from tests.command import Command, longfat
 from tests.conftest import processes_running
-
-LONGFAT = str(Path(sys.executable).parent / "longfat")
 
 STUDY = """\
 title: A small study
@@ -292,8 +289,8 @@ def test_a_kernel_that_is_not_built_ends_with_3(study: Path) -> None:
 
 def test_ctrl_c_leaves_nothing(study: Path, own_kernels: Path) -> None:
     study.write_text(STUDY.replace("time: 1s, rate: 10mbit", "time: 3000s"))
-    with subprocess.Popen(
-        [LONGFAT, "run", "small.yaml"],
+    with Command(
+        *("longfat", "run", "small.yaml"),
         cwd=study.parent,
         env={**os.environ, "LONGFAT_CACHE": str(own_kernels)},
         stderr=subprocess.PIPE,
@@ -311,14 +308,14 @@ def test_sigkill_at_ten_moments_leaves_nothing(study: Path, own_kernels: Path) -
     study.write_text(STUDY.replace("time: 1s, rate: 10mbit", "time: 4s, rate: 50mbit"))
     moments = random.Random(8)
     for _ in range(10):
-        with subprocess.Popen(
-            [LONGFAT, "run", "small.yaml", "--json"],
+        with Command(
+            *("longfat", "run", "small.yaml", "--json"),
             cwd=study.parent,
             env={**os.environ, "LONGFAT_CACHE": str(own_kernels)},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         ) as running:
-            time.sleep(moments.uniform(0.2, 2.5))
+            time.sleep(moments.uniform(0.05, 2.0))
             running.kill()
         # Before a run has its guard, an empty folder may stay, until the next run sweeps it.
         _assert_nothing_is_left(study.parent / "runs" / "small", own_kernels, but_empty=True)

@@ -12,7 +12,6 @@ import select
 import signal
 import struct
 import subprocess
-import sys
 import termios
 import time
 from collections.abc import Callable, Iterator
@@ -21,10 +20,10 @@ from pathlib import Path
 import pytest
 
 from longfat.engine import kernel as kernels
+from tests.command import Command, run_command
 from tests.conftest import processes_running
 from tests.paths import TESTS
 
-LONGFAT = str(Path(sys.executable).parent / "longfat")
 MINIEDIT = TESTS / "data/miniedit/dumbbell.mn"
 
 STUDY = """\
@@ -53,9 +52,9 @@ class Terminal:
         self.near, self.far = pty.openpty()
         self.resize(rows, columns)
         self.modes = termios.tcgetattr(self.far)
-        self.process = subprocess.Popen(
-            # So that its window's size is told to it.
-            ["setsid", "--ctty", LONGFAT, *arguments],
+        self.process = Command(
+            *("longfat", *arguments),
+            start_new_session=True,  # so that its window's size is told to it
             cwd=cwd,
             stdin=self.far,
             stdout=self.far,
@@ -116,15 +115,7 @@ def environment(cwd: Path) -> dict[str, str]:
 
 
 def longfat(*arguments: str, cwd: Path, script: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [LONGFAT, *arguments],
-        cwd=cwd,
-        env=environment(cwd),
-        input=script,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_command("longfat", *arguments, given=script, cwd=cwd, env=environment(cwd))
 
 
 Open = Callable[..., Terminal]

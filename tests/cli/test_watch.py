@@ -11,8 +11,6 @@ import re
 import select
 import signal
 import struct
-import subprocess
-import sys
 import termios
 import time
 from collections.abc import Callable
@@ -22,10 +20,8 @@ from typing import Any
 import pytest
 
 from longfat.engine import kernel as kernels
-from tests.command import longfat
+from tests.command import Command, longfat
 from tests.conftest import processes_running
-
-LONGFAT = str(Path(sys.executable).parent / "longfat")
 
 STUDY = """\
 title: A small study
@@ -73,9 +69,9 @@ class Terminal:
         kept = {
             name: text for name, text in os.environ.items() if name not in ("NO_COLOR", "LINES")
         }
-        self.process = subprocess.Popen(
-            # So that Ctrl-C on this terminal reaches the command.
-            ["setsid", "--ctty", LONGFAT, *arguments],
+        self.process = Command(
+            *("longfat", *arguments),
+            start_new_session=True,  # so that Ctrl-C on this terminal reaches the command
             cwd=cwd,
             stdin=far,
             stdout=far,

@@ -15,9 +15,8 @@ import pytest
 from longfat.cli.main import COMMANDS
 from longfat.common.extras import EXTRAS, MissingExtraError, lazy, need
 from tests.output.report.pages import parsed
-from tests.paths import REPOSITORY
+from tests.paths import LONGFAT, REPOSITORY
 
-LONGFAT = str(Path(sys.executable).parent / "longfat")
 ALL = {module for extra in EXTRAS.values() for module in extra.modules}
 # Loaded by nothing that only says what is known already.
 DRAWING = {"matplotlib", "numpy", "pyarrow", "dpkt", "nh3", "markdown_it"}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,8 +14,7 @@ from longfat.execution import run_case
 from longfat.live import Network
 from longfat.model.case import Case, Command
 from longfat.model.traffic import Ping
-
-LONGFAT = str(Path(sys.executable).parent / "longfat")
+from tests.command import run_command
 
 EACH_CONTROL = """\
 for name in $(cat /proc/sys/net/ipv4/tcp_available_congestion_control); do \
@@ -80,13 +77,8 @@ def test_a_case_may_too(
 
 def test_a_namespace_of_exec_may_too(each_kernel: Kernel) -> None:
     script = f"ip netns add a; ip netns exec a sh -c '{EACH_CONTROL}'"
-    ended = subprocess.run(
-        [LONGFAT, "exec", "--kernel", each_kernel.series, "--", "sh", "-c", script],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    command = ("longfat", "exec", "--kernel", each_kernel.series, "--", "sh", "-c", script)
+    ended = run_command(*command, given="")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "vegas" in ended.stdout
 

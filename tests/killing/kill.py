@@ -20,7 +20,8 @@ from pathlib import Path
 from tests.killing.isolation import WORK, strangers
 from tests.killing.leftovers import Leftover, find_leftovers
 from tests.killing.processes import Process, kill_all, living
-from tests.killing.scenarios import LONGFAT, RUN, Scenario
+from tests.killing.scenarios import RUN, Scenario
+from tests.paths import LONGFAT
 
 _SIGNALS = ("SIGKILL", "SIGHUP", "SIGTERM", "SIGINT")
 _POLL_S = 0.02

@@ -8,12 +8,11 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from longfat.engine.kernel import locate
+from tests.paths import LONGFAT
 
-LONGFAT = str(Path(sys.executable).with_name("longfat"))
 """The command."""
 
 # The source of the host's own cache: with an empty one, it would be downloaded.

@@ -21,9 +21,9 @@ from longfat.errors import HostError
 from longfat.execution import run_case
 from longfat.model.case import Case
 from longfat.model.traffic import Ping
+from tests.paths import LONGFAT
 
 _SOURCE = Path(__file__).with_name("container.c")
-_LONGFAT = Path(sys.executable).with_name("longfat")
 _STUDY = """\
 title: two hosts
 kernel: "7.2"
@@ -58,7 +58,7 @@ def longfat(tmp_path: Path) -> Inside:
         *arguments: str, behind: tuple[str, ...] = (), environment: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [*behind, sys.executable, str(_LONGFAT), *arguments],
+            [*behind, sys.executable, LONGFAT, *arguments],
             cwd=tmp_path,
             env={**os.environ, **(environment or {})},
             capture_output=True,

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from distributed import Client
@@ -27,6 +28,7 @@ from longfat.model.case import Case
 from longfat.model.network import Host, Link, Network
 from longfat.model.parameter import ParameterValue
 from longfat.model.traffic import Iperf3
+from tests.command import Command
 from tests.paths import REPOSITORY
 
 _DASK = Path(sys.executable).with_name("dask")
@@ -133,13 +135,15 @@ class Hosts:
         environment: Mapping[str, str] | None = None,
     ) -> subprocess.Popen[bytes]:
         with (self._folder / "dask.log").open("ab") as log:
-            return subprocess.Popen(
-                [*wrapper, sys.executable, str(_DASK), *arguments],
-                stdout=log,
-                stderr=log,
+            options: dict[str, Any] = {
+                "stdout": log,
+                "stderr": log,
                 # What is preloaded into a worker imports from our tests.
-                env={**os.environ, "PYTHONPATH": str(REPOSITORY), **(environment or {})},
-            )
+                "env": {**os.environ, "PYTHONPATH": str(REPOSITORY), **(environment or {})},
+            }
+            if not wrapper:
+                return Command("dask", *arguments, **options)
+            return subprocess.Popen([*wrapper, sys.executable, str(_DASK), *arguments], **options)
 
     def wait_for(self, workers: int) -> None:
         """Wait until so many workers are there."""

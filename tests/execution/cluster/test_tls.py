@@ -5,7 +5,6 @@ The certificates are made here, by openssl(1).
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
@@ -19,12 +18,12 @@ from longfat.errors import HostError, InputError, LongfatError
 from longfat.execution.cluster import Certificates, Cluster
 from longfat.execution.executor import RunTask
 from longfat.execution.runs import load_run
+from tests.command import longfat
 from tests.execution.cluster.conftest import Hearer, Hosts, Signed
 
 MakeWorks = Callable[..., list[RunTask]]
 pytestmark = pytest.mark.xdist_group("cluster")
 
-LONGFAT = str(Path(sys.executable).with_name("longfat"))
 
 STUDY = """\
 title: A ping
@@ -97,15 +96,8 @@ def refused(address: str, run_tasks: list[RunTask], **named: Path) -> LongfatErr
 
 def run(*arguments: str, cwd: Path, **variables: Path) -> subprocess.CompletedProcess[str]:
     (cwd / "study.yaml").write_text(STUDY)
-    return subprocess.run(
-        [LONGFAT, "run", "study.yaml", "--json", "--no-cache", *arguments],
-        cwd=cwd,
-        text=True,
-        capture_output=True,
-        env={**os.environ, **{name: str(path) for name, path in variables.items()}},
-        timeout=200,
-        check=False,
-    )
+    paths = {name: str(path) for name, path in variables.items()}
+    return longfat("run", "study.yaml", "--json", "--no-cache", *arguments, cwd=cwd, **paths)
 
 
 def test_certificates_by_options_and_by_dasks_configuration(

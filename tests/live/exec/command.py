@@ -5,31 +5,25 @@ from __future__ import annotations
 import os
 import select
 import subprocess
-import sys
 import time
 from pathlib import Path
 
-LONGFAT = str(Path(sys.executable).parent / "longfat")
-EXEC = (LONGFAT, "exec", "--kernel", "7.2", "--memory", "512MB")
+from tests.command import Command, run_command
+
+EXEC = ("longfat", "exec", "--kernel", "7.2", "--memory", "512MB")
 READY_WITHIN_S = 30
 
 
 def run(
     *arguments: str, given: bytes = b"", cwd: Path | str = "/", env: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [*EXEC, *arguments],
-        input=given,
-        capture_output=True,
-        cwd=cwd,
-        env=None if env is None else {**os.environ, **env},
-        check=False,
-    )
+    environment = None if env is None else {**os.environ, **env}
+    return run_command(*EXEC, *arguments, given=given, cwd=cwd, env=environment)
 
 
 def start(*arguments: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [*EXEC, *arguments],
+    return Command(
+        *(*EXEC, *arguments),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -12,7 +12,9 @@ import pytest
 
 from longfat.errors import HostError
 from longfat.live.exec.open_vswitch import check_open_vswitch
+from tests.command import run_command
 from tests.live.exec.command import EXEC, READY_WITHIN_S, read_until, run, start
+from tests.paths import LONGFAT
 
 
 def test_outputs_come_apart_and_the_status_is_the_commands() -> None:
@@ -60,7 +62,7 @@ def test_much_input_and_output_at_once(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(data)
     with file.open("rb") as stream:
-        again = subprocess.run([*EXEC, "cat"], stdin=stream, capture_output=True, check=True)
+        again = run_command(*EXEC, "cat", stdin=stream)
     assert again.stdout == data
 
 
@@ -101,7 +103,7 @@ def test_a_reader_that_goes_away_ends_it() -> None:
 
 
 def test_a_closed_input_is_an_empty_one() -> None:
-    line = " ".join(EXEC) + " sh -c 'cat; echo end' <&-"
+    line = " ".join((LONGFAT, *EXEC[1:])) + " sh -c 'cat; echo end' <&-"
     done = subprocess.run(line, shell=True, capture_output=True, check=True, cwd="/")
     assert done.stdout == b"end\n"
 

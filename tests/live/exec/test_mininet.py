@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.command import run_command
 from tests.paths import REPOSITORY
 
-LONGFAT = str(Path(sys.executable).parent / "longfat")
 DOCS = REPOSITORY / "docs/mininet.md"
 
 pytestmark = pytest.mark.skipif(
@@ -60,17 +59,10 @@ if __name__ == '__main__':
 def run(*arguments: str, given: str = "", cwd: Path | str = "/") -> str:
     """Return what a command said in a machine of its own, on both its outputs."""
     options = ("--kernel", "6.12", "--timeout", "10min")
-    done = subprocess.run(
-        [LONGFAT, "exec", *options, *arguments],
-        input=given,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        cwd=cwd,
-        check=False,
-    )
+    command = ("longfat", "exec", *options, *arguments)
+    done = run_command(*command, given=given, stderr=subprocess.STDOUT, cwd=cwd)
     assert done.returncode == 0, done.stdout
-    return done.stdout.replace("\r\n", "\n")
+    return str(done.stdout).replace("\r\n", "\n")
 
 
 def test_hosts_reach_each_other_through_a_controllers_switches() -> None:

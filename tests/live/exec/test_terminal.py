@@ -6,13 +6,13 @@ import fcntl
 import os
 import pty
 import struct
-import subprocess
 import termios
 import time
 from collections.abc import Iterator
 
 import pytest
 
+from tests.command import Command
 from tests.live.exec.command import EXEC, READY_WITHIN_S, read_until, run
 
 
@@ -23,8 +23,9 @@ class Terminal:
         self.near, self.far = pty.openpty()
         self.resize(30, 100)
         self.modes = termios.tcgetattr(self.far)
-        self.process = subprocess.Popen(
-            ["setsid", "--ctty", "--wait", *EXEC, *arguments],
+        self.process = Command(
+            *(*EXEC, *arguments),
+            start_new_session=True,
             stdin=self.far,
             stdout=self.far,
             stderr=self.far,

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from longfat.live.rpc import session_schema
-
-PROGRAM = Path(sys.executable).with_name("longfat")
+from tests.command import Command
 
 
 class Program:
     """What a program has of its session."""
 
     def __init__(self, *arguments: str) -> None:
-        self.child = subprocess.Popen(
-            [PROGRAM, "session", "--memory", "512MB", "--kernel", "7.2", *arguments],
+        self.child = Command(
+            *("longfat", "session", "--memory", "512MB", "--kernel", "7.2", *arguments),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

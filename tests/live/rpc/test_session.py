@@ -17,7 +17,9 @@ import pytest
 
 from longfat.live.rpc.calls import CALLS
 from longfat.live.rpc.requests import MOST_LINE_BYTES
-from tests.live.rpc.conftest import PROGRAM, Program
+from tests.command import run_command
+from tests.live.rpc.conftest import Program
+from tests.paths import LONGFAT
 
 Start = Callable[..., Program]
 
@@ -220,12 +222,9 @@ def test_the_same_calls_give_the_same_bytes() -> None:
         for number, (method, params) in enumerate(lines)
     )
     told = [
-        subprocess.run(
-            [PROGRAM, "session", "--seed", seed, "--memory", "512MB", "--kernel", "7.2"],
-            input=text,
-            capture_output=True,
-            text=True,
-            check=True,
+        run_command(
+            *("longfat", "session", "--seed", seed, "--memory", "512MB", "--kernel", "7.2"),
+            given=text,
         ).stdout
         for seed in ("1", "1", "2")
     ]
@@ -236,7 +235,7 @@ def test_the_same_calls_give_the_same_bytes() -> None:
 def test_a_killed_parent_ends_a_machine_that_runs_for_ever(tmp_path: Path) -> None:
     parent = f"""
 import subprocess, sys, time
-child = subprocess.Popen([{str(PROGRAM)!r}, "session", "--memory", "512MB"],
+child = subprocess.Popen([{LONGFAT!r}, "session", "--memory", "512MB"],
     stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 child.stdout.readline()
 child.stdin.write('{{"jsonrpc":"2.0","id":1,"method":"network.host","params":{{"name":"h"}}}}\\n')
@@ -268,9 +267,7 @@ def _lives(pid: int) -> bool:
 
 
 def test_what_cannot_be_opened_ends_it_with_the_status_of_bad_input() -> None:
-    done = subprocess.run(
-        [PROGRAM, "session", "no-such-lab"], capture_output=True, text=True, check=False, input=""
-    )
+    done = run_command("longfat", "session", "no-such-lab", given="")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("longfat: ")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import open_browser
-
-LONGFAT = str(Path(sys.executable).parent / "longfat")
+from tests.command import Command
 
 # A machine that is busy with other tests is slow, and a wait costs nothing when all is well.
 expect.set_options(timeout=60_000)
@@ -31,8 +29,8 @@ class Studio:
 
     def __init__(self, workspace: Path, *arguments: str, port: str = "0") -> None:
         self.workspace = workspace
-        self._process = subprocess.Popen(
-            [LONGFAT, "studio", "--no-browser", "--port", port, *arguments],
+        self._process = Command(
+            *("longfat", "studio", "--no-browser", "--port", port, *arguments),
             cwd=workspace,
             stderr=subprocess.PIPE,
             text=True,

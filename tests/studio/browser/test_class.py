@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.command import Command
 from tests.studio.browser.acts import open_file
-from tests.studio.browser.conftest import LONGFAT
 from tests.studio.browser.test_narrow import STUDY, fits
 
 
@@ -27,11 +27,11 @@ class Class:
         for name in ("alice", "bob"):
             (self.root / name).mkdir(parents=True)
             (self.root / name / "study.yaml").write_text(STUDY)
-        self._process = subprocess.Popen(
-            [
-                *(LONGFAT, "studio", "--class", str(roster), "--workspace", str(self.root)),
+        self._process = Command(
+            *(
+                *("longfat", "studio", "--class", str(roster), "--workspace", str(self.root)),
                 *("--no-browser", "--port", "0", "--limits", "machines=1, each=1"),
-            ],
+            ),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -24,10 +23,9 @@ from longfat.analysis.grading import seed_of
 from longfat.errors import InputError
 from longfat.studio.classroom.app import check_students
 from longfat.study.grading.roster import Entry
-from tests.command import longfat
+from tests.command import Command, longfat
 from tests.paths import REPOSITORY
 
-LONGFAT = str(Path(sys.executable).parent / "longfat")
 STUDENTS = 30
 STUDY = """\
 title: Two hosts
@@ -58,12 +56,12 @@ class ClassServer:
         roster = root.parent / "roster.csv"
         rows = [f"s{number:02},Student {number}\n" for number in range(count)]
         roster.write_text("folder,name\n" + "".join(rows))
-        self.process = subprocess.Popen(
-            [
-                *(LONGFAT, "studio", "--class", str(roster), "--workspace", str(root)),
+        self.process = Command(
+            *(
+                *("longfat", "studio", "--class", str(roster), "--workspace", str(root)),
                 *("--no-browser", "--port", "0", "--limits", limits),
                 *more,
-            ],
+            ),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
