@@ -77,8 +77,6 @@ def test_imports_run_down() -> None:
 def test_imports_make_no_circle() -> None:
     # A package's own face may import what it hands on; its modules do not ask the face.
     graph = {
-        module: others - {module, FACE}
-        for module, others in _imported().items()
-        if module != FACE
+        module: others - {module, FACE} for module, others in _imported().items() if module != FACE
     }
     TopologicalSorter(graph).prepare()  # raises CycleError
