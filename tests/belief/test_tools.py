@@ -14,11 +14,13 @@ import pytest
 
 from longfat.engine.kernel import Kernel
 from longfat.execution import run_case
+from longfat.execution.compile import SHIMS
 from longfat.execution.runs import Run
 from longfat.model.case import Case, Command
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.model.traffic import Iperf3, Ping
 from longfat.model.traffic.flow import Process
+from tests.command import run_command
 
 Boot = Callable[..., str]
 MakeCase = Callable[..., Case]
@@ -162,3 +164,43 @@ def test_ping_spins_through_the_last_jiffy_before_a_request(
 
     calm_s = max(wall_s(0.03), wall_s(0.055), wall_s(0.2))
     assert wall_s(0.05) > 3 * calm_s
+
+
+# The server may end before the last blocks have come; what it has is what was sent.
+KEEPS = """
+head -c 9000000 /dev/urandom > /tmp/sent
+iperf3 -s -1 --file /tmp/kept > /dev/null &
+sleep 0.2
+iperf3 -c 127.0.0.1 -F /tmp/sent > /dev/null
+wait
+cmp -n $(stat -c %s /tmp/kept) /tmp/sent /tmp/kept && stat -c %s /tmp/kept
+"""
+COUNTS = r"""
+sysctl -qw net.host_cpu.copy_ps=COPY_PS
+strace -f -o /tmp/calls -e trace=read,recvfrom iperf3 -s -1 > /dev/null &
+sleep 0.2
+iperf3 -c 127.0.0.1 -n 20M > /dev/null
+wait
+echo $(grep -c 'read(.* = [0-9]\{5\}' /tmp/calls) $(grep -c 'MSG_TRUNC.* = [0-9]\{5\}' /tmp/calls)
+"""
+
+
+def _with_shim(script: str) -> list[int]:
+    """Return the numbers that a script prints; its programs have the shim of iperf3."""
+    lines = f"export LD_PRELOAD={SHIMS}/iperf3_lean.so\nip link set lo up\n{script}"
+    command = ("longfat", "exec", "--kernel", "7.2", "--memory", "512MB", "--", "sh", "-c", lines)
+    done = run_command(*command, given="")
+    assert done.returncode == 0, done.stderr
+    return [int(word) for word in done.stdout.split()]
+
+
+def test_an_iperf3_that_keeps_its_data_in_a_file_copies_it() -> None:
+    (size,) = _with_shim(KEEPS)
+    assert size > 1_000_000
+
+
+def test_an_iperf3_has_its_data_thrown_away_where_copies_take_no_time() -> None:
+    read, thrown_away = _with_shim(COUNTS.replace("COPY_PS", "0"))
+    assert (read < 10, thrown_away > 100) == (True, True)
+    read, thrown_away = _with_shim(COUNTS.replace("COPY_PS", "200"))
+    assert (read > 100, thrown_away) == (True, 0)
