@@ -65,7 +65,7 @@ class Command(subprocess.Popen[Any]):
         order = {
             "arguments": arguments,
             "cwd": os.fspath(cwd or os.getcwd()),
-            "environment": dict(environment or os.environ),
+            "environment": dict(os.environ if environment is None else environment),
             "session": session,
         }
         self._line, far = socket.socketpair()
@@ -73,21 +73,22 @@ class Command(subprocess.Popen[Any]):
             standard = (own if own != -1 else number for number, own in enumerate(streams))
             _SERVER.send(order, [*standard, far.fileno()])
         self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
-        self.pid = self._read(0) or 0
-        assert self.pid, "the process that begins commands has ended"
+        self.pid = self._read(0)
 
-    def _read(self, flags: int) -> int | None:
-        """Read a number of the server's; None if there is none yet, or any more."""
-        try:
-            data = self._line.recv(_STATUS.size, flags)
-        except BlockingIOError:
-            return None
-        return int(_STATUS.unpack(data)[0]) if data else None
+    def _read(self, flags: int) -> int:
+        """Read a number of the server's.
+
+        Raises:
+            BlockingIOError: there is none yet.
+        """
+        data = self._line.recv(_STATUS.size, flags)
+        assert data, "the process that begins commands has ended"
+        return int(_STATUS.unpack(data)[0])
 
     def _try_wait(self, wait_flags: int) -> tuple[int, int]:
-        status = self._read(socket.MSG_DONTWAIT if wait_flags & os.WNOHANG else 0)
-        if status is None:
-            assert wait_flags & os.WNOHANG, "the process that begins commands has ended"
+        try:
+            status = self._read(socket.MSG_DONTWAIT if wait_flags & os.WNOHANG else 0)
+        except BlockingIOError:
             return 0, 0
         self._line.close()
         return self.pid, status
