@@ -24,10 +24,12 @@ from tests.kernels import KERNELS
 # for each file system and of Python, which could make the system calls as well.
 INIT = """\
 sub mounted {
-    my ($source, $target, $type, $data) = @_;
-    syscall(165, $source, $target, $type, 0, $data) == 0 or die "mount $target: $!";
+    my ($source, $target, $type, $data, $flags) = @_;
+    syscall(165, $source, $target, $type, $flags || 0, $data) == 0 or die "mount $target: $!";
 }
 $ENV{PATH} = "/usr/sbin:/usr/bin:/sbin:/bin";
+# MS_REMOUNT | MS_NOSUID | MS_RDONLY, as in `longfat.guest.mounts`.
+mounted("", "/", "", "", 32 | 2 | 1);
 mounted("proc", "/proc", "proc", "");
 mounted("sysfs", "/sys", "sysfs", "");
 mounted("tmpfs", "/run", "tmpfs", "");

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import IO, Any, cast
 
 from longfat.common.extras import lazy
+from longfat.common.tar import CheckedHeader
 from longfat.engine.images.tree import MOST_BYTES, Entry, Tree
 from longfat.errors import InputError
 
@@ -37,20 +38,17 @@ _LONGEST_TARGET = 4000
 _BAD = (tarfile.TarError, zlib.error, OSError, EOFError, ValueError, OverflowError, RecursionError)
 
 
-class Bounded(tarfile.TarInfo):
+class Bounded(CheckedHeader):
     """The header of an entry, with a limited size."""
 
-    @classmethod
-    def frombuf(cls, buf: Any, encoding: str | None, errors: str) -> Bounded:
-        """Return the entry of a header. Raises `tarfile.ReadError` of one that is rejected."""
-        info = super().frombuf(buf, encoding, errors)  # type: ignore[arg-type]
-        if info.type in _HEADERS and not 0 <= info.size <= _MOST_HEADER_BYTES:
-            raise tarfile.ReadError(f"an extended header of {info.size:,} bytes")
-        if info.type == tarfile.GNUTYPE_SPARSE:
+    def check(self) -> None:
+        """Raise `tarfile.ReadError` if it is rejected."""
+        if self.type in _HEADERS and not 0 <= self.size <= _MOST_HEADER_BYTES:
+            raise tarfile.ReadError(f"an extended header of {self.size:,} bytes")
+        if self.type == tarfile.GNUTYPE_SPARSE:
             raise tarfile.ReadError("a sparse file, which images do not have")
-        if info.size < 0:
-            raise tarfile.ReadError(f"an entry of {info.size} bytes")
-        return info
+        if self.size < 0:
+            raise tarfile.ReadError(f"an entry of {self.size} bytes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ from typing import IO, TYPE_CHECKING
 
 from longfat.common.checksum import FILE_NAME
 from longfat.common.decoding import decode, parse_json
+from longfat.common.tar import CheckedHeader
 from longfat.errors import InputError
 
 if TYPE_CHECKING:
@@ -49,25 +50,18 @@ class UnpackError(Exception):
     """A block is not one written by `pack`, or was damaged in transfer."""
 
 
-class _Member(tarfile.TarInfo):
+class _Member(CheckedHeader):
     """A member that is a file, or a file's long name; no others are allowed.
 
     Headers of other kinds may be arbitrarily large, and are read into memory.
     """
 
-    @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Member:
-        """Read the header of a member.
-
-        Raises:
-            UnpackError: it is of another kind.
-        """
-        found = super().frombuf(buf, encoding, errors)
-        if found.type not in _KINDS:
-            raise UnpackError(f"{found.name[:_SHOWN]!r} in it is not a file")
-        if found.type == tarfile.GNUTYPE_LONGNAME and found.size > _LONGEST_NAME:
+    def check(self) -> None:
+        """Raise `UnpackError` if it is of another kind."""
+        if self.type not in _KINDS:
+            raise UnpackError(f"{self.name[:_SHOWN]!r} in it is not a file")
+        if self.type == tarfile.GNUTYPE_LONGNAME and self.size > _LONGEST_NAME:
             raise UnpackError("a file in it has an invalid name")
-        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
