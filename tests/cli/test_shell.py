@@ -54,7 +54,7 @@ class Terminal:
         self.modes = termios.tcgetattr(self.far)
         self.process = Command(
             *("longfat", *arguments),
-            start_new_session=True,  # so that its window's size is told to it
+            start_new_session=True,  # so that it learns its window's size
             cwd=cwd,
             stdin=self.far,
             stdout=self.far,

@@ -13,8 +13,6 @@ from typing import Any
 from longfat.engine.kernel import locate
 from tests.paths import LONGFAT
 
-"""The command."""
-
 # The source of the host's own cache: with an empty one, it would be downloaded.
 _SOURCE = ("--source", str(found.path)) if (found := locate.here("6.1")) else ()
 

@@ -63,6 +63,7 @@ def test_much_input_and_output_at_once(tmp_path: Path) -> None:
     file.write_bytes(data)
     with file.open("rb") as stream:
         again = run_command(*EXEC, "cat", stdin=stream)
+    again.check_returncode()
     assert again.stdout == data
 
 

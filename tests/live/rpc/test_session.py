@@ -221,15 +221,17 @@ def test_the_same_calls_give_the_same_bytes() -> None:
         json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n"
         for number, (method, params) in enumerate(lines)
     )
-    told = [
+    ended = [
         run_command(
             *("longfat", "session", "--seed", seed, "--memory", "512MB", "--kernel", "7.2"),
             given=text,
-        ).stdout
+        )
         for seed in ("1", "1", "2")
     ]
-    assert told[0] == told[1]
-    assert told[0].replace('"seed": 1', '"seed": 2') != told[2]
+    assert [session.returncode for session in ended] == [0, 0, 0]
+    first, again, other = (session.stdout for session in ended)
+    assert first == again
+    assert first.replace('"seed": 1', '"seed": 2') != other
 
 
 def test_a_killed_parent_ends_a_machine_that_runs_for_ever(tmp_path: Path) -> None:
