@@ -382,9 +382,9 @@ SCREENS: dict[str, Callable[[Camera], None]] = {
 
 def main(names: list[str], folder: Path = IMAGES) -> None:
     """Draw the screens of these names, or all."""
-    program = shutil.which("chromium")
+    program = shutil.which("chromium-headless-shell")
     if program is None:
-        sys.exit("chromium is missing: tools/setup.sh test installs it")
+        sys.exit("chromium-headless-shell is missing: tools/setup.sh test installs it")
     unknown = [name for name in names if name not in SCREENS]
     if unknown:
         sys.exit(f"{unknown[0]} is no screen; there are {', '.join(SCREENS)}")

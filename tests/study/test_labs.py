@@ -8,10 +8,11 @@ import pytest
 
 from longfat.common import resources
 from longfat.errors import InputError
-from longfat.study import read_study
+from longfat.study import Heading, read_heading, read_study
 from longfat.study.courses import all_courses, course_of, sorted_by_course
 from longfat.study.labs import all_labs, find_lab, find_study
 from longfat.study.text import LanguageChoice
+from tests.study.messages import BASE
 
 
 def test_all_labs() -> None:
@@ -20,6 +21,40 @@ def test_all_labs() -> None:
     assert "lab08" in [lab.name for lab in labs]
     for lab in labs:
         assert read_study(lab.study_file).name == lab.name
+
+
+def test_a_heading_is_the_studys() -> None:
+    for lab in all_labs():
+        study = read_study(lab.study_file)
+        assert read_heading(lab.folder) == Heading(title=study.title, course=study.course)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "# A study.\n\ncourse: queues\ntitle: A\n  study\n",
+        'title: "A study"  # so\ncourse:\n  queues\n',
+        "title: A study\nkernel: '6.1'\ncourse: queues\n",
+        "---\ntitle: A study\ncourse: queues\n",
+    ],
+)
+def test_a_heading_wherever_it_stands(first: str, tmp_path: Path) -> None:
+    file = tmp_path / "study.yaml"
+    file.write_text(first + BASE.partition("\n")[2])
+    assert read_heading(tmp_path) == Heading(title="A study", course="queues")
+    study = read_study(file)
+    assert (study.title, study.course) == ("A study", "queues")
+
+
+def test_a_heading_that_is_wrong(tmp_path: Path) -> None:
+    file = tmp_path / "study.yaml"
+    for text in ("", "title:\ncourse: queues\n", "title: A\ntitle: B\n", "title: A study\n"):
+        file.write_text(text)
+        with pytest.raises(InputError) as by_study:
+            read_study(file)
+        with pytest.raises(InputError) as by_heading:
+            read_heading(file)
+        assert str(by_heading.value) == str(by_study.value)
 
 
 def test_each_of_our_labs_belongs_to_a_course() -> None:

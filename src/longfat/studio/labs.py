@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.output.report.text import page_text, place_network
 from longfat.studio.requests import asked_language
-from longfat.study import read_study
+from longfat.study import read_heading, read_study
 from longfat.study.courses import all_courses, course_of, sorted_by_course
 from longfat.study.labs import OTHER_LABS, Labs, StudyFolder
 from longfat.study.text import ANY, ENGLISH, LanguageChoice, StudyText, language_of, read_texts
@@ -92,11 +92,11 @@ class LabBook:
         """Return each lab's course, and its title in each language of its texts."""
         found = {}
         for lab in self._labs.all():
-            study = read_study(lab.folder)
+            heading = read_heading(lab.folder)
             texts = read_texts(lab.folder)
-            titles = {code: text.title(study.title) for code, text in texts.items()}
-            course = study.course or (EXERCISES if lab.name in self._with_exercises else OTHER_LABS)
-            found[lab.name] = (course, {ENGLISH: study.title} | titles)
+            titles = {code: text.title(heading.title) for code, text in texts.items()}
+            other = EXERCISES if lab.name in self._with_exercises else OTHER_LABS
+            found[lab.name] = (heading.course or other, {ENGLISH: heading.title} | titles)
         return found
 
     def _read_written(self, name: str, language: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from longfat.study.model import (
     Published,
     Study,
 )
-from longfat.study.read import DEFAULT_CASE, STUDY_FILE, read_study
+from longfat.study.read import DEFAULT_CASE, STUDY_FILE, Heading, read_heading, read_study
 
 __all__ = [
     "DEFAULT_CASE",
@@ -28,6 +28,7 @@ __all__ = [
     "Claim",
     "Figure",
     "Grid",
+    "Heading",
     "Opened",
     "Parameter",
     "Planned",
@@ -36,6 +37,7 @@ __all__ = [
     "find_metric",
     "known_metrics",
     "open_network",
+    "read_heading",
     "read_study",
     "study_text",
 ]

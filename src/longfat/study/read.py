@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -22,6 +22,7 @@ from longfat.study.claims.rows import Rows
 from longfat.study.document import (
     Raw,
     Scalar,
+    decode_text,
     find_document,
     is_binary,
     is_blank,
@@ -61,6 +62,48 @@ DEFAULT_CASE = "default"
 FIELDS = ("title", "course", *SETTINGS, "cases", "claims", "published", "layout", "drawing")
 _EVERY_FIELD = (*FIELDS, *GRID_FIELDS)
 _FIELD_LINE = re.compile(rf"""^[ {{]*["']?({"|".join(_EVERY_FIELD)})["']? *:""", re.MULTILINE)
+
+_HEADING_LINES = re.compile(r"(?:(?:(?:title|course) *:|[ \t]|#).*\n|\n)*")
+"""The lines of these two fields at the top of a file, and what is indented below them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heading:
+    """What a list of studies says of one.
+
+    Attributes:
+        title: its title.
+        course: the name of its course; empty if it belongs to none.
+    """
+
+    title: str
+    course: str
+
+
+def read_heading(path: Path) -> Heading:
+    """Read a study's title and course.
+
+    Where the first lines of the file give both, nothing else of it is read, so mistakes
+    further down are not found.
+
+    Args:
+        path: the file, or a folder that holds a `study.yaml`.
+
+    Raises:
+        InputError: as `read_study`.
+    """
+    file = find_document(path, STUDY_FILE)
+    text = decode_text(read_content(file), file=str(file))
+    lines = _HEADING_LINES.match(text)
+    if lines is not None and not is_blank(lines[0].encode()):
+        root = Node(raw=parse_document(lines[0].encode(), file=str(file)), file=str(file))
+        fields = _fields(root)
+        if {"title", "course"} <= fields.keys():
+            return Heading(
+                title=fields["title"].line("a title"), course=fields["course"].line("a course")
+            )
+    study = read_study(file)
+    return Heading(title=study.title, course=study.course)
 
 
 def read_study(
