@@ -1,7 +1,7 @@
 """PID 1 of a machine: longfat's guest program, and how it is passed to a machine.
 
 A machine sees a copy of the program that is compiled once for each version
-of it, and not the folder of the installation. Whether there is bytecode, and
+of it and of Python, and not the folder of the installation. Whether there is bytecode, and
 whether it is as old as the source, must not matter, but it would: a lookup
 that fails takes a microsecond of virtual time, after which the random numbers
 differ. An installation may also belong to another user, so that no bytecode can be stored.
@@ -15,8 +15,10 @@ from __future__ import annotations
 import compileall
 import functools
 import hashlib
-import importlib.util
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -29,10 +31,15 @@ from longfat.engine.kernel.cache import root
 from longfat.engine.machine import HANDOVER, INTERPRETER
 
 _SOURCES = Path(guest.__file__).resolve().parent
+_WRITER = Path(__file__).with_name("guest_modules.py")
+_PYTHON = (str(INTERPRETER), "-I", "-S", "-B")
+
+GUEST_PLACE = "guest"
+"""Its path in a machine, under `HANDOVER`."""
 
 # A package of the same name, so that its modules import each other as they do here.
-GUEST_PLACE = "guest/longfat/guest"
-"""Its path in a machine, under `HANDOVER`."""
+_PACKAGE = "longfat/guest"
+_PROGRAM = "longfat.guest"
 
 
 def init_program(part: str = "") -> list[str]:
@@ -41,8 +48,12 @@ def init_program(part: str = "") -> list[str]:
     Args:
         part: the subpackage with the `main`; the guest package itself, if empty.
     """
-    main = "/".join(filter(None, (HANDOVER, GUEST_PLACE, part, "main.py")))
-    return [str(INTERPRETER), "-I", "-S", "-B", main]
+    boot = f"{HANDOVER}/{GUEST_PLACE}/{_PACKAGE}/boot.py"
+    return [*_PYTHON, boot, _main(part)]
+
+
+def _main(part: str) -> str:
+    return ".".join(filter(None, (_PROGRAM, part, "main")))
 
 
 @contextmanager
@@ -67,7 +78,11 @@ def guest_folder(part: str = "") -> Iterator[Path]:
 @functools.cache
 def _cached(part: str) -> Path | None:
     """Return its folder in the cache; None if the cache cannot be written to."""
-    digest = hashlib.sha256(importlib.util.MAGIC_NUMBER)
+    digest = hashlib.sha256(f"{sys.version}\0{part}\0".encode())
+    # A package manager that replaces modules of the standard library changes its folder.
+    for path in (INTERPRETER, Path(os.__file__).parent):
+        digest.update(f"{path}\0{path.stat().st_mtime_ns}\0".encode())
+    digest.update(_WRITER.read_bytes())
     for name, path in _sources(part).items():
         digest.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     place = root() / "guest" / digest.hexdigest()[:32]
@@ -103,13 +118,15 @@ def _put(place: Path, part: str) -> None:
 
 def _compile(folder: Path, part: str) -> None:
     for name, path in _sources(part).items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        shutil.copyfile(path, folder / name)
+        copy = folder / _PACKAGE / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
     compileall.compile_dir(
         folder,
         quiet=2,
         # The path that tracebacks of the guest show.
         stripdir=str(folder),
-        prependdir="longfat/guest",
         invalidation_mode=PycInvalidationMode.UNCHECKED_HASH,
     )
+    names = {f"{_PROGRAM}.{path.stem}" for path in _SOURCES.glob("*.py") if path.stem[0] != "_"}
+    subprocess.run([*_PYTHON, _WRITER, folder, *sorted({*names, _main(part)})], check=True)

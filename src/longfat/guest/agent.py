@@ -39,6 +39,8 @@ is wanted, and the machine waits until the host sends some, or says that there i
 So input that is there comes at a moment which depends on nothing but the command.
 """
 
+from __future__ import annotations
+
 import contextlib
 import functools
 import json
@@ -48,7 +50,6 @@ import select
 import time
 from signal import SIGCHLD, SIGINT, set_wakeup_fd
 from signal import signal as set_handler
-from typing import Any
 
 from longfat.guest import system
 from longfat.guest.batches import connect as connect_interfaces
@@ -62,6 +63,10 @@ from longfat.guest.sample import Samples
 from longfat.guest.script import ROOT_NAMESPACE
 from longfat.guest.sockets import Sockets
 from longfat.guest.timers import Recheck, Timer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 ORDER, DATA, NONE_YET = b"o", b"d", b"n"
 ANSWER, ENDED, WANTED = b"a", b"x", b"w"

@@ -7,16 +7,21 @@ hears once of all of them, and what every host needs is done without `ip`
 (`longfat.guest.plain_ip`).
 """
 
+from __future__ import annotations
+
 import re
 import time
-from collections.abc import Callable
-from typing import Any
 
 from longfat.guest.netlink import Netlink
 from longfat.guest.nodes import Nodes
 from longfat.guest.plain_ip import are_plain, do_plain
 from longfat.guest.script import ROOT_NAMESPACE
 from longfat.guest.shell import run
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 _REST_EVERY = 50
 

@@ -4,17 +4,22 @@ What it writes is read as soon as it is written, since the agent runs before
 all others; nothing is lost when it ends.
 """
 
+from __future__ import annotations
+
 import contextlib
 import errno
 import fcntl
 import os
-import shutil
 import signal
 import struct
 import termios
-from typing import Any
 
 from longfat.guest.nodes import Nodes
+from longfat.guest.shell import find_program
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 OUTPUT, ERRORS = b"1", b"2"
 
@@ -88,7 +93,7 @@ class Command:
         except ValueError:
             raise CommandRefused(_NO_TEXT, status=_NOT_STARTED) from None
         try:
-            program = shutil.which(argv[0], path=environment.get("PATH", os.defpath))
+            program = find_program(argv[0], path=environment.get("PATH", os.defpath))
             if program is None:
                 raise CommandRefused(f"{argv[0]}: command not found", status=_NOT_FOUND)
             with contextlib.ExitStack() as far:

@@ -4,14 +4,19 @@ A step is due at a time after the traffic's start, or after the end of a flow. I
 after the other, and so do the steps: what is due while a line still runs begins when that ends.
 """
 
+from __future__ import annotations
+
 import time
 from collections import deque
-from typing import Any
 
 from longfat.guest import system
 from longfat.guest.nodes import NOT_STARTED, Nodes
 from longfat.guest.script import Script
 from longfat.guest.shell import Begun, CommandFailed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # The player is woken that much before a step is due, since a wait for signals ends some
 # nanoseconds late; the rest is slept to the nanosecond.

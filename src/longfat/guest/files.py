@@ -4,12 +4,17 @@ The host's file system is read-only in here. So memory goes over the folder that
 file, unless the folder is in memory already: an overlay shows what was there too.
 """
 
+from __future__ import annotations
+
 import binascii
 import os
 import shlex
-from typing import Any
 
 from longfat.guest.mounts import cover_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # Noon of the first day of 2000, UTC: before the clock of any machine, and 0 to no program.
 _MODIFIED_NS = 946_728_000 * 10**9

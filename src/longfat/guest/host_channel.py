@@ -6,12 +6,17 @@ says how long its payload is, of what kind, and which process it is about, and
 the payload. `longfat.engine.machine.host_channel` is the other end and tells the kinds.
 """
 
+from __future__ import annotations
+
 import contextlib
 import fcntl
 import json
 import os
 import struct
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _DEVICE = "/dev/host_line"
 _HEAD = struct.Struct("<IcI")

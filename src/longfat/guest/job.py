@@ -5,10 +5,11 @@ in it). The outcome is JSON too: what failed, if anything did, and the virtual t
 since boot at the end.
 """
 
+from __future__ import annotations
+
 import math
 import os
 import time
-from typing import Any
 
 from longfat.guest.batches import run_batch
 from longfat.guest.mounts import cover_file
@@ -17,6 +18,10 @@ from longfat.guest.play import SERVER_LEAD_S, Player
 from longfat.guest.probes import Probes
 from longfat.guest.script import ROOT_NAMESPACE, Script, at_node
 from longfat.guest.shell import CommandFailed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # iputils ping floods while a machine's uptime is under a second, so traffic
 # starts later than that, and at a whole second to be easy to reckon with.

@@ -1,24 +1,24 @@
 """PID 1 of a machine: mount, do the job, power off.
 
 A job is played to its end, and its outcome written; or it is to serve the
-host, which then decides step by step (`longfat.guest.agent`). Started by the
-kernel as `PYTHON -I -S -B main.py`; nothing is passed but the folders that the
-sandbox shows.
+host, which then decides step by step (`longfat.guest.agent`). Started by
+`longfat.guest.boot`; nothing is passed but the folders that the sandbox shows.
 """
 
-import importlib
 import json
 import os
 import sys
-import traceback
-from typing import Any
 
-# This file stands at ROOT/longfat/guest/main.py, and nothing else of longfat does.
-sys.path.insert(0, os.path.abspath(f"{__file__}/../../.."))
 from longfat.guest import mounts, shared, system
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-def main() -> None:
+    from longfat.guest.boot import Modules
+
+
+def main(modules: "Modules") -> None:
     """Do all of it; whatever happens, the machine is turned off."""
     try:
         with open(f"{mounts.HANDOVER}/run/job.json", encoding="utf-8") as file:
@@ -26,10 +26,10 @@ def main() -> None:
         # Importing is much of a boot, so each way imports only what it needs; and now, for
         # /tmp, where this package is shown, becomes the guest's own.
         serves = bool(orders.get("serve"))
-        room = importlib.import_module(f"longfat.guest.{'agent' if serves else 'job'}")
-        # To look for a module takes virtual time, so only what the case needs.
+        room = modules.load(f"longfat.guest.{'agent' if serves else 'job'}")
         for module in orders.get("modules", ()):
-            importlib.import_module(module)
+            modules.load(module)
+        modules.close()
         mounts.mount_all()
         shared.allow_congestion_controls()
         shared.open_limits()
@@ -44,11 +44,6 @@ def main() -> None:
         with open(f"{folder}/outcome.json", "w", encoding="utf-8") as file:
             json.dump(outcome, file)
     except BaseException:
-        traceback.print_exc(file=sys.stdout)  # the console, which the host keeps
+        system.print_error(sys.stdout)
     finally:
-        sys.stdout.flush()
         system.power_off()
-
-
-if __name__ == "__main__":
-    main()

@@ -4,10 +4,15 @@ The sandbox on the host is what protects it: a guest's root can remount
 anything in here. These mounts make a usable system, no more.
 """
 
+from __future__ import annotations
+
 import os
-from typing import Any
 
 from longfat.guest import system
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 HANDOVER = "/tmp/longfat"
 """Where the sandbox shows the host's folders to the guest when it boots."""

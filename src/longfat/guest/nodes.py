@@ -4,14 +4,19 @@ Entering a host is what `ip netns exec` does, without its process: its network
 namespace, and a mount namespace in which /sys shows that network.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
-from collections.abc import Iterator
-from typing import Any
 
 from longfat.guest import system
 from longfat.guest.script import ROOT_NAMESPACE, at_node, at_root_of
 from longfat.guest.shell import Begun, run
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
 
 NOT_STARTED = 127
 """The exit status of a line whose program cannot be started."""

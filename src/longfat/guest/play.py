@@ -6,14 +6,14 @@ another flow. A flow ends when its client does. Probes look on from the start
 of the traffic to the end of the last flow.
 """
 
+from __future__ import annotations
+
 import os
 import shlex
 import signal
 import subprocess
 import sys
 import time
-import traceback
-from typing import TYPE_CHECKING, Any
 
 from longfat.guest import system
 from longfat.guest.nodes import Nodes
@@ -21,7 +21,10 @@ from longfat.guest.probes import Probes
 from longfat.guest.script import Script, at_node
 from longfat.guest.shell import CommandFailed
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from longfat.guest.events import Events
 
 SERVER_LEAD_S = 0.5
@@ -57,7 +60,7 @@ class _Forked:
         except SystemExit as error:
             os.write(2, f"{error.code}\n".encode(errors="replace"))
         except BaseException:
-            traceback.print_exc()
+            system.print_error(sys.stderr)
         os._exit(status)
 
     def poll(self) -> int | None:
@@ -133,7 +136,7 @@ class Player:
         script: Script,
         raw: str,
         start_s: float,
-        events: "Events | None" = None,
+        events: Events | None = None,
     ) -> None:
         self._events = events
         self._flows = [_Flow(spec, number=number) for number, spec in enumerate(flows, start=1)]

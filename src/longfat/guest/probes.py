@@ -1,15 +1,20 @@
 """The probes of a job: the sampler and captures, from before the traffic to its end."""
 
+from __future__ import annotations
+
 import shlex
 import signal
 import subprocess
 import time
-from typing import Any
 
 from longfat.guest.nodes import Nodes
 from longfat.guest.sample import Sampler
 from longfat.guest.script import Script, at_node
 from longfat.guest.shell import CommandFailed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # A block is handed over at the second tick of a timer of 1 s, which is tcpdump's, at the latest
 # (prb_retire_rx_blk_timer_expired in net/packet/af_packet.c).
@@ -100,7 +105,7 @@ class Probes:
         if self._sampler is not None:
             self._sampler.end()
 
-    def _start_capture(self, order: dict[str, Any]) -> "subprocess.Popen[bytes]":
+    def _start_capture(self, order: dict[str, Any]) -> subprocess.Popen[bytes]:
         line = at_node(order["node"], shlex.join(order["argv"]))
         errors = f"raw/{order['output']}.err"
         self._script.record([f"{line} 2> {errors} &", f"{_variable(order)}=$!"])

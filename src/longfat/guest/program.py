@@ -23,6 +23,8 @@ it is ready after a time that is a tenth of how long it has looked already: soon
 seldom after a minute.
 """
 
+from __future__ import annotations
+
 import contextlib
 import errno
 import json
@@ -34,11 +36,14 @@ import signal
 import stat
 import sys
 import time
-from typing import Any
 
 # As for `main`: nothing else of longfat is there in a machine.
 sys.path.insert(0, os.path.abspath(f"{__file__}/../../.."))
 from longfat.guest.extract import ExtractionError, extract
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _GRACE_S = 1.0
 _LOOK_S, _LOOK_SHARE = 0.001, 0.1

@@ -5,16 +5,21 @@ chroot(2) in the host's namespaces; entering another mount namespace, or `inside
 back. A host's network tools and longfat's own programs stay outside.
 """
 
+from __future__ import annotations
+
 import contextlib
 import errno
 import os
 import shlex
-import shutil
 import stat
-from collections.abc import Iterator
-from typing import Any
 
 from longfat.guest import mounts, system
+from longfat.guest.shell import find_program
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
 
 ROOTS = "/run/roots"
 
@@ -113,7 +118,7 @@ def without_shell(argv: list[str]) -> list[str]:
                 words = shlex.split(line)
                 variables = [word for word in words[:1] if "=" in word]
                 return argv if variables or not words else words
-    if os.path.basename(argv[0]) == "bash" and shutil.which("bash", path="/bin:/usr/bin") is None:
+    if os.path.basename(argv[0]) == "bash" and find_program("bash", path="/bin:/usr/bin") is None:
         if "-i" in argv:
             return [_SHELL, "-i"]
         return [_SHELL, *(word for word in argv[1:] if not word.startswith("--"))]
@@ -126,7 +131,7 @@ def program_of(argv: list[str], environment: dict[str, str]) -> str:
     Raises:
         FileNotFoundError: there is none.
     """
-    program = shutil.which(argv[0], path=environment.get("PATH", os.defpath))
+    program = find_program(argv[0], path=environment.get("PATH", os.defpath))
     if program is None:
         raise FileNotFoundError(errno.ENOENT, f"{argv[0]}: command not found")
     return program

@@ -19,6 +19,8 @@ the socket, and it stands with the next sample.
 The format of the files is documented in `longfat.model.probes.samples`, which reads them.
 """
 
+from __future__ import annotations
+
 import json
 import math
 import os
@@ -27,9 +29,7 @@ import socket
 import struct
 import sys
 import time
-import traceback
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from longfat.guest import system
 from longfat.guest.netlink import (
@@ -42,6 +42,10 @@ from longfat.guest.netlink import (
     stats_request,
 )
 from longfat.guest.sockets import Sockets
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _RECORD = struct.Struct("<QII")
 _FLUSH_EVERY_NS = 100_000_000  # so that a person who watches sees it grow
@@ -77,8 +81,7 @@ class Sampler:
                 _sample(orders, nodes=nodes, folder=folder, start_s=start_s)
                 status = 0
             except BaseException:
-                traceback.print_exc(file=sys.stdout)
-                sys.stdout.flush()
+                system.print_error(sys.stdout)
                 status = 1
             os._exit(status)
         system.run_by_turns(ours)

@@ -5,10 +5,15 @@ the virtual time at which it started. Planned waits become `sleep`, and waiting
 for a flow becomes `wait`, so the script keeps the case's timing.
 """
 
+from __future__ import annotations
+
 import shlex
 import time
-from collections.abc import Iterable, Sequence
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
 
 ROOT_NAMESPACE = "root"
 

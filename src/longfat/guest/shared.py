@@ -6,7 +6,10 @@ would count against another's, so these limits are raised until none of a machin
 reaches them. docs/limits.md has the list, with what is shared all the same.
 """
 
+import contextlib
 import os
+
+from longfat.guest.system import write_line
 
 # More neighbours than a machine's hosts can have; a table below the first of the three
 # limits is not tidied, which on a computer with few neighbours never happens either.
@@ -54,7 +57,6 @@ def allow_congestion_controls() -> None:
 
 
 def _write(name: str, *values: int | str) -> None:
-    path = f"/proc/sys/{name}"
-    if os.path.exists(path):  # a kernel of the user's own may lack IPv6 or SCTP
-        with open(path, "w", encoding="ascii") as file:
-            file.write(" ".join(map(str, values)))
+    # A kernel of the user's own may lack IPv6 or SCTP.
+    with contextlib.suppress(FileNotFoundError):
+        write_line(f"/proc/sys/{name}", " ".join(map(str, values)))

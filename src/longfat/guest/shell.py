@@ -1,8 +1,12 @@
 """One program, run to its end: what it said, and how it ended."""
 
+from __future__ import annotations
+
 import os
-import shutil
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _PRIORITY = 10
 _TAIL_CHARACTERS = 4000
@@ -31,10 +35,27 @@ def run(
     Returns:
         Its exit status, and the end of what it wrote.
     """
-    path = shutil.which(argv[0], path=(environment or os.environ)["PATH"])
+    path = find_program(argv[0], path=(environment or os.environ)["PATH"])
     if path is None:
         return 127, f"{argv[0]}: command not found"
     return Begun([path, *argv[1:]], name=argv[0], given=given, environment=environment).wait()
+
+
+def find_program(name: str, *, path: str) -> str | None:
+    """Return the file of a program, as a shell finds it, or None.
+
+    `shutil` has the same, and brings libraries for archives with it.
+
+    Args:
+        name: the program's name, or its path.
+        path: the folders to look in.
+    """
+    folders = [""] if "/" in name else [f"{folder}/" for folder in path.split(os.pathsep)]
+    for folder in folders:
+        file = folder + name
+        if os.access(file, os.X_OK) and not os.path.isdir(file):
+            return file
+    return None
 
 
 class Begun:

@@ -10,11 +10,12 @@ import select
 import signal
 import subprocess
 import sys
-import traceback
 
-# This file stands at ROOT/longfat/guest/mininet/main.py.
-sys.path.insert(0, os.path.abspath(f"{__file__}/../../../.."))
 from longfat.guest import mounts, system
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from longfat.guest.boot import Modules
 
 # Hash values of texts, and with them the order of sets, must be the same every time.
 _ENVIRONMENT = {
@@ -29,9 +30,10 @@ _ENVIRONMENT = {
 _GRACE_S = 60.0
 
 
-def main() -> None:
+def main(modules: "Modules") -> None:
     """Do all of it; whatever happens, the machine is turned off."""
     try:
+        modules.close()
         with open(f"{mounts.HANDOVER}/run/job.json", encoding="utf-8") as file:
             job = json.load(file)
         mounts.mount_all()
@@ -58,11 +60,6 @@ def main() -> None:
         with open(f"{folder}/outcome.json", "w", encoding="utf-8") as file:
             json.dump({"status": script.wait()}, file)
     except BaseException:
-        traceback.print_exc(file=sys.stdout)  # the console, which the host keeps
+        system.print_error(sys.stdout)
     finally:
-        sys.stdout.flush()
         system.power_off()
-
-
-if __name__ == "__main__":
-    main()

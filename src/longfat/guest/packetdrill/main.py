@@ -7,12 +7,13 @@ kernel is confined (docs/security.md), and what it leaves is read as a stranger'
 import json
 import os
 import sys
-import traceback
 
-# This file stands at ROOT/longfat/guest/packetdrill/main.py.
-sys.path.insert(0, os.path.abspath(f"{__file__}/../../../.."))
 from longfat.guest import mounts, shared, system
 from longfat.guest.packetdrill.player import Player, outcome_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from longfat.guest.boot import Modules
 
 _SOFTIRQS_PRIORITY, _PRIORITY = 20, 10
 _ENVIRONMENT = {
@@ -29,9 +30,10 @@ _ENVIRONMENT = {
 }
 
 
-def main() -> None:
+def main(modules: "Modules") -> None:
     """Do all of it; whatever happens, the machine is turned off."""
     try:
+        modules.close()
         with open(f"{mounts.HANDOVER}/run/job.json", encoding="utf-8") as file:
             job = json.load(file)
         mounts.mount_all()
@@ -57,11 +59,6 @@ def main() -> None:
         with open(f"{folder}/outcome.json", "w", encoding="utf-8") as file:
             json.dump(outcome, file)
     except BaseException:
-        traceback.print_exc(file=sys.stdout)  # the console, which the host keeps
+        system.print_error(sys.stdout)
     finally:
-        sys.stdout.flush()
         system.power_off()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,53 @@
+"""Write the file of modules that `longfat.guest.boot` reads.
+
+Run by the interpreter of the guests as `PYTHON -I -S -B guest_modules.py ROOT MODULE...`, where
+the package `longfat.guest` lies below ROOT; the file is written to ROOT, with these modules and
+all that they import.
+"""
+
+import sys
+
+_KNOWN = frozenset(sys.modules)  # those of an interpreter that has just started
+
+import marshal  # noqa: E402
+
+_IN_THE_INTERPRETER = ("built-in", "frozen")
+
+
+def entry_of(name: str) -> tuple[str, bool, bytes] | None:
+    """Return a module's file, whether it is a package, and its code; no bytes, if a library.
+
+    None is returned for a module of the interpreter itself, and for another name of a module.
+    """
+    spec = getattr(sys.modules[name], "__spec__", None)
+    if spec is None or spec.name != name or spec.origin in _IN_THE_INTERPRETER:
+        return None
+    is_package = spec.submodule_search_locations is not None
+    if spec.origin is None:  # a folder without __init__.py, as `longfat` is in a guest
+        return "", is_package, marshal.dumps(compile("", name, "exec"))
+    code = spec.loader.get_code(name)
+    return spec.origin, is_package, b"" if code is None else marshal.dumps(code)
+
+
+def write(root: str, names: list[str]) -> None:
+    """Write the file to the folder ROOT."""
+    sys.path.insert(0, root)
+    for name in names:
+        __import__(name)
+    boot = sys.modules["longfat.guest.boot"]
+    index = {}
+    codes = []
+    start = 0
+    for name in sorted(sys.modules.keys() - _KNOWN):
+        if (entry := entry_of(name)) is not None:
+            file, is_package, code = entry
+            index[name] = (file.removeprefix(f"{root}/"), is_package, start, len(code))
+            codes.append(code)
+            start += len(code)
+    head = marshal.dumps(index)
+    with open(f"{root}/{boot.FILE}", "wb") as written:  # noqa: PTH123  no module more than needed
+        written.write(len(head).to_bytes(boot.SIZE_BYTES, "big") + head + b"".join(codes))
+
+
+if __name__ == "__main__":
+    write(sys.argv[1], ["longfat.guest.boot", *sys.argv[2:]])
