@@ -28,6 +28,8 @@ sub mounted {
     syscall(165, $source, $target, $type, $flags || 0, $data) == 0 or die "mount $target: $!";
 }
 $ENV{PATH} = "/usr/sbin:/usr/bin:/sbin:/bin";
+# The newer system calls, which mount(8) uses from 2.39 on, do not take the options of hostfs.
+$ENV{LIBMOUNT_FORCE_MOUNT2} = "always";
 # MS_REMOUNT | MS_NOSUID | MS_RDONLY, as in `longfat.guest.mounts`.
 mounted("", "/", "", "", 32 | 2 | 1);
 mounted("proc", "/proc", "proc", "");

@@ -19,7 +19,7 @@ kernels=6.1
 if [ "$purpose" = test ]; then
     # ccache, since one of the kernels is a variant of another.
     programs="$programs ccache:ccache strace:strace gpg:gpg gpg-agent:gpg-agent ethtool:ethtool mn:mininet
- wg:wireguard-tools nft:nftables less:less
+ wg:wireguard-tools nft:nftables less:less curl:curl
  ovs-vswitchd:openvswitch-switch ovs-testcontroller:openvswitch-testcontroller brctl:bridge-utils tshark:tshark
  chromium-headless-shell:chromium-headless-shell"
     kernels=$(cat kernel/tested kernel/variants/tested)

@@ -168,7 +168,7 @@ def test_counters_count_from_the_traffics_start_to_its_end(
             Tcp(name=f"tcp{name}", of=("bulk",), every_s=every_s),
             Rate(name=f"rate{name}", of=("s1-eth2",), every_s=every_s),
         )
-        for name, every_s in (("", 1.0), ("-fine", 0.001))
+        for name, every_s in (("", 2.0), ("-fine", 0.001))
     )
     case = make_case(short, after, root=ALL_AT_ONCE, kernel=kernel)
     done = run(dataclasses.replace(case, probes=(*once, *fine)), "x", tmp_path)
@@ -177,7 +177,7 @@ def test_counters_count_from_the_traffics_start_to_its_end(
     dropped = int(said)
     assert dropped > 50
     assert done.metrics["bulk.retransmits"] == dropped
-    assert done.flow_times["bulk"].end_s < 1
+    assert done.flow_times["bulk"].end_s < 2
 
     end_s = done.flow_times["rtt"].end_s
     for name in ("", "-fine"):
@@ -220,8 +220,9 @@ def test_what_short_connections_counted_is_counted(make_case: MakeCase, tmp_path
         ends = [row for row in rows if row["flow"] == flow and row["state"] == "close"]
         assert len(ends) == 8
         received = sum(row["bytes_received"] for row in ends if row["end"] == "receiver")
-        # Each stream begins with a name of 37 bytes.
-        assert received == done.metrics[f"{flow}.received_bytes"] + 4 * 37
+        # Each stream begins with a name of 37 bytes, and the kernel counts a FIN that has come.
+        rest = received - done.metrics[f"{flow}.received_bytes"]
+        assert 4 * 37 <= rest <= 4 * 38
     told = done.metrics["bulk.retransmits"] + done.metrics["more.retransmits"]
     assert done.metrics["tcp.retransmits"] >= told
     # To each flow the diagnosis gives the drops of its time.

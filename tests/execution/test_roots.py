@@ -59,7 +59,7 @@ setup:
 flows:
   own:
     program: h1 -> h2
-    run: iperf3 -c h2 -p 5300 -n 1M -J
+    run: iperf3 -c h2 -p 5300 -t 1 -b 8M -J
     serve: entrypoint -p 5300
     port: 5300
   seen:

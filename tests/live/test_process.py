@@ -199,12 +199,12 @@ def test_calls_take_no_time_but_the_commands_own(
     assert [one.started_s for one in runs] == ends[:-1]
     assert net.clock.now == ends[-1]
     # And each takes what a shell takes that is started inside, without us: its start has a few
-    # system calls that fail, which take a microsecond each. The agent has two of its own.
+    # system calls that fail, which take a microsecond each. The agent has two or three of its own.
     took_s = (net.clock.now - before_s) / calls
     inside = "import subprocess as s, time as t; n = t.monotonic_ns()\n"
     inside += "for _ in range(20): s.run(['/bin/sh', '-c', 'true'])\n"
     inside += "print((t.monotonic_ns() - n) / 20e9)"
-    assert took_s <= float(h1.run(["python3", "-c", inside], check=True).stdout) + 2e-6
+    assert took_s <= float(h1.run(["python3", "-c", inside], check=True).stdout) + 3e-6
 
 
 def test_a_call_is_quick(h1: LiveHost) -> None:
