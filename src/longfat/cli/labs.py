@@ -175,7 +175,8 @@ def seed(student: str) -> None:
 def check(folder: Path) -> None:
     """Check the instructor's file of LAB, and that its solution gets all points.
 
-    The solution lies in instructor/solution and answers for the seed 1.
+    The solution lies in instructor/solution and answers for the seed 1; its answer may be
+    `as the key` where the figure depends on the versions of tools.
     """
     from longfat.analysis.grading import Player, Submission, grade  # noqa: PLC0415  as in seed
     from longfat.execution.cache import ResultCache  # noqa: PLC0415
@@ -187,7 +188,9 @@ def check(folder: Path) -> None:
     solution = grading.folder / SOLUTION
     if not solution.is_dir():
         raise InputError(f"{solution}: there is no solution, which would show what is right")
-    submission = Submission(student=SOLUTION, folder=solution, seed=_SOLUTION_SEED)
+    submission = Submission(
+        student=SOLUTION, folder=solution, seed=_SOLUTION_SEED, is_solution=True
+    )
     graded = grade(submission, grading, player=Player(ResultCache(), Toolbox()))
     print_graded([graded], console=stdout())
     if not all(score.is_full for score in graded.scores):

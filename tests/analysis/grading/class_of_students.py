@@ -7,6 +7,7 @@ a line or a file. What is alike has equal runs, which the result cache shares.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -62,6 +63,16 @@ def change(name: str, old: str, new: str, *, count: int = -1) -> Edit:
         text = (folder / name).read_text()
         assert old in text, old
         (folder / name).write_text(text.replace(old, new, count))
+
+    return edit
+
+
+def answer(name: str, text: str) -> Edit:
+    def edit(folder: Path) -> None:
+        file = folder / "answers.yaml"
+        given, count = re.subn(f"^{name}: .*", f"{name}: {text}", file.read_text(), flags=re.M)
+        assert count == 1, name
+        file.write_text(given)
 
     return edit
 
@@ -127,11 +138,19 @@ def total_only(data: dict[str, Any]) -> None:
         data["end"][name]["bits_per_second"] *= 3
 
 
-def make_solution(folder: Path) -> None:
+def make_solution(folder: Path, answers: Mapping[str, str]) -> None:
+    """Write a submission that gets all points.
+
+    Args:
+        folder: where.
+        answers: those that the solution leaves to the key.
+    """
     folder.mkdir()
     for path in SOLUTION.iterdir():
         (folder / path.name).write_bytes(path.read_bytes())
     (folder / "real.json").write_bytes(REPORT.read_bytes())
+    for name, text in answers.items():
+        answer(name, text)(folder)
 
 
 _SENDS = 'h1.cmd(f"iperf3 -c {h3.IP()} -t 5 -C cubic > cubic.txt &")'
@@ -347,11 +366,11 @@ STUDENTS: Mapping[str, Student] = {
     "a-neighbours-figures": Student(
         # Those of another seed: right there, and wrong here.
         edits=(
-            change("answers.yaml", "14.1 mbit", "12.3 mbit"),
-            change("answers.yaml", "152", "171"),
+            answer("lossy_throughput", "7.89 mbit"),
+            answer("lossy_retransmits", "999"),
         ),
         lost=lost("no run gave this figure", "lossy_throughput", "lossy_retransmits"),
-        found={"figures": "'12.3 mbit'"},
+        found={"figures": "'7.89 mbit'"},
     ),
     "not-answered": Student(
         edits=(put("answers.yaml", "bdp:\n"),), lost=lost("not answered", *ANSWERS)

@@ -21,6 +21,7 @@ from tests.analysis.grading.class_of_students import (
     make_solution,
 )
 
+LOSSY = ("lossy_throughput", "lossy_retransmits")
 REAL = """
   real:
     title: A test between two machines
@@ -47,16 +48,20 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def graded(lab: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Graded]:
     folder = tmp_path_factory.mktemp("submissions")
-    for name, student in STUDENTS.items():
-        make_solution(folder / name)
-        for edit in student.edits:
-            edit(folder / name)
     grading = read_grading(lab)
     # What does not end is ended early, so that the test does.
     hasty = replace(grading, limits=replace(grading.limits, time_s=4.0))
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(max_workers=2) as threads:
         patch.setenv("LONGFAT_RESULT_CACHE", str(tmp_path_factory.mktemp("cache")))
         player = Player(ResultCache(), Toolbox())
+        make_solution(folder / "key", {})
+        solution = Submission(student="key", folder=folder / "key", seed=1, is_solution=True)
+        scores = grade(solution, grading, player=player, exercises=LOSSY).scores
+        answers = {score.exercise.name: score.key for score in scores}
+        for name, student in STUDENTS.items():
+            make_solution(folder / name, answers)
+            for edit in student.edits:
+                edit(folder / name)
 
         def one(name: str) -> Graded:
             student = STUDENTS[name]

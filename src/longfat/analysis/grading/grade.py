@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.analysis.grading.checks import CHECKS, Finding, forged
 from longfat.analysis.grading.play import Player
-from longfat.analysis.grading.submission import Handed, Submission, take_in
+from longfat.analysis.grading.submission import AS_THE_KEY, Handed, Submission, take_in
 from longfat.common.guard import scratch_folder
 from longfat.common.suggest import listed
 from longfat.errors import InputError
@@ -208,7 +208,7 @@ def grade(
             **_results(handed.values()),
             **{f"{KEY_PREFIX}{case}": run.metrics for case, run in key.items()},
         }
-        judge = _Judge(grading, handed, results)
+        judge = _Judge(grading, handed, results, submission.is_solution)
         scores = tuple(map(judge.score, chosen))
         late_s = _late_s(submission.submitted, grading.deadline)
         return Graded(
@@ -296,6 +296,7 @@ class _Judge:
     grading: Grading
     handed: Mapping[str, Handed]
     results: Mapping[str, Mapping[str, float]]
+    is_solution: bool
     _seen: dict[tuple[str, str, frozenset[str]], list[Finding]] = field(default_factory=dict)
     _more: list[Finding] = field(default_factory=list)
 
@@ -411,6 +412,8 @@ class _Judge:
         answer = handed.answers.get(exercise.name)
         if answer is None:
             return key, ["not answered"]
+        if self.is_solution and answer.text == AS_THE_KEY:
+            return key, []
         if answer.quantity is None:
             return key, [answer.problem]
         given = of_kind(answer.quantity, unit)

@@ -43,6 +43,10 @@ LARGEST_DRAWN_SEED = 1_000_000
 _MOST_WORDS = 600
 
 
+AS_THE_KEY = "as the key"
+"""The solution's answer to a question whose key depends on the versions of tools."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
     """What a student handed in.
@@ -53,6 +57,7 @@ class Submission:
         seed: the seed of its runs.
         submitted: when it was handed in; None if that is not known.
         inside: the folder in it that has the files; empty if they lie in itself.
+        is_solution: whether it is the instructor's, which may answer `AS_THE_KEY`.
     """
 
     student: str
@@ -60,6 +65,7 @@ class Submission:
     seed: int
     submitted: datetime | None = None
     inside: str = ""
+    is_solution: bool = False
 
     @property
     def files(self) -> Path:
