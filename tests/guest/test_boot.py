@@ -28,7 +28,8 @@ if loaded:
     loaded.close()
 from json import dumps
 print(dumps({name: [type(getattr(module.__spec__, "loader", None)).__name__,
-                    sorted(set(vars(module)) - {"__cached__", "__builtins__"})]
+                    [str(list(getattr(module, "__path__", []))),
+                     *sorted(set(vars(module)) - {"__cached__", "__builtins__"})]]
              for name, module in sys.modules.items()
              if name not in known and getattr(module, "__spec__", None)}))
 """
@@ -107,13 +108,13 @@ print(sys.modules["xml.dom"].__name__, hasattr(sys.modules["xml"], "dom"))
 
 def test_what_is_not_in_the_file_is_looked_for(packages: Path) -> None:
     lines = """
-import colorsys
+import colorsys, xml.dom.minidom
 try:
     import nowhere
 except ModuleNotFoundError as error:
     print(error.name)
 modules.close()
-import csv
+import csv, xml.sax.handler
 try:
     import round
 except ModuleNotFoundError as error:

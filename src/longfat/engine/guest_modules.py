@@ -14,19 +14,20 @@ import marshal  # noqa: E402
 _IN_THE_INTERPRETER = ("built-in", "frozen")
 
 
-def entry_of(name: str) -> tuple[str, bool, bytes] | None:
-    """Return a module's file, whether it is a package, and its code; no bytes, if a library.
+def entry_of(name: str) -> tuple[str, str, bytes] | None:
+    """Return a module's file, the folder of its modules if it is a package, and its code.
 
-    None is returned for a module of the interpreter itself, and for another name of a module.
+    A library has no code. None is returned for a module of the interpreter itself, and for
+    another name of a module.
     """
     spec = getattr(sys.modules[name], "__spec__", None)
     if spec is None or spec.name != name or spec.origin in _IN_THE_INTERPRETER:
         return None
-    is_package = spec.submodule_search_locations is not None
+    folder = next(iter(spec.submodule_search_locations or [""]))
     if spec.origin is None:  # a folder without __init__.py, as `longfat` is in a guest
-        return "", is_package, marshal.dumps(compile("", name, "exec"))
+        return "", folder, marshal.dumps(compile("", name, "exec"))
     code = spec.loader.get_code(name)
-    return spec.origin, is_package, b"" if code is None else marshal.dumps(code)
+    return spec.origin, folder, b"" if code is None else marshal.dumps(code)
 
 
 def write(root: str, names: list[str]) -> None:
@@ -40,8 +41,8 @@ def write(root: str, names: list[str]) -> None:
     start = 0
     for name in sorted(sys.modules.keys() - _KNOWN):
         if (entry := entry_of(name)) is not None:
-            file, is_package, code = entry
-            index[name] = (file.removeprefix(f"{root}/"), is_package, start, len(code))
+            *paths, code = entry
+            index[name] = (*(path.removeprefix(f"{root}/") for path in paths), start, len(code))
             codes.append(code)
             start += len(code)
     head = marshal.dumps(index)

@@ -42,9 +42,9 @@ class Modules:
         self._root = root
         self._file = posix.open(f"{root}/{FILE}", posix.O_RDONLY | posix.O_CLOEXEC)
         size = int.from_bytes(posix.pread(self._file, SIZE_BYTES, 0), "big")
-        # Of each module: its file, whether it is a package, and where its code is in our file and
-        # how long that is: 0 bytes if the module is a library.
-        index: dict[str, tuple[str, bool, int, int]]
+        # Of each module: its file, the folder of its own modules if it is a package, and where its
+        # code is in our file and how long that is: 0 bytes if the module is a library.
+        index: dict[str, tuple[str, str, int, int]]
         index = marshal.loads(posix.pread(self._file, size, SIZE_BYTES))
         self._index = index
         self._codes_start = SIZE_BYTES + size
@@ -70,16 +70,20 @@ class Modules:
         del path, target
         if name not in self._index:
             return None
-        file, is_package, _, size = self._index[name]
-        file = file if file.startswith("/") else f"{self._root}/{file}"
+        file, folder, _, size = self._index[name]
+        file, folder = (
+            path if path[:1] in ("", "/") else f"{self._root}/{path}" for path in (file, folder)
+        )
         if not size:
             return _frozen_importlib_external.spec_from_file_location(name, file)
         spec = _frozen_importlib.ModuleSpec(
             name,
             self,  # type: ignore[arg-type]
             origin=file,
-            is_package=is_package,
+            is_package=bool(folder),
         )
+        if spec.submodule_search_locations is not None:
+            spec.submodule_search_locations.append(folder)
         spec.has_location = True
         return spec
 

@@ -27,8 +27,10 @@ _PRIORITY = 10
 _CHUNK = 65536
 _NOT_FOUND, _NOT_STARTED = 127, 126
 _NO_TEXT = "a command cannot hold a NUL character, or half of a surrogate pair"
-# The terminal's own keys that readline switches off, and no editor or pager that we know.
+# The terminal's own keys that readline switches off. The pager less of 2024
+# switches off more than these.
 _READLINE_TAKES = (termios.VLNEXT, termios.VDISCARD)
+_READLINE_LEAVES = (termios.VSTART, termios.VSTOP)
 _SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "fish")
 
 
@@ -240,7 +242,8 @@ class Command:
             modes = termios.tcgetattr(self.terminal)
             if modes[3] & termios.ICANON:
                 return None
-            if all(modes[6][key] == b"\0" for key in _READLINE_TAKES):
+            off = {key for key in _READLINE_TAKES + _READLINE_LEAVES if modes[6][key] == b"\0"}
+            if off == set(_READLINE_TAKES):
                 return True
             return self._is_shell(os.tcgetpgrp(self.terminal))
         except (OSError, termios.error):
