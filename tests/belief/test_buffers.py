@@ -18,7 +18,8 @@ from longfat.engine.kernel import Kernel
 from longfat.execution import run_case
 from longfat.model.case import Case, Command
 from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
-from longfat.model.traffic import Iperf3
+from longfat.model.probes import Tcp
+from longfat.model.traffic import Transfer
 
 Boot = Callable[..., str]
 
@@ -79,12 +80,14 @@ def window_share(
             links=(Link(a="h2", b="s1"), Link(a="h1", b="s1")),
         ),
         setup=tuple(Command(node=node, line=line) for node, line in lines),
-        flows=(Iperf3(name="bulk", source="h1", target="h2", time_s=3.0),),
+        # How much iperf3 has in flight differs with its version, since 3.16 has threads.
+        flows=(Transfer(name="bulk", source="h1", target="h2", time_s=3.0),),
+        probes=(Tcp(name="tcp", of=("bulk",), every_s=1.0),),
         memory_bytes=1 << 30,
     )
-    run = run_case(case, name="case", out=out)
-    (stream,) = case.flows[0].report(run.raw).streams  # type: ignore[attr-defined]
-    steady_bps = stream[-1].bps
+    rows = run_case(case, name="case", out=out).series("tcp").to_pylist()
+    received = {row["time_s"]: row["bytes_received"] for row in rows if row["end"] == "receiver"}
+    steady_bps = 8 * (received[2.0] - received[1.0])
     # The path itself must not be what limits.
     assert steady_bps < 0.9 * RATE_BPS
     return float(steady_bps * RTT_S / 8 / buffer_bytes)
@@ -107,7 +110,7 @@ def window_share(
         ("6.12", "wmem", False, SEND_BUFFER_SHARE),
         ("6.12", "wmem", True, 0.50),
         ("7.2", "wmem", False, SEND_BUFFER_SHARE),
-        ("7.2", "wmem", True, 0.50),
+        ("7.2", "wmem", True, 0.42),
     ],
 )
 def test_how_much_of_a_buffer_is_data(

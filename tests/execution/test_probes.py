@@ -186,7 +186,7 @@ def test_counters_count_from_the_traffics_start_to_its_end(
         (sent,) = set(re.findall(r"Sent (\d+) bytes", (done.raw / "tc.txt").read_text()))
         counted = done.metrics[f"rate{name}.tx_bps"] * end_s / 8
         assert counted == pytest.approx(int(sent), rel=0.001)
-        grid = 0.001 if name else 1.0
+        grid = 0.001 if name else 2.0
         times_s = times_of(done, f"queue{name}")
         assert times_s[:2] == [0, grid]
         assert times_s[-1] == pytest.approx(end_s, abs=1e-4)
@@ -207,7 +207,7 @@ def times_of(run: Run, probe: str) -> list[float]:
 def test_what_short_connections_counted_is_counted(make_case: MakeCase, tmp_path: Path) -> None:
     """What streams counted after their last sample is told at their end, each once."""
     short = Iperf3(name="bulk", source="h1", target="h2", bytes=8_000_000, parallel=4)
-    flows = (short, dataclasses.replace(short, name="more", start_s=2.5), PING)
+    flows = (short, dataclasses.replace(short, name="more", after="bulk", start_s=2.0), PING)
     probes = (
         Tcp(name="tcp", of=("bulk", "more"), every_s=1.0),
         Queue(name="queue", of=("s1-eth2",), every_s=1.0),
