@@ -12,6 +12,7 @@ import pytest
 
 from longfat.engine.kernel import Kernel
 from longfat.execution import run_case
+from longfat.execution.tools import GUEST_PATH
 from longfat.model.case import Case, Command
 from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
 from longfat.model.probes import Queue
@@ -118,7 +119,7 @@ def test_fq_in_a_switch_does_not_know_the_senders_pace(
 def test_an_interface_with_gro_is_a_boundary_too(send: Callable[..., dict[str, Any]]) -> None:
     # Its packets come by NAPI and not by netif_rx().
     gro = "ethtool -K s1-eth1 gro on rx-udp-gro-forwarding on"
-    if shutil.which("ethtool") is None:
+    if shutil.which("ethtool", path=GUEST_PATH) is None:
         pytest.skip("ethtool is not here")
     assert send(gro, f"tc qdisc add dev s1-eth2 {TBF}")["charged"] == 0
     assert send(gro, f"tc qdisc add dev s1-eth2 {TBF}", LINUX)["charged"] > 4096

@@ -72,6 +72,25 @@ def test_the_first_reader_of_randomness_does_not_wait(boot: Boot, each_kernel: K
     assert float(boot(each_kernel, script)) < 0.1
 
 
+def test_when_an_interrupt_comes_decides_no_random_numbers(boot: Boot, each_kernel: Kernel) -> None:
+    # The kernel takes a new key for its random numbers now and then, also within these 9 s.
+    def numbers(reads: int) -> str:
+        return boot(
+            each_kernel,
+            f"""python3 -I -S -c '
+import os, time
+for second in range(1, 10):
+    for _ in range({reads}):
+        time.monotonic()
+    time.sleep(0.005)  # whose end is an interrupt
+    time.sleep(second - time.monotonic())
+    print(os.urandom(8).hex())
+'""",
+        )
+
+    assert numbers(1) == numbers(9)
+
+
 def test_a_jiffy_is_10_ms(each_kernel: Kernel) -> None:
     config = (each_kernel.folder / "config").read_text()
     assert re.search(r"^CONFIG_HZ=100$", config, re.MULTILINE)

@@ -207,7 +207,8 @@ def times_of(run: Run, probe: str) -> list[float]:
 def test_what_short_connections_counted_is_counted(make_case: MakeCase, tmp_path: Path) -> None:
     """What streams counted after their last sample is told at their end, each once."""
     short = Iperf3(name="bulk", source="h1", target="h2", bytes=8_000_000, parallel=4)
-    flows = (short, dataclasses.replace(short, name="more", after="bulk", start_s=2.0), PING)
+    more = dataclasses.replace(short, name="more", after="bulk", start_s=2.0)
+    flows = (short, more, dataclasses.replace(PING, count=100))
     probes = (
         Tcp(name="tcp", of=("bulk", "more"), every_s=1.0),
         Queue(name="queue", of=("s1-eth2",), every_s=1.0),

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from longfat.execution.tools import GUEST_PATH
 from longfat.theory import red_parameters as tc
 
+TC = shutil.which("tc", path=GUEST_PATH)
 LIMIT, MAX, MIN = 26_214_400, 8_738_133, 2_184_533
 
 
@@ -23,7 +25,7 @@ def test_the_lab_s_numbers() -> None:
     assert tc.least_limit_bytes(max_bytes=MAX, burst_packets=guideline) < LIMIT
 
 
-@pytest.mark.skipif(shutil.which("tc") is None, reason="needs tc")
+@pytest.mark.skipif(TC is None, reason="needs tc")
 def test_tc_asks_for_the_least_burst() -> None:
     # tc reads the options before it looks for the device, and there is none of this name.
     words = [
@@ -39,7 +41,7 @@ def test_tc_asks_for_the_least_burst() -> None:
         "1000",
     ]
     words += ["min", str(MIN), "max", str(MAX), "burst", "2184", "bandwidth", "1gbit"]
-    done = subprocess.run(["tc", *words], capture_output=True, text=True, check=False)
+    done = subprocess.run([str(TC), *words], capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert "Try burst 2185" in done.stderr
 

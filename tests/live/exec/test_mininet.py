@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from longfat.execution.tools import GUEST_PATH
 from tests.command import run_command
 from tests.paths import REPOSITORY
 
@@ -88,7 +89,9 @@ def test_the_same_test_gives_the_same_bytes() -> None:
     assert run(*command, "--test", "pingall") == said
 
 
-@pytest.mark.skipif(shutil.which("brctl") is None, reason="bridge-utils is not installed")
+@pytest.mark.skipif(
+    shutil.which("brctl", path=GUEST_PATH) is None, reason="bridge-utils is not installed"
+)
 def test_linux_bridges_need_no_open_vswitch() -> None:
     said = run("mn", "--switch", "lxbr", "--controller", "none", "--test", "pingall")
     assert "0% dropped (2/2 received)" in said

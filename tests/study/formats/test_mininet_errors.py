@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.study.formats.mininet_scripts import NET, error, read
+
+NUL_ERROR = "ValueError" if sys.version_info < (3, 12) else "SyntaxError"
 
 
 @pytest.mark.parametrize(
@@ -59,7 +62,7 @@ def test_what_is_wrong_in_a_script(lines: str, message: str, tmp_path: Path) -> 
         ("", "net.py:1:1: the script makes no network"),
         ("import os\n", "net.py:1:1: the script makes no network"),
         ("x = '\\ud800'\n", "net.py:1:1: the script makes no network"),
-        ("\0", "net.py:1:1: ValueError: source code string cannot contain null bytes"),
+        ("\0", f"net.py:1:1: {NUL_ERROR}: source code string cannot contain null bytes"),
         ("from mininet.net import Mininet\nMininet()", "net.py:1:1: the script makes no network"),
     ],
 )
