@@ -29,6 +29,7 @@ from longfat.common.checksum import folder_damage, write_sums
 from longfat.common.guard import doomed_folder, scratch_folder
 from longfat.engine.kernel.cache import root
 from longfat.engine.machine import HANDOVER, INTERPRETER
+from longfat.errors import HostError
 
 _SOURCES = Path(guest.__file__).resolve().parent
 _WRITER = Path(__file__).with_name("guest_modules.py")
@@ -64,7 +65,7 @@ def guest_folder(part: str = "") -> Iterator[Path]:
         part: a subpackage to include, too.
 
     Raises:
-        HostError: it cannot be stored anywhere.
+        HostError: it cannot be stored anywhere, or this Python lacks modules.
     """
     place = _cached(part)
     if place is not None:
@@ -129,4 +130,11 @@ def _compile(folder: Path, part: str) -> None:
         invalidation_mode=PycInvalidationMode.UNCHECKED_HASH,
     )
     names = {f"{_PROGRAM}.{path.stem}" for path in _SOURCES.glob("*.py") if path.stem[0] != "_"}
-    subprocess.run([*_PYTHON, _WRITER, folder, *sorted({*names, _main(part)})], check=True)
+    words = [*_PYTHON, str(_WRITER), str(folder), *sorted({*names, _main(part)})]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        why = done.stderr.strip().rpartition("\n")[2]
+        raise HostError(
+            f"{INTERPRETER} cannot import what runs in a machine: {why}",
+            hint="install all of Python's standard library, such as the package python3",
+        )

@@ -62,7 +62,8 @@ DECIDING = (
     *("engine/sandbox/*.py", "engine/sandbox/root/*/*"),
     *("model/*.py", "model/network/*.py", "model/probes/*.py", "model/traffic/*.py"),
     *("model/flow_path/*.py", "theory/*.py"),
-    *("engine/init.py", "engine/packages.py", "execution/compile.py"),
+    *("engine/init.py", "engine/guest_modules.py", "engine/packages.py"),
+    "execution/compile.py",
     *("execution/case_runner.py", "execution/runs/run.py", "execution/runs/staging.py"),
 )
 """longfat's own modules and data that decide the result of a run, below `PACKAGE`."""

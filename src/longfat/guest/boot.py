@@ -2,9 +2,9 @@
 
 Python's own way to a module looks for it in each folder, reads its file by eight system calls, and
 takes locks that ask for the time: 2,300 of the 2,900 system calls of a machine that does nothing
-else, each as dear as a hundred on the host. So the modules that a machine may need lie in one
-file, which `longfat.engine.guest_modules` writes, and until `Modules.close` imports find them
-there. What is not in the file is found in Python's own way.
+else, and each costs as much as a hundred on the host. So the modules that a machine may need lie
+in one file, which `longfat.engine.guest_modules` writes, and until `Modules.close` imports find
+them there. What is not in the file is found in Python's own way.
 
 Started by the kernel as `PYTHON -I -S -B boot.py MODULE`. What is imported here is built in.
 """

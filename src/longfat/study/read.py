@@ -63,6 +63,7 @@ FIELDS = ("title", "course", *SETTINGS, "cases", "claims", "published", "layout"
 _EVERY_FIELD = (*FIELDS, *GRID_FIELDS)
 _FIELD_LINE = re.compile(rf"""^[ {{]*["']?({"|".join(_EVERY_FIELD)})["']? *:""", re.MULTILINE)
 
+_TITLE, _COURSE = "a title", "the name of a course"  # what messages expect
 _HEADING_LINES = re.compile(r"(?:(?:(?:title|course) *:|[ \t]|#).*\n|\n)*")
 """The lines of these two fields at the top of a file, and what is indented below them."""
 
@@ -100,7 +101,7 @@ def read_heading(path: Path) -> Heading:
         fields = _fields(root)
         if {"title", "course"} <= fields.keys():
             return Heading(
-                title=fields["title"].line("a title"), course=fields["course"].line("a course")
+                title=fields["title"].line(_TITLE), course=fields["course"].line(_COURSE)
             )
     study = read_study(file)
     return Heading(title=study.title, course=study.course)
@@ -152,8 +153,8 @@ def _read(
     fields = _fields(root)
     if "title" not in fields and not mistakes:
         root.note(root.error("the study has no title: write the field title"))
-    title = _line(fields, "title", "a title")
-    course = _line(fields, "course", "the name of a course")
+    title = _line(fields, "title", _TITLE)
+    course = _line(fields, "course", _COURSE)
     read = None
     common = Settings()
     if "grid" in fields:

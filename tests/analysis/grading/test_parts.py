@@ -117,11 +117,12 @@ def test_reports_of_real_machines(graded: Callable[..., Graded]) -> None:
 
 def test_the_key_is_a_run_with_the_students_seed(graded: Callable[..., Graded]) -> None:
     exercise = (
-        "  e: {part: answers, points: 1, answer: key-lossy.bulk.retransmits, tolerance: 0%}\n"
+        "  e: {part: answers, points: 1, answer: key-lossy.bulk.receiver, unit: mbit, "
+        "tolerance: 1%}\n"
     )
     keys = set()
     for seed in (seed_of("alice"), seed_of("bob")):
-        wrong = graded(exercise, seed=seed, answers_yaml="e: 1\n")
+        wrong = graded(exercise, seed=seed, answers_yaml="e: 1 mbit\n")
         assert wrong.total == 0
         keys.add(key := wrong.scores[0].key)
         right = graded(exercise, seed=seed, answers_yaml=f"e: {key}\n")
