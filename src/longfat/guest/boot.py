@@ -1,8 +1,8 @@
 """The first program of a machine: import a module of the guest, and call its `main`.
 
 Python's own way to a module looks for it in each folder, reads its file by eight system calls, and
-takes locks that ask for the time: 2,300 of the 2,900 system calls of a machine that does nothing
-else, and each costs as much as a hundred on the host. So the modules that a machine may need lie
+takes locks that ask for the time: half of the 2,900 system calls of the first process of a short
+case, and each costs as much as a hundred on the host. So the modules that a machine may need lie
 in one file, which `longfat.engine.guest_modules` writes, and until `Modules.close` imports find
 them there. What is not in the file is found in Python's own way.
 

@@ -105,7 +105,7 @@ def wrong(graded: dict[str, Graded], name: str) -> Iterator[str]:
     if points != expected:
         yield f"points {points}, because of {reasons}"
     for exercise, piece in student.lost.items():
-        if not has(reasons[exercise], piece):
+        if not reasons[exercise] or not has(reasons[exercise], piece):
             yield f"{exercise}: {piece!r} is not in {reasons[exercise]!r}"
     if found.total != pytest.approx(sum(expected.values()) * (1 - student.penalty)):
         yield f"{found.total} points in all, with {found.penalty} taken off"

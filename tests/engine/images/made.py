@@ -66,7 +66,7 @@ def programs(*names: str) -> tuple[Entry, ...]:
         path = Path(shutil.which(name) or "").resolve()
         done = subprocess.run(["ldd", path], capture_output=True, text=True, check=False)
         found[f"bin/{name}"] = Entry(path=f"bin/{name}", content=path.read_bytes(), mode=0o755)
-        # The C library loads one more where a program ends a thread, as iperf3 does from 3.16 on.
+        # Where a program cancels a thread, as iperf3 does from 3.16 on, libc loads this library.
         (libc,) = re.findall(r"\S+/libc\.so\.6", done.stdout)
         more = [str(Path(libc).with_name("libgcc_s.so.1"))] if name == "iperf3" else []
         for library in _LIBRARY.findall(done.stdout) + more:
