@@ -4,7 +4,7 @@
 
 LONGFAT := .venv/bin/longfat
 
-.PHONY: lab report-script studio web test check docs bench screenshots dist matrix lock clean
+.PHONY: lab report-script studio web test check check-python check-web docs bench screenshots dist matrix lock clean
 
 lab: report-script
 	@$(LONGFAT) kernel build $$(head -n 1 .venv/kernels) >/dev/null
@@ -41,14 +41,19 @@ web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 test:
 	@tools/setup.sh test
 	@$(LONGFAT) kernel build $$(cat .venv/kernels) >/dev/null
-	@$(MAKE) --no-print-directory $(PAGE) $(SCRIPT) check
+	@$(MAKE) --no-print-directory $(PAGE) $(SCRIPT)
+	@$(MAKE) --no-print-directory -j 2 --output-sync check
 	@# Each of some thousand processes would else compile longfat again.
 	env -u PYTHONDONTWRITEBYTECODE .venv/bin/pytest -n auto --dist loadgroup
 
-check:
+check: check-python check-web
+
+check-python:
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+
+check-web:
 	cd web && npm run --silent check
 
 # The documentation as a site, in build/site. RESULTS=yes runs the tutorial, and the studies of

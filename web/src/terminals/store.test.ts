@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { describe, expect, it } from "vitest";
 
 import { MOST_PANES, NO_PANES, aloneAgain, beside, shown, updated, without } from "./store";
