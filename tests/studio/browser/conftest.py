@@ -63,13 +63,17 @@ def studio(tmp_path: Path) -> Iterator[Studio]:
 
 @contextmanager
 def watched_page(browser: Browser, url: str) -> Iterator[Page]:
-    """Open a page in a browser profile of its own; an error in its scripts fails the test."""
+    """Open the studio in a browser profile of its own, with a first network.
+
+    An error in the page's scripts fails the test.
+    """
     context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-US")
     page = context.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.set_default_timeout(60_000)
     page.goto(url)
+    page.get_by_role("toolbar", name="Tools").wait_for()
     yield page
     context.close()
     assert errors == []

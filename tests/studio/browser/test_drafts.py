@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.paths import TESTS
 from tests.studio.browser.acts import add, node, open_file
@@ -165,5 +165,35 @@ def test_two_tabs_that_open_at_once_have_one_network(
         tabs = page.get_by_role("group", name="Open networks").locator(".tab-name")
         expect(tabs).to_have_count(3)
         assert sorted(tabs.all_inner_texts()) == ["network-1", "network-2", "network-3"]
+    context.close()
+    studio.end()
+
+
+def test_a_file_opened_while_the_page_starts_stays_in_front(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    workspace = tmp_path_factory.mktemp("early")
+    (workspace / "mine.yaml").write_text("title: Mine\nnetwork: {hosts: {h7: 10.0.0.7/8}}\n")
+    studio = Studio(workspace)
+    context = browser.new_context()
+    page = context.new_page()
+    held: list[Route] = []
+
+    def hold_the_first_network(route: Route) -> None:
+        if route.request.method == "POST":
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/api/drafts", hold_the_first_network)
+    with page.expect_request(lambda request: request.method == "POST"):
+        page.goto(studio.url)
+        page.keyboard.press("Control+o")
+    page.get_by_role("list", name="Files of the workspace").get_by_text("mine.yaml").click()
+    expect(node(page, "h7")).to_be_visible()
+    held[0].continue_()
+    tabs = page.get_by_role("group", name="Open networks").locator(".tab-name")
+    expect(tabs).to_have_text(["mine", "network-1"])
+    expect(node(page, "h7")).to_be_visible()
     context.close()
     studio.end()

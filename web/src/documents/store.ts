@@ -124,9 +124,9 @@ export const useDocuments = create<Store>()((set, get) => {
     async openNew({ first = false } = {}) {
       const id = await beginNew(newStudyText("Network {number}"), first);
       if (id !== null) {
-        // If another page was opened meanwhile, it stays in front.
-        if (first) set({ currentId: id });
-        else show(id);
+        // What was opened meanwhile, another page or a file, stays in front.
+        if (!first) show(id);
+        else if (get().currentId === null) set({ currentId: id });
         return;
       }
       // The server is unreachable: this document is sent with its first change.
